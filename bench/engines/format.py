@@ -1,27 +1,26 @@
-"""What the bench knows about a table format: one value per format, listed in `bench.engines.registry`.
+"""What the bench knows about a table format: one `Format` each, listed in `bench.engines.registry`.
 
-A format's own module builds its value. It imports what its engines run on (Spark, a metadata reader) only
-when one is opened: scenarios are read, formats listed and tables simulated without them.
+A format's own module builds its value without importing Spark or a metadata reader, which are only needed
+once a table is opened (`lazy`).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from bench.engines.contract import CatalogSettings, CommitLayout, Engine, EngineSettings, TableSpec
-from bench.engines.simulated.costs import Coefficients, shipped_file
-from bench.engines.simulated.files import table_bytes
+from bench.engines.contract import CommitLayout, Cost, Engine, EngineSettings, TableSpec
+from bench.engines.existing import ExistingTables
 from bench.engines.tickets import Planning
 from bench.keys import TableKeys
 from bench.results.records import DELETE_WORDS
-from strategies.plan import Action
 from strategies.preview import Preview
-from strategies.state import TableState
-from strategies.strategy import Planner, Rule
+from strategies.strategy import Rule
 from workloads.commit import CommitSpec
 from workloads.schema import Schema
 
@@ -32,9 +31,32 @@ SizeModel = Callable[[int, int], int]
 # commits also update and delete.
 RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
-
 # What is wrong with setting this one of Spark's settings, and the remedy; None if it may be set.
 SettingProblem = Callable[[str], str | None]
+
+# A property or key, and what is wrong with its value.
+Problem = tuple[str, str]
+
+
+def lazy(place: str) -> Callable[..., Any]:
+    """The function at "package.module:name", whose module is imported by the first call."""
+    module, _, name = place.partition(":")
+    return lambda *arguments: getattr(import_module(module), name)(*arguments)
+
+
+class Estimates(Protocol):
+    """What the coefficients of a simulation say of sizes and costs without one."""
+
+    calibrated: bool
+
+    def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int:
+        """The bytes of so many rows in so many data files."""
+
+    def rewrite_cost(self, preview: Preview, cores: int, *, commits_nothing: bool = False) -> Cost:
+        """The cost of what was previewed, which writes as many bytes of data files as it reads.
+
+        `commits_nothing`: there is a commit even if no data file is rewritten.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +71,8 @@ class EngineKind:
     of all live rows in one data file, are for engines whose tables cannot be dumped. `executors_memory_bytes`
     is the memory that the executors of an open engine have beside its driver, None where there are none.
     `drop_left` removes what journals note of an interrupted or kept run: tables in a shared catalog and
-    staged files.
+    staged files. `estimates` reads a coefficients file, or with None the one that ships with the format; it
+    raises ScenarioError.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -62,105 +85,7 @@ class EngineKind:
     content_bytes: Callable[[Any], int] | None = None
     executors_memory_bytes: Callable[[Any], int | None] = lambda engine: None
     drop_left: Callable[[EngineSettings], None] = lambda settings: None
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteFacts:
-    """Delete files of one kind in an existing table; `rows` is None if that is not known of all of them."""
-
-    kind: str
-    files: int
-    bytes: int
-    rows: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TableFacts:
-    """What an existing table's metadata says beyond its state.
-
-    `metadata` is the file that the state was read from. `version` is the one that was read, as in its state,
-    and `committed_at` its time in UTC, or without an offset where the table does not say in which time
-    zone it is; both are None for a table that has never been written to.
-    `partition_spec` says how new files are partitioned, "" if they are not. `columns` are all columns by
-    their full names. `size_classes` are the upper ends of file size classes, as fractions of the target size.
-    """
-
-    location: str
-    metadata: str
-    format_version: int | None
-    version: str | None
-    committed_at: str | None
-    partition_spec: str
-    columns: Sequence[str]
-    delete_files: Sequence[DeleteFacts]
-    size_classes: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class Shortfall:
-    """Why a rewrite command leaves a table as it is, and how far its files are from being rewritten.
-
-    `candidates_are` says in words which files are candidates, `needs` what the command needs of them.
-    `candidates_together_count` is the number of candidates in the partition that has most, or in what else a
-    command keeps together (`together_in`). `thresholds` are the figures behind the words, by the format's own
-    names.
-    """
-
-    files_count: int
-    candidates_count: int
-    candidates_together_count: int
-    candidates_are: str
-    needs: str
-    thresholds: Mapping[str, int | float]
-    together_in: str = "partition"
-
-
-class ExistingTable(Protocol):
-    """A user's table as it is now, for `compactbench plan`. It is never written to."""
-
-    @property
-    def state(self) -> TableState:
-        """The table as a planner sees it."""
-
-    @property
-    def facts(self) -> TableFacts:
-        """What its metadata says beyond the state."""
-
-    def narrowed(self, action: Action) -> tuple[Action, TableState]:
-        """The action without arguments that only this table can resolve, such as a row filter, and its files.
-
-        Raises ScenarioError where the table was read at another branch or the filter cannot be evaluated.
-        """
-
-    def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
-        """The thresholds that exclude every file of the state; None for an action without such thresholds."""
-
-    def planner_problem(self, planner: Planner) -> str | None:
-        """Why the format would refuse all that a planner plans for the table, or why it never plans."""
-
-    def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
-        """The most delete files, by key, that an action drops since they apply to no data file afterwards."""
-
-    def is_files_out_exact(self, preview: Preview) -> bool:
-        """Whether the number of output files follows from metadata."""
-
-    def is_deletes_exact(self) -> bool:
-        """Whether metadata determines which delete files apply to a data file, or only an upper bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableAddress:
-    """Where to find an existing table: its name or path, and the catalog as the user gave it.
-
-    `scenario_catalog` is the catalog of a scenario, whose properties `properties` override. `branch` None is
-    the main branch.
-    """
-
-    name: str
-    catalog: str | None = None
-    properties: Mapping[str, str] = field(default_factory=dict)
-    scenario_catalog: CatalogSettings | None = None
-    branch: str | None = None
+    estimates: Callable[[Path | None], Estimates] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,120 +101,134 @@ class NeededClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
-    """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`.
+class TableRules:
+    """What tables of a format may be, and what they are if a scenario does not say.
 
-    `table_keys` is the model of [table]. `catalog_types` are what `type` of a catalog may be; they are empty
-    where tables have no catalog. `catalog_problem` gives a property of a catalog with which tables of runs
-    could not be kept apart from others, and what is wrong with it; `catalog_servers` those that name servers
-    by URIs, separated by commas, of which one is enough. `upsert_modes` are the ways in which
-    commits can update and delete rows, each with what does it ("equality deletes", "MERGE INTO"), as results
-    say; they are empty where the format's engines only append. `default_upsert_mode` is one of them.
-    `own_properties` maps the table properties that a key of the scenario sets to that key: "table." and the
-    key for one of [table], "writer." for one of a strategy's writer. Those in `size_properties` a strategy
-    may override by a size. `property_name` gives the name that the format itself has for a property, where it
-    reads several spellings. `codec_setting` is the table property or Spark setting that names the codec of
-    data files, `default_codec` the codec where it is not set.
+    `keys` is the model of [table]. `own_properties` maps each table property that a key of the scenario sets
+    to that key, such as "table.format_version" or "writer.upsert_mode"; a strategy may override the
+    `size_properties` among them by a size. `property_name` normalises the spellings of a property's name.
+    `codec_setting` is the table property or Spark setting that names the codec of data files.
 
-    `property_problem` gives a table property whose value the format refuses or does not suit the table, and
-    what is wrong with it; None where there is none. `key_problem` does so for a key of [table] that names
-    columns; `rule_problem` says why a rule, whose delay is set, does not suit the table. That the columns
-    exist is checked for all formats.
-
-    `planning` holds the rules by which plans are previewed and vetoed. `layout` gives the files that the
-    format's writers make of a commit with these settings of Spark if no strategy overrides the number of
-    writers; `writers_refused` says why none may, and what to do instead, where their number decides nothing.
-    `moves_refused` says why a change may not put a row into another partition; None where it may.
-    `writing_needs` gives the capabilities that commits in an upsert mode need (None: commits that only
-    append), and `asked_by` names the key that requires a capability, and `instead` says what to use in place
-    of one that the format does not have. `metadata_bytes_per_commit` is roughly the most that one commit
-    writes. `metadata_commands` are the native commands that write no data or delete file, `expiry_commands`
-    those that drop old versions.
-
-    `coefficients` reads a coefficients file, or with None the one that ships with the format; it raises
-    ScenarioError.
-
-    `initial_order` says how the rows of the initial load lie in its files, where the format decides that.
-
-    `open_existing` opens an existing table. `is_table_at` says whether a name is that of a folder with one of
-    the format; False where that cannot be found out.
-
-    `views` are further names by which queries may read the table, each with what it shows.
-
-    `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
-    gives those that a catalog with these properties needs, whose `type` is in lower case. `needed_classes`
-    gives the classes that it loads by name, and those of other libraries without which they cannot work.
-
-    `delete_words` are what it calls delete files and the rows in them, both in the plural with an s.
-
-    `training` names the shipped scenario from which Java's classes are archived, one that uses as much of the
-    format as possible; None for no archive.
+    `property_problem` judges the values of table properties, `key_problem` keys of [table] that name columns
+    (which exist), and `rule_problem` a rule whose delay is set. `initial_order` says how the rows of the
+    initial load lie in its files, where the format decides that. `views` are further names by which queries
+    may read the table, each with what it shows.
     """
 
-    name: str
-    title: str
-    description: str
-    table_keys: type[TableKeys]
-    catalog_types: frozenset[str]
-    upsert_modes: Mapping[str, str]
-    default_upsert_mode: str | None
+    keys: type[TableKeys]
     own_properties: Mapping[str, str]
     codec_setting: str
     default_codec: str
-    metadata_bytes_per_commit: int
-    planning: Planning
-    layout: Callable[[CommitSpec, Mapping[str, str]], CommitLayout]
-    writing_needs: Callable[[Any, str | None], frozenset[str]]
+    size_properties: frozenset[str] = frozenset()
+    views: Mapping[str, str] = field(default_factory=dict)
     property_name: Callable[[str], str] = lambda name: name
-    catalog_problem: Callable[[Mapping[str, str]], tuple[str, str] | None] = lambda catalog: None
-    property_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
-    key_problem: Callable[[TableSpec], tuple[str, str] | None] = lambda spec: None
+    property_problem: Callable[[TableSpec], Problem | None] = lambda spec: None
+    key_problem: Callable[[TableSpec], Problem | None] = lambda spec: None
     rule_problem: Callable[[TableSpec, Rule], str | None] = lambda spec, rule: None
     initial_order: Callable[[Any], str | None] = lambda keys: None
-    real: EngineKind | None = None
-    simulated: EngineKind | None = None
-    writers_refused: str | None = None
+
+    def own_key(self, name: str) -> str | None:
+        """The key of a scenario that sets a table property."""
+        return self.own_properties.get(self.property_name(name))
+
+
+@dataclass(frozen=True, slots=True)
+class WriterRules:
+    """How commits are written.
+
+    `upsert_modes` are the ways to update and delete rows, each with what does it ("MERGE INTO"); there are
+    none if the engines only append. `needs` gives the capabilities that commits need, by the keys of [table]
+    and the upsert mode (None: they only append). `layout` gives the files of a commit with these settings of
+    Spark, unless a strategy overrides the number of writers. `files_refused` is why none may, and what to do
+    instead; `moves_refused` why no change may put a row into another partition. `metadata_bytes_per_commit`
+    is roughly the most that one commit writes.
+    """
+
+    upsert_modes: Mapping[str, str]
+    default_upsert_mode: str | None
+    needs: Callable[[Any, str | None], frozenset[str]]
+    layout: Callable[[CommitSpec, Mapping[str, str]], CommitLayout]
+    metadata_bytes_per_commit: int
+    files_refused: str | None = None
     moves_refused: str | None = None
-    size_properties: frozenset[str] = frozenset()
-    metadata_commands: frozenset[str] = frozenset()
-    expiry_commands: frozenset[str] = frozenset()
-    asked_by: Mapping[str, str] = field(default_factory=dict)
-    instead: Mapping[str, str] = field(default_factory=dict)
-    packages: tuple[str, ...] = ()  # what a real run uses of Python in addition to the usual packages
-    coefficients: Callable[[Path | None], Coefficients] | None = None
-    views: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRules:
+    """Which catalogs tables may be in; a format without `types` has none.
+
+    `problem` gives a property of a catalog with which tables of runs could not be kept apart from others.
+    `servers` are the properties that name servers by URIs, separated by commas, of which one is enough.
+    `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
+    are those that a catalog needs. `needed_classes` are the classes that it loads by name, and those of other
+    libraries without which they cannot work. The `type` among a catalog's properties is in lower case.
+    """
+
+    types: frozenset[str] = frozenset()
+    problem: Callable[[Mapping[str, str]], Problem | None] = lambda catalog: None
+    servers: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
     java_modules: Mapping[str, str] = field(default_factory=dict)
     needed_java_modules: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
     needed_classes: Callable[[Mapping[str, str]], Iterable[NeededClass]] = lambda catalog: ()
-    catalog_servers: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
-    delete_words: tuple[str, str] = DELETE_WORDS
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a format is called and explained.
+
+    `deletes` are its words for delete files and the rows in them, in the plural. `asked_by` names the key
+    that requires a capability, `instead` what to use in place of one that the format does not have.
+    """
+
+    title: str
+    description: str
+    deletes: tuple[str, str] = DELETE_WORDS
+    asked_by: Mapping[str, str] = field(default_factory=dict)
+    instead: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """What runs the format's tables, and by which rules they are planned for.
+
+    `metadata_commands` are the native commands that write no data or delete file, `expiry_commands` those
+    that drop old versions. `packages` are what a real run uses of Python in addition to the usual packages.
+    `training` names the shipped scenario from which Java's classes are archived; None for no archive.
+    """
+
+    planning: Planning
+    real: EngineKind | None
+    simulated: EngineKind | None
+    metadata_commands: frozenset[str] = frozenset()
+    expiry_commands: frozenset[str] = frozenset()
+    packages: tuple[str, ...] = ()
     training: str | None = None
-    open_existing: Callable[[TableAddress], ExistingTable] | None = None
-    is_table_at: Callable[[str], bool] = lambda name: False
-    existing_help: str = ""  # examples for `compactbench plan --help`, and where its catalogs are configured
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What at least one of its engines can do."""
+        """What at least one of them can do."""
         kinds = (kind for kind in (self.real, self.simulated) if kind is not None)
         return frozenset[str]().union(*(kind.capabilities for kind in kinds))
 
-    def own_key(self, name: str) -> str | None:
-        """The key of a scenario that sets a table property; None if none does."""
-        return self.own_properties.get(self.property_name(name))
-
-    def shipped_coefficients(self) -> Coefficients | None:
-        """The coefficients that ship with the format, for optional estimates; None where there are none.
-
-        Raises ScenarioError where their file is damaged.
-        """
-        if self.coefficients is None or not shipped_file(self.name).is_file():
-            return None
-        return self.coefficients(None)
+    def estimates(self) -> Estimates | None:
+        """By the coefficients that ship with the format, if there are any. Raises ScenarioError."""
+        kind = self.simulated
+        return kind.estimates(None) if kind is not None and kind.estimates is not None else None
 
     def size_model(self, schema: Schema) -> SizeModel | None:
-        """The sizes of its data files by the shipped coefficients; None where they cannot be forecast."""
-        coefficients = self.shipped_coefficients()
-        if coefficients is None:
-            return None
-        return lambda rows, files: table_bytes(schema, coefficients, rows, files)
+        """The sizes of data files by the shipped coefficients; None without coefficients."""
+        estimates = self.estimates()
+        return None if estimates is None else partial(estimates.table_bytes, schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`."""
+
+    name: str
+    words: Words
+    table: TableRules
+    writer: WriterRules
+    engines: Engines
+    catalog: CatalogRules = CatalogRules()
+    existing: ExistingTables | None = None  # None if existing tables cannot be read

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.engines.format import TableAddress
+from bench.engines.existing import TableAddress
 from bench.errors import ScenarioError, first_error
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bench.engines.format import ExistingTable
+from bench.engines.existing import ExistingTable
 from bench.preview.preview import StrategyPreview
 from bench.scenario import plugins
 from strategies.plan import Rewrite, describe_action

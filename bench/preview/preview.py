@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.engines.format import ExistingTable, Format, Shortfall
-from bench.engines.simulated.costs import Work, rewrite_cost
+from bench.engines.existing import ExistingTable, Shortfall
+from bench.engines.format import Format
 from bench.errors import ScenarioError
 from bench.keys import unknown_columns
 from bench.scenario import file as scenario_file
@@ -175,7 +175,7 @@ def _veto(
     table_format: Format,
 ) -> str | None:
     """Why an engine would refuse the plan. It judges actions as planned, for the whole table."""
-    planning = table_format.planning
+    planning = table_format.engines.planning
     whole: list[Preview | NoPreview] = [
         preview
         if narrowed_action == action and files is state
@@ -194,11 +194,10 @@ def _cost(plan: Plan, preview: Preview, table_format: Format) -> tuple[float | N
     is_converting = any(group.convert_paths for rewrite in rewrites for group in rewrite.groups)
     if preview.delete_groups or is_converting:
         return None, False
-    coefficients = table_format.shipped_coefficients()
-    if coefficients is None:
+    estimates = table_format.engines.estimates()
+    if estimates is None:
         return None, False
-    dropping = Work(tasks_count=0) if rewrites else None
-    return rewrite_cost(coefficients, preview, 1, conversion=dropping).cpu_s, coefficients.calibrated
+    return estimates.rewrite_cost(preview, 1, commits_nothing=bool(rewrites)).cpu_s, estimates.calibrated
 
 
 def _decision(planner: Planner, state: TableState) -> Plan | None:
@@ -215,9 +214,9 @@ def _decision(planner: Planner, state: TableState) -> Plan | None:
 
 
 def _check_capabilities(name: str, verb: str, needed: frozenset[str], table_format: Format) -> None:
-    foreign = needed - table_format.capabilities
+    foreign = needed - table_format.engines.capabilities
     if foreign:
-        title = table_format.title
+        title = table_format.words.title
         raise ScenarioError(
             f"{name}: {verb} {', '.join(sorted(foreign))}, which {title} does not have; "
             f"name a planner for {title}"
@@ -226,7 +225,7 @@ def _check_capabilities(name: str, verb: str, needed: frozenset[str], table_form
 
 def _previewed(action: Action, narrowed: Action, state: TableState, table_format: Format) -> Preview:
     try:
-        return table_format.planning.preview(narrowed, state)
+        return table_format.engines.planning.preview(narrowed, state)
     except PreviewError as error:
         raise ScenarioError(
             f"{describe_action(action)}: its effect does not follow from metadata: {error}; try it on a "

@@ -41,7 +41,7 @@ class ClassArchives:
     def _train(self, archive: ClassArchive, scenario: Scenario) -> bool:
         """Make the archive in a worker process; whether that succeeded."""
         self._on_training()
-        name = FORMATS[scenario.table.format].training
+        name = FORMATS[scenario.table.format].engines.training
         assert name is not None  # noqa: S101  otherwise no archive is wanted
         training = load_scenario(name, _OVERRIDES)
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,11 @@ def _wanted(scenario: Scenario) -> ClassArchive | None:
     """The archive for a scenario's runs; None where its format or its settings rule one out."""
     spark = engine_settings(scenario, scenario.strategies[0].label, Path()).spark
     options = java_options(spark)
-    if FORMATS[scenario.table.format].training is None or options is None or not is_on_class_path(spark):
+    if (
+        FORMATS[scenario.table.format].engines.training is None
+        or options is None
+        or not is_on_class_path(spark)
+    ):
         return None
     return archive_of(
         runtime.jars(scenario.table.format, scenario.versions), options, spark.driver_memory_bytes

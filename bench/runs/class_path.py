@@ -46,7 +46,7 @@ def check_classes(scenario: Scenario) -> None:
     own = [_local_jar(place) for place in _places(scenario)]
     if None in own or _may_be_elsewhere(scenario):
         return
-    needed = FORMATS[scenario.table.format].needed_classes(configured_catalog(scenario).properties)
+    needed = FORMATS[scenario.table.format].catalog.needed_classes(configured_catalog(scenario).properties)
     missing = _missing(needed, _jars(scenario, filter(None, own)))
     if missing is not None:
         raise _not_found(scenario, missing)
@@ -116,5 +116,5 @@ def _not_found(scenario: Scenario, missing: NeededClass) -> MissingRuntimeError:
         remedy = "add a jar that has it to spark.jars"
     return MissingRuntimeError(
         f"{scenario.name}: {path_text(path)} = {value_text(value)} needs the class {missing.name}, which "
-        f"is in no jar of Spark, of {FORMATS[scenario.table.format].title} or of spark.jars: {remedy}"
+        f"is in no jar of Spark, of {FORMATS[scenario.table.format].words.title} or of spark.jars: {remedy}"
     )

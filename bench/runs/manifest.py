@@ -47,8 +47,8 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         command=job.command,
         workload=scenario.workload_name,
         format=scenario.table.format,
-        format_title=FORMATS[scenario.table.format].title,
-        delete_words=FORMATS[scenario.table.format].delete_words,
+        format_title=FORMATS[scenario.table.format].words.title,
+        delete_words=FORMATS[scenario.table.format].words.deletes,
         mode=job.mode,
         strategy=spec.label,
         strategy_hash=spec.hash,
@@ -100,7 +100,7 @@ def _drops_versions(scenario: Scenario, spec: StrategySpec) -> bool | None:
     """Whether a rule on the table of a strategy drops old versions; None where a planner does not say."""
     rules = (*scenario.maintenance, *scenario.rules_of(spec))
     needs = [traits_of(rule.planner).needs for rule in rules if not isinstance(rule.planner, Never)]
-    if any(needed & FORMATS[scenario.table.format].expiry_commands for needed in needs):
+    if any(needed & FORMATS[scenario.table.format].engines.expiry_commands for needed in needs):
         return True
     return False if all(needs) else None
 

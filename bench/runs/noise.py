@@ -16,7 +16,7 @@ def measure_noise(job: NoiseJob) -> None:
     """Write the wall seconds of each query, in order, to the job's file."""
     settings = EngineSettings(job.work_folder, TableSpec(target_file_size_bytes=128 * MIB))
     walls_s = []
-    kind = next(each.real for each in FORMATS.values() if each.real is not None)
+    kind = next(each.engines.real for each in FORMATS.values() if each.engines.real is not None)
     with kind.open(settings) as engine:
         engine.create()
         for _ in range(WARM_UP_QUERIES):

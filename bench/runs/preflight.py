@@ -94,12 +94,12 @@ def _check_memory(scenario: Scenario) -> None:
 
 def _check_modules(scenario: Scenario, home: Path) -> None:
     """Without such a module the run would fail when it first reaches its catalog."""
-    table_format = FORMATS[scenario.table.format]
-    for module in table_format.needed_java_modules(configured_catalog(scenario).properties):
+    catalog = FORMATS[scenario.table.format].catalog
+    for module in catalog.needed_java_modules(configured_catalog(scenario).properties):
         modules = runtime.java_modules(home)
         if modules is not None and module not in modules:
             raise MissingRuntimeError(
-                f"{scenario.name}: {table_format.java_modules[module]} needs the module {module} of Java, "
+                f"{scenario.name}: {catalog.java_modules[module]} needs the module {module} of Java, "
                 f"which the one at {home} does not have: {runtime.java_with(module)}"
             )
 
@@ -130,9 +130,9 @@ def _check_catalog(scenario: Scenario) -> None:
         raise ScenarioError(
             f"{scenario.name}: catalog.properties.type is missing, without which {', '.join(others)} would "
             "be of the default catalog, which lies in the run's folder: set it to one of "
-            f"{', '.join(sorted(table_format.catalog_types))}, or set a catalog-impl"
+            f"{', '.join(sorted(table_format.catalog.types))}, or set a catalog-impl"
         )
-    found = table_format.catalog_problem(properties)
+    found = table_format.catalog.problem(properties)
     if found is not None:
         name, problem = found
         path, value = catalog_setting(scenario, name)
@@ -167,16 +167,12 @@ def _check_settings(scenario: Scenario, mode: Mode) -> None:
 def _check_needs(
     scenario: Scenario, mode: Mode, part: str, needs: frozenset[str], rules: Iterable[Rule]
 ) -> None:
-    able, table_format = engine_kind(scenario.table.format, mode).capabilities, FORMATS[scenario.table.format]
+    able, words = engine_kind(scenario.table.format, mode).capabilities, FORMATS[scenario.table.format].words
     missing = sorted(needs - able)
     if missing:
-        asked_by = {**_planners(rules), **_KEYS, **table_format.asked_by}
+        asked_by = {**_planners(rules), **_KEYS, **words.asked_by}
         needed = ", ".join(f"{name} ({asked_by[name]})" if name in asked_by else name for name in missing)
-        instead = [
-            f". Instead of {name}: {table_format.instead[name]}"
-            for name in missing
-            if name in table_format.instead
-        ]
+        instead = [f". Instead of {name}: {words.instead[name]}" for name in missing if name in words.instead]
         raise ScenarioError(
             f"{scenario.name}: {part} needs {needed}, which the {mode} {scenario.table.format} engine "
             f"does not support; it supports {', '.join(sorted(able))}{''.join(instead) or _REMEDIES[mode]}"
@@ -210,14 +206,14 @@ def _table_bytes(run: PlannedRun, specs: Sequence[CommitSpec]) -> int:
     """
     scenario = run.source.scenario
     table_format, settings = FORMATS[scenario.table.format], scenario.spark.settings
-    deletes_bytes = sum(table_format.layout(spec, settings).delete_bytes for spec in specs)
+    deletes_bytes = sum(table_format.writer.layout(spec, settings).delete_bytes for spec in specs)
     table_bytes = _stream_bytes(specs) + deletes_bytes
     groups = [scenario.rules_of(run.spec), *((rule,) for rule in scenario.maintenance)]
     plans = sum(_plans(rules, scenario) for rules in groups)
     rewrites = sum(_plans(_rewriting(rules, table_format), scenario) for rules in groups)
     rewritten_bytes = table_bytes * (rewrites + 1) // 2 if rewrites else 0
     snapshots = scenario.commits_count + plans
-    return table_bytes + rewritten_bytes + snapshots * table_format.metadata_bytes_per_commit
+    return table_bytes + rewritten_bytes + snapshots * table_format.writer.metadata_bytes_per_commit
 
 
 def _stream_bytes(specs: Iterable[CommitSpec]) -> int:
@@ -227,7 +223,9 @@ def _stream_bytes(specs: Iterable[CommitSpec]) -> int:
 def _rewriting(rules: Iterable[Rule], table_format: Format) -> tuple[Rule, ...]:
     """The rules whose plans may write data files. A planner that declares no needs may plan anything."""
     needs = ((rule, traits_of(rule.planner).needs) for rule in rules)
-    return tuple(rule for rule, needed in needs if not needed or needed - table_format.metadata_commands)
+    return tuple(
+        rule for rule, needed in needs if not needed or needed - table_format.engines.metadata_commands
+    )
 
 
 def _plans(rules: Iterable[Rule], scenario: Scenario) -> int:

@@ -94,7 +94,7 @@ def versions(table_format: Format, mode: Mode, line_name: str | None = None) -> 
             "compactbench": version("compactbench"),
             table_format.name: line.versions[table_format.name],
         }
-    packages = {name: version(name) for name in (*PACKAGES, *table_format.packages)}
+    packages = {name: version(name) for name in (*PACKAGES, *table_format.engines.packages)}
     return {
         "python": platform.python_version(),
         "java": runtime.java_version(runtime.java_home()),
@@ -115,19 +115,19 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     workload = scenario.workload
     set_by_user = {**scenario.spark.settings, **scenario.table.properties, **spec.properties}
     table_format = FORMATS[scenario.table.format]
-    default_codec = f"{table_format.default_codec} (format default)"
+    default_codec = f"{table_format.table.default_codec} (format default)"
     facts: dict[str, JsonValue] = {
         "table": "orders",
         "columns_count": len(workload.schema.names),
-        "codec": set_by_user.get(table_format.codec_setting, default_codec),
+        "codec": set_by_user.get(table_format.table.codec_setting, default_codec),
     }
     if workload.is_cdc:
         facts["key"] = ["order_id"]
-        facts["changes_by"] = table_format.upsert_modes.get(spec.upsert_mode or "")
-        needed = table_format.writing_needs(scenario.table.keys, spec.upsert_mode)
+        facts["changes_by"] = table_format.writer.upsert_modes.get(spec.upsert_mode or "")
+        needed = table_format.writer.needs(scenario.table.keys, spec.upsert_mode)
         facts["is_merge"] = Capability.MERGE in needed
     if next(iter(scenario.shape())).is_initial:
-        given = table_format.initial_order(scenario.table.keys)
+        given = table_format.table.initial_order(scenario.table.keys)
         facts["initial_order"] = given or _initial_order(workload, spec)
     return facts
 

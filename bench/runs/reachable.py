@@ -39,7 +39,7 @@ def _servers(scenario: Scenario) -> Iterator[tuple[str, list[tuple[str, int]]]]:
         hosts = master.removeprefix("spark://").split(",")
         yield "spark.master", _addresses(f"spark://{host}" for host in hosts)
     properties = configured_catalog(scenario).properties
-    for name in FORMATS[scenario.table.format].catalog_servers(properties):
+    for name in FORMATS[scenario.table.format].catalog.servers(properties):
         if found := _addresses(text for text in properties[name].split(",") if _is_direct(text)):
             yield path_text(catalog_setting(scenario, name)[0]), found
 

@@ -191,7 +191,7 @@ class Run:
         """None for a simulated engine, whose forecast would be compared with itself."""
         if not self._kind.is_measured:
             return None
-        return FORMATS[self._scenario.table.format].size_model(self._settings.table.schema)
+        return FORMATS[self._scenario.table.format].engines.size_model(self._settings.table.schema)
 
     def finish(self, status: Literal["finished", "failed"], error: str | None = None) -> None:
         """Write the closing record."""

@@ -35,7 +35,7 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
     _check_times(keys)
     _check_counts(keys)
     _check_table(keys)
-    _check_probes(keys.probes, FORMATS[keys.table.format].views)
+    _check_probes(keys.probes, FORMATS[keys.table.format].table.views)
     _check_labels([strategy.label for strategy in keys.strategies])
     _check_spellings(keys.table.format, keys.table.properties, ("table", "properties"))
     for index, strategy in enumerate(keys.strategies):
@@ -44,9 +44,9 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
         _check_properties(keys.table.format, strategy, path)
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark, secrets)
-    if FORMATS[keys.table.format].catalog_types:
+    if FORMATS[keys.table.format].catalog.types:
         properties = catalog_properties(keys.catalog, keys.spark.settings)
-        _check_catalog(properties, FORMATS[keys.table.format].catalog_types)
+        _check_catalog(properties, FORMATS[keys.table.format].catalog.types)
     elif keys.catalog is not None:
         raise OptionError(
             ("catalog",), f"tables of format {keys.table.format!r} have no catalog: leave it out"
@@ -147,7 +147,7 @@ def _check_table(keys: ScenarioKeys) -> None:
             table.buckets,
         )
     for name, value in table.properties.items():
-        own = FORMATS[table.format].own_key(name)
+        own = FORMATS[table.format].table.own_key(name)
         if own is not None:
             raise OptionError(("table", "properties", name), f"is set by {own}: set that instead", value)
 
@@ -156,7 +156,7 @@ def _check_spellings(format_name: str, properties: Mapping[str, str], path: KeyP
     """Refuse a property that is set twice, in two spellings of its name."""
     seen: dict[str, str] = {}
     for name, value in properties.items():
-        other = seen.setdefault(FORMATS[format_name].property_name(name), name)
+        other = seen.setdefault(FORMATS[format_name].table.property_name(name), name)
         if other != name:
             raise OptionError((*path, name), f"is the same property as {other}: leave one of them out", value)
 
@@ -164,10 +164,10 @@ def _check_spellings(format_name: str, properties: Mapping[str, str], path: KeyP
 def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -> None:
     """Of the properties that a key sets, a strategy may override sizes only."""
     for name, value in strategy.properties.items():
-        own = FORMATS[format_name].own_key(name)
+        own = FORMATS[format_name].table.own_key(name)
         if own is None:
             continue
-        if FORMATS[format_name].property_name(name) in FORMATS[format_name].size_properties:
+        if FORMATS[format_name].table.property_name(name) in FORMATS[format_name].table.size_properties:
             if not _SIZE_BYTES.fullmatch(value):
                 raise OptionError((*path, name), 'must be a size > 0, e.g. "64MiB"', value)
         elif own.startswith("table."):
@@ -236,7 +236,7 @@ def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
 
     Raises OptionError.
     """
-    modes = FORMATS[keys.table.format].upsert_modes
+    modes = FORMATS[keys.table.format].writer.upsert_modes
     for index, strategy in enumerate(keys.strategies):
         mode = strategy.writer.upsert_mode
         path = ("strategies", index, "writer", "upsert_mode")
@@ -255,7 +255,7 @@ def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
 
 def check_writers(keys: ScenarioKeys) -> None:
     """Refuse a number of writer tasks where the format's tables do not depend on it. Raises OptionError."""
-    refusal = FORMATS[keys.table.format].writers_refused
+    refusal = FORMATS[keys.table.format].writer.files_refused
     for index, strategy in enumerate(keys.strategies):
         files = strategy.writer.files_per_commit
         if refusal is not None and files is not None:
@@ -267,7 +267,7 @@ def check_moves(keys: ScenarioKeys, moves_rows: bool) -> None:
 
     Raises OptionError.
     """
-    refusal, by = FORMATS[keys.table.format].moves_refused, keys.table.partitioning
+    refusal, by = FORMATS[keys.table.format].writer.moves_refused, keys.table.partitioning
     if refusal is not None and moves_rows and by in ("day", "city"):
         raise OptionError(
             ("table", "partitioning"),

@@ -218,7 +218,7 @@ class Scenario:
 
     def _writing(self, spec: StrategySpec) -> frozenset[str]:
         mode = spec.upsert_mode if self.workload.is_cdc else None
-        return FORMATS[self.table.format].writing_needs(self.table.keys, mode)
+        return FORMATS[self.table.format].writer.needs(self.table.keys, mode)
 
 
 _STANDARD_PROBES = (
@@ -373,7 +373,7 @@ def _check_tables(scenario: Scenario) -> None:
 
     Raises OptionError.
     """
-    judge = FORMATS[scenario.table.format]
+    judge = FORMATS[scenario.table.format].table
     maintenance = [
         (("maintenance", number), replace(rule, delay_ms=0))
         for number, rule in enumerate(scenario.maintenance)
@@ -411,7 +411,7 @@ def _side_probe_every_ms(keys: ScenarioKeys) -> int:
 def _workload(keys: ScenarioKeys, folder: Path) -> Workload:
     """The workload, its initial files sized for the table; refused if no engine can write its commits."""
     workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), folder)
-    if workload.is_cdc and not FORMATS[keys.table.format].upsert_modes:
+    if workload.is_cdc and not FORMATS[keys.table.format].writer.upsert_modes:
         raise OptionError(
             ("workload", "type"),
             f"updates and deletes rows, which no engine of format {keys.table.format!r} can write yet; "

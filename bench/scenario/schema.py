@@ -247,7 +247,7 @@ def _check_format(table: object) -> None:
 def _model(document: Mapping[str, Any]) -> type[ScenarioKeys]:
     """The model of a whole file, with the [table] of the format that it names."""
     table = document.get("table")
-    return _of_format(FORMATS[table["format"]].table_keys) if isinstance(table, Mapping) else ScenarioKeys
+    return _of_format(FORMATS[table["format"]].table.keys) if isinstance(table, Mapping) else ScenarioKeys
 
 
 @cache

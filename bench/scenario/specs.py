@@ -60,7 +60,7 @@ def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[
         )
         for index, strategy in enumerate(keys.strategies)
     }
-    default_mode = FORMATS[keys.table.format].default_upsert_mode
+    default_mode = FORMATS[keys.table.format].writer.default_upsert_mode
     return tuple(_spec(strategy, built, default_mode) for strategy in keys.strategies)
 
 

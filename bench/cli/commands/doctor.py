@@ -100,7 +100,9 @@ def _catalogs() -> dict[str, str]:
     except MissingRuntimeError:
         return {}
     needed = {
-        module: by for table_format in FORMATS.values() for module, by in table_format.java_modules.items()
+        module: by
+        for table_format in FORMATS.values()
+        for module, by in table_format.catalog.java_modules.items()
     }
     lines = []
     for module, by in needed.items():
@@ -116,7 +118,7 @@ def _catalogs() -> dict[str, str]:
 
 
 def _jars() -> str:
-    formats = (name for name, table_format in FORMATS.items() if table_format.real is not None)
+    formats = (name for name, table_format in FORMATS.items() if table_format.engines.real is not None)
     paths = [path for name in formats for path in runtime.jars(name)]
     return f"{', '.join(dict.fromkeys(path.name for path in paths))} in {paths[0].parent}"
 

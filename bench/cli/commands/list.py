@@ -218,10 +218,12 @@ def _plugin_entry(plugin: plugins.Description) -> Entry:
 def _formats() -> list[Entry]:
     return [
         {
-            "name": name, "doc": found.description, "engine": bool(found.real or found.simulated),
-            "real": found.real is not None, "simulated": found.simulated is not None,
+            "name": name, "doc": table_format.words.description,
+            "engine": bool(engines.real or engines.simulated),
+            "real": engines.real is not None, "simulated": engines.simulated is not None,
         }
-        for name, found in FORMATS.items()
+        for name, table_format in FORMATS.items()
+        for engines in [table_format.engines]
     ]  # fmt: skip
 
 

@@ -19,7 +19,8 @@ from bench.cli.output import (
 )
 from bench.cli.tables import Column
 from bench.engines.contract import CatalogSettings
-from bench.engines.format import Format, TableAddress
+from bench.engines.existing import TableAddress
+from bench.engines.format import Format
 from bench.engines.registry import FORMATS, existing_tables
 from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
@@ -126,9 +127,9 @@ def plan(
     within = _one_place(loaded, strategies) if loaded else None
     chosen = format_name or (within.table.format if within else None)
     of_format = (name for name in strategies if name.partition(".")[0] in FORMATS)
-    table_format, open_existing = existing_tables(chosen, table, next(of_format, strategies[0]))
+    table_format, tables = existing_tables(chosen, table, next(of_format, strategies[0]))
     with ERR.status("reading metadata"):
-        existing = open_existing(TableAddress(table, catalog, properties, _catalog(within), branch))
+        existing = tables.open(TableAddress(table, catalog, properties, _catalog(within), branch))
         facts = table_figures(table, existing)
         previews = [preview_strategy(each, existing, table_format) for each in named]
         answers = [plan_figures(preview, existing, with_files=files) for preview in previews]
@@ -137,7 +138,7 @@ def plan(
     if output is OutputFormat.JSON:
         print_json({"table": facts, **(answers[0] if len(answers) == 1 else {"strategies": answers})})
         return
-    _print_table_facts(facts, table_format.delete_words[0])
+    _print_table_facts(facts, table_format.words.deletes[0])
     if len(answers) == 1:
         _print_plan(answers[0], table_format)
     else:
@@ -146,7 +147,7 @@ def plan(
 
 plan.__doc__ = (plan.__doc__ or "").format(
     formats="\n\n    ".join(
-        table_format.existing_help for table_format in FORMATS.values() if table_format.open_existing
+        table_format.existing.help for table_format in FORMATS.values() if table_format.existing
     )
 )
 
@@ -350,7 +351,9 @@ def _print_effect(effect: Mapping[str, Any], table_format: Format) -> None:
         return
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     about = "" if effect["files_out_exact"] else "about "
-    excluded = f"; a limit excludes {counted(cut, 'more group')}, and {table_format.title} may choose others"
+    excluded = (
+        f"; a limit excludes {counted(cut, 'more group')}, and {table_format.words.title} may choose others"
+    )
     removed, size = (
         counted(effect["files_removed_count"], "data file"),
         human_bytes(effect["read_data_bytes"]),
@@ -363,8 +366,9 @@ def _print_effect(effect: Mapping[str, Any], table_format: Format) -> None:
     )
     if effect["delete_files_read"]:
         at_most = "" if effect["deletes_exact"] else "at most "
+        deletes = table_format.words.deletes[0].capitalize()
         print_paragraph(
-            f"{table_format.delete_words[0].capitalize()} to apply: {at_most}{effect['delete_files_read']:,} "
+            f"{deletes} to apply: {at_most}{effect['delete_files_read']:,} "
             f"({human_bytes(effect['delete_bytes_read'])}), each counted once per data file it applies to."
         )
     print_paragraph("")

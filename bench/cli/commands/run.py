@@ -19,7 +19,7 @@ from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress, doing
 from bench.cli.repetitions import few_repetitions
 from bench.cli.results_argument import DEFAULT_OUT, on_this_machine
-from bench.engines.registry import FORMATS
+from bench.engines.registry import engine_kind
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
@@ -253,12 +253,9 @@ def _mode(
             "--verify each and --simulate: a simulated table has no rows to check; remove one of the options"
         )
     for name in {source.scenario.table.format: None for source in sources} if coefficients else ():
-        read = FORMATS[name].coefficients
-        if read is None:
-            raise ScenarioError(
-                f"--coefficients {coefficients}: tables of format {name!r} cannot be simulated"
-            )
-        read(coefficients)
+        read = engine_kind(name, "simulated").estimates
+        if read is not None:
+            read(coefficients)
     return "simulated" if simulate else "real"
 
 

@@ -172,7 +172,7 @@ def _places_text(places: Mapping[str, Any]) -> str:
 
 
 def _layouts(scenario: Scenario, commits: Iterable[CommitSpec]) -> list[CommitLayout]:
-    layout, settings = FORMATS[scenario.table.format].layout, scenario.spark.settings
+    layout, settings = FORMATS[scenario.table.format].writer.layout, scenario.spark.settings
     return [layout(commit, settings) for commit in commits]
 
 

@@ -15,7 +15,7 @@ from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.log import LOG_FOLDER, DeltaLog, FileAction, LogCommit, live_actions
 from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
 from bench.engines.delta.state import live_files
-from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.table_folder import reading, resolved, table_folder
 from bench.errors import ScenarioError
 from bench.keys import value_text

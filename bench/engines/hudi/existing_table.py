@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.hudi.existing_state import StateReading
 from bench.engines.hudi.fitting import options_problem
 from bench.engines.hudi.folder import METADATA_FOLDER, TableFolder

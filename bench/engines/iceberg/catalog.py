@@ -7,14 +7,16 @@ from typing import Any
 
 from py4j.java_gateway import is_instance_of
 from py4j.protocol import Py4JJavaError
+from pydantic import JsonValue
 from pyiceberg.catalog import load_catalog
 from pyiceberg.table import StaticTable, Table
 from pyspark.sql import SparkSession
 
-from bench.engines.contract import CATALOG_KINDS
+from bench.engines.contract import CATALOG_KINDS, EngineSettings
 from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH, is_below, is_named_after
 from bench.engines.iceberg.table_files import delete_below, folders_of
 from bench.engines.journal import Journal
+from bench.engines.spark.kind import spark_options
 from bench.engines.spark.session import java_class
 from bench.errors import EngineError
 
@@ -36,6 +38,20 @@ def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
         # queries. That flatters small tables, whose deletes all fit, and hides a cost of large ones.
         EXECUTOR_CACHE: "false",
         f"spark.sql.catalog.{catalog}.cache-enabled": properties.get("cache-enabled", "false"),
+    }
+
+
+def engine_options(settings: EngineSettings) -> dict[str, JsonValue]:
+    """The configuration of a real engine as results show it."""
+    catalog, conf = settings.catalog, session_conf(settings.catalog.name, settings.catalog.properties)
+    effective = {**conf, **settings.spark.conf}
+    return {
+        **spark_options(settings, conf),
+        "catalog": catalog.name if catalog.is_shared else "own, on SQLite",
+        "caches": {
+            "table cache of the catalog": effective[f"spark.sql.catalog.{catalog.name}.cache-enabled"],
+            "delete-file cache of the executors": effective[EXECUTOR_CACHE],
+        },
     }
 
 

@@ -23,7 +23,7 @@ from pyiceberg.table import StaticTable, Table
 from pyiceberg.table.snapshots import Snapshot
 
 from bench.engines.contract import CatalogSettings
-from bench.engines.format import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.iceberg.folder import METADATA_SUFFIX
 from bench.engines.iceberg.state import matching_paths, table_state
 from bench.errors import ScenarioError

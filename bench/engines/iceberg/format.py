@@ -1,15 +1,7 @@
-"""Apache Iceberg as a format: the keys of its tables, and what its engines can do.
+"""Apache Iceberg as a format: the keys of its tables, and what its engines can do."""
 
-Spark and PyIceberg are only imported when an engine or an existing table is opened.
-"""
-
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-
-from pydantic import JsonValue
-
-from bench.engines.contract import Engine, EngineSettings
-from bench.engines.format import ExistingTable, Format, TableAddress
+from bench.engines.existing import ExistingTables
+from bench.engines.format import CatalogRules, Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.iceberg.java_needs import HTTP_OPTIONS, needed_classes, needed_java_modules
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
@@ -47,89 +39,61 @@ def _writing_needs(keys: IcebergKeys, upsert_mode: str | None) -> frozenset[str]
     return frozenset({writing, *([Capability.VECTORS] if keys.format_version >= VECTORS_FROM else [])})
 
 
-def _open_real(settings: EngineSettings) -> AbstractContextManager[Engine]:
-    from bench.engines.iceberg.engine import open_iceberg
-
-    return open_iceberg(settings)
-
-
-def _drop_tables(settings: EngineSettings) -> None:
-    from bench.engines.iceberg.engine import drop_tables
-
-    drop_tables(settings)
-
-
-def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
-    from bench.engines.iceberg.catalog import EXECUTOR_CACHE, session_conf
-    from bench.engines.spark.options import spark_options
-
-    catalog, conf = settings.catalog, session_conf(settings.catalog.name, settings.catalog.properties)
-    effective = {**conf, **settings.spark.conf}
-    return {
-        **spark_options(settings, conf),
-        "catalog": catalog.name if catalog.is_shared else "own, on SQLite",
-        "caches": {
-            "table cache of the catalog": effective[f"spark.sql.catalog.{catalog.name}.cache-enabled"],
-            "delete-file cache of the executors": effective[EXECUTOR_CACHE],
-        },
-    }
-
-
-def _open_simulated(settings: EngineSettings) -> AbstractContextManager[Engine]:
-    from bench.engines.iceberg.simulation import open_simulated_iceberg
-
-    return open_simulated_iceberg(settings)
-
-
-def _open_existing(address: TableAddress) -> ExistingTable:
-    from bench.engines.iceberg.existing_table import open_existing
-
-    return open_existing(address)
-
-
-def _is_table_at(name: str) -> bool:
-    from bench.engines.iceberg.folder import is_table_at
-
-    return is_table_at(name)
-
-
-# What `type` may be in org.apache.iceberg.CatalogUtil 1.11, in any case.
-_CATALOG_TYPES = frozenset({"hadoop", "hive", "rest", "glue", "nessie", "jdbc", "bigquery"})
-
 FORMAT = Format(
     name=NAME,
-    title="Iceberg",
-    description="Apache Iceberg by Spark; format_version 2 or 3",
-    table_keys=IcebergKeys,
-    catalog_types=_CATALOG_TYPES,
-    catalog_problem=catalog_problem,
-    catalog_servers=catalog_servers,
-    upsert_modes=UPSERT_MODES,
-    default_upsert_mode=DEFAULT_UPSERT_MODE,
-    own_properties={
-        "write.target-file-size-bytes": "table.target_file_size",
-        "format-version": "table.format_version",
-    },
-    size_properties=frozenset({"write.target-file-size-bytes"}),
-    codec_setting=CODEC_PROPERTY,
-    default_codec=DEFAULT_CODEC,
-    property_problem=property_problem,
-    metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata per snapshot
-    planning=PLANNING,
-    layout=lambda spec, settings: commit_layout(spec),
-    writing_needs=_writing_needs,
-    real=real_kind(_open_real, REAL_CAPABILITIES, _real_options, drop_tables=_drop_tables),
-    simulated=simulated_kind(_open_simulated, SIMULATED_CAPABILITIES, iceberg_coefficients),
-    metadata_commands=METADATA_COMMANDS,
-    expiry_commands=frozenset({Command.EXPIRE_SNAPSHOTS}),
-    asked_by={Capability.VECTORS: "table.format_version"},
-    packages=("pyiceberg",),
-    coefficients=iceberg_coefficients,
-    training="upsert-quick",
-    java_modules={HTTP_OPTIONS: "the client of a REST catalog"},
-    needed_java_modules=needed_java_modules,
-    needed_classes=needed_classes,
-    open_existing=_open_existing,
-    is_table_at=_is_table_at,
-    existing_help=_EXISTING_HELP,
+    words=Words(
+        title="Iceberg",
+        description="Apache Iceberg by Spark; format_version 2 or 3",
+        asked_by={Capability.VECTORS: "table.format_version"},
+    ),
+    table=TableRules(
+        keys=IcebergKeys,
+        own_properties={
+            "write.target-file-size-bytes": "table.target_file_size",
+            "format-version": "table.format_version",
+        },
+        size_properties=frozenset({"write.target-file-size-bytes"}),
+        codec_setting=CODEC_PROPERTY,
+        default_codec=DEFAULT_CODEC,
+        property_problem=property_problem,
+    ),
+    writer=WriterRules(
+        upsert_modes=UPSERT_MODES,
+        default_upsert_mode=DEFAULT_UPSERT_MODE,
+        needs=_writing_needs,
+        layout=lambda spec, settings: commit_layout(spec),
+        metadata_bytes_per_commit=100_000,  # measured: 20 to 80 KB of manifests and table metadata
+    ),
+    catalog=CatalogRules(
+        # What `type` may be in org.apache.iceberg.CatalogUtil 1.11, in any case.
+        types=frozenset({"hadoop", "hive", "rest", "glue", "nessie", "jdbc", "bigquery"}),
+        problem=catalog_problem,
+        servers=catalog_servers,
+        java_modules={HTTP_OPTIONS: "the client of a REST catalog"},
+        needed_java_modules=needed_java_modules,
+        needed_classes=needed_classes,
+    ),
+    engines=Engines(
+        planning=PLANNING,
+        real=real_kind(
+            lazy("bench.engines.iceberg.engine:open_iceberg"),
+            REAL_CAPABILITIES,
+            lazy("bench.engines.iceberg.catalog:engine_options"),
+            drop_tables=lazy("bench.engines.iceberg.engine:drop_tables"),
+        ),
+        simulated=simulated_kind(
+            lazy("bench.engines.iceberg.simulation:open_simulated_iceberg"),
+            SIMULATED_CAPABILITIES,
+            iceberg_coefficients,
+        ),
+        metadata_commands=METADATA_COMMANDS,
+        expiry_commands=frozenset({Command.EXPIRE_SNAPSHOTS}),
+        packages=("pyiceberg",),
+        training="upsert-quick",
+    ),
+    existing=ExistingTables(
+        open=lazy("bench.engines.iceberg.existing_table:open_existing"),
+        is_at=lazy("bench.engines.iceberg.folder:is_table_at"),
+        help=_EXISTING_HELP,
+    ),
 )

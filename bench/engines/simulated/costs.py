@@ -11,6 +11,7 @@ from bench.engines.contract import Cost
 from bench.errors import ScenarioError, first_error
 from strategies.preview import Preview
 from strategies.state import MIB
+from workloads.schema import Schema
 
 _C = TypeVar("_C", bound="Coefficients")
 
@@ -105,6 +106,39 @@ class Coefficients(Part):
         wall_s = serial_s + task_s / max(1, min(cores, work.tasks_count))
         return Cost(wall_s, self.cpu_per_serial_s * serial_s + task_s, task_s)
 
+    def rewrite_cost(
+        self,
+        preview: Preview,
+        cores: int,
+        written_bytes: int | None = None,
+        conversion: Work | None = None,
+        *,
+        commits_nothing: bool = False,
+    ) -> Cost:
+        """The cost of executing what was previewed. By default it writes as much of data files as it reads.
+
+        A `conversion` of deletes is part of the same commit. `commits_nothing`: there is a commit even if no
+        data file is rewritten.
+        """
+        if not preview.groups and conversion is None and not commits_nothing:
+            return self.price(self.noop_compaction, Work(), cores)
+        delete_bytes = sum(group.delete_bytes for group in preview.groups)
+        rewriting = Work(
+            files_count=preview.files_removed_count,
+            delete_files_count=sum(group.delete_files_count for group in preview.groups),
+            read_bytes=preview.read_data_bytes + delete_bytes,
+            delete_bytes=delete_bytes,
+            written_bytes=preview.read_data_bytes if written_bytes is None else written_bytes,
+            tasks_count=preview.files_added_count,
+        )
+        work = rewriting if conversion is None else rewriting + conversion
+        return self.price(self.rewrite, work, cores)
+
+    def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int:
+        """The bytes of data files: plain Parquet of the same rows, and what the format adds to it."""
+        added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
+        return schema.expected_bytes(rows, files) + added
+
 
 def load_coefficients(table_format: str, kind: type[_C], path: Path | None = None) -> _C:
     """The coefficients of a format, read as `kind`, from `path` or else from the file that ships with it.
@@ -128,29 +162,3 @@ def load_coefficients(table_format: str, kind: type[_C], path: Path | None = Non
             f'{file}: format = "{coefficients.format}", but the table is {table_format}: choose another file'
         )
     return coefficients
-
-
-def rewrite_cost(
-    coefficients: Coefficients,
-    preview: Preview,
-    cores: int,
-    written_bytes: int | None = None,
-    conversion: Work | None = None,
-) -> Cost:
-    """The cost of executing what was previewed. By default it writes as many bytes of data files as it reads.
-
-    A `conversion` of deletes is part of the same commit.
-    """
-    if not preview.groups and conversion is None:
-        return coefficients.price(coefficients.noop_compaction, Work(), cores)
-    delete_bytes = sum(group.delete_bytes for group in preview.groups)
-    rewriting = Work(
-        files_count=preview.files_removed_count,
-        delete_files_count=sum(group.delete_files_count for group in preview.groups),
-        read_bytes=preview.read_data_bytes + delete_bytes,
-        delete_bytes=delete_bytes,
-        written_bytes=preview.read_data_bytes if written_bytes is None else written_bytes,
-        tasks_count=preview.files_added_count,
-    )
-    work = rewriting if conversion is None else rewriting + conversion
-    return coefficients.price(coefficients.rewrite, work, cores)

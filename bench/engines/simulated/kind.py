@@ -1,17 +1,15 @@
 """What the simulated engines of all formats declare alike."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
-from bench.engines.format import EngineKind, SettingProblem
+from bench.engines.format import EngineKind, SettingProblem, lazy
 from bench.engines.simulated.costs import Coefficients
-from workloads.commit import CommitSpec
 
 _Read = Callable[[Path | None], Coefficients]  # the coefficients in a file, None for the shipped ones
 
@@ -36,12 +34,7 @@ def simulated_kind(
         options,
         setting_problem,
         heeded_settings,
-        wrong_rows=_wrong_rows,
+        wrong_rows=lazy("bench.engines.simulated.row_check:wrong_rows"),
         content_bytes=lambda engine: engine.content_bytes,
+        estimates=read,
     )
-
-
-def _wrong_rows(engine: Any, specs: Iterable[CommitSpec], is_cdc: bool) -> str | None:
-    from bench.engines.simulated.row_check import wrong_rows
-
-    return wrong_rows(engine, specs, is_cdc)

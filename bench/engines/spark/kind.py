@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from bench.engines.contract import Engine, EngineSettings
 from bench.engines.format import EngineKind, SettingProblem
+from bench.engines.spark.conf import DEFAULT_CONF
 
 
 def real_kind(
@@ -30,6 +31,14 @@ def real_kind(
         drop_left=partial(_drop_left, drop_tables),
         executors_memory_bytes=lambda engine: engine.executors_memory_bytes,
     )
+
+
+def spark_options(settings: EngineSettings, of_format: Mapping[str, str]) -> dict[str, JsonValue]:
+    """The master and the configuration, where the scenario's settings override the format's and ours."""
+    return {
+        "spark.master": settings.spark.master,
+        "spark": {**DEFAULT_CONF, **of_format, **settings.spark.conf},
+    }
 
 
 def _drop_left(drop_tables: Callable[[EngineSettings], None] | None, settings: EngineSettings) -> None:

@@ -6,6 +6,7 @@ import sqlite3
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyiceberg.catalog
 import pytest
@@ -842,7 +843,9 @@ def test_plan_takes_secrets_of_the_catalog_from_the_environment(error, monkeypat
         given.append(address.properties)
         raise ScenarioError("no catalog knows token-7f31")
 
-    monkeypatch.setattr("bench.cli.commands.plan.existing_tables", lambda *_: (None, refuse))
+    monkeypatch.setattr(
+        "bench.cli.commands.plan.existing_tables", lambda *_: (None, SimpleNamespace(open=refuse))
+    )
     monkeypatch.setenv("LAKE_TOKEN", "token-7f31")
     properties = [
         "--catalog-property",

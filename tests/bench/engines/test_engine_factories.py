@@ -34,7 +34,7 @@ def only_both(monkeypatch):
 
 
 def test_every_mode_of_a_registered_format_has_a_sheet():
-    kinds = {(name, mode): getattr(found, mode) for name, found in FORMATS.items()
+    kinds = {(name, mode): getattr(found.engines, mode) for name, found in FORMATS.items()
              for mode in ("real", "simulated")}  # fmt: skip
     assert {key for key, kind in kinds.items() if kind is not None} == set(SHEETS)
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from bench.engines import format as formats
 from bench.engines import registry
 from bench.engines.contract import TableSpec
+from bench.engines.format import CatalogRules
 from bench.engines.iceberg.format import FORMAT
 from bench.engines.iceberg.table_keys import IcebergKeys, format_version_of
 from bench.engines.registry import FORMATS, engine_kind, existing_tables
@@ -39,12 +39,13 @@ def test_a_table_without_keys_has_the_default_version():
     ],
 )
 def test_what_commits_need_follows_from_the_mode_and_the_version(mode, version, needs):
-    assert FORMAT.writing_needs(keys(format_version=version), mode) == needs
+    assert FORMAT.writer.needs(keys(format_version=version), mode) == needs
 
 
 def test_capabilities_are_general_ones_and_names_of_commands():
-    real, simulated = FORMAT.real.capabilities, FORMAT.simulated.capabilities
-    assert simulated < real == FORMAT.capabilities == {*Capability, *Command} - {Capability.CONCURRENT}
+    engines = FORMAT.engines
+    real, simulated = engines.real.capabilities, engines.simulated.capabilities
+    assert simulated < real == engines.capabilities == {*Capability, *Command} - {Capability.CONCURRENT}
     assert all(type(name) in (Capability, Command) for name in real)
 
 
@@ -54,25 +55,21 @@ def test_a_command_is_called_by_what_follows_the_format():
     }  # fmt: skip
 
 
-def test_a_real_run_needs_no_coefficients(monkeypatch, tmp_path):
-    assert FORMAT.size_model(ORDERS)(10, 1) > 0
-    monkeypatch.setattr(formats, "shipped_file", lambda name: tmp_path / f"{name}.toml")
-    assert FORMAT.shipped_coefficients() is None
-    assert FORMAT.size_model(ORDERS) is None
-    assert replace(FORMAT, coefficients=None).shipped_coefficients() is None
+def test_sizes_are_only_estimated_where_the_format_can_be_simulated():
+    assert FORMAT.engines.size_model(ORDERS)(10, 1) > 0
+    assert replace(FORMAT.engines, simulated=None).size_model(ORDERS) is None
 
 
 def test_a_mode_a_format_does_not_have_is_refused(monkeypatch):
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMAT, real=None))
-    assert engine_kind("iceberg", "simulated") is FORMAT.simulated
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMAT, engines=replace(FORMAT.engines, real=None)))
+    assert engine_kind("iceberg", "simulated") is FORMAT.engines.simulated
     with pytest.raises(ScenarioError, match="has no real engine: run --simulate"):
         engine_kind("iceberg", "real")
 
 
 def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypatch):
-    placed = replace(
-        FORMAT, name="placed", catalog_types=frozenset(), is_table_at=lambda name: name == "/here"
-    )  # fmt: skip
+    existing = replace(FORMAT.existing, is_at=lambda name: name == "/here")
+    placed = replace(FORMAT, name="placed", catalog=CatalogRules(), existing=existing)
     monkeypatch.setattr(registry, "FORMATS", {"iceberg": FORMAT, "placed": placed})
     assert existing_tables(None, "/here")[0] is placed
     assert existing_tables(None, "/there", f"{placed.name}.some_planner")[0] is placed
@@ -80,7 +77,8 @@ def test_existing_tables_are_of_the_format_that_finds_one_in_the_folder(monkeypa
 
 
 def test_a_folder_with_tables_of_several_formats_is_refused(monkeypatch):
-    formats = {name: replace(FORMAT, name=name, is_table_at=lambda name: True) for name in ("one", "two")}
+    existing = replace(FORMAT.existing, is_at=lambda name: True)
+    formats = {name: replace(FORMAT, name=name, existing=existing) for name in ("one", "two")}
     monkeypatch.setattr(registry, "FORMATS", formats)
     assert existing_tables("two", "/here")[0] is formats["two"]
     with pytest.raises(ScenarioError, match=r"/here: is a table of several .* --table-format: one, two"):
@@ -88,7 +86,7 @@ def test_a_folder_with_tables_of_several_formats_is_refused(monkeypatch):
 
 
 def test_a_format_whose_existing_tables_cannot_be_read_is_refused(monkeypatch):
-    monkeypatch.setitem(FORMATS, "other", replace(FORMAT, name="other", open_existing=None))
+    monkeypatch.setitem(FORMATS, "other", replace(FORMAT, name="other", existing=None))
     for name in ("other", "unheard"):
         with pytest.raises(
             ScenarioError, match=f"'{name}' cannot be read; formats that can: delta, hudi, iceberg"

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from bench.engines.format import TableFacts
+from bench.engines.existing import TableFacts
 from bench.engines.registry import FORMATS
-from bench.engines.simulated.costs import Work, rewrite_cost
+from bench.engines.simulated.costs import Work
 from bench.preview.preview import NamedPlanners, preview_strategy
 from strategies.iceberg.convert_deletes import ConvertDeletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
@@ -78,7 +78,7 @@ def test_the_cost_of_a_conversion_is_not_known():
 
 
 def test_dropping_delete_files_costs_a_rewrite_of_nothing():
-    coefficients = ICEBERG.shipped_coefficients()
+    coefficients = ICEBERG.engines.estimates()
     found = previewed(RemoveDanglingDeletes(), table(DANGLING))
     assert found.plan.actions[0].removed_deletes == ("e",)
     assert found.cpu_s == coefficients.price(coefficients.rewrite, Work(), 1).cpu_s > 0
@@ -87,7 +87,7 @@ def test_dropping_delete_files_costs_a_rewrite_of_nothing():
 def test_a_rewrite_costs_what_its_groups_do():
     found = previewed(RewriteDataFiles(options={"min-input-files": 2}), table())
     assert found.preview.files_removed_count == 2
-    assert found.cpu_s == rewrite_cost(ICEBERG.shipped_coefficients(), found.preview, 1).cpu_s
+    assert found.cpu_s == ICEBERG.engines.estimates().rewrite_cost(found.preview, 1).cpu_s
 
 
 def test_the_bytes_of_dropped_delete_files_are_summed_over_actions():
@@ -117,12 +117,14 @@ def test_an_action_is_previewed_once_unless_its_files_were_narrowed(is_narrowed,
 
     def counting(action, state) -> Preview:
         seen.append(state)
-        return ICEBERG.planning.preview(action, state)
+        return ICEBERG.engines.planning.preview(action, state)
 
-    planning = replace(ICEBERG.planning, preview=counting)
+    planning = replace(ICEBERG.engines.planning, preview=counting)
     existing = table()
     if is_narrowed:
         existing.narrowed_to = replace(existing.state, data_files=(OLD,))
-    previewed(RewriteDataFiles(), existing, replace(ICEBERG, planning=planning))
+    previewed(
+        RewriteDataFiles(), existing, replace(ICEBERG, engines=replace(ICEBERG.engines, planning=planning))
+    )
     assert len(seen) == count
     assert seen[-1] is existing.state

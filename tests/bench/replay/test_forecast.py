@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 from coefficients import coefficients
 from engine_streams import batches, commit_all, execute, files, plan, rewrite
@@ -7,7 +9,6 @@ from scenario_builder import load
 
 from bench.engines.contract import Cores, TableSpec, Ticket, TicketId
 from bench.engines.iceberg.simulation import simulated_table
-from bench.engines.simulated.files import table_bytes
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
 from bench.replay.forecast import forecast
@@ -125,7 +126,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
         told = forecast_of(
             planned,
             engine.state(360_000),
-            lambda rows, count: table_bytes(ORDERS, coefficients(), rows, count),
+            partial(coefficients().table_bytes, ORDERS),
         )
         change = execute(engine, planned, 360_000).change
         assert told == {

@@ -74,9 +74,9 @@ def test_a_session_that_the_scenario_arranges_has_no_archive(archives, tmp_path,
     assert trained == []
 
 
-@pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if one.training])
+@pytest.mark.parametrize("name", [name for name, one in FORMATS.items() if one.engines.training])
 def test_a_training_updates_rows_compacts_and_queries_a_table_of_its_format(name):
-    training = load_scenario(FORMATS[name].training, class_archives._OVERRIDES)
+    training = load_scenario(FORMATS[name].engines.training, class_archives._OVERRIDES)
     assert training.table.format == name
     assert training.workload.is_cdc
     assert training.probes

@@ -235,7 +235,8 @@ def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned
         raise RuntimeError(f"cannot open {settings.spark.conf} with {dict(settings.catalog.properties)}")
 
     found = run_module.FORMATS["iceberg"]
-    monkeypatch.setitem(run_module.FORMATS, "iceberg", replace(found, real=replace(found.real, open=refuse)))
+    engines = replace(found.engines, real=replace(found.engines.real, open=refuse))
+    monkeypatch.setitem(run_module.FORMATS, "iceberg", replace(found, engines=engines))
     monkeypatch.setattr(provenance.runtime, "java_home", lambda: user)
     monkeypatch.setattr(provenance.runtime, "java_version", lambda home: "")
     run = planned("never", "real")

@@ -156,7 +156,11 @@ def test_simulated_runs_ask_nothing_of_the_machine(machine, tmp_path):
 def limit(monkeypatch, mode, able):
     """Iceberg's engine of one mode with these capabilities alone."""
     kind = replace(engine_kind("iceberg", mode), capabilities=frozenset(able))
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], **{mode: kind}))
+    monkeypatch.setitem(
+        FORMATS,
+        "iceberg",
+        replace(FORMATS["iceberg"], engines=replace(FORMATS["iceberg"].engines, **{mode: kind})),
+    )
 
 
 def test_maintenance_an_engine_cannot_do_is_refused(machine, tmp_path):
@@ -170,7 +174,11 @@ def test_maintenance_an_engine_cannot_do_is_refused(machine, tmp_path):
 
 
 def test_a_format_without_an_engine_of_that_mode_is_refused(machine, tmp_path, monkeypatch):
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], simulated=None))
+    monkeypatch.setitem(
+        FORMATS,
+        "iceberg",
+        replace(FORMATS["iceberg"], engines=replace(FORMATS["iceberg"].engines, simulated=None)),
+    )
     with pytest.raises(
         ScenarioError, match="format 'iceberg' has no simulated engine: run without --simulate"
     ):

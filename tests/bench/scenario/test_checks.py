@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 import pytest
 from scenario_builder import SOUND, load, maintenance, write
 
+from bench.engines.format import CatalogRules
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import TableKeys
@@ -288,7 +289,8 @@ def test_probes_that_contradict_each_other_are_refused(tmp_path, probes, text):
 
 
 def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], upsert_modes={}))
+    iceberg = FORMATS["iceberg"]
+    monkeypatch.setitem(FORMATS, "iceberg", replace(iceberg, writer=replace(iceberg.writer, upsert_modes={})))
     text = refusal(tmp_path, workload={"type": "upsert", "initial_rows": 10})
     assert "workload.type = \"upsert\": updates and deletes rows, which no engine of format 'iceberg'" in text
 
@@ -358,7 +360,8 @@ class LakeKeys(TableKeys):
 
 
 def test_the_version_to_set_is_named_by_the_format_and_the_part_to_remove_by_its_place(tmp_path, monkeypatch):
-    lake = replace(FORMATS["iceberg"], name="lake", table_keys=LakeKeys)
+    iceberg = FORMATS["iceberg"]
+    lake = replace(iceberg, name="lake", table=replace(iceberg.table, keys=LakeKeys))
     monkeypatch.setitem(FORMATS, "lake", lake)
     (tmp_path / "own_old_lake.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
@@ -483,7 +486,7 @@ def test_changes_that_move_rows_are_refused_where_the_format_would_lose_track_of
 
 
 def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch):
-    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], catalog_types=frozenset()))
+    monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], catalog=CatalogRules()))
     told = refusal(tmp_path, catalog={"properties": {"type": "rest"}})
     assert "catalog: tables of format 'iceberg' have no catalog: leave it out" in told
 

@@ -373,7 +373,7 @@ def test_upsert_rewrites_by_two_thresholds_and_once_an_hour():
 def expected_bytes(name):
     s = load_scenario(name)
     commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.table.partitioning)
-    layout = FORMATS[s.table.format].layout
+    layout = FORMATS[s.table.format].writer.layout
     return [(layout(commit, s.spark.settings).data_files_count, commit.expected_bytes) for commit in commits]
 
 
@@ -407,7 +407,7 @@ def test_the_example_mentions_every_key():
     text = Path(shipped()["example"]).read_text()
     kinds = (Append, Upsert, Debezium, ExpireSnapshots, RewriteManifests)
     options = [option for kind in kinds for option in options_of(kind)]
-    of_formats = [key for found in FORMATS.values() for key in keys_of(found.table_keys)]
+    of_formats = [key for found in FORMATS.values() for key in keys_of(found.table.keys)]
     known = {*keys_of(ScenarioKeys), *of_formats, *(option.key for option in options)}
     assert "format_version" in known
     assert known > {"retain_last", "job_start", "initial_files", "files_per_commit", "namespace"}

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from bench.engines.delta.model.vectors import FIRST_OFFSET, FRAME_BYTES, vector_bytes
 from bench.engines.simulated.costs import Coefficients
-from bench.engines.simulated.files import table_bytes
 from strategies.delta.clustering import PROVIDER
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
 from workloads.schema import Schema
@@ -22,7 +21,7 @@ class FileMaker:
         """A data file with so many rows, in a Z-cube if liquid clustering makes it."""
         return DeltaDataFile(
             f"part-{next(self._numbers):08}.parquet",
-            table_bytes(self._schema, self._coefficients, rows),
+            self._coefficients.table_bytes(self._schema, rows),
             rows,
             partition,
             clustering_provider=None if cube is None else PROVIDER,

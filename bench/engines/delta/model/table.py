@@ -18,8 +18,7 @@ from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.delta.model.versions import Versions
 from bench.engines.delta.model.writers import is_merge
 from bench.engines.delta.properties import table_properties, writer_properties
-from bench.engines.simulated.costs import Work, rewrite_cost
-from bench.engines.simulated.files import table_bytes
+from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
 from bench.engines.simulated.model import Committed, Staging
 from strategies.delta.commands import NO_REWRITE, Command
@@ -78,7 +77,7 @@ class DeltaTableModel:
 
     @property
     def content_bytes(self) -> int:
-        return table_bytes(self._spec.schema, self._coefficients, self.live_rows)
+        return self._coefficients.table_bytes(self._spec.schema, self.live_rows)
 
     @property
     def opened_metadata_files_count(self) -> int:
@@ -181,7 +180,7 @@ class DeltaTableModel:
                 versions.append(version)
                 checkpoints_cost += checkpoint_cost
         written_bytes = sum(version.change.added_bytes for version in versions)
-        cost = rewrite_cost(self._coefficients, preview, how.cores, written_bytes)
+        cost = self._coefficients.rewrite_cost(preview, how.cores, written_bytes)
         return tuple(versions), cost + checkpoints_cost
 
     def _write(self, changes: Changes, at_ms: int, tag: Tag | None) -> tuple[Version, Cost]:

@@ -4,7 +4,6 @@ import itertools
 
 from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.log_bytes import log_file_bytes
-from bench.engines.simulated.files import table_bytes
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 from workloads.schema import Schema
 
@@ -23,7 +22,7 @@ class FileMaker:
     def base(self, group: FileGroupId, rows: int) -> BaseFile:
         """A base file with so many rows."""
         name = f"{group.file_id}_{next(self._numbers):06}.parquet"
-        size_bytes = table_bytes(self._schema, self._coefficients, rows)
+        size_bytes = self._coefficients.table_bytes(self._schema, rows)
         return BaseFile(_path(group, name), size_bytes, rows, group.partition, file_id=group.file_id)
 
     def log(self, group: FileGroupId, rows: int, deletes: int) -> LogFile:

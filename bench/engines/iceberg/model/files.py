@@ -11,7 +11,6 @@ from pathlib import PurePosixPath
 from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
 from bench.engines.iceberg.model.flink_writer import partition_files
 from bench.engines.simulated.costs import Coefficients
-from bench.engines.simulated.files import table_bytes
 from bench.engines.simulated.key_ranges import (
     KeyRange,
     range_of_deleted,
@@ -41,7 +40,7 @@ class FileMaker:
         self, rows: int, partition: str, keys: KeyBounds | None, sequence_number: int
     ) -> IcebergDataFile:
         """A data file with so many rows."""
-        size_bytes = table_bytes(self._schema, self._coefficients, rows)
+        size_bytes = self._coefficients.table_bytes(self._schema, rows)
         offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
         return IcebergDataFile(
             self._path(), size_bytes, rows, partition, sequence_number, split_offsets=offsets, key_bounds=keys

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from bench.engines.contract import Cost
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.delete_bytes import position_bytes
-from bench.engines.simulated.costs import Coefficients, Work, rewrite_cost
-from bench.engines.simulated.files import rows_of_outputs, table_bytes
+from bench.engines.simulated.costs import Coefficients, Work
+from bench.engines.simulated.files import rows_of_outputs
 from bench.engines.simulated.live_rows import LiveRows
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
@@ -59,7 +59,7 @@ def prepare(
     )
     converted = _converted(action, ledger, rows) if isinstance(action, Rewrite) else ()
     counts = (count for each in replaced for count in each.rows if count)
-    written_bytes = sum(table_bytes(schema, coefficients, count) for count in counts)
+    written_bytes = sum(coefficients.table_bytes(schema, count) for count in counts)
     cost = _cost(action, ledger, preview, converted, written_bytes, coefficients, cores)
     removed = action.removed_deletes if isinstance(action, Rewrite) else ()
     return Prepared(sequence_number, replaced, converted, removed, cost)
@@ -110,9 +110,9 @@ def _cost(
 ) -> Cost:  # fmt: skip
     """An explicit rewrite has the cost of a rewrite, even if it only drops delete files."""
     if not isinstance(action, Rewrite):
-        return rewrite_cost(coefficients, preview, cores, written_bytes)
+        return coefficients.rewrite_cost(preview, cores, written_bytes)
     conversion = _conversion(action, ledger, converted, coefficients)
-    return rewrite_cost(coefficients, preview, cores, written_bytes, conversion)
+    return coefficients.rewrite_cost(preview, cores, written_bytes, conversion)
 
 
 def _conversion(

@@ -20,7 +20,6 @@ from bench.engines.iceberg.model.rewrite import (
 )
 from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.files import table_bytes
 from bench.engines.simulated.key_ranges import wanted_keys
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.model import Committed, Staging
@@ -67,7 +66,7 @@ class IcebergTableModel:
 
     @property
     def content_bytes(self) -> int:
-        return table_bytes(self._spec.schema, self._coefficients, self.live_rows)
+        return self._coefficients.table_bytes(self._spec.schema, self.live_rows)
 
     @property
     def opened_metadata_files_count(self) -> int:

@@ -24,7 +24,7 @@ from bench.engines.delta.columns import key_problem, layout_of, planner_problem
 from bench.engines.delta.existing_table import open_existing
 from bench.engines.delta.log import DeltaLog
 from bench.engines.delta.table_keys import CODEC_CONF
-from bench.engines.format import TableAddress
+from bench.engines.existing import TableAddress
 from bench.engines.spark.session import configured, stored_bytes
 from bench.errors import EngineError
 from strategies.delta.commands import Command

@@ -10,7 +10,7 @@ from deltalake import DeltaTable, write_deltalake
 from bench.engines.contract import CatalogSettings
 from bench.engines.delta.existing_table import is_table_at, open_existing
 from bench.engines.delta.format import FORMAT
-from bench.engines.format import TableAddress
+from bench.engines.existing import TableAddress
 from bench.errors import ScenarioError
 from bench.preview.figures import table_figures
 from bench.preview.preview import named_planners, preview_strategy

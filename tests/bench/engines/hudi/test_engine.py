@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from upsert_commits import changes, commit_specs
 
 from bench.engines.contract import INLINE, Probe
-from bench.engines.format import TableAddress
+from bench.engines.existing import TableAddress
 from bench.engines.hudi import services
 from bench.engines.hudi.existing_table import open_existing
 from bench.engines.hudi.packing import AUTO_SPLIT, SMALL_FILE_LIMIT, SPLIT_ROWS

@@ -8,7 +8,7 @@ import pytest
 from hudi_folders import PROPERTIES, HudiFolder, minute
 
 from bench.engines.contract import CatalogSettings
-from bench.engines.format import TableAddress
+from bench.engines.existing import TableAddress
 from bench.engines.hudi.existing_table import is_table_at, open_existing
 from bench.engines.hudi.format import FORMAT
 from bench.errors import ScenarioError

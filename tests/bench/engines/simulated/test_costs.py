@@ -13,7 +13,6 @@ from bench.engines.simulated.costs import (
     DataFiles,
     Operation,
     Work,
-    rewrite_cost,
 )
 from bench.errors import ScenarioError
 from strategies.iceberg.files import IcebergDataFile
@@ -88,22 +87,22 @@ def test_a_rewrite_is_priced_over_all_its_groups():
     preview = Preview((group(3, 1), group(5, 3, delete_files_count=2, delete_bytes=MIB)), 2)
     # 8 files, 2 deletes, 8 + 1 MiB read, 6 MiB written, 4 tasks on 4 cores.
     task_s = 8 * 0.5 + 2 * 2 + 9 * 4 + 6 * 8
-    assert rewrite_cost(ROUND, preview, 4, 6 * MIB) == Cost(3 + task_s / 4, 1.5 * 3 + task_s, task_s)
+    assert ROUND.rewrite_cost(preview, 4, 6 * MIB) == Cost(3 + task_s / 4, 1.5 * 3 + task_s, task_s)
 
 
 def test_a_rewrite_writes_what_it_reads_unless_told_otherwise():
     preview = Preview((group(3, 2),), 1)
-    assert rewrite_cost(ROUND, preview, 2) == rewrite_cost(ROUND, preview, 2, 3 * MIB)
-    assert rewrite_cost(ROUND, preview, 2, 0).cpu_s < rewrite_cost(ROUND, preview, 2).cpu_s
+    assert ROUND.rewrite_cost(preview, 2) == ROUND.rewrite_cost(preview, 2, 3 * MIB)
+    assert ROUND.rewrite_cost(preview, 2, 0).cpu_s < ROUND.rewrite_cost(preview, 2).cpu_s
 
 
 def test_a_conversion_is_paid_for_with_the_rewrite_it_is_part_of():
     conversion = Work(2, 3, read_bytes=MIB, delete_bytes=MIB // 2, written_bytes=MIB, tasks_count=1)
     # With 3 files and 3 MiB read and written: 5 files, 3 deletes, 4 MiB read and written, 2 tasks.
     task_s = 5 * 0.5 + 3 * 2 + 4 * 4 + 4 * 8
-    both = rewrite_cost(ROUND, Preview((group(3, 1),), 1), 4, 3 * MIB, conversion)
+    both = ROUND.rewrite_cost(Preview((group(3, 1),), 1), 4, 3 * MIB, conversion)
     assert both == Cost(1 + 5 / 4 + task_s / 2, 1.5 * 2.25 + task_s, task_s)
-    alone = rewrite_cost(ROUND, Preview((), 0), 4, 0, conversion)
+    alone = ROUND.rewrite_cost(Preview((), 0), 4, 0, conversion)
     task_s = 2 * 0.5 + 3 * 2 + 4 + 8
     assert alone == Cost(1 + 2 / 4 + task_s, 1.5 * 1.5 + task_s, task_s)
 
@@ -114,12 +113,12 @@ def test_bytes_of_deletes_cost_more_than_being_read():
     assert ROUND.price(operation, work, 1).executor_cpu_s == 4 + 5
     preview = Preview((group(1, 1, delete_files_count=1, delete_bytes=MIB),), 1)
     dear = coefficients(rewrite={"task_s_per_mib_delete_read": 5.0})
-    assert rewrite_cost(dear, preview, 1).executor_cpu_s == 5
+    assert dear.rewrite_cost(preview, 1).executor_cpu_s == 5
 
 
 def test_finding_nothing_to_rewrite_costs_a_look():
     told = coefficients(noop_compaction={"serial_s": 7.0})
-    assert rewrite_cost(told, Preview((), 0), 2) == Cost(7.0, 10.5, 0.0)
+    assert told.rewrite_cost(Preview((), 0), 2) == Cost(7.0, 10.5, 0.0)
 
 
 def test_the_shipped_coefficients_say_what_they_are_worth():

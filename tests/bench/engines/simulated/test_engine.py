@@ -31,7 +31,6 @@ from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES
 from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.iceberg.simulation import open_simulated_iceberg
-from bench.engines.simulated.files import table_bytes
 from bench.errors import EngineError, ScenarioError
 from strategies.iceberg.commands import Command
 from strategies.iceberg.preview import preview_action
@@ -310,8 +309,8 @@ def test_an_engine_opens_with_a_file_of_coefficients_or_says_what_is_wrong(tmp_p
 
 def test_table_bytes_add_what_the_format_adds_to_each_file():
     given = coefficients(data={"file_bytes": 100})
-    assert table_bytes(ORDERS, given, 80, 8) == ORDERS.expected_bytes(80, 8) + 800
-    assert table_bytes(ORDERS, given, 10) == ORDERS.expected_bytes(10) + 100
+    assert given.table_bytes(ORDERS, 80, 8) == ORDERS.expected_bytes(80, 8) + 800
+    assert given.table_bytes(ORDERS, 10) == ORDERS.expected_bytes(10) + 100
 
 
 @pytest.mark.parametrize("columns", [3, 40])

@@ -8,7 +8,6 @@ from upsert_commits import changes, load
 
 from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
 from bench.engines.iceberg.model.files import FileMaker, span_of
-from bench.engines.simulated.files import table_bytes
 from strategies.amoro.evaluation import is_amoros_own
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, KeyBounds
 from workloads.commit import PartitionShape
@@ -32,7 +31,7 @@ def made_by(spec, writers=None, sequence_number=4):
 def test_a_load_is_data_files_whose_keys_follow_each_other():
     data, live, equality, position = made_by(load(10, 3))
     assert [file.rows for file in data] == live == [3, 3, 4]
-    assert [file.size_bytes for file in data] == [table_bytes(ORDERS, COSTS, rows) for rows in (3, 3, 4)]
+    assert [file.size_bytes for file in data] == [COSTS.table_bytes(ORDERS, rows) for rows in (3, 3, 4)]
     assert [file.key_bounds for file in data] == [KeyBounds(1, 3), KeyBounds(4, 6), KeyBounds(7, 10)]
     assert (equality, position) == ([], [])
 
