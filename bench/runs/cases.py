@@ -9,10 +9,9 @@ from bench.errors import ScenarioError
 from bench.results.folders import RunResult
 from bench.results.records import Mode
 from bench.results.rows import timed, usable
-from bench.runs.against import Against
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
-from bench.scenario.variants import AGAINST, BASE, spec_in
+from bench.scenario.variants import BASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +28,13 @@ class Case:
     """A strategy in one variant of a scenario: what runs once in each repetition.
 
     `source` has the scenario in that variant, and `spec` the label there. `strategy` and `variant` are what
-    `--only` calls the two. `against` is the other compactbench that makes the runs; None for this one.
+    `--only` calls the two.
     """
 
     source: Source
     spec: StrategySpec
     strategy: str
     variant: str
-    against: Against | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +58,20 @@ class PlannedRun:
         return self.case.spec
 
     @property
-    def against(self) -> Against | None:
-        """The other compactbench that makes the run; None for this one."""
-        return self.case.against
-
-    @property
     def folder_name(self) -> str:
         """Format, mode, label (in characters safe for file names) and repetition. Names may collide."""
         label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
         return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
 
 
-def cases(source: Source, against: Against | None = None) -> tuple[Case, ...]:
-    """Each strategy as it is, in every variant, and by the other compactbench; in the order of tables."""
+def cases(source: Source) -> tuple[Case, ...]:
+    """Each strategy as it is and in every variant, in the order of tables."""
     scenario = source.scenario
-    found = []
-    for index, spec in enumerate(scenario.strategies):
-        found += [
-            Case(replace(source, scenario=one), one.strategies[index], spec.label, one.variant_label or BASE)
-            for one in (scenario, *scenario.variants)
-        ]
-        if against is not None:
-            found.append(Case(source, spec_in(spec, AGAINST), spec.label, AGAINST, against))
-    return tuple(found)
+    return tuple(
+        Case(replace(source, scenario=one), one.strategies[index], spec.label, one.variant_label or BASE)
+        for index, spec in enumerate(scenario.strategies)
+        for one in (scenario, *scenario.variants)
+    )
 
 
 def shuffled(found: Iterable[Case], seed: int, repetition: int) -> list[Case]:
@@ -105,7 +94,6 @@ def plan_runs(
     done: Sequence[RunResult],
     *,
     only_variants: Sequence[str] = (),
-    against: Against | None = None,
     mode: Mode = "real",
     invalidated_too: bool = False,
 ) -> tuple[PlannedRun, ...]:
@@ -120,9 +108,7 @@ def plan_runs(
         for r in done
         if (usable(r) if invalidated_too else timed(r))
     }
-    by_source = [(source, cases(source, against)) for source in sources]
-    for source, found in by_source:
-        _check_labels(source, found)
+    by_source = [(source, cases(source)) for source in sources]
     everything = [case for _, found in by_source for case in found]
     labels = [label for case in everything for label in (case.strategy, case.spec.label)]
     _check_known("strategy", only, labels)
@@ -139,17 +125,6 @@ def plan_runs(
                     position = len(done) + len(planned)
                     planned.append(PlannedRun(case, mode, repetition, position, indexes[label]))
     return tuple(planned)
-
-
-def _check_labels(source: Source, found: Sequence[Case]) -> None:
-    """Two cases of one label would be taken for one; `check_variants` refuses those of the scenario's own."""
-    labels = [case.spec.label for case in found]
-    for label in labels:
-        if labels.count(label) > 1:
-            raise ScenarioError(
-                f"{source.scenario.name}: --against gives a strategy the label {label!r}, which another one "
-                "has; rename that one"
-            )
 
 
 def _is_chosen(case: Case, only: Sequence[str], only_variants: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from bench.engines.journal import Journal
 from bench.engines.registry import engine_kind
 from bench.errors import EngineError
 from bench.results.folders import RunResult
-from bench.results.records import LOG, Manifest
+from bench.results.records import LOG
 from bench.runs.cases import Source
 from bench.runs.jobs import DropJob
 from bench.runs.processes import worker
@@ -17,7 +17,6 @@ from bench.runs.run_files import last_line
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES, engine_settings
 from bench.scenario.catalog import has_shared_catalog
 from bench.scenario.scenario import Scenario
-from bench.scenario.variants import AGAINST
 
 TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 
@@ -55,14 +54,6 @@ def unwanted(runs: Iterable[RunResult]) -> list[RunResult]:
     return [run for run in runs if left_by(run.folder, kept_too=False)]
 
 
-def variant_of(manifest: Manifest) -> str | None:
-    """The variant of ours that says where a run has left something.
-
-    Another compactbench (`--against`) makes the scenario as it is.
-    """
-    return None if manifest.variant_label == AGAINST else manifest.variant_label
-
-
 def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too: bool = True) -> None:
     """Remove what a run has left, by a worker with the scenario's catalog and Spark; see `left_by`.
 
@@ -75,7 +66,7 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too:
             f"{run_folder}: is not named {run.manifest.run_id}, so it is not certain that what is noted "
             "there is the run's: name the folder as the run made it"
         )
-    scenario = source.scenario.in_variant(variant_of(run.manifest))
+    scenario = source.scenario.in_variant(run.manifest.variant_label)
     if Journal(run_folder / NAMESPACE_NOTES).names() and not has_shared_catalog(scenario):
         raise EngineError(
             f"{run_folder / NAMESPACE_NOTES}: names what a run has left in a catalog, but the scenario names "
@@ -86,7 +77,7 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too:
         scenario=source.name_or_path,
         overrides=source.overrides,
         scenario_hash=source.scenario.hash,
-        variant=variant_of(run.manifest),
+        variant=run.manifest.variant_label,
         run_folder=run_folder,
         kept_too=kept_too,
         work_folder=work_folder,

@@ -39,18 +39,11 @@ class Tail:
                 yield parse_record(line)
 
 
-def follow(
-    process: subprocess.Popen[bytes], folder: Path, on_record: Callable[[Any], None],
-    meanwhile: Callable[[], None] = lambda: None,
-) -> bool:  # fmt: skip
-    """Pass on the records of a run until its last one, or its worker has ended; whether that came first.
-
-    `meanwhile` is called each time before they are read.
-    """
+def follow(process: subprocess.Popen[bytes], folder: Path, on_record: Callable[[Any], None]) -> bool:
+    """Pass on the records of a run until its last one, or its worker has ended; whether that came first."""
     tail = Tail(folder / EVENTS)
     while True:
         has_ended = process.poll() is not None
-        meanwhile()
         for record in tail.new_records():
             on_record(record)
             if isinstance(record, RunRecord):

@@ -22,8 +22,7 @@ from bench.engines.spark.conf import SECRET_CONF
 from bench.errors import EngineError, ScenarioError
 from bench.replay.recorder import utc_now
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import EVENTS, LOG, MANIFEST, Mode
-from bench.runs.against import Against, adopt, file_of
+from bench.results.records import LOG, MANIFEST, Mode
 from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun, Source
 from bench.runs.class_archives import ClassArchives
@@ -35,7 +34,6 @@ from bench.runs.run_files import POLL_S, closed, follow, last_line
 from bench.runs.shared_jvm import run_in_one_jvm
 from bench.runs.watcher import Watcher
 from bench.scenario.scenario import Scenario
-from bench.scenario.variants import AGAINST
 from bench.text import counted
 
 WORK = ".work"  # in the results folder: the tables of the run in progress
@@ -52,7 +50,6 @@ class Options:
     command: str = ""  # that repeats the suite
     coefficients: Path | None = None  # of simulated runs; None for the format's own
     is_quick: bool = False  # all runs of a scenario, in one variant, in one JVM
-    has_other: bool = False  # another compactbench makes runs too, which may not have the same classes
 
 
 def earlier_runs(
@@ -61,14 +58,13 @@ def earlier_runs(
     *,
     resume: bool,
     mode: Mode = "real",
-    against: Against | None = None,
     is_quick: bool = False,
 ) -> tuple[RunResult, ...]:
     """The runs of one mode that `out` already contains for these scenarios.
 
     Raises ScenarioError if there are any and `resume` is off, or if their definition of the scenario or the
-    strategy differs, or the compactbench that is `against`, or if only one of them is quick, since they must
-    not be pooled with new runs; also if a file is in place of a folder.
+    strategy differs, or if only one of them is quick, since they must not be pooled with new runs; also if a
+    file is in place of a folder.
     """
     earlier: list[RunResult] = []
     for source in sources:
@@ -84,8 +80,6 @@ def earlier_runs(
         for run in runs:
             _check_same(run, source.scenario)
             _check_same_jvm(run, is_quick=is_quick)
-            if against is not None:
-                _check_same_other(run, against)
         earlier += runs
     return tuple(earlier)
 
@@ -117,15 +111,6 @@ def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
         made = "with" if run.manifest.is_quick else "without"
         raise ScenarioError(
             f"{run.folder}: was made {made} --quick, so its timings must not be combined with new ones; "
-            "choose another --out"
-        )
-
-
-def _check_same_other(run: RunResult, against: Against) -> None:
-    m = run.manifest
-    if m.variant_label == AGAINST and m.variant != against.variant.to_json():
-        raise ScenarioError(
-            f"{run.folder}: was made by another compactbench than --against, which is {against.version}; "
             "choose another --out"
         )
 
@@ -193,7 +178,7 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
         if run.mode == "real":
             if scenario.name not in logs:
                 logs[scenario.name] = ensure_log(run.source, options.out, watcher)
-            java_options = () if options.has_other else archives.java_options(scenario)
+            java_options = archives.java_options(scenario)
         job = _job(run, options, suite_id, logs.get(scenario.name), java_options)
         return job.model_copy(update={"load_before_suite": load_1min}) if run is planned[0] else job
 
@@ -291,18 +276,17 @@ def _job(
     folder = _fresh(options.out / scenario.name / run_id)
     keep_tables = options.keep_tables and run.mode == "real"
     work_folder = _fresh(folder / TABLES if keep_tables else options.out / WORK / run_id)
-    against = run.against
     return RunJob(
-        scenario=str(file_of(run.source.name_or_path)) if against else run.source.name_or_path,
+        scenario=run.source.name_or_path,
         overrides=run.source.overrides,
-        scenario_hash=against.hashes[scenario.name] if against else scenario.hash,
+        scenario_hash=scenario.hash,
         work_folder=work_folder,
         run_folder=folder,
         run_id=run_id,
         suite_id=suite_id,
         mode=run.mode,
         variant=scenario.variant_label,
-        strategy=run.case.strategy if against else run.spec.label,
+        strategy=run.spec.label,
         strategy_index=run.index,
         repetition=run.repetition,
         position=run.position,
@@ -318,8 +302,7 @@ def _job(
 
 def _run(run: PlannedRun, job: RunJob, watcher: Watcher) -> RunResult:
     watcher.run_started(run)
-    in_process = run.mode == "simulated" and run.against is None
-    exit_code = _simulate(run, job, watcher) if in_process else _in_worker(run, job, watcher)
+    exit_code = (_simulate if run.mode == "simulated" else _in_worker)(run, job, watcher)
     if not job.keep_tables:
         shutil.rmtree(job.work_folder, ignore_errors=True)
     result = closed(job.run_folder, exit_code)
@@ -334,33 +317,13 @@ def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
     """Execute the run in a worker process; returns its exit code."""
-    against, folder = run.against, job.run_folder
-    is_labelled = against is None
-
-    def label() -> None:
-        nonlocal is_labelled
-        is_labelled = is_labelled or _adopted(run, folder, complete_with=EVENTS)
-
-    try:
-        with worker(
-            job, folder / LOG, run.source.scenario.secrets, against.program if against else None
-        ) as process:
-            if not follow(process, folder, partial(watcher.run_progressed, run), label):
-                # A thread of a planner may keep it. Spark has ended before the last record.
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(STOP_GRACE_S)
-            return process.poll() or 0
-    finally:
-        if not is_labelled:
-            _adopted(run, folder, complete_with=MANIFEST)
-
-
-def _adopted(run: PlannedRun, folder: Path, complete_with: str) -> bool:
-    """Label a run of another compactbench, unless the file is not there yet that shows it has a manifest."""
-    if run.against is None or not (folder / complete_with).exists():
-        return False
-    adopt(folder, run.against, run.source.scenario, run.spec.label, run.index)
-    return True
+    folder = job.run_folder
+    with worker(job, folder / LOG, run.source.scenario.secrets) as process:
+        if not follow(process, folder, partial(watcher.run_progressed, run)):
+            # A thread of a planner may keep it. Spark has ended before the last record.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_GRACE_S)
+        return process.poll() or 0
 
 
 def _fresh(folder: Path) -> Path:

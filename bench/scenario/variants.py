@@ -22,8 +22,6 @@ from bench.scenario.values import KeyPath, OptionError, path_text
 from bench.secrets import hidden
 
 BASE = "base"  # what `--only variant=...` calls the scenario as it is
-AGAINST = "against"  # the variant that `run --against` adds
-_RESERVED = {BASE: "the scenario as it is", AGAINST: "what `run --against` adds"}
 
 _OF_STREAM = "determines the stream, which all variants share: make it a scenario of its own"
 _OF_MEASURING = "determines what is measured, which all variants share: make it a scenario of its own"
@@ -77,8 +75,8 @@ def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -
     for index, variant in enumerate(variants):
         path: KeyPath = ("variants", index)
         label = variant.label
-        if label in _RESERVED:
-            raise OptionError((*path, "label"), f"means {_RESERVED[label]}: choose another", label)
+        if label == BASE:
+            raise OptionError((*path, "label"), "means the scenario as it is: choose another", label)
         earlier = [other.label for other in variants[:index]]
         if label in earlier:
             problem = f"is also the label of variants[{earlier.index(label)}]: rename one"

@@ -17,7 +17,7 @@ from bench.keys import flat
 from bench.results.folders import RunResult, is_run_folder
 from bench.results.records import MANIFEST
 from bench.runs.cases import Source
-from bench.runs.dropping import drop_left_by, folders_of_tables, left_by, variant_of
+from bench.runs.dropping import drop_left_by, folders_of_tables, left_by
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite import LOCK, WORK, locked
 from bench.scenario.scenario import Scenario, load_scenario
@@ -145,7 +145,7 @@ def _check_droppable(run: RunResult, by_name: Mapping[str, Source]) -> None:
             f"{run.folder}: has left {left} in the catalog or the staging folder of scenario {name}: add "
             "--scenario with its name or file, which says where these are"
         )
-    _check_same_places(run, by_name[name].scenario.in_variant(variant_of(run.manifest)))
+    _check_same_places(run, by_name[name].scenario.in_variant(run.manifest.variant_label))
 
 
 def _check_same_places(run: RunResult, scenario: Scenario) -> None:

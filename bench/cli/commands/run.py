@@ -25,7 +25,6 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
 from bench.results.rows import rows
 from bench.runs import preflight
-from bench.runs.against import Against, meet
 from bench.runs.cases import PlannedRun, Source, plan_runs, repetitions_of
 from bench.runs.suite import Options, drop_left, earlier_runs, locked, run_suite
 from bench.scenario.checks import REPETITIONS_MAX
@@ -111,15 +110,6 @@ def run(
             help="Cost coefficients of the simulation, in place of the shipped ones.",
         ),
     ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            "--against",
-            metavar="PATH",
-            help="Another compactbench: a checkout, or the Python of an environment that has it installed. "
-            "It makes the same runs in turn with this one, in the variant `against`.",
-        ),
-    ] = None,
     quick: Annotated[
         bool,
         typer.Option(
@@ -145,11 +135,8 @@ def run(
 
     * `compactbench run append-only --simulate --set duration=24h`
 
-    * `compactbench run quickstart --against ../compactbench-before`
-
     A repetition runs every strategy once in each variant of the scenario, in an order drawn from its seed, so
-    that `compare` and `report` compare them in pairs. `compare --baseline 'never @ against'` and the like
-    name any of them.
+    that `compare` and `report` compare them in pairs.
 
     Each real run has its own process, Spark session and new table, unless the suite is `--quick`. Stop with
     Ctrl-C at any time and continue with `--resume`. `show`, `compare` and `report` read the results.
@@ -162,7 +149,7 @@ def run(
     out = out.absolute()  # tables are named by URI
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     mode = _mode(sources, simulate, coefficients, keep_tables, verify)
-    _check_quick(quick, simulate, against)
+    _check_quick(quick, simulate)
     chosen = [_chosen(text) for text in only or ()]
     labels = [label for what, label in chosen if what == "strategy"]
     variants = [label for what, label in chosen if what == "variant"]
@@ -170,23 +157,19 @@ def run(
         ("--set", overrides or ()),
         ("--conf", conf or ()),
         ("--only", only or ()),
-        ("--against", [str(against)] if against else ()),
     )
     command = _command(scenarios, settings, repetitions, verify, mode, coefficients, quick)
-    options = Options(
-        out, verify.value, keep_tables, command, coefficients, is_quick=quick, has_other=against is not None
-    )
-    other = _met(against, sources, mode) if against else None
+    options = Options(out, verify.value, keep_tables, command, coefficients, is_quick=quick)
 
     def done_before() -> tuple[RunResult, ...]:
-        return earlier_runs(sources, out, resume=resume, mode=mode, against=other, is_quick=quick)
+        return earlier_runs(sources, out, resume=resume, mode=mode, is_quick=quick)
 
     def planned() -> tuple[PlannedRun, ...]:
         done = done_before()
         each = verify is Verify.EACH
         return plan_runs(
             sources, labels, repetitions, done,
-            only_variants=variants, against=other, mode=mode, invalidated_too=each,
+            only_variants=variants, mode=mode, invalidated_too=each,
         )  # fmt: skip
 
     if dry_run:
@@ -259,20 +242,10 @@ def _mode(
     return "simulated" if simulate else "real"
 
 
-def _check_quick(quick: bool, simulate: bool, against: Path | None) -> None:
-    """Raises ScenarioError for what does not run in a JVM of ours."""
+def _check_quick(quick: bool, simulate: bool) -> None:
+    """Raises ScenarioError for a simulation, which has no JVM to share."""
     if quick and simulate:
         raise ScenarioError("--quick and --simulate: a simulation needs no JVM; remove one of the options")
-    if quick and against:
-        raise ScenarioError(
-            "--quick and --against: two checkouts cannot share a JVM; remove one of the options"
-        )
-
-
-def _met(path: Path, sources: Sequence[Source], mode: Mode) -> Against:
-    """The other compactbench. Raises ScenarioError unless its runs may stand beside ours."""
-    with ERR.status(f"asking the compactbench at {path}"):
-        return meet(path, {s.name_or_path: s.scenario for s in sources}, sources[0].overrides, mode)
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:

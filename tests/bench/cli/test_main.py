@@ -236,7 +236,6 @@ def test_an_empty_value_is_neither_the_current_folder_nor_left_out(
         ["clean"],
         ["validate", "quickstart", "{}/scenario.toml"],
         ["plan", "--strategy", "never"],
-        ["run", "quickstart", "--simulate", "--against"],
         ["run", "quickstart", "--simulate", "--out"],
     ],
 )

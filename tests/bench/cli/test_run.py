@@ -100,7 +100,6 @@ def test_only_narrows_what_runs(run):
         (["--only", "never"], "--only never: write --only strategy=LABEL or --only variant=LABEL"),
         (["--only", "strategy="], "--only strategy=: write --only strategy=LABEL"),
         (["--only", "variant=v3"], "no such variant; available: base"),
-        (["--against", "nowhere"], "--against nowhere: give a checkout of compactbench, or the Python"),
         (["--only", "strategy=nver"], "no such strategy; available: never, every-2min"),
         (["--conf", "spark.x"], "--conf spark.x is not a setting of Spark: write spark.KEY=VALUE"),
         (["--conf", "x=1"], "--conf x is not a setting of Spark: write spark.KEY=VALUE"),

@@ -10,10 +10,9 @@ from bench.errors import EngineError, ScenarioError
 from bench.results.folders import load_run, load_runs
 from bench.runs import dropping, suite, worker
 from bench.runs.cases import Source
-from bench.runs.dropping import TABLES, drop_left_by, drop_noted, left_by, unwanted, variant_of
+from bench.runs.dropping import TABLES, drop_left_by, drop_noted, left_by, unwanted
 from bench.runs.jobs import DropJob
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
-from bench.scenario.variants import AGAINST
 
 
 def left(folder, name, *records, **changes):
@@ -55,12 +54,6 @@ def job_for(run_folder, *, kept_too=True):
         scenario="demo", overrides=(), scenario_hash="", variant=None, run_folder=run_folder,
         work_folder=run_folder, kept_too=kept_too,
     )  # fmt: skip
-
-
-def test_another_compactbench_makes_the_scenario_as_it_is():
-    assert variant_of(manifest("never @ against", variant={"label": AGAINST, "set": {}})) is None
-    assert variant_of(manifest("never @ v3", variant={"label": "v3", "set": {}})) == "v3"
-    assert variant_of(manifest()) is None
 
 
 def test_a_note_that_no_run_of_the_scenario_can_have_left_is_named(tmp_path):

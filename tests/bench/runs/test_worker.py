@@ -5,14 +5,13 @@ import subprocess
 import sys
 import textwrap
 from contextlib import suppress
-from pathlib import Path
 
 import psutil
 import pytest
 
 from bench.engines.spark.conf import SECRET_CONF
 from bench.runs.jobs import NoiseJob, QuickJob, RunJob
-from bench.runs.processes import Program, worker
+from bench.runs.processes import worker
 
 PARENT = """
     import os, subprocess, sys
@@ -46,7 +45,8 @@ def run_in(folder):
     )  # fmt: skip
 
 
-def test_the_secrets_of_a_worker_that_is_killed_are_removed(tmp_path):
+def test_the_secrets_of_a_worker_that_is_killed_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "executable", shutil.which("true"))  # ends at once
     folders = [tmp_path / name for name in "ab"]
     for folder in folders:
         folder.mkdir()
@@ -56,7 +56,6 @@ def test_the_secrets_of_a_worker_that_is_killed_are_removed(tmp_path):
     ):
         (job.work_folder / SECRET_CONF).touch()
         (folders[1] / SECRET_CONF).touch()
-        ends_at_once = Program(Path(shutil.which("true")))
-        with pytest.raises(KeyboardInterrupt), worker(job, tmp_path / "log", other=ends_at_once):
+        with pytest.raises(KeyboardInterrupt), worker(job, tmp_path / "log"):
             raise KeyboardInterrupt
         assert not [folder for folder in folders if (folder / SECRET_CONF).exists()]

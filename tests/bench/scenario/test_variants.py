@@ -219,7 +219,6 @@ def test_an_error_in_a_key_that_a_variant_sets_names_the_variant(tmp_path):
     ("label", "problem"),
     [
         ("base", "means the scenario as it is: choose another"),
-        ("against", "means what `run --against` adds"),
         ("a b", "must be 1 to 30 letters, digits"),
         ("x" * 31, "must be 1 to 30 letters, digits"),
         ("", "must be 1 to 30 letters, digits"),
