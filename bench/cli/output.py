@@ -24,7 +24,12 @@ from bench.secrets import NO_SECRETS, Secrets
 # Of tables in files and pipes, unless the shell exports COLUMNS. JSON and CSV have everything, at any width.
 PIPE_WIDTH = 120
 
-OUT = Console(emoji=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH)
+WIDTH_MIN = 20  # a COLUMNS below, such as the 0 of some editors and containers, is no width
+
+if not os.environ.get("COLUMNS", "").isdigit() or int(os.environ["COLUMNS"]) < WIDTH_MIN:
+    os.environ.pop("COLUMNS", None)  # rich, here and in the help, and worker processes would take it as it is
+_IS_PIPE = sys.stdout is None or not sys.stdout.isatty()  # it is None where the caller has closed it
+OUT = Console(emoji=False, width=PIPE_WIDTH if _IS_PIPE and "COLUMNS" not in os.environ else None)
 ERR = Console(emoji=False, stderr=True)
 
 
@@ -81,7 +86,7 @@ def _finite(value: Any) -> Any:
 def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> None:
     """Print rows for people, fitted to the terminal (see `bench.cli.tables`). Cells are no markup.
 
-    Which columns the terminal is too narrow for is said on stderr.
+    Columns for which the terminal is too narrow are named on stderr.
     """
     print_tables([("", columns, rows)])
 
@@ -89,7 +94,7 @@ def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) 
 def print_tables(
     tables: Iterable[tuple[str, Sequence[str | Column], Iterable[Sequence[str]]]],
 ) -> None:
-    """Print several tables, each after its heading; which columns were left out is said once, at the end."""
+    """Print several tables, each after its heading; columns that were left out are named once, at the end."""
     left_out: dict[str, None] = {}
     for heading, columns, rows in tables:
         if heading:
@@ -104,33 +109,37 @@ def print_tables(
 def _print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Print one table; returns the columns that did not fit."""
     made = [column if isinstance(column, Column) else Column(column) for column in columns]
-    layout = lay_out(made, [[without_secrets(cell) for cell in row] for row in rows], OUT.width)
-    for number, line in enumerate(layout.lines):
-        _print_whole(Text(line, "bold" if number < layout.heading_lines_count else ""))
-    return layout.left_out
+    fitted, left_out = lay_out(made, [[without_secrets(cell) for cell in row] for row in rows], OUT.width)
+    if isinstance(fitted, list):
+        for number, facts in enumerate(fitted):
+            _print_lines(["", *fact_lines(facts, OUT.width)][not number :])
+        return left_out
+    with OUT.capture() as captured:
+        OUT.print(fitted, crop=False)
+    for line in captured.get().splitlines():
+        OUT.file.write(f"{line.rstrip()}\n")
+    return left_out
 
 
 def print_facts(facts: Mapping[str, str]) -> None:
     """Print one line per fact: what it is, and its value."""
-    for line in fact_lines({key: without_secrets(value) for key, value in facts.items()}, OUT.width):
-        _print_whole(Text(line))
+    _print_lines(fact_lines({key: without_secrets(value) for key, value in facts.items()}, OUT.width))
 
 
 def print_paragraph(text: str) -> None:
     """Print text for people, folded at its spaces."""
-    for line in folded_lines(without_secrets(text), OUT.width):
-        _print_whole(Text(line))
+    _print_lines(folded_lines(without_secrets(text), OUT.width) or [""])
 
 
 def print_heading(text: str) -> None:
     """Print text in bold, folded at its spaces."""
-    for line in folded_lines(without_secrets(text), OUT.width):
-        _print_whole(Text(line, "bold"))
+    _print_lines(folded_lines(without_secrets(text), OUT.width), "bold")
 
 
-def _print_whole(text: Text) -> None:
-    """Print a line that is never folded: `lay_out` has already done so."""
-    OUT.print(text, highlight=False, soft_wrap=True)
+def _print_lines(lines: Iterable[str], style: str = "") -> None:
+    """Print lines as they are, even those that exceed the width."""
+    for line in lines:
+        OUT.print(Text(line, style), highlight=False, soft_wrap=True)
 
 
 def print_line(text: str) -> None:

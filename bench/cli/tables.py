@@ -1,29 +1,28 @@
-"""Tables for people, fitted to a width: neither a number nor a word is ever broken.
+"""Tables for people, drawn by rich at widths at which neither a number nor a word is broken.
 
 What does not fit is given up in a fixed order: first titles are stacked and text is folded at its spaces,
-then the gaps shrink, then columns are left out by their `drop`, and at last each row becomes a block of
-lines "key  value", without its empty cells.
+then the gaps shrink, then columns are left out by their `drop`, and at last each row becomes a list of facts
+without its empty cells.
 """
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Literal
 
 from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
 
 from bench.text import MISSING
 
 COMFORT_WIDTH = 24  # a column of text that is longer is not squeezed below this many characters
 _GAPS = (2, 1)
-_INDENT = 2  # of a path in a block that does not fit beside its key
-
 _UNIT = r"(?:%|x|µs|ms|s|min|h|d|B|[KMGTP]iB)"
 _NUMBER = r"[-+<>~]?\d[\d,.]*(?:e[-+]?\d+)?"
 _QUANTITY = rf"(?:{_NUMBER} {_UNIT} )*(?:{_NUMBER} ?{_UNIT}?|{MISSING})"  # "7", "94 ms", "3 min 20 s"
 _FIGURE = re.compile(rf"{_QUANTITY}(?: (?:to|of|/|->|-) {_QUANTITY})*")
-_BREAK = re.compile(rf"(?<=\D) | (?!{_UNIT}(?!\w))")  # a space, but not one between a number and its unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,67 +48,51 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Lines of text, the first `heading_lines_count` of them titles; `left_out` columns did not fit."""
+class _Filled:
+    """A column with its cells. Below `least_width` a word breaks; from `cells_width` on no cell is folded."""
 
-    lines: tuple[str, ...]
-    heading_lines_count: int
-    left_out: tuple[str, ...]
+    column: Column
+    cells: tuple[str, ...]
+    is_number: bool
+    least_width: int
+    cells_width: int
+    heading_width: int
 
 
-def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Layout:
-    """The table as lines of at most `width` characters; only a longer word or number exceeds it.
+def lay_out(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int
+) -> tuple[Table | list[dict[str, str]], tuple[str, ...]]:
+    """A table of at most `width` characters and the columns left out, or the facts of each row.
 
     Raises ValueError if a row has more or fewer cells than there are columns.
     """
-    cells = [tuple(column) for column in zip(*rows, strict=True)] if rows else [() for _ in columns]
-    if len(cells) != len(columns):
-        raise ValueError(f"{len(columns)} columns, but rows of {len(cells)} cells")
-    every = [index for index, column in enumerate(columns) if _is_shown(column, cells[index])]
-    kept = list(every)
+    cells = zip(*rows, strict=True) if rows else [()] * len(columns)
+    filled = [_filled(*pair) for pair in zip(columns, cells, strict=True) if _is_shown(*pair)]
+    fitting = list(filled)
     while True:
         for gap in _GAPS:
-            widths = _fitted([_bounds(columns[i], cells[i]) for i in kept], width - gap * (len(kept) - 1))
+            widths = _widths(fitting, width - gap * (len(fitting) - 1))
             if widths is not None:
-                chosen = [(columns[i], cells[i], w) for i, w in zip(kept, widths, strict=True)]
-                left_out = tuple(columns[i].key for i in every if i not in kept)
-                return _table(chosen, " " * gap, left_out)
-        droppable = {i: drop for i in kept if (drop := columns[i].drop) is not None}
+                return _drawn(fitting, widths, gap), tuple(f.column.key for f in filled if f not in fitting)
+        droppable = {drop: f for f in reversed(fitting) if (drop := f.column.drop) is not None}
         if not droppable:
-            blocks = [{columns[i].key: row[i] for i in every if row[i]} for row in rows]
-            return Layout(tuple(_blocks(blocks, width)), 0, ())
-        kept.remove(min(droppable, key=lambda index: droppable[index]))
+            return [{f.column.key: f.cells[n] for f in filled if f.cells[n]} for n in range(len(rows))], ()
+        fitting.remove(droppable[min(droppable)])
 
 
 def fact_lines(facts: Mapping[str, str], width: int) -> Iterator[str]:
-    """One line per fact, "key  value"; long values are folded at their spaces and indented."""
-    indent = max((cell_len(key) for key in facts), default=0) + 2
+    """Lines of "key  value"; long values are folded at their spaces and indented."""
+    indent = max(map(cell_len, facts), default=0) + 2
     for key, value in facts.items():
-        folded = folded_lines(value, width - indent)
-        if max(map(cell_len, folded)) > width - indent and indent > _INDENT:
-            below = folded_lines(value, width - _INDENT)
-            yield from (key, *(" " * _INDENT + line for line in below))
-            continue
-        for lead, line in zip_longest([key], folded, fillvalue=""):
-            yield f"{_padded(lead, indent)}{line}".rstrip()
+        yield from folded_lines(value, width, key + " " * (indent - cell_len(key)), " " * indent) or [key]
 
 
-def folded_lines(text: str, width: int) -> list[str]:
+def folded_lines(text: str, width: int, first_indent: str = "", indent: str = "") -> list[str]:
     """`text` in lines of at most `width` characters, broken at spaces; a longer word has its own line."""
-    lines: list[str] = []
-    for paragraph in text.split("\n"):
-        if is_figure(paragraph) or cell_len(paragraph) <= width:
-            lines.append(paragraph)
-            continue
-        line = ""
-        for word in _BREAK.split(paragraph):
-            if line and cell_len(line) + 1 + cell_len(word) > width:
-                lines.append(line)
-                line = word
-            else:
-                line = f"{line} {word}" if line else word
-        lines.append(line)
-    return lines
+    return textwrap.wrap(
+        text, max(width, len(indent) + 1), initial_indent=first_indent, subsequent_indent=indent,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def is_figure(cell: str) -> bool:
@@ -123,94 +106,48 @@ def _is_shown(column: Column, cells: Sequence[str]) -> bool:
     return column.shown == "always" or len(set(cells)) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """The least width of a column that breaks no word, that of its cells unfolded, and that of title too."""
-
-    least: int
-    cells: int
-    desired: int
-
-
-def _bounds(column: Column, cells: Sequence[str]) -> _Bounds:
-    heading = [column.title, column.unit]
-    title = max(_longest_word(text) for text in heading)
-    if column.is_path:
-        return _Bounds(title, title, title)
-    longest = max((cell_len(line) for cell in cells for line in cell.split("\n")), default=0)
-    word = max((_longest_word(line) for cell in cells for line in cell.split("\n")), default=0)
-    least = max(title, word, min(longest, COMFORT_WIDTH))
-    return _Bounds(least, max(least, longest), max(least, longest, *map(cell_len, heading)))
+def _filled(column: Column, cells: tuple[str, ...]) -> _Filled:
+    known = [cell for cell in cells if cell]
+    is_number = bool(known) and all(cell == MISSING or is_figure(cell) for cell in known)
+    title_width = max(map(cell_len, [*column.title.split(), column.unit]))
+    to_fit = () if column.is_path else cells
+    longest = max((cell_len(line) for cell in to_fit for line in cell.split("\n")), default=0)
+    words = (cell_len(word) for cell in to_fit for word in ([cell] if is_figure(cell) else cell.split()))
+    least = max(min(longest, COMFORT_WIDTH), max(words, default=0))
+    return _Filled(
+        column, cells, is_number, max(title_width, least), max(title_width, longest),
+        max(cell_len(column.title), cell_len(column.unit)),
+    )  # fmt: skip
 
 
-def _longest_word(text: str) -> int:
-    return cell_len(text) if is_figure(text) else max(map(cell_len, _BREAK.split(text)))
-
-
-def _fitted(columns: Sequence[_Bounds], available: int) -> list[int] | None:
-    """Widths that add up to at most `available`; None if even the least widths do not fit.
+def _widths(columns: Sequence[_Filled], available: int) -> list[int] | None:
+    """Widths that add up to at most `available`; None if even the least widths do not.
 
     If not all titles fit on one line, none gets more room than its cells need, and columns of text are cut at
     one width, none below its least.
     """
-    desired = [column.desired for column in columns]
+    desired = [max(f.cells_width, f.heading_width) for f in columns]
     if sum(desired) <= available:
         return desired
-
-    def cut(at: int) -> list[int]:
-        return [min(column.cells, max(column.least, at)) for column in columns]
-
-    if sum(cut(0)) > available:
-        return None
-    low, high = 0, max((column.cells for column in columns), default=0)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if sum(cut(middle)) <= available else (low, middle - 1)
-    return cut(low)
+    for cut in range(available, -1, -1):
+        widths = [min(f.cells_width, max(f.least_width, cut)) for f in columns]
+        if sum(widths) <= available:
+            return widths
+    return None
 
 
-def _table(
-    chosen: Sequence[tuple[Column, Sequence[str], int]], gap: str, left_out: tuple[str, ...]
-) -> Layout:
-    is_right = [_is_right_aligned(cells) for _, cells, _ in chosen]
-    widths = [width for _, _, width in chosen]
-    titles = [folded_lines(column.title, width) for column, _, width in chosen]
-    if any(column.unit for column, _, _ in chosen):
-        titles = [[*title, column.unit] for title, (column, _, _) in zip(titles, chosen, strict=True)]
-    heading = list(_joined([title[::-1] for title in titles], widths, is_right, gap))[::-1]  # bottoms align
-    lines = list(heading)
-    for row in zip(*(cells for _, cells, _ in chosen), strict=True):
-        folded = [
-            cell.split("\n") if column.is_path else folded_lines(cell, width)
-            for cell, (column, _, width) in zip(row, chosen, strict=True)
-        ]
-        lines += _joined(folded, widths, is_right, gap)
-    return Layout(tuple(lines), len(heading), left_out)
-
-
-def _is_right_aligned(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell]
-    return bool(filled) and all(cell == MISSING or is_figure(cell) for cell in filled)
-
-
-def _joined(
-    columns: Sequence[Sequence[str]], widths: Sequence[int], is_right: Sequence[bool], gap: str
-) -> Iterator[str]:
-    for parts in zip_longest(*columns, fillvalue=""):
-        padded = (
-            _padded(part, width, is_right=right)
-            for part, width, right in zip(parts, widths, is_right, strict=True)
-        )
-        yield gap.join(padded).rstrip()
-
-
-def _padded(text: str, width: int, *, is_right: bool = False) -> str:
-    spaces = " " * max(0, width - cell_len(text))
-    return spaces + text if is_right else text + spaces
-
-
-def _blocks(blocks: Sequence[Mapping[str, str]], width: int) -> Iterator[str]:
-    for number, block in enumerate(blocks):
-        if number:
-            yield ""
-        yield from fact_lines(block, width)
+def _drawn(columns: Sequence[_Filled], widths: Sequence[int], gap: int) -> Table:
+    """The table at these widths of its columns, which may be more than the terminal has."""
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
+    has_units = any(f.column.unit for f in columns)
+    whole = [
+        max([w, *map(cell_len, f.cells)]) if f.column.is_path else w
+        for f, w in zip(columns, widths, strict=True)
+    ]
+    for f, width in zip(columns, whole, strict=True):
+        heading = f"{f.column.title}\n{f.column.unit}" if has_units else f.column.title
+        table.add_column(Text(heading), justify="right" if f.is_number else "left", width=width)
+    for row in zip(*(f.cells for f in columns), strict=True):
+        table.add_row(*map(Text, row))
+    table.width = sum(whole) + gap * (len(whole) - 1)
+    return table

@@ -43,12 +43,12 @@ def test_a_java_without_a_module_is_a_warning_for_the_catalogs_that_need_it(
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_lines_fit_and_paths_stay_whole(machine, capsys, monkeypatch, width):
+def test_paths_stay_whole_and_all_other_lines_fit(machine, capsys, monkeypatch, width):
     monkeypatch.setattr(OUT, "width", width)
     machine(9.0)
     assert main(["doctor", "--seconds", "0"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert all(len(line) <= width for line in lines)
+    assert all(len(line) <= width for line in lines if "/deep" not in line)
     assert sum("/deep" * 11 in line for line in lines) == 4
 
 

@@ -1,3 +1,4 @@
+import os
 import re
 import subprocess
 import sys
@@ -196,6 +197,22 @@ def test_a_reader_that_goes_away_is_no_error():
         errors = process.stderr.read()
         assert process.wait() in (1, cli.EXIT_BROKEN_PIPE)
     assert errors == b""
+
+
+SHOW = "import sys; from bench.cli.main import main; sys.exit(main(['list', 'metrics']))"
+
+
+def test_a_closed_stdout_is_no_error():
+    command = ["bash", "-c", f'"{sys.executable}" -c "{SHOW}" >&-']
+    done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("columns", ["0", "-1", "3", "wide"])
+def test_a_width_that_is_none_is_left_to_the_terminal(columns):
+    command, environ = [sys.executable, "-c", SHOW], {**os.environ, "COLUMNS": columns}
+    printed = subprocess.run(command, env=environ, stdout=subprocess.PIPE, check=True).stdout.decode()
+    assert 80 < max(map(len, printed.splitlines())) <= 120
 
 
 PLAN_OPTIONS = ("--scenario", "--branch", "--catalog", "--table-format")
