@@ -44,9 +44,8 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
         _check_properties(keys.table.format, strategy, path)
         _check_switches(keys, strategy, ("strategies", index, "switch"))
     _check_spark(keys.spark, secrets)
-    if FORMATS[keys.table.format].catalog.types:
-        properties = catalog_properties(keys.catalog, keys.spark.settings)
-        _check_catalog(properties, FORMATS[keys.table.format].catalog.types)
+    if types := FORMATS[keys.table.format].catalog.types:
+        _check_catalog(catalog_properties(keys), types)
     elif keys.catalog is not None:
         raise OptionError(
             ("catalog",), f"tables of format {keys.table.format!r} have no catalog: leave it out"
