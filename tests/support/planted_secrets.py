@@ -24,7 +24,6 @@ KINDS = [
     ("spark", "spark.executorEnv.API_KEY", "Zq7-14"),
     ("spark", "spark.kafka.sasl.jaas.config", 'Module required username="me" password="Zq7-15";'),
     ("spark", "spark.hadoop.connection", "jdbc:postgresql://host/db?user=me&password=Zq7-16"),
-    ("spark", "spark.hadoop.oracle", "jdbc:oracle:thin:me/Zq7-17@host:1521/db"),
     ("spark", "spark.hadoop.proxy", "http://me:Zq7-18@proxy:3128"),
     ("spark", "spark.my.options", "-Duser.timezone=UTC -Dhttp.proxyPassword=Zq7-19"),
     ("spark", "spark.hadoop.storage",
