@@ -48,6 +48,7 @@ def export(
     Nested values (options, lists of actions) become JSON text. Runs whose figures must not be used are in all
     tables except `metrics`; they have `runs.usable` = false. Raises ValueError where `destination` exists.
     """
+    place = destination.absolute()  # a library might take "~x" or "file:x" for another place
     log = destination.with_name(f"{destination.name}.wal")  # DuckDB would take it for its own, and delete it
     for existing in filter(os.path.lexists, (destination, *((log,) if kind == "duckdb" else ()))):
         raise ValueError(f"{existing} already exists: choose another destination or remove it first")
@@ -55,10 +56,10 @@ def export(
     if kind == "parquet":
         destination.mkdir(parents=True)
         for name, table in all_tables.items():
-            pq.write_table(table, destination / f"{name}.parquet")
+            pq.write_table(table, place / f"{name}.parquet")
         return tuple(destination / f"{name}.parquet" for name in all_tables)
     destination.parent.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect(str(destination)) as database:
+    with duckdb.connect(str(place)) as database:
         for name, table in all_tables.items():
             database.register("source", table)
             database.execute(f"create table {name} as select * from source")  # noqa: S608 - a name of ours

@@ -64,10 +64,6 @@ def _check_ours(folder: Path) -> None:
     page = folder / _PAGE
     if not (page.is_file() and _GENERATOR in page.read_bytes()):
         raise FileExistsError(EEXIST, "it contains files that are not a report", str(folder))
-    if any(path.is_symlink() for path in folder.rglob("*")):
-        raise FileExistsError(
-            EEXIST, "it contains links, through which a report would be written", str(folder)
-        )
 
 
 def markdown_text(runs: Iterable[RunResult]) -> str:

@@ -1,6 +1,5 @@
 """What the commands that read results share: their argument, and the runs that are missing from a row."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,33 +8,11 @@ from typing import Annotated
 import typer
 
 from bench.cli.output import print_error
-from bench.errors import ResultSchemaError, ScenarioError
+from bench.errors import ResultSchemaError
 from bench.results.folders import RunResult, stored_runs
 from bench.results.rows import Row
-from bench.scenario.values import is_utf8
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
-
-
-def on_this_machine(place: Path | None) -> Path | None:
-    """Where to write. Raises ScenarioError for a name that a library would take for another place.
-
-    Of a URI a folder here would be made. Writers of tables replace ~ by the home folder and take a name with
-    a colon for a URI, where a check for existing files would have looked at the name itself.
-    """
-    text = "" if place is None else str(place)
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
-        raise ScenarioError(f"-o {text}: results are written to this machine; name a folder, not a URI")
-    if text.startswith("~"):
-        raise ScenarioError(
-            f"-o {text}: the shell has not replaced the ~, as in --out=~/x; put a space before it, or write "
-            "the whole path"
-        )
-    if re.match(r"[A-Za-z0-9+.-]*:", text):
-        raise ScenarioError(f"-o {text}: looks like a URI; name a folder by its whole path, from / on")
-    if not is_utf8(text):
-        raise ScenarioError(f"-o {text!a}: is not UTF-8; choose another -o")
-    return place
 
 
 ResultsArgument = Annotated[

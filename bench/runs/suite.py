@@ -1,12 +1,10 @@
 """The suite: its results folder, and making its runs one after the other."""
 
 import contextlib
-import errno
 import fcntl
 import os
 import re
 import shutil
-import stat
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -115,31 +113,20 @@ def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
         )
 
 
-def _open_own(path: str, flags: int) -> int:
-    """Open a lock file, made if there is none. Raises OSError for a link, a pipe, and a file with content."""
-    opened = os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
-    found = os.fstat(opened)
-    if not stat.S_ISREG(found.st_mode) or found.st_size:
-        os.close(opened)
-        raise FileExistsError(errno.EEXIST, f"{LOCK} there is not compactbench's", path)
-    return opened
-
-
 @contextlib.contextmanager
 def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
     """Lock the results folder for this process; `sweep` removes what an interrupted suite left there.
 
-    Raises ScenarioError if it cannot be locked or written, or if it has a file or folder of these names which
-    no suite can have left, since none has locked it before.
+    Raises ScenarioError if it cannot be locked or written, and for a work folder that no suite can have left,
+    since none has locked the folder before.
     """
-    is_new = not os.path.lexists(out / LOCK)
-    if is_new and (out / WORK).is_dir():
+    if (out / WORK).is_dir() and not (out / LOCK).exists():
         raise ScenarioError(
             f"{out / WORK}: is not compactbench's, which would remove it; choose another folder"
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
-        file = open(out / LOCK, "r+b", opener=_open_own)  # noqa: SIM115  closed below
+        file = (out / LOCK).open("ab")
     except OSError as error:
         raise ScenarioError(f"{out}: cannot write there ({error.strerror}); choose another folder") from error
     with file:

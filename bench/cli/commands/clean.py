@@ -1,6 +1,5 @@
 """`compactbench clean`: remove what runs left behind."""
 
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -72,7 +71,7 @@ def clean(
     for source in sources:
         conceal(source.scenario.secrets)
     removed: list[Path] = []
-    if os.path.lexists(results / LOCK) or _has_runs(results):
+    if (results / LOCK).exists() or _has_runs(results):
         with locked(results, sweep=False):
             removed = _clean(results, {source.scenario.name: source for source in sources}, dry_run=dry_run)
     if cache:

@@ -7,7 +7,7 @@ from typing import Annotated
 import duckdb
 import typer
 
-from bench.cli.results_argument import ResultsArgument, on_this_machine, readable_runs
+from bench.cli.results_argument import ResultsArgument, readable_runs
 from bench.errors import ScenarioError, first_error
 from bench.results.records import MANIFEST
 from reports.export import export as export_tables
@@ -28,7 +28,6 @@ def export(
             "--out",
             "-o",
             metavar="PATH",
-            callback=on_this_machine,
             help="The folder (Parquet) or file (DuckDB) to create.",
             show_default="RESULTS/tables or RESULTS/tables.duckdb",
         ),

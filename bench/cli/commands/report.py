@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bench.cli.output import ERR
-from bench.cli.results_argument import ResultsArgument, on_this_machine, readable_runs
+from bench.cli.results_argument import ResultsArgument, readable_runs
 from bench.errors import ScenarioError
 from bench.keys import known_text
 from bench.results.folders import RunResult
@@ -22,7 +22,6 @@ def report(
             "--out",
             "-o",
             metavar="DIR",
-            callback=on_this_machine,
             help="The folder to write: a new or empty one, or that of an earlier report.",
             show_default="RESULTS/report",
         ),

@@ -18,7 +18,7 @@ from bench.cli.commands.validate import ScenariosArgument, SetOption
 from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress, doing
 from bench.cli.repetitions import few_repetitions
-from bench.cli.results_argument import DEFAULT_OUT, on_this_machine
+from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import engine_kind
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
@@ -47,9 +47,7 @@ def run(
     scenarios: ScenariosArgument,
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", "-o", metavar="DIR", callback=on_this_machine, help="Where to write the results."
-        ),
+        typer.Option("--out", "-o", metavar="DIR", help="Where to write the results."),
     ] = DEFAULT_OUT,
     repetitions: Annotated[
         int | None,

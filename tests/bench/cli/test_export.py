@@ -39,35 +39,12 @@ def test_export_overwrites_nothing(capsys, results, tmp_path, kind):
     assert (tmp_path / "there").read_text() == "precious"
 
 
-@pytest.mark.parametrize(
-    "command", [("export", "RESULTS", "-o"), ("report", "RESULTS", "-o"), ("run", "quickstart", "--out")]
-)
-def test_a_uri_is_no_place_to_write(capsys, results, tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    given = [str(results) if word == "RESULTS" else word for word in command]
-    assert main([*given, "s3://bucket/x"]) == 2
-    assert "s3:/bucket/x: results are written to this machine; name a folder" in capsys.readouterr().err
-    assert not (tmp_path / "s3:").exists()
-
-
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
-@pytest.mark.parametrize(
-    ("place", "problem"),
-    [
-        ("~/x", "the shell has not replaced the ~"),
-        ("file:x", "looks like a URI; name a folder by its whole path"),
-        (":memory:", "looks like a URI"),
-        ("x\udcff", "is not UTF-8"),
-    ],
-)
-def test_a_name_that_means_another_place_is_refused(
-    capsys, results, tmp_path, monkeypatch, kind, place, problem
-):
+@pytest.mark.parametrize("place", ["~x", "file:x", ":memory:"])
+def test_a_name_is_that_of_a_file_here(results, tmp_path, monkeypatch, kind, place):
     monkeypatch.chdir(tmp_path)
-    before = list(tmp_path.iterdir())
-    assert main(["export", str(results), "--to", kind, f"--out={place}"]) == 2
-    assert problem in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == before
+    assert main(["export", str(results), "--to", kind, f"--out={place}"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == [place]
 
 
 def test_what_duckdb_would_take_for_its_log_is_kept(capsys, results, tmp_path):
@@ -76,13 +53,6 @@ def test_what_duckdb_would_take_for_its_log_is_kept(capsys, results, tmp_path):
     assert main(["export", str(results), "--to", "duckdb", "-o", str(tmp_path / "u.duckdb")]) == 2
     assert f"{log} already exists" in " ".join(capsys.readouterr().err.split())
     assert log.read_text() == "precious"
-
-
-@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
-def test_a_link_to_nothing_is_not_followed(results, tmp_path, kind):
-    (tmp_path / "link").symlink_to(tmp_path / "nothing")
-    assert main(["export", str(results), "--to", kind, "-o", str(tmp_path / "link")]) == 2
-    assert not (tmp_path / "nothing").exists()
 
 
 def test_results_in_a_folder_that_is_not_utf_8_are_exported(results, tmp_path):

@@ -1,5 +1,3 @@
-import shutil
-
 import pytest
 from result_builder import build_results
 
@@ -41,20 +39,6 @@ def test_a_folder_with_other_files_is_left_alone(capsys, tmp_path):
     assert main(["report", str(results), "-o", str(mine)]) == 2
     assert "cannot write the report (it contains files that are not a report)" in capsys.readouterr().err
     assert (mine / "report.md").read_text() == "written by hand"
-
-
-def test_a_report_is_not_written_through_links(capsys, tmp_path):
-    results = build_results(tmp_path / "results", {"never": None}, 1, 2)
-    assert main(["report", str(results)]) == 0
-    charts, mine = results / "report" / "charts", tmp_path / "mine"
-    mine.mkdir()
-    (mine / "pareto.svg").write_text("drawn by hand")
-    shutil.rmtree(charts)
-    charts.symlink_to(mine)
-    assert main(["report", str(results)]) == 2
-    assert "cannot write the report (it contains links" in capsys.readouterr().err
-    assert [path.name for path in mine.iterdir()] == ["pareto.svg"]
-    assert (mine / "pareto.svg").read_text() == "drawn by hand"
 
 
 def test_an_earlier_report_is_replaced(capsys, tmp_path):

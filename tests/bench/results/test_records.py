@@ -159,21 +159,6 @@ def test_a_number_that_no_run_stores_is_damage(run_folder, field, value):
         load_run(run_folder)
 
 
-@pytest.mark.parametrize("at_ms", [-1, 3_600_001])
-def test_a_step_outside_of_the_scenario_is_damage(tmp_path, at_ms):
-    folder = write_run(tmp_path / "run", manifest(duration_ms=3_600_000), [query(at_ms=at_ms), end()])
-    with pytest.raises(
-        ResultSchemaError, match=rf"line 1: damaged record \(at_ms: {at_ms} is not between 0 "
-    ):
-        load_run(folder)
-
-
-def test_the_warm_up_has_a_time_of_its_own(tmp_path):
-    step = {"tick": 0, "at_ms": 30 * 86_400_000, "written_utc": "2026-01-05T09:00:00Z"}
-    warm_up = WarmUpRecord(**step, planner="amoro", round=1, commits_count=5, acted=True)
-    assert load_run(write_run(tmp_path / "run", manifest(), [warm_up, commit(), observed(), end()])).finished
-
-
 @pytest.mark.parametrize(
     ("strategies", "problem"),
     [
@@ -232,24 +217,6 @@ def test_a_manifest_that_contradicts_itself_is_damaged(run_folder, changes, prob
     assert str(refusal.value).endswith("; restore the file or delete its run folder")
 
 
-@pytest.mark.parametrize("after", [[observed()], [commit(), observed(), end()]])
-def test_records_after_the_end_of_a_run_are_damage(tmp_path, after):
-    folder = write_run(tmp_path / "run", manifest(), [commit(), observed(), end(), *after])
-    with pytest.raises(ResultSchemaError, match="there are records after that of the end of the run"):
-        load_run(folder)
-
-
-@pytest.mark.parametrize(("left", "missing"), [([observed()], "commit"), ([commit()], "observe")])
-def test_a_finished_run_without_commits_or_states_is_damaged(tmp_path, left, missing):
-    folder = write_run(tmp_path / "run", manifest(), [*left, end()])
-    with pytest.raises(
-        ResultSchemaError, match=rf"{EVENTS}: the run finished, .* no {missing} record;.*--res"
-    ):
-        load_run(folder)
-    assert load_run(write_run(tmp_path / "empty", manifest(), [observed(rows=0), end()])).finished
-    assert not load_run(write_run(tmp_path / "failed", manifest(), [*left, end("failed")])).finished
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_status_that_no_step_has_is_damage(kind):
     record = {"kind": kind.model_fields["kind"].default, "status": "banana"}
@@ -263,18 +230,6 @@ def test_a_folder_in_place_of_a_file_is_named(run_folder, name):
     (run_folder / name).mkdir()
     with pytest.raises(ResultSchemaError, match=rf"{name}: cannot be read \(Is a directory\); restore"):
         load_runs(run_folder)
-
-
-@pytest.mark.parametrize("name", [EVENTS, MANIFEST])
-def test_what_is_no_file_is_named(run_folder, name):
-    (run_folder / name).unlink()
-    (run_folder / name).symlink_to(run_folder / "gone")
-    with pytest.raises(ResultSchemaError, match=rf"{name}: is a link to nothing; restore"):
-        load_run(run_folder)
-    (run_folder / name).unlink()
-    os.mkfifo(run_folder / name)  # reading it would wait for ever
-    with pytest.raises(ResultSchemaError, match=rf"{name}: is not a file; restore"):
-        load_run(run_folder)
 
 
 @pytest.mark.parametrize("field", ["duration_ms", "commit_interval_ms"])
@@ -313,13 +268,6 @@ def test_bytes_that_are_no_text_are_damage_too(run_folder):
         load_run(run_folder)
 
 
-def test_a_manifest_without_json_numbers_is_refused(run_folder):
-    file = run_folder / "manifest.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"options": {"x": float("nan")}}))
-    with pytest.raises(ResultSchemaError, match="NaN is not JSON; restore the file"):
-        load_run(run_folder)
-
-
 @pytest.mark.parametrize("found", [0, 1, 2, 4, "3", None])
 def test_another_schema_version_is_refused_with_the_remedy(run_folder, found):
     file = run_folder / MANIFEST
@@ -330,7 +278,7 @@ def test_another_schema_version_is_refused_with_the_remedy(run_folder, found):
     assert "read it with the version that wrote it" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 3}', "\ufeff{}", "[" * 200_000])
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 3}', "\ufeff{}"])
 def test_a_damaged_manifest_is_named(run_folder, text):
     (run_folder / MANIFEST).write_text(text)
     with pytest.raises(ResultSchemaError) as caught:
