@@ -29,7 +29,6 @@ from bench.scenario.checks import (
 from bench.scenario.environment import fill_in
 from bench.scenario.kept_back import kept_back
 from bench.scenario.schema import (
-    WARM_UP_ROUNDS,
     Catalog,
     Prices,
     Resources,
@@ -473,14 +472,7 @@ def _resolved(
 
 
 def _scenario_hash(resolved: Mapping[str, Any], workload: Workload) -> str:
-    """The workload is hashed by its repr, which depends on a trace's content and not on its path.
-
-    Empty maintenance is hashed as the empty table that it was before it became a list of rules, so that older
-    runs can still be continued and compared. So is the usual number of warm-up rounds, which was not a key.
-    """
-    ignored = ["description", "repetitions", "strategies", "variants"]
-    if resolved["warm_up_rounds"] == WARM_UP_ROUNDS:
-        ignored.append("warm_up_rounds")
+    """The workload is hashed by its repr, which depends on a trace's content and not on its path."""
+    ignored = ("description", "repetitions", "strategies", "variants")
     content = {key: value for key, value in resolved.items() if key not in ignored}
-    maintenance = resolved["maintenance"] or {}
-    return content_hash({**content, "workload": repr(workload), "maintenance": maintenance})
+    return content_hash({**content, "workload": repr(workload)})
