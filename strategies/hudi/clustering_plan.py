@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, FileSlice, HudiState
 from strategies.hudi.incremental import INCREMENTAL, all_partitions, incremental_partitions
 from strategies.java_values import parse_boolean, parse_int, parse_long
@@ -114,8 +115,9 @@ def plan_clustering(state: HudiState, options: ClusteringOptions, max_file_bytes
 
     In each the largest come first, and a group ends where the next one would exceed `group_bytes`. A slice
     without a base file counts as `max_file_bytes` (hoodie.parquet.max.file.size). There are at most
-    `groups_max` groups; partitions that are not done with them are noted for the next plan. A single slice
-    that would become a single file is rewritten too if the options say `takes_single`.
+    `groups_max` groups; partitions that are not done with them are noted for the next plan, except that Hudi
+    does not note the partition "" of an unpartitioned table. A single slice that would become a single file
+    is rewritten too if the options say `takes_single`.
     """
     is_incremental = options.is_incremental
     partitions = incremental_partitions(state, _SERVICE) if is_incremental else all_partitions(state)
@@ -124,7 +126,7 @@ def plan_clustering(state: HudiState, options: ClusteringOptions, max_file_bytes
     for partition in sorted(partitions):
         groups, is_done = _groups(_eligible(state, partition, options.small_bytes), options, max_file_bytes)
         found += groups
-        if not is_done:
+        if not is_done and partition:
             missing[partition] = None
     for group in found[options.groups_max :]:
         missing[group.slices[0].group.partition] = None
@@ -132,7 +134,7 @@ def plan_clustering(state: HudiState, options: ClusteringOptions, max_file_bytes
 
 
 def _eligible(state: HudiState, partition: str, small_bytes: int) -> list[FileSlice]:
-    free = (each for group, each in state.file_slices.items() if group not in state.pending_groups)
+    free = state.free_slices(Command.CLUSTERING)
     return [each for each in free if each.group.partition == partition and each.base_bytes < small_bytes]
 
 

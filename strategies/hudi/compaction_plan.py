@@ -9,6 +9,7 @@ Source: BaseHoodieCompactionPlanGenerator of Hudi 1.2.0.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from strategies.hudi.commands import Command
 from strategies.hudi.compaction.strategy import CompactionStrategy, Settings
 from strategies.hudi.files import Action, HudiState
 from strategies.hudi.incremental import all_partitions, incremental_partitions
@@ -54,9 +55,9 @@ def _candidates(state: HudiState, settings: Settings) -> list[str]:
 
 
 def _operations(state: HudiState, partitions: Sequence[str], max_file_bytes: int) -> list[Operation]:
-    """One for each slice that has log files and is in no pending plan, partition by partition."""
+    """An operation for each free slice that has log files, partition by partition."""
     by_partition: dict[str, list[Operation]] = {}
-    for group, each in state.file_slices.items():
-        if each.logs and group not in state.pending_groups:
-            by_partition.setdefault(group.partition, []).append(Operation(each, max_file_bytes))
+    for free in state.free_slices(Command.COMPACTION):
+        if free.logs:
+            by_partition.setdefault(free.group.partition, []).append(Operation(free, max_file_bytes))
     return [operation for partition in partitions for operation in by_partition.get(partition, ())]

@@ -3,8 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
+from strategies.hudi.commands import Command
 from strategies.plan import PlanError
 from strategies.state import DataFile, DeleteFile, TableState
 
@@ -14,6 +16,9 @@ class FileGroupId(NamedTuple):
 
     partition: str
     file_id: str
+
+
+PendingGroups = Mapping[Command, frozenset[FileGroupId]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +107,42 @@ class Instant:
 class HudiState(TableState):
     """The state of a Hudi table. `delete_files` are its log files.
 
-    `timeline` has the latest instants in the order in which they were requested. File groups of
-    `pending_groups` are in a plan that has not been executed: Hudi plans nothing else for them.
+    `timeline` has the latest instants in the order in which they were requested. `pending_groups` are the
+    file groups in plans that have not been executed, by table service.
     """
 
     data_files: Collection[BaseFile] = ()
     delete_files: Collection[LogFile] = ()
     timeline: tuple[Instant, ...] = ()
-    pending_groups: frozenset[FileGroupId] = frozenset()
+    pending_groups: PendingGroups = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def file_slices(self) -> Mapping[FileGroupId, FileSlice]:
         """The latest slice of each file group, in the order of partitions and file ids.
 
-        That of a group in `pending_groups` also has what its pending plan will replace.
+        The slice of a group with a pending plan still has what that plan will replace.
         """
         bases = self.derived(_bases, self.data_files)
         logs = self.derived(_logs, self.delete_files)
         groups = sorted({*bases, *logs})
         return {group: FileSlice(group, bases.get(group), logs.get(group, ())) for group in groups}
+
+    def free_slices(self, service: Command) -> list[FileSlice]:
+        """The latest slices that a service may plan for, in the order of partitions and file ids."""
+        busy = busy_groups(self.pending_groups, service)
+        return [found for group, found in self.file_slices.items() if group not in busy]
+
+
+def busy_groups(pending: PendingGroups, service: Command) -> frozenset[FileGroupId]:
+    """The file groups that pending plans keep a service from planning for.
+
+    A pending log compaction does not keep a group out of a compaction; any other pending plan keeps it out of
+    every service (HoodieCompactionPlanGenerator.filterLogCompactionOperations of Hudi 1.2.0).
+    """
+    ignored = Command.LOG_COMPACTION if service is Command.COMPACTION else None
+    return frozenset[FileGroupId]().union(
+        *(groups for planned_by, groups in pending.items() if planned_by is not ignored)
+    )
 
 
 def _bases(files: Iterable[BaseFile]) -> Mapping[FileGroupId, BaseFile]:

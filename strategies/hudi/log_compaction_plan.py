@@ -5,6 +5,7 @@ Source: HoodieLogCompactionPlanGenerator and ScheduleCompactionActionExecutor.ne
 
 from collections.abc import Mapping, Sequence
 
+from strategies.hudi.commands import Command
 from strategies.hudi.files import FileSlice, HudiState, Instant
 from strategies.hudi.triggers import delta_commits, since_compaction
 from strategies.java_values import parse_int
@@ -39,25 +40,30 @@ def blocks_min(texts: Mapping[str, str]) -> int:
 
 
 def plan_log_compaction(state: HudiState, files_min: int) -> list[FileSlice]:
-    """The slices whose log files are merged, none of which is in a pending plan.
+    """The free slices whose log files are merged.
 
-    A slice of fewer log files that have enough blocks together is not expected: a commit writes one block.
+    Hudi also takes a slice whose fewer log files have enough blocks together. That is not modelled: a commit
+    writes one block to one file.
     """
     since = since_compaction(state.timeline)
     if since is None or min(since.commits_count, _since_log_compaction(state.timeline)) < files_min:
         return []
-    slices = state.file_slices.items()
-    return [
-        each for group, each in slices if len(each.logs) >= files_min and group not in state.pending_groups
-    ]
+    return [free for free in state.free_slices(Command.LOG_COMPACTION) if len(free.logs) >= files_min]
 
 
 def _since_log_compaction(timeline: Sequence[Instant]) -> int:
-    """The completed delta commits since the last log compaction, itself included; 0 while it is pending."""
+    """The delta commits since the last log compaction, excluding it; 0 while it is pending.
+
+    Writes that have not completed count if they were requested after it
+    (BaseHoodieTimeline.findInstantsModifiedAfterByCompletionTime of Hudi 1.2.0).
+    """
     commits = delta_commits(timeline)
-    last = next((each for each in reversed(commits) if each.is_log_compaction), None)
+    last = next((commit for commit in reversed(commits) if commit.is_log_compaction), None)
     if last is None:
-        return sum(not each.is_pending for each in commits)
+        return len(commits)
     if last.is_pending:
         return 0
-    return sum(each is last or each.completed_after(last.requested_at_ms) for each in commits)
+    since_ms = last.requested_at_ms
+    completed = [commit for commit in commits if commit is not last and commit.completed_after(since_ms)]
+    pending = [commit for commit in commits if commit.is_pending and commit.requested_at_ms > since_ms]
+    return len(completed) + len(pending)

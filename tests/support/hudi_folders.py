@@ -1,4 +1,7 @@
-"""Folders of Hudi tables written by hand: files of any bytes, and a timeline that names them."""
+"""Folders of Hudi tables written by hand: files of any bytes, and a timeline that names them.
+
+Records have the names of Hudi's own, so that its classes read the folders too.
+"""
 
 import io
 import json
@@ -12,19 +15,20 @@ import pyarrow.parquet as pq
 MINUTE = 100_000  # of a time written as yyyyMMddHHmmssSSS
 EPOCH = 20260101000000000
 
+_MODEL = "org.apache.hudi.avro.model"
 _TEXTS = {"type": "map", "values": "string"}
 _STAT = {
-    "type": "record", "name": "Stat",
+    "type": "record", "name": f"{_MODEL}.HoodieWriteStat",
     "fields": [
         {"name": "fileId", "type": "string"}, {"name": "path", "type": "string"},
         {"name": "numWrites", "type": "long"}, {"name": "numDeletes", "type": "long"},
-        {"name": "fileSizeInBytes", "type": "long"},
+        {"name": "fileSizeInBytes", "type": "long"}, {"name": "partitionPath", "type": "string"},
     ],
 }  # fmt: skip
 _STATS = {"type": "array", "items": _STAT}
 _NAMES_BY_PARTITION = {"type": "map", "values": {"type": "array", "items": "string"}}
 _COMMIT = {
-    "type": "record", "name": "Commit",
+    "type": "record", "name": f"{_MODEL}.HoodieCommitMetadata",
     "fields": [
         {"name": "partitionToWriteStats", "type": {"type": "map", "values": _STATS}},
         {"name": "partitionToReplaceFileIds", "type": _NAMES_BY_PARTITION, "default": {}},
@@ -32,17 +36,38 @@ _COMMIT = {
         {"name": "operationType", "type": "string"},
     ],
 }  # fmt: skip
-_SLICE = {
-    "type": "record", "name": "Slice",
-    "fields": [{"name": "partitionPath", "type": "string"}, {"name": "fileId", "type": "string"}],
+_REPLACE_COMMIT = {**_COMMIT, "name": f"{_MODEL}.HoodieReplaceCommitMetadata"}
+_SLICE_FIELDS = [
+    {"name": "partitionPath", "type": "string"}, {"name": "fileId", "type": "string"},
+    {"name": "deltaFilePaths", "type": {"type": "array", "items": "string"}, "default": []},
+]  # fmt: skip
+_OPERATION = {
+    "type": "record", "name": f"{_MODEL}.HoodieCompactionOperation",
+    "fields": [{"name": "baseInstantTime", "type": ["null", "string"], "default": None}, *_SLICE_FIELDS],
 }  # fmt: skip
+_SLICE = {"type": "record", "name": f"{_MODEL}.HoodieSliceInfo", "fields": _SLICE_FIELDS}
 _MISSING = {
     "name": "missingSchedulePartitions", "type": ["null", {"type": "array", "items": "string"}],
     "default": None,
 }  # fmt: skip
 _COMPACTION = {
-    "type": "record", "name": "Compaction",
-    "fields": [{"name": "operations", "type": {"type": "array", "items": _SLICE}}, _MISSING],
+    "type": "record", "name": f"{_MODEL}.HoodieCompactionPlan",
+    "fields": [{"name": "operations", "type": {"type": "array", "items": _OPERATION}}, _MISSING],
+}  # fmt: skip
+_GROUP = {
+    "type": "record", "name": f"{_MODEL}.HoodieClusteringGroup",
+    "fields": [{"name": "slices", "type": {"type": "array", "items": _SLICE}}],
+}  # fmt: skip
+_CLUSTERING_PLAN = {
+    "type": "record", "name": f"{_MODEL}.HoodieClusteringPlan",
+    "fields": [{"name": "inputGroups", "type": {"type": "array", "items": _GROUP}}, _MISSING],
+}  # fmt: skip
+_CLUSTERING = {
+    "type": "record", "name": f"{_MODEL}.HoodieRequestedReplaceMetadata",
+    "fields": [
+        {"name": "operationType", "type": "string", "default": "CLUSTER"},
+        {"name": "clusteringPlan", "type": _CLUSTERING_PLAN},
+    ],
 }  # fmt: skip
 
 PROPERTIES = {
@@ -87,7 +112,7 @@ class HudiFolder:
         folder.mkdir(exist_ok=True)
         (folder / ".hoodie_partition_metadata").touch()
         (folder / name).write_bytes(bytes(size_bytes))
-        return f"{partition}/{name}"
+        return f"{partition}/{name}" if partition else name
 
     def commit(self, at, *paths, action="deltacommit", operation="UPSERT", replaced=None, until=None):
         """Complete a write of these files, of 7 rows each and in log files of 2 deleted keys more."""
@@ -96,7 +121,8 @@ class HudiFolder:
             (self.timeline / f"{minute(at)}.{action}").write_text(json.dumps(told))
             return
         name = f"{minute(at)}_{minute(at + 1 if until is None else until)}.{action}"
-        (self.timeline / name).write_bytes(_avro(_COMMIT, told))
+        schema = _REPLACE_COMMIT if action == "replacecommit" else _COMMIT
+        (self.timeline / name).write_bytes(_avro(schema, told))
 
     def _told(self, paths, operation, replaced):
         stats = {}
@@ -107,6 +133,7 @@ class HudiFolder:
                 {
                     "fileId": name.lstrip(".").split("_")[0], "path": path, "numWrites": 7,
                     "numDeletes": 0 if path.endswith(".parquet") else 2, "fileSizeInBytes": size_bytes,
+                    "partitionPath": partition,
                 }
             )  # fmt: skip
         return {
@@ -115,10 +142,14 @@ class HudiFolder:
         }  # fmt: skip
 
     def plan(self, at, *groups, missing=None, service="compaction"):
-        """Schedule a compaction of groups, each a partition and a file id."""
+        """Schedule a service for groups, each a partition and a file id."""
         slices = [{"partitionPath": partition, "fileId": file_id} for partition, file_id in groups]
-        told = {"operations": slices, "missingSchedulePartitions": missing}
-        (self.timeline / f"{minute(at)}.{service}.requested").write_bytes(_avro(_COMPACTION, told))
+        noted = {"missingSchedulePartitions": missing}
+        if service == "clustering":
+            content = _avro(_CLUSTERING, {"clusteringPlan": {"inputGroups": [{"slices": slices}], **noted}})
+        else:
+            content = _avro(_COMPACTION, {"operations": slices, **noted})
+        (self.timeline / f"{minute(at)}.{service}.requested").write_bytes(content)
 
     def archive(self, *ats):
         """Move completed writes into the history."""

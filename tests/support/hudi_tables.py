@@ -25,7 +25,7 @@ def slice_files(file_id, partition="2026/01/01", base_bytes=4 * MIB, log_bytes=(
     return [*base, *logs]
 
 
-def hudi_table(files, timeline=(), pending_groups=(), observed_at_ms=0, epoch_ms=None, **fields):
+def hudi_table(files, timeline=(), pending_groups=None, observed_at_ms=0, epoch_ms=None, **fields):
     bases = [file for file in files if isinstance(file, BaseFile)]
     logs = [file for file in files if isinstance(file, LogFile)]
     stats = {}
@@ -39,7 +39,7 @@ def hudi_table(files, timeline=(), pending_groups=(), observed_at_ms=0, epoch_ms
         delete_files=logs,
         partitions=MappingProxyType(stats),
         timeline=tuple(timeline),
-        pending_groups=frozenset(pending_groups),
+        pending_groups=pending_groups or {},
         stream_epoch_ms=epoch_ms,
         **fields,
     )

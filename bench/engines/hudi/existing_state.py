@@ -17,6 +17,7 @@ from bench.engines.hudi.timeline import (
     PlanFacts,
     facts_of,
     instant_of,
+    pending_groups,
     replaced_groups,
     service_of,
     written_files,
@@ -89,8 +90,9 @@ class StateReading:
         ledger.add([_described(file, records.get(file.path)) for file in live], 0)
         ledger.version = None if last is None else last.requested
         ledger.timeline = tuple(self._instant(each, first_ms) for each in self._instants)
-        pending = (self._plans[each.requested] for each in self._instants if not each.completed)
-        ledger.pending_groups = frozenset(group for plan in pending for group in plan.groups)
+        ledger.pending_groups = pending_groups(
+            (instant, self._plans[instant.requested]) for instant in self._instants
+        )
         state = ledger.state(max(self._now_ms - first_ms, 0))
         columns = _columns(self._commits[last.requested]) if last else ()
         committed = None if last is None else self._committed_at(last.completed or "", properties)

@@ -105,7 +105,7 @@ class HudiTable:
         settings = compaction_settings(action.options, today=None)
         given = ", ".join(f"{name}={text}" for name, text in action.options.items()) or "their defaults"
         return self._shortfall(
-            [each for each in self._free_slices if each.logs],
+            [each for each in self.state.free_slices(Command.COMPACTION) if each.logs],
             "in file slices with log files and without a pending plan",
             f"{action.arguments['strategy']} chooses among them by its options ({given})"
             f"{_INCREMENTAL.format('compaction') if settings.is_incremental else ''}",
@@ -120,18 +120,16 @@ class HudiTable:
         """Slices with a small base file are candidates."""
         options = clustering_options(action.options, self.state.target_file_size_bytes)
         return self._shortfall(
-            [each for each in self._free_slices if each.base_bytes < options.small_bytes],
+            [
+                each
+                for each in self.state.free_slices(Command.CLUSTERING)
+                if each.base_bytes < options.small_bytes
+            ],
             f"below {human_bytes(options.small_bytes)} and without a pending plan",
             f"a clustering takes them partition by partition"
             f"{_INCREMENTAL.format('clustering') if options.is_incremental else ''}",
             {"small_bytes": options.small_bytes, "groups_max": options.groups_max},
         )
-
-    @property
-    def _free_slices(self) -> list[FileSlice]:
-        """The file slices that no pending plan has."""
-        slices, pending = self.state.file_slices, self.state.pending_groups
-        return [each for group, each in slices.items() if group not in pending]
 
     def _shortfall(
         self, candidates: Sequence[FileSlice], are: str, needs: str, thresholds: Mapping[str, int]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bench.engines.ledger import Ledger
-from strategies.hudi.files import BaseFile, FileGroupId, HudiState, Instant, LogFile
+from strategies.hudi.files import BaseFile, HudiState, Instant, LogFile, PendingGroups
 
 
 class HudiLedger(Ledger[BaseFile, LogFile, HudiState]):
@@ -18,7 +18,7 @@ class HudiLedger(Ledger[BaseFile, LogFile, HudiState]):
     ) -> None:
         super().__init__(HudiState, target_file_size_bytes, properties, stream_epoch_ms=stream_epoch_ms)
         self.timeline: tuple[Instant, ...] = ()
-        self.pending_groups: frozenset[FileGroupId] = frozenset()
+        self.pending_groups: PendingGroups = {}
 
     def state(self, at_ms: int) -> HudiState:
         return replace(super().state(at_ms), timeline=self.timeline, pending_groups=self.pending_groups)

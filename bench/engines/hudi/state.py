@@ -14,11 +14,12 @@ from bench.engines.hudi.timeline import (
     instant_of,
     is_base,
     joined,
+    pending_groups,
     replaced_groups,
     service_of,
     written_files,
 )
-from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile
+from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile
 
@@ -30,7 +31,7 @@ class Reading:
     live: Mapping[str, LiveFile]
     versions: tuple[Version, ...]
     timeline: tuple[Instant, ...]
-    pending_groups: frozenset[FileGroupId]
+    pending_groups: PendingGroups
     listing: Listing
 
 
@@ -62,7 +63,7 @@ class HudiReader:
         listing = self._loaded()
         instants = listing.instants
         if not instants:
-            return Reading({}, (), (), frozenset(), listing)
+            return Reading({}, (), (), {}, listing)
         for each in instants:
             self._requested_ms.setdefault(each.requested, at_ms)
         new = [each for each in instants if each.completed and each.requested not in self._completed_ms]
@@ -70,8 +71,7 @@ class HudiReader:
         versions = (*(self._version(each, at_ms) for each in new), *self._archived(instants, listing))
         self._files = self._live()
         timeline = tuple(self._instant(each) for each in instants if each.action in ACTIONS)
-        pending = (each for each in instants if not each.completed)
-        groups = frozenset(group for each in pending for group in self._plan_facts(each).groups)
+        groups = pending_groups((instant, self._plan_facts(instant)) for instant in instants)
         return Reading(self._files, versions, timeline, groups, listing)
 
     def _loaded(self) -> Listing:

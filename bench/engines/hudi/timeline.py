@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.engines.hudi.folder import InstantFiles
-from strategies.hudi.files import Action, FileGroupId, Instant
+from strategies.hudi.commands import Command
+from strategies.hudi.files import Action, FileGroupId, Instant, PendingGroups
 
 Fields = Mapping[str, Any]
 
@@ -20,6 +21,10 @@ _PENDING = {
     "replacecommit": "clustering",
 }  # fmt: skip
 _SERVICES = {"COMPACT": "compaction", _LOG_COMPACTION: "logcompaction", "CLUSTER": "clustering"}
+_COMMANDS = {
+    "compaction": Command.COMPACTION, "logcompaction": Command.LOG_COMPACTION,
+    "clustering": Command.CLUSTERING,
+}  # fmt: skip
 # Actions by what the timeline calls them, pending or completed. All others make no version that readers see.
 ACTIONS: Mapping[str, Action] = {
     "commit": Action.COMMIT, "inflight": Action.COMMIT, "compaction": Action.COMMIT,
@@ -47,6 +52,17 @@ def facts_of(plan: Fields) -> PlanFacts:
     """What a plan says."""
     missing = plan.get("missingSchedulePartitions")
     return PlanFacts(frozenset(_groups_in(plan)), None if missing is None else tuple(missing))
+
+
+def pending_groups(plans: Iterable[tuple[InstantFiles, PlanFacts]]) -> PendingGroups:
+    """The file groups in the plans of those instants that are pending, by table service."""
+    by_service: dict[Command, frozenset[FileGroupId]] = {}
+    for instant, plan in plans:
+        service = None if instant.completed else _PENDING.get(instant.action)
+        if service is not None and plan.groups:
+            command = _COMMANDS[service]
+            by_service[command] = by_service.get(command, frozenset()) | plan.groups
+    return by_service
 
 
 def _groups_in(plan: Fields) -> Iterator[FileGroupId]:

@@ -3,6 +3,7 @@ from hudi_tables import DAY_MS, DAYS, hudi_table, hudi_tables, slice_files
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strategies.hudi.commands import Command
 from strategies.hudi.compaction.registry import STRATEGIES, class_names, strategy_of
 from strategies.hudi.compaction.strategy import Settings
 from strategies.hudi.compaction_plan import plan_compaction
@@ -150,11 +151,17 @@ def test_both_partition_aware_strategies_share_the_table(table, days):
     assert {*recent, *rest} == set(planned(table, "UnBounded"))
 
 
-@given(hudi_tables())
-def test_file_groups_in_a_pending_plan_are_left_alone(table):
+@given(hudi_tables(), st.sampled_from([Command.COMPACTION, Command.LOG_COMPACTION, Command.CLUSTERING]))
+def test_only_a_pending_log_compaction_leaves_its_file_groups_to_a_compaction(table, service):
     groups = list(table.file_slices)
-    pending = hudi_table([*table.data_files, *table.delete_files], pending_groups=groups[::2])
-    assert not set(planned(pending, "UnBounded")) & {group.file_id for group in groups[::2]}
+    pending = {service: frozenset(groups[::2])}
+    busy = hudi_table([*table.data_files, *table.delete_files], pending_groups=pending)
+    expected = [
+        group.file_id
+        for group, file_slice in table.file_slices.items()
+        if file_slice.logs and (service is Command.LOG_COMPACTION or group not in pending[service])
+    ]
+    assert planned(busy, "UnBounded") == expected
 
 
 def test_classes_are_named_as_hudi_names_them():

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.simulated.key_ranges import KeyRange, span_of_ranges
 from bench.engines.simulated.live_rows import LiveRows
-from strategies.hudi.files import BaseFile, FileGroupId, LogFile
+from strategies.hudi.commands import Command
+from strategies.hudi.files import BaseFile, FileGroupId, LogFile, busy_groups
 from strategies.state import DataFile
 from workloads.commit import CommitSpec
 
@@ -65,9 +66,9 @@ class Groups:
         return {each: group for each, group in self._groups.items() if each.partition == partition}
 
     def free_in(self, partition: str) -> Mapping[FileGroupId, Group]:
-        """Those of them that no pending plan has, which alone get new rows."""
-        pending = self._ledger.pending_groups
-        return {each: group for each, group in self.in_partition(partition).items() if each not in pending}
+        """The groups of one partition that may get new rows: those a compaction could plan for."""
+        busy = busy_groups(self._ledger.pending_groups, Command.COMPACTION)
+        return {each: group for each, group in self.in_partition(partition).items() if each not in busy}
 
     def items(self) -> Iterable[tuple[FileGroupId, Group]]:
         """All groups."""

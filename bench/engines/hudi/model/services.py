@@ -21,7 +21,7 @@ from bench.engines.simulated.model import Staging
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.files import Action as InstantAction
-from strategies.hudi.files import FileSlice, LogFile
+from strategies.hudi.files import FileGroupId, FileSlice, LogFile
 from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction
 from strategies.hudi.preview import NO_REWRITE, planned_compaction
 from strategies.plan import Action, Native
@@ -91,8 +91,16 @@ class Services:
         )
         scheduled = Scheduled(number, merges)
         self._pending[number] = command, scheduled
-        self._ledger.pending_groups |= {each.group for each in scheduled.slices}
+        self._publish()
         return Staging(scheduled, self._coefficients.price(self._coefficients.scheduling, work, cores))
+
+    def _publish(self) -> None:
+        """Show the file groups of pending plans to planners."""
+        by_service: dict[Command, frozenset[FileGroupId]] = {}
+        for command, scheduled in self._pending.values():
+            groups = frozenset(merged.group for merged in scheduled.slices)
+            by_service[command] = by_service.get(command, frozenset()) | groups
+        self._ledger.pending_groups = by_service
 
     def _planned(
         self, command: Command, action: Native, at_ms: int
@@ -113,7 +121,11 @@ class Services:
                 return merges, clustering.missing_partitions
 
     def execute(self, action: Action, staged: Scheduled | None, tag: Tag) -> tuple[tuple[Version, ...], Cost]:
-        """Execute what was staged, or clean or archive. Nothing if a commit has executed it before."""
+        """Execute what was staged, or clean or archive. Nothing if a commit has executed it before.
+
+        Raises ValueError for a log compaction that a compaction was scheduled after: Hudi refuses it
+        (BaseHoodieTableServiceClient.logCompact of 1.2.0), and its plan stays pending.
+        """
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
         command = Command(action.command)
@@ -123,6 +135,8 @@ class Services:
             raise ValueError("a table service has to be scheduled before it is executed")
         if staged.number not in self._pending:  # nothing to merge, or a commit has done it
             return (), NO_COST
+        if command is Command.LOG_COMPACTION and self._timeline.has_compaction_after(staged.number):
+            raise ValueError("a log compaction cannot be executed once a later compaction has been scheduled")
         return self.merge(command, staged, tag.at_ms, tag, self._cores.compactor)
 
     def merge(
@@ -135,7 +149,7 @@ class Services:
             added += self._merged(command, merge, at_ms)
         read = [file for each in staged.slices for file in _files(each)]
         removed = () if command is Command.LOG_COMPACTION else read
-        self._ledger.pending_groups -= {each.group for each in staged.slices}
+        self._publish()
         partitions = {file.partition for file in added}
         action = _INSTANTS[command]
         entry = self._timeline.complete(

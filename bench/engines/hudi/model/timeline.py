@@ -90,6 +90,12 @@ class Timeline:
         self._completed[number] = _Completed(done.action, size_bytes)
         return Entry(number, size_bytes, FILES_PER_INSTANT)
 
+    def has_compaction_after(self, number: int) -> bool:
+        """Whether a compaction, completed or not, was requested after an instant of a MERGE_ON_READ table."""
+        return any(
+            later > number and instant.action is Action.COMMIT for later, instant in self._instants.items()
+        )
+
     def service(self) -> Entry:
         """An instant of cleaning, which names no file that readers open."""
         number = self._next

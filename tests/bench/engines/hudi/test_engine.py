@@ -25,6 +25,7 @@ from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
 from strategies.hudi.archive import Archive
 from strategies.hudi.clean import Clean
 from strategies.hudi.cluster import Clustering
+from strategies.hudi.commands import Command
 from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction_options import TARGET_PARTITIONS
 from strategies.hudi.dates import day_of
@@ -142,7 +143,7 @@ def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it(hudi, model):
     planned = ticket.preview.actions[0]
     commit(engine, model, (3, "Rome"))
     state = engine.state(3 * MINUTE_MS)
-    (group,) = state.pending_groups
+    (group,) = state.pending_groups[Command.COMPACTION]
     assert [each.action for each in state.timeline if each.is_pending] == [Action.COMMIT]
     assert len(state.file_slices[group].logs) == 2
     assert rows_of(engine) == model.rows
@@ -153,7 +154,7 @@ def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it(hudi, model):
     assert outcome.change.delete_files_removed_count == 1
     assert outcome.change.replaced_bytes == planned.replaced_bytes
     state = engine.state(4 * MINUTE_MS)
-    assert (len(state.delete_files), state.pending_groups) == (1, frozenset())
+    assert (len(state.delete_files), state.pending_groups) == (1, {})
     done = next(each for each in state.timeline if each.action is Action.COMMIT)
     assert (done.requested_at_ms, done.completed_at_ms) == (2 * MINUTE_MS, 4 * MINUTE_MS)
     assert rows_of(engine) == model.rows
@@ -262,6 +263,23 @@ def test_a_log_compaction_adds_a_log_file_and_replaces_none(hudi, model):
     assert rows_of(engine, "orders_ro") == model.rows
 
 
+def test_a_compaction_takes_groups_with_a_pending_log_compaction_which_hudi_then_refuses(hudi, model):
+    """As in the simulation."""
+    engine = hudi()
+    commit(engine, model, *upserts(1, 9))
+    for number in (1, 2):
+        commit(engine, model, (number, "Rome"))
+    pending = engine.schedule(decided(engine, MERGE_LOGS, 3 * MINUTE_MS), 3 * MINUTE_MS, 5 * MINUTE_MS)
+    engine._observe(3 * MINUTE_MS)
+    assert set(engine.state(0).pending_groups) == {Command.LOG_COMPACTION}
+    assert run(engine, ALL, 4 * MINUTE_MS).change.delete_files_removed_count == 2
+    outcome = engine.complete(pending, 5 * MINUTE_MS)
+    assert outcome.status == "failed"
+    assert "Cannot log compact since a compaction instant with greater timestamp exists" in outcome.error
+    assert [each.is_pending for each in engine.state(0).timeline] == [False, False, False, True, False]
+    assert rows_of(engine) == rows_of(engine, "orders_ro") == model.rows
+
+
 def test_a_clustering_merges_small_files_into_new_groups(hudi, model):
     engine = hudi(index="simple", partitioning=Partitioning("city"))
     for city in CITIES:
@@ -336,7 +354,7 @@ def test_a_table_of_version_6_is_read_as_by_hudi_itself(hudi, model):
     assert ({file.path for file in table.state.data_files}, len(bases)) == (bases, 1)
     assert {file.path for file in table.state.delete_files} == logs
     assert len(logs) == 2  # one before the pending compaction, and one after it
-    assert {group.file_id for group in table.state.pending_groups} == {
+    assert {group.file_id for group in table.state.pending_groups[Command.COMPACTION]} == {
         file.file_id for file in table.state.data_files
     }
     assert [each.is_pending for each in table.state.timeline].count(True) == 1

@@ -14,6 +14,7 @@ from bench.engines.hudi.format import FORMAT
 from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
+from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, FileGroupId
 from strategies.state import GIB, MIB
 
@@ -101,7 +102,7 @@ def test_files_of_writes_that_have_not_completed_do_not_count(table):
 def test_nothing_is_planned_for_file_groups_with_a_pending_plan(table):
     table.plan(6, ("a", "f1"), missing=["b"])
     state = opened(table).state
-    assert state.pending_groups == {FileGroupId("a", "f1")}
+    assert state.pending_groups == {Command.COMPACTION: {FileGroupId("a", "f1")}}
     assert state.timeline[-1].missing_partitions == ("b",)
     found = preview(table, ALL).preview
     assert [[file.path for file in group.files] for group in found.groups] == [[base("a", "f2", 0)]]
@@ -306,7 +307,7 @@ def test_log_files_of_version_6_may_be_named_after_the_compaction_that_is_pendin
     early.commit(6, early.log(5, "f1"))
     state = opened(early).state
     assert names(state.delete_files) == [log("a", "f1", 0), log("a", "f1", 5), log("a", "f2", 0)]
-    assert state.pending_groups == {FileGroupId("a", "f1")}
+    assert state.pending_groups == {Command.COMPACTION: {FileGroupId("a", "f1")}}
     early.commit(5, early.base(5, "f1"), action="commit", operation="COMPACT")
     state = opened(early).state
     assert names(state.data_files) == [base("a", "f1", 5), base("a", "f2", 0)]
@@ -324,7 +325,7 @@ def test_rows_of_a_file_of_version_6_are_unknown_once_its_instant_is_archived(ea
 def test_what_overwrites_partitions_has_no_plan(early):
     (early.timeline / f"{minute(6)}.replacecommit.requested").touch()
     state = opened(early).state
-    assert (state.timeline[-1].is_pending, state.pending_groups) == (True, frozenset())
+    assert (state.timeline[-1].is_pending, state.pending_groups) == (True, {})
 
 
 def _cut(path):

@@ -158,7 +158,9 @@ def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it():
     ticket = engine.schedule(compaction(), MINUTE_MS, 3 * MINUTE_MS)
     commit_specs(engine, changes(2, 1000, updates=50))
     state = engine.state(2 * MINUTE_MS)
-    assert [group.file_id for group in state.pending_groups] == ["bucket-00000"]
+    assert {
+        service: [group.file_id for group in groups] for service, groups in state.pending_groups.items()
+    } == {Command.COMPACTION: ["bucket-00000"]}
     assert [each.is_pending for each in state.timeline] == [False, False, True, False]
     # Nothing else is planned for the group meanwhile.
     assert execute(engine, compaction(), 2 * MINUTE_MS).status == "noop"
@@ -167,6 +169,32 @@ def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it():
     assert not engine.state(0).pending_groups
     assert engine.state(0).timeline[2].completed_at_ms == 3 * MINUTE_MS
     assert engine.live_rows == 1000
+
+
+def log_compaction(files_min):
+    names = {"hoodie.log.compaction.blocks.threshold": str(files_min)}
+    return plan(Native(Command.LOG_COMPACTION, {}, names))
+
+
+def test_a_compaction_takes_groups_with_a_pending_log_compaction_which_hudi_then_refuses():
+    engine = make(buckets=1)
+    commit_specs(engine, load(1000), *(changes(index, 1000, updates=100) for index in (1, 2)))
+    pending = engine.schedule(log_compaction(2), 2 * MINUTE_MS, 4 * MINUTE_MS)
+    assert execute(engine, compaction(), 3 * MINUTE_MS).change.delete_files_removed_count == 2
+    outcome = engine.complete(pending, 4 * MINUTE_MS)
+    assert (outcome.status, logs(engine)) == ("failed", [])
+    assert [each.is_pending for each in engine.state(0).timeline] == [False, False, False, True, False]
+    assert engine.live_rows == 1000
+
+
+def test_a_log_compaction_does_not_count_as_a_commit_before_the_next_one():
+    engine = make(buckets=1)
+    commit_specs(engine, load(1000), *(changes(index, 1000, updates=100) for index in (1, 2)))
+    assert execute(engine, log_compaction(2), 2 * MINUTE_MS).status == "ok"
+    commit_specs(engine, changes(3, 1000, updates=100))
+    assert execute(engine, log_compaction(2), 3 * MINUTE_MS).status == "noop"
+    commit_specs(engine, changes(4, 1000, updates=100))
+    assert execute(engine, log_compaction(2), 4 * MINUTE_MS).status == "ok"
 
 
 def test_commits_compact_by_themselves_as_often_as_the_table_says():
