@@ -1,17 +1,18 @@
-"""The progress of a suite, on stderr: lines that change on a terminal, one line per event elsewhere."""
+"""The progress of a suite, on stderr: bars on a terminal, one line per event elsewhere."""
 
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.live import Live
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.text import Text
 
 from bench.cli.output import without_secrets
-from bench.cli.progress_line import Activity, fitted
 from bench.results.folders import RunResult
 from bench.results.records import (
     FAILED_STATUSES,
@@ -26,8 +27,9 @@ from bench.text import counted, human_duration
 # Before its first commit a run starts an engine and warms up, which takes about as long as this many commits
 # of a small scenario. It is only a weight for the bar.
 START_STEPS = 15
+BAR_WIDTH = 24
 REFRESHES_PER_S = 4
-ESTIMATE_FROM_SHARE = 0.02  # of the work: what is left cannot be estimated before
+_LOOKING = "looking in the cache"
 
 
 @contextmanager
@@ -42,7 +44,11 @@ def doing(text: str, console: Console) -> Iterator[None]:
 
 
 class SuiteProgress:
-    """Shows the progress of a suite (see `bench.runs.suite.Watcher`). If `quiet`, only failures."""
+    """Shows the progress of a suite (see `bench.runs.suite.Watcher`). If `quiet`, only failures.
+
+    On a terminal: a bar of the suite, one of the change log or the run in progress, and its latest figures.
+    Elsewhere: a line whenever something starts or ends.
+    """
 
     def __init__(
         self,
@@ -53,83 +59,50 @@ class SuiteProgress:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._console, self._is_quiet, self._clock = console, quiet, clock
-        self._all_steps = sum(map(_steps, planned))
         self._runs_count, self._ended_count = len(planned), 0
-        self._ended_steps, self._run_steps = 0, 0
-        self._run: PlannedRun | None = None
-        self._figures = LiveFigures("")
-        self._log: _LogProgress | None = None
-        self._preparation = ""  # what the suite does before a run that is neither a change log nor a run
-        self._began_s = self._run_began_s = clock()
-        self._live = Live(self, console=console, refresh_per_second=REFRESHES_PER_S, transient=True)
+        self._ended_steps = self._run_steps = 0
+        self._status, self._figures = "", LiveFigures("")
+        self._bars = _Bars(self.status, console, is_hidden=quiet or not console.is_terminal, clock=clock)
+        self._all = self._bars.add_task("all", total=sum(map(_steps, planned)), count=self._runs_text())
+        self._current: TaskID | None = None  # the change log or the run
+        self._began_s = self._current_began_s = clock()
 
     def __enter__(self) -> Self:
-        if self._console.is_terminal and not self._is_quiet:
-            self._live.start()
+        self._bars.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._live.stop()
+        self._bars.stop()
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        full, empty = ("#", ".") if options.ascii_only else ("━", "─")
-        for activity in self.activities():
-            line = fitted(activity, options.max_width)
-            yield Text.assemble(
-                line.before,
-                (full * line.filled, "green" if activity.share >= 1 else "cyan"),
-                (empty * (line.bar_width - line.filled), "dim"),
-                line.after,
-                no_wrap=True,
-                end="\n",
-            )
-
-    def activities(self) -> Iterator[Activity]:
-        """What is in progress: the suite, and the change log or the run."""
-        share = (self._ended_steps + self._run_steps) / self._all_steps if self._all_steps else 1.0
-        yield Activity(
-            "all", "all", self._ended_count, self._runs_count, "runs", share,
-            _time_text(self._clock() - self._began_s, share), self._preparation,
-        )  # fmt: skip
-        if self._log:
-            yield self._log.activity(self._clock())
-        elif self._run:
-            commits, start = self._run.source.scenario.commits_count, _start_steps(self._run)
-            done = max(0, self._run_steps - start)
-            status = self._figures.text() if done < commits else "checking the content"
-            short_title = f"{self._run.spec.label} #{self._run.repetition}"
-            yield Activity(
-                _title(self._run), short_title, done, commits, "commits",
-                done / commits if commits else 1.0, human_duration(round(self._clock() - self._run_began_s)),
-                status,
-            )  # fmt: skip
+    def status(self) -> str:
+        """What is being done now, or the latest figures of the run."""
+        return self._status or self._figures.text()
 
     def log_started(self, scenario: str) -> None:
         """The change log of a scenario is looked for, and written unless it is in the cache."""
-        self._log = _LogProgress(scenario, self._clock())
-        self._say_elsewhere(f"change log of {scenario}: looking in the cache")
+        self._start(f"change log of {scenario}", None)
+        self._status = _LOOKING
+        self._say_elsewhere(f"change log of {scenario}: {_LOOKING}")
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None:
         """The change log is being written, which is not included in any figure."""
-        if self._log is None:
+        if self._current is None:
             self.log_started(scenario)
-        if self._log is not None:
-            if not self._log.total:
-                self._say_elsewhere(
-                    f"change log of {scenario}: starting Spark to write {counted(total, 'commit')}"
-                )
-            self._log.done, self._log.total = done, total
+        if self._status == _LOOKING:
+            self._say_elsewhere(
+                f"change log of {scenario}: starting Spark to write {counted(total, 'commit')}"
+            )
+        self._status = "writing" if done else "starting Spark"
+        self._advance(done, total)
 
     def log_ended(self, scenario: str, commits_count: int) -> None:
         """The change log is complete, whether it was written now or before."""
-        log, self._log = self._log, None
-        if log is not None and log.total:
-            took = human_duration(round(self._clock() - log.began_s))
-            self._say(f"change log of {scenario}: {counted(commits_count, 'commit')} written in {took}")
-        else:
-            self._say(f"change log of {scenario}: {counted(commits_count, 'commit')}, found in the cache")
+        was_found = self._current is None or self._status == _LOOKING
+        end = "found in the cache" if was_found else f"written in {self._took()}"
+        self._stop()
+        self._say(f"change log of {scenario}: {counted(commits_count, 'commit')}, {end}")
 
     def dropping(self, run: str, left: Sequence[str]) -> None:
         """What a run has left in a shared catalog or a staging folder is dropped."""
@@ -141,27 +114,34 @@ class SuiteProgress:
 
     def training_started(self) -> None:
         """Java's classes are being archived: once per Java and set of jars, in no figure."""
-        self._preparation = "archiving Java's classes for faster starts, about a minute, once"
-        self._say_elsewhere(self._preparation)
+        self._status = "archiving Java's classes for faster starts, about a minute, once"
+        self._say_elsewhere(self._status)
 
     def run_started(self, run: PlannedRun) -> None:
         """A run starts."""
-        self._run, self._run_steps, self._run_began_s = run, 0, self._clock()
-        self._preparation = ""
+        self._start(_title(run), run.source.scenario.commits_count)
         self._figures = LiveFigures("starting Spark" if run.mode == "real" else "", _start_steps(run))
+        left_s = self._bars.tasks[0].time_remaining
+        left = f", about {human_duration(left_s)} left" if left_s else ""
         phase = ": starting Spark and warming up" if run.mode == "real" else ""
-        self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}){phase}")
+        self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}{left}){phase}")
 
     def run_progressed(self, run: PlannedRun, record: Any) -> None:
         """A record was written."""
         self._run_steps += self._figures.add(record)
+        commits, done = run.source.scenario.commits_count, self._run_steps - _start_steps(run)
+        self._bars.update(self._all, completed=self._ended_steps + self._run_steps)
+        self._advance(max(0, done), commits)
+        if done >= commits:
+            self._status = "checking the content"
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None:
         """A run finished or failed; either way its steps are done."""
+        took, figures = self._took(), self._figures.text()
+        self._stop()
         self._ended_count += 1
         self._ended_steps += _steps(run)
-        self._run, self._run_steps = None, 0
-        took, figures = human_duration(self._clock() - self._run_began_s), self._figures.text()
+        self._bars.update(self._all, completed=self._ended_steps, count=self._runs_text())
         if run.mode == "simulated":
             took, figures = f"simulated in {took}", f"modelled: {figures}"
         end = result.end
@@ -172,8 +152,31 @@ class SuiteProgress:
         else:
             self._say(f"{_title(run)}: {took}; {figures}")
         if self._ended_count == self._runs_count:
-            total = human_duration(round(self._clock() - self._began_s))
-            self._say(f"all: {self._ended_count:,}/{self._runs_count:,} runs in {total}")
+            self._say(f"all: {self._runs_text()} in {human_duration(self._clock() - self._began_s)}")
+
+    def _start(self, title: str, commits_count: int | None) -> None:
+        """Show the bar of a change log or a run."""
+        self._stop()
+        self._current_began_s = self._clock()
+        self._current = self._bars.add_task(title, total=commits_count, count="")
+        self._advance(0, commits_count)
+
+    def _advance(self, done: int, commits_count: int | None) -> None:
+        if self._current is not None and commits_count is not None:
+            count = f"{done:,}/{commits_count:,} commits"
+            self._bars.update(self._current, completed=done, total=commits_count, count=count)
+
+    def _stop(self) -> None:
+        self._status, self._run_steps, self._figures = "", 0, LiveFigures("")
+        if self._current is not None:
+            self._bars.remove_task(self._current)
+        self._current = None
+
+    def _took(self) -> str:
+        return human_duration(self._clock() - self._current_began_s)
+
+    def _runs_text(self) -> str:
+        return f"{self._ended_count:,}/{self._runs_count:,} runs"
 
     def _say(self, text: str) -> None:
         if not self._is_quiet:
@@ -185,21 +188,28 @@ class SuiteProgress:
             self._say(text)
 
 
-class _LogProgress:
-    """The change log in progress: before Spark starts, `total` is 0."""
+class _Bars(Progress):
+    """Bars, each with a count in words, and below them what is being done now."""
 
-    def __init__(self, scenario: str, began_s: float) -> None:
-        self.scenario, self.began_s = scenario, began_s
-        self.done = self.total = 0
-
-    def activity(self, now_s: float) -> Activity:
-        """What to show of it."""
-        step = ("" if self.done else "starting Spark") if self.total else "looking in the cache"
-        share = self.done / self.total if self.total else 0.0
-        return Activity(
-            f"change log of {self.scenario}", "change log", self.done, self.total, "commits", share,
-            human_duration(round(now_s - self.began_s)), step,
+    def __init__(
+        self, status: Callable[[], str], console: Console, *, is_hidden: bool, clock: Callable[[], float]
+    ) -> None:
+        self._status = status
+        super().__init__(
+            TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+            TextColumn("{task.fields[count]}", table_column=Column(no_wrap=True)),
+            BarColumn(BAR_WIDTH),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console, transient=True, disable=is_hidden, get_time=clock,
+            refresh_per_second=REFRESHES_PER_S, speed_estimate_period=math.inf,
         )  # fmt: skip
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bars, and the status in a line of its own, which may be as long as the terminal is wide."""
+        yield from super().get_renderables()
+        if status := self._status():
+            yield Text(status, style="dim", no_wrap=True, overflow="ellipsis")
 
 
 class LiveFigures:
@@ -258,14 +268,6 @@ class LiveFigures:
 
 def _say(console: Console, text: str) -> None:
     console.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
-
-
-def _time_text(elapsed_s: float, share: float) -> str:
-    """How long it has taken and, once that can be estimated, how long the rest will take."""
-    elapsed = human_duration(round(elapsed_s))
-    if not ESTIMATE_FROM_SHARE <= share < 1:
-        return elapsed
-    return f"{elapsed}, about {human_duration(round(elapsed_s * (1 - share) / share))} left"
 
 
 def _start_steps(run: PlannedRun) -> int:
