@@ -1,11 +1,9 @@
 """Plans: actions with a reason. An engine may veto a plan, but it never adds an action."""
 
-import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType, UnionType
-from typing import NoReturn, TypeGuard
+from types import MappingProxyType
 
 from strategies.state import TableState
 
@@ -181,23 +179,14 @@ def _needs(action: Action) -> frozenset[str]:
 class PlanError(Exception):
     """A planner broke its contract. That is a defect of the planner, not of the user's input."""
 
-    remedy = "correct the planner"
-
-
-class TriggerError(PlanError):
-    """A trigger broke its contract."""
-
-    remedy = "correct the trigger"
-
 
 def check_plan(state: TableState, plan: Plan) -> None:
     """Check the contract that every plan must keep.
 
-    Raises PlanError if a value is not of its declared type, if the plan has no action, if a rewrite names no
-    file or drops a delete that is not a live delete file, or if a group is empty, mixes partitions, names a
-    file that is not live, belongs to a pending plan, or is named twice in the plan.
+    Raises PlanError if the plan has no action, if a rewrite names no file or drops a delete that is not a
+    live delete file, or if a group is empty, mixes partitions, or names a file that is not live, belongs to a
+    pending plan, or is named twice in the plan.
     """
-    _check_types(plan)
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")
     live = {f.key: f.partition for f in state.data_files} if _names_files(plan) else {}
@@ -218,71 +207,6 @@ def check_plan(state: TableState, plan: Plan) -> None:
                 for group in groups:
                     _check_group(group, live, busy, seen)
                 _check_deletes(action.removed_deletes, deletes, busy, seen)
-
-
-def _check_types(plan: object) -> None:
-    """A planner is the user's code, so its answer may be anything."""
-    if not isinstance(plan, Plan):
-        raise PlanError(f"decide returned {reprlib.repr(plan)}; it must return a Plan, or None to do nothing")
-    if plan.reason not in tuple(Reason):
-        _refuse("reason", plan.reason, f"a Reason: {', '.join(Reason)}")
-    _check_text("detail", plan.detail)
-    _check_text("kind", plan.kind)
-    _check_tuple("actions", plan.actions, Action, "a tuple of Compact, Rewrite and Native")
-    for action in plan.actions:
-        match action:
-            case Compact(partitions=partitions):
-                if partitions is not None:
-                    _check_texts("partitions", partitions)
-                _check_options("options", action.options)
-            case Rewrite():
-                _check_rewrite_types(action)
-            case Native():
-                _check_text("command", action.command)
-                _check_options("arguments", action.arguments)
-                _check_options("options", action.options)
-
-
-def _check_rewrite_types(action: Rewrite) -> None:
-    target_bytes: object = action.target_file_size_bytes
-    if not isinstance(target_bytes, int) or isinstance(target_bytes, bool):
-        _refuse("target_file_size_bytes", target_bytes, "a whole number")
-    _check_texts("removed_deletes", action.removed_deletes)
-    _check_tuple("groups", action.groups, FileGroup, "a tuple of FileGroup")
-    for group in action.groups:
-        _check_text("partition", group.partition)
-        for name in ("paths", "convert_paths", "sort_columns"):
-            _check_texts(name, getattr(group, name))
-
-
-def _check_text(name: str, value: object) -> None:
-    if not isinstance(value, str):
-        _refuse(name, value, "a string")
-
-
-def _check_texts(name: str, value: object) -> None:
-    _check_tuple(name, value, str, "a tuple of strings")
-
-
-def _check_tuple(name: str, value: object, item: type | UnionType, expected: str) -> None:
-    if not (isinstance(value, tuple) and all(isinstance(each, item) for each in value)):
-        _refuse(name, value, expected)
-
-
-def is_text_mapping(value: object) -> TypeGuard[Mapping[str, str]]:
-    """Whether a value that a user's code gave is a mapping of strings to strings."""
-    if not isinstance(value, Mapping):
-        return False
-    return all(isinstance(text, str) for pair in value.items() for text in pair)
-
-
-def _check_options(name: str, value: object) -> None:
-    if not is_text_mapping(value):
-        _refuse(name, value, "a mapping of strings to strings")
-
-
-def _refuse(name: str, value: object, expected: str) -> NoReturn:
-    raise PlanError(f"{name}={reprlib.repr(value)} must be {expected}")
 
 
 def _names_files(plan: Plan) -> bool:

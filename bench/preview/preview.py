@@ -115,11 +115,7 @@ def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: F
 
 def _check_planner(planner: Planner, table: ExistingTable, table_format: Format) -> None:
     """Refuse a planner that does not suit the table, as a scenario with such a table would be."""
-    name, facts = plugins.in_words(planner), table.facts
-    try:
-        traits = traits_of(planner)
-    except ValueError as error:
-        raise ScenarioError(f"{name}: {error}; correct the planner") from error
+    name, facts, traits = plugins.in_words(planner), table.facts, traits_of(planner)
     problem = unknown_columns(traits.columns, facts.columns) or table.planner_problem(planner)
     if problem:
         raise ScenarioError(f"{name}: {problem}")
@@ -205,12 +201,11 @@ def _decision(planner: Planner, state: TableState) -> Plan | None:
     try:
         return plan_of(planner, state)
     except PlanError as error:
-        raise ScenarioError(f"{name}: invalid plan: {error}; {error.remedy}") from error
+        raise ScenarioError(f"{name}: invalid plan: {error}; correct the planner") from error
     except StateError:
         raise
-    except Exception as error:  # a user's planner may raise anything
-        problem = f"{type(error).__name__}: {error}"
-        raise ScenarioError(f"{name}: failed: {problem}; correct the planner") from error
+    except Exception as error:
+        raise ScenarioError(plugins.with_traceback(f"{name} failed")) from error
 
 
 def _check_capabilities(name: str, verb: str, needed: frozenset[str], table_format: Format) -> None:

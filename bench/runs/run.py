@@ -95,7 +95,7 @@ def _in_words(error: Exception) -> str:
     notes = getattr(error, "__notes__", [])
     place = f" ({'; '.join(notes)})" if notes else ""
     if isinstance(error, PlanError):
-        return f"{error}{place}; {error.remedy}"
+        return f"{error}{place}; correct the planner"
     return f"{type(error).__name__}: {error}{place}"
 
 

@@ -7,8 +7,8 @@ path), then among the entry points of the group `compactbench.strategies`.
 import inspect
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -21,7 +21,6 @@ from bench.errors import ScenarioError
 from bench.keys import known_text, value_text
 from bench.scenario.values import KeyPath, Option, OptionError, options_of
 from bench.secrets import hidden
-from strategies.guard import guarded
 from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
 from strategies.strategy import Planner, known_options_of
 from strategies.triggers import Trigger
@@ -71,14 +70,6 @@ class Description:
     options: tuple[OptionHelp, ...]
 
 
-class _GuardedError(Exception):
-    """What the guard says of a user's code."""
-
-
-def _told(error: Exception) -> str:
-    return str(error) if isinstance(error, _GuardedError) else f"{type(error).__name__}: {error}"
-
-
 def _known_options(cls: Any, key: str) -> tuple[str, ...]:
     """`key`, if it is one of the format's own options, which belong below `options`."""
     return (key,) if key in known_options_of(cls) else ()
@@ -103,31 +94,14 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
             raise OptionError((*path, option.key), f"is missing: it must be {option.type_text}")
     values = {by_key[key].name: _value(by_key[key], given[key], (*path, key), folder) for key in given}
     try:
-        with guarded(kind.word, _GuardedError):
-            made: _P = cls(**values)  # `_class` has checked its method
+        made: _P = cls(**values)  # `_class` has checked its method
     except (ValueError, OSError) as error:
         raise _as_option_error(error, options, given, path) from error
-    except Exception as error:  # a user's class may raise anything
+    except Exception as error:
         if name in kind.registry:
             raise
-        problem = f"cannot be made: {_told(error)}; correct the {kind.word}"
-        raise OptionError((*path, "type"), problem, name) from error
-    for option in options:
-        _check_writable(option, made, kind.word, name, (*path, "type"))
+        raise OptionError((*path, "type"), with_traceback("cannot be made"), name) from error
     return made
-
-
-def _check_writable(option: Option, made: object, word: str, name: str, path: KeyPath) -> None:
-    """Refuse a field that a class has set to something else than it declares. Raises OptionError."""
-    value: object = None
-    try:
-        with guarded(word, _GuardedError):
-            value = getattr(made, option.name)
-            if value is not None:
-                _written(option, value)
-    except Exception as error:  # what a user's class sets may raise anything
-        problem = f"is of type {type(value).__name__}, which cannot be written as {option.type_text}"
-        raise OptionError(path, f"its field {option.name} {problem}; correct the {word}", name) from error
 
 
 def to_table(plugin: object) -> dict[str, Any]:
@@ -156,19 +130,9 @@ def in_words(plugin: object) -> str:
     return f"{name_of(type(plugin))}({', '.join(given)})"
 
 
-@contextmanager
-def blaming(plugin: object, method: str, word: str) -> Iterator[None]:
-    """Within the block, a method of a planner or trigger (`word`) is called, which may raise anything.
-
-    Raises ScenarioError, which names both.
-    """
-    try:
-        with guarded(word, _GuardedError):
-            yield
-    except Exception as error:
-        verb = "fails:" if isinstance(error, _GuardedError) else "raises"
-        problem = f"its {method} {verb} {_told(error)}; correct the {word}"
-        raise ScenarioError(f"{in_words(plugin)}: {problem}") from error
+def with_traceback(problem: str) -> str:
+    """A problem with the user's own code, followed by the traceback of the exception being handled."""
+    return f"{problem}\n{traceback.format_exc()}".rstrip()
 
 
 def name_of(cls: type) -> str:
@@ -203,7 +167,7 @@ def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
     for name, point in _entry_points(kind).items():
         cls = _loaded(name, point.load)
         if hasattr(cls, kind.method) and name not in named:
-            _check_class(kind, cls, name, ("type",))
+            _check_class(cls, name, ("type",))
             named[name] = cls
     return tuple(describe(cls, name) for name, cls in sorted(named.items()))
 
@@ -236,19 +200,15 @@ def _class(kind: PluginKind[_P], name: str, path: KeyPath) -> Any:
         raise OptionError((*path, "type"), str(error), name) from error
     if not callable(getattr(cls, kind.method, None)):
         raise OptionError((*path, "type"), f"is not a {kind.word}: it has no method {kind.method}", name)
-    _check_class(kind, cls, name, (*path, "type"))
+    _check_class(cls, name, (*path, "type"))
     return cls
 
 
-def _check_class(kind: PluginKind[Any], cls: Any, name: str, path: KeyPath) -> None:
+def _check_class(cls: Any, name: str, path: KeyPath) -> None:
     """Raises OptionError unless `cls` can be built from a table and described."""
     if not (isinstance(cls, type) and is_dataclass(cls) and _is_frozen(cls)):
         raise OptionError(path, "must be a class under @dataclass(frozen=True)", name)
     _options(cls, name, path)
-    try:
-        known_options_of(cls)
-    except ValueError as error:
-        raise OptionError(path, f"{error}; correct the {kind.word}", name) from error
 
 
 def _find(kind: PluginKind[Any], name: str) -> Any:
@@ -272,10 +232,11 @@ def _entry_points(kind: PluginKind[Any]) -> dict[str, EntryPoint]:
 
 def _loaded(name: str, load: Callable[[], Any]) -> Any:
     try:
-        with guarded("module", _GuardedError):
-            return load()
-    except Exception as error:  # a user's module may raise anything
-        raise ScenarioError(f"{name} cannot be imported: {_told(error)}") from error
+        return load()
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise ScenarioError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+    except Exception as error:
+        raise ScenarioError(with_traceback(f"{name} cannot be imported")) from error
 
 
 def _import(name: str) -> Any:
@@ -295,15 +256,10 @@ def _is_frozen(cls: type) -> bool:
 
 def _options(cls: type, name: str, path: KeyPath) -> tuple[Option, ...]:
     try:
-        with guarded("class", _GuardedError):
-            return options_of(cls)
+        return options_of(cls)
     except NameError as error:
         problem = f"an annotation of {cls.__qualname__} cannot be read: {error}"
         raise OptionError(path, problem, name) from error
-    except Exception as error:  # annotations and defaults are code of the user's
-        raise OptionError(
-            path, f"the fields of {cls.__qualname__} cannot be read: {_told(error)}", name
-        ) from error
 
 
 def _value(option: Option, value: object, path: KeyPath, folder: Path) -> object:
@@ -367,7 +323,4 @@ def _option_help(option: Option) -> OptionHelp:
 def _default_text(option: Option) -> str:
     if option.default is None:
         return "none"
-    try:
-        return value_text(_written(option, option.default))
-    except Exception:  # a user's default may be anything; `build` refuses what no scenario can write
-        return repr(option.default)
+    return value_text(_written(option, option.default))

@@ -119,11 +119,7 @@ def _rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath, folder: Path, schem
         check_interval(interval_ms, keys.commit_interval_ms, (*path, "trigger", "interval"))
     planner = build(PLANNER, rule.planner, (*path, "planner"), folder)
     name_path: KeyPath = (*path, "planner", "type")
-    name = rule.planner["type"]
-    try:
-        traits = traits_of(planner)
-    except ValueError as error:
-        raise OptionError(name_path, f"{error}; correct the planner", name) from error
+    name, traits = rule.planner["type"], traits_of(planner)
     problem = unknown_columns(traits.columns, schema.names)
     if problem:
         raise OptionError((*path, "planner"), problem)

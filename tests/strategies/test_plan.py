@@ -90,39 +90,6 @@ def test_check_plan_refuses_what_breaks_the_contract(plan, text):
         check_plan(STATE, plan)
 
 
-def native(*values):
-    return Plan((Native(*values),), Reason.OTHER)
-
-
-@pytest.mark.parametrize(
-    ("plan", "text"),
-    [
-        ("x", "decide returned 'x'; it must return a Plan, or None"),
-        (False, "decide returned False"),
-        (Plan(("x",), Reason.OTHER), r"actions=\('x',\) must be a tuple of Compact, Rewrite and Native"),
-        (Plan([Compact()], Reason.OTHER), "must be a tuple of Compact"),
-        (Plan((Compact(),), "because"), "reason='because' must be a Reason: scheduled, "),
-        (Plan((Compact(),), None), "reason=None must be a Reason"),
-        (Plan((Compact(),), Reason.OTHER, 5), "detail=5 must be a string"),
-        (Plan((Compact(),), Reason.OTHER, "", None), "kind=None must be a string"),
-        (Plan((Compact("p=1"),), Reason.OTHER), "partitions='p=1' must be a tuple of strings"),
-        (native(5), "command=5 must be a string"),
-        (
-            native("iceberg.rewrite_data_files", None),
-            "arguments=None must be a mapping of strings to strings",
-        ),
-        (native("iceberg.rewrite_data_files", {}, {"min-input-files": 2}), "options={'min-input-files': 2}"),
-        (rewrite(FileGroup("abc")), "paths='abc' must be a tuple of strings"),
-        (rewrite("abc"), "must be a tuple of FileGroup"),
-        (rewrite(target=float("nan")), "target_file_size_bytes=nan must be a whole number"),
-        (rewrite(target="1MiB"), "target_file_size_bytes='1MiB' must be a whole number"),
-    ],
-)
-def test_check_plan_refuses_values_of_other_types(plan, text):
-    with pytest.raises(PlanError, match=text):
-        check_plan(STATE, plan)
-
-
 def test_a_plan_may_drop_deletes_alone():
     check_plan(STATE, rewrite(removed=("d",)))
 

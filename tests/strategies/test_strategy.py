@@ -1,6 +1,3 @@
-import asyncio
-import signal
-import sys
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,7 +7,7 @@ from noting_planner import WhenSettled
 from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
-from strategies.plan import Capability, Compact, Plan, PlanError, Reason, TriggerError
+from strategies.plan import Capability, Compact, Plan, PlanError, Reason
 from strategies.state import DataFile, TableState
 from strategies.strategy import (
     PlannerTraits,
@@ -102,134 +99,16 @@ def test_figures_are_those_the_planner_has():
     assert figures_of(NOTHING, state(60_000)) == {}
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_figure_that_is_no_number_is_the_planners_defect(value):
-    class Broken(Fixed):
-        def figures(self, state):
-            return {"good": 1.0, "score": value}
-
-    with pytest.raises(PlanError, match=f"score={value} must be a finite number"):
-        figures_of(Broken(None), state(60_000))
-
-
-@pytest.mark.parametrize(
-    ("answer", "text"),
-    [
-        (None, "figures returned None; it must return a mapping of names to numbers"),
-        ([1], r"figures returned \[1\]"),
-        ({1: 2.0}, "the name of figure 1 must be a string"),
-        ({"a": "x"}, "figure a='x' must be a finite number"),
-        ({"a": 10**400}, "must be a finite number"),
-        ({"a": -1e308}, r"figure a=-1e\+308 must be at most 1e\+100 in size"),
-    ],
-)
-def test_figures_are_numbers_by_name(answer, text):
-    class Broken(Fixed):
-        def figures(self, state):
-            return answer
-
-    with pytest.raises(PlanError, match=text):
-        figures_of(Broken(None), state(60_000))
-
-
-class Leaving(Fixed):
-    """Ends the process wherever it is asked."""
-
-    def decide(self, state):
-        raise SystemExit(7)
-
-    figures = decide
-
-    def due(self, state, memory):
-        raise SystemExit
-
-
-class Endless(Fixed):
-    """Never answers, and handles the first interruption."""
-
-    def decide(self, state):
-        for _ in range(2):
-            try:
-                while True:
-                    sum(range(1000))
-            except BaseException as error:
-                interruption = error
-        raise interruption
-
-
-def test_a_planner_that_never_answers_is_stopped(monkeypatch):
-    monkeypatch.setattr("strategies.guard.CALL_LIMIT_S", 0.05)
-    monkeypatch.setattr("strategies.guard._AGAIN_S", 0.05)
-    before = signal.getsignal(signal.SIGALRM)
-    strategy = Strategy("s", (Rule(Every(60_000), Endless(None)),))
-    with pytest.raises(PlanError, match=r"the planner took longer than 0\.05 s") as caught:
-        strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
-    assert caught.value.__notes__ == ["rule 1 of strategy s"]
-    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
-
-
-def test_a_planner_or_trigger_that_exits_ends_the_run_alone():
-    with pytest.raises(PlanError, match=r"the planner called sys.exit\(7\)"):
-        consult(Leaving(None), state(60_000), None)
-    with pytest.raises(PlanError, match=r"the planner called sys.exit\(7\)"):
-        figures_of(Leaving(None), state(60_000))
-    strategy = Strategy("s", (Rule(Leaving(None), NOTHING),))
-    with pytest.raises(TriggerError, match=r"the trigger called sys.exit\(\)"):
-        strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
-
-
-def test_what_is_no_exception_is_told_as_the_planners():
-    class Cancelled:
-        def decide(self, state):
-            raise asyncio.CancelledError
-
-    with pytest.raises(PlanError, match="the planner raised CancelledError"):
-        consult(Cancelled(), state(60_000), None)
-
-
-class UnspeakableError(ValueError):
-    def __str__(self):
-        raise RuntimeError("of its own")
-
-
-class LeavingError(ValueError):
-    def __str__(self):
-        raise SystemExit(7)
-
-
-@pytest.mark.parametrize("error", [UnspeakableError, LeavingError])
-def test_an_error_without_a_text_is_told_by_its_name(error):
+@pytest.mark.parametrize("method", ["decide", "due"])
+def test_an_error_of_a_rule_names_the_rule_and_the_strategy(method):
     def fail(*_):
-        raise error
+        raise ZeroDivisionError
 
-    planner = type("Failing", (), {"decide": fail, "figures": fail})()
-    told = f"the planner raised {error.__name__}, whose text cannot be read"
-    with pytest.raises(PlanError, match=told):
-        consult(planner, state(60_000), None)
-    with pytest.raises(PlanError, match=told):
-        figures_of(planner, state(60_000))
-    with pytest.raises(ValueError, match=f"its `needs` raises ValueError: {told}"):
-        traits_of(type("Failing", (Fixed,), {"needs": property(fail)})(None))
-
-
-def test_an_interrupt_in_a_planner_interrupts():
-    class Interrupted:
-        def decide(self, state):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        consult(Interrupted(), state(60_000), None)
-
-
-@pytest.mark.parametrize("answer", ["yes", None, 1])
-def test_a_trigger_answers_true_or_false(answer):
-    class Vague:
-        def due(self, state, memory):
-            return answer
-
-    strategy = Strategy("s", (Rule(Vague(), NOTHING),))
-    with pytest.raises(TriggerError, match=f"due returned {answer!r}; it must return True or False"):
+    failing = type("Failing", (Fixed,), {"due": lambda *_: True, method: fail})(None)
+    strategy = Strategy("s", (Rule(Every(90_000), NOTHING), Rule(failing, failing)))
+    with pytest.raises(ZeroDivisionError) as caught:
         strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+    assert caught.value.__notes__ == ["rule 2 of strategy s"]
 
 
 def test_never_never_plans():
@@ -305,30 +184,9 @@ def test_a_planner_that_notes_nothing_sees_no_note():
     assert consult(Sees(), state(60_000), "another's") == (None, None)
 
 
-def test_a_note_that_exits_when_it_is_hashed_ends_the_run_alone():
-    class Keeps(Fixed):
-        def note(self, state, plan):
-            return type("Leaves", (), {"__hash__": lambda self: sys.exit(7)})()
-
-    with pytest.raises(PlanError, match=r"the planner called sys.exit\(7\)"):
-        consult(Keeps(None), state(60_000), None)
-
-
-def test_a_note_that_could_change_is_the_planners_defect():
-    class Keeps(Fixed):
-        def note(self, state, plan):
-            return ["paths"]
-
-    strategy = Strategy("s", (Rule(Every(60_000), Keeps(None)),))
-    with pytest.raises(
-        PlanError, match=r"note of type list must be hashable: .*; return a tuple or a frozen"
-    ):
-        strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
-
-
 class Declaring(Fixed):
-    needs: ClassVar[set[str]] = {"compact"}
-    columns: ClassVar[list[str]] = ["user_id"]
+    needs: ClassVar[frozenset[str]] = frozenset({"compact"})
+    columns: ClassVar[tuple[str, ...]] = ("user_id",)
     max_format_version: ClassVar[int] = 2
 
 
@@ -348,39 +206,6 @@ def test_traits_may_follow_from_the_options():
     assert traits_of(planner).needs == {Command.REWRITE_DATA_FILES, Capability.ROW_FILTER}
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("needs", "compact", "needs='compact' must be a collection of names"),
-        ("columns", (1,), r"columns=\(1,\) must be a collection of names"),
-        ("max_format_version", "2", "max_format_version='2' must be a whole number"),
-        ("max_format_version", True, "max_format_version=True must be a whole number"),
-        ("reads_state", "no", "reads_state='no' must be True or False"),
-        ("figures", {}, r"figures=\{\} must be a method"),
-        ("note", "later", "note='later' must be a method"),
-    ],
-)
-def test_an_attribute_of_a_trait_s_name_that_is_none_is_refused(name, value, text):
-    planner = type("Odd", (Fixed,), {name: value})(None)
-    with pytest.raises(ValueError, match=text):
-        traits_of(planner)
-
-
-def test_a_property_that_fails_is_told_by_its_name():
-    def fail(planner):
-        raise RuntimeError("no figures yet")
-
-    planner = type("Failing", (Fixed,), {"needs": property(fail)})(None)
-    with pytest.raises(ValueError, match=r"^its `needs` raises RuntimeError: no figures yet$"):
-        traits_of(planner)
-
-
 def test_known_options_are_of_the_class():
     assert known_options_of(RewriteDataFiles)["min-input-files"] == "5"
     assert known_options_of(Fixed) == {}
-
-
-@pytest.mark.parametrize("known", [{"min": 5}, {1: "five"}, {"min"}, ["min"], "min", None])
-def test_known_options_that_are_no_mapping_of_strings_are_refused(known):
-    with pytest.raises(ValueError, match=r"known_options=.* must be a mapping of option names to their"):
-        known_options_of(type("Odd", (Fixed,), {"known_options": known}))

@@ -30,7 +30,6 @@ from bench.errors import ScenarioError
 from bench.keys import value_text
 from bench.secrets import Secrets
 from bench.text import human_bytes
-from strategies.guard import guarded
 from strategies.iceberg.commands import Command
 from strategies.iceberg.dropped_deletes import dropped_by
 from strategies.iceberg.files import DeleteKind, IcebergState, iceberg_state
@@ -232,7 +231,7 @@ def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
             f"{name_or_path}: write namespace.table, or the path of the table's folder; "
             f"{_nearest_tables(catalog, name_or_path)}"
         )
-    with _explained(name_or_path, catalog.properties), guarded(f"catalog {catalog.name}", ScenarioError):
+    with _explained(name_or_path, catalog.properties):
         try:
             return catalog.load_table(name_or_path)
         except (NoSuchTableError, NoSuchNamespaceError):
@@ -271,7 +270,7 @@ def _is_path(text: str, choice: CatalogChoice) -> bool:
 def _catalog(choice: CatalogChoice) -> Catalog:
     name = choice.name or "default"
     what = f"--catalog {name}" if choice.name else "the default catalog"
-    with _explained(what, choice.properties), guarded(what, ScenarioError):
+    with _explained(what, choice.properties):
         known = list_catalogs()
         if not choice.properties and name.lower() not in known:
             listed = f"; configured: {', '.join(sorted(known))}" if known else ""

@@ -380,17 +380,8 @@ def test_a_full_disk_fails_the_runs_it_meets_and_keeps_what_is_there(
             "ZeroDivisionError: of its own (rule 1 of strategy broken)",
         ),
         (
-            "raise SystemExit(7)",
-            "the planner called sys.exit(7) (rule 1 of strategy broken); correct the planner",
-        ),
-        (
-            "raise type('Mute', (ValueError,), {'__str__': lambda self: exit(7)})",
-            "the planner raised Mute, whose text cannot be read (rule 1 of strategy broken); "
-            "correct the planner",
-        ),
-        (
-            "return 'x'",
-            "decide returned 'x'; it must return a Plan, or None to do nothing (rule 1 of strategy broken); "
+            "from strategies.plan import Plan, Reason; return Plan((), Reason.OTHER)",
+            "a plan needs at least one action; return None to do nothing (rule 1 of strategy broken); "
             "correct the planner",
         ),
     ],

@@ -50,7 +50,7 @@ class AnyOf:
 OWN_PLANNER = '''
 from __future__ import annotations
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from strategies.plan import Capability, Plan
 if TYPE_CHECKING:
     from strategies.state import TableState
@@ -89,27 +89,6 @@ class Failing:
     def __post_init__(self): raise RuntimeError("no licence")
     def decide(self, state): ...
 
-@dataclass(frozen=True)
-class Unwritable:
-    thing: Any = Plain
-    def decide(self, state): ...
-
-@dataclass(frozen=True)
-class Overwriting:
-    ready: int = 1
-    def __post_init__(self): object.__setattr__(self, "ready", Plain())
-    def decide(self, state): ...
-
-@dataclass(frozen=True)
-class Timeless(Overwriting):
-    wait_s: float = 1.0
-    def __post_init__(self): object.__setattr__(self, "wait_s", "soon")
-
-@dataclass(frozen=True)
-class Numbered:
-    known_options = {"min-files": 5}
-    def decide(self, state): ...
-
 not_a_class = 5
 '''
 
@@ -118,7 +97,6 @@ not_a_class = 5
 def own_module(tmp_path, monkeypatch):
     (tmp_path / "own_planner_for_test.py").write_text(OWN_PLANNER)
     (tmp_path / "broken_planner_for_test.py").write_text("1 / 0")
-    (tmp_path / "leaving_planner_for_test.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", list(plugins.sys.path))
     return "own_planner_for_test"
@@ -228,22 +206,10 @@ def test_own_planner_needs_no_registration(own_module):
         ("own_planner_for_test:Thawed", "must be a class under @dataclass(frozen=True)"),
         ("own_planner_for_test:Plain", "must be a class under @dataclass(frozen=True)"),
         ("own_planner_for_test:Unreadable", "an annotation of Unreadable cannot be read: name 'TableState'"),
-        ("own_planner_for_test:Failing", "cannot be made: RuntimeError: no licence; correct the planner"),
-        (
-            "own_planner_for_test:Overwriting",
-            "its field ready is of type Plain, which cannot be written as a whole number; correct",
-        ),
-        (
-            "own_planner_for_test:Timeless",
-            "its field wait_s is of type str, which cannot be written as a duration such as 10min",
-        ),
-        (
-            "own_planner_for_test:Numbered",
-            "known_options={'min-files': 5} must be a mapping of option names to their defaults in words, "
-            "such as {'min-input-files': '5'}; correct the planner",
-        ),
-        ("broken_planner_for_test:Mine", "cannot be imported: ZeroDivisionError: division by zero"),
-        ("leaving_planner_for_test:Mine", "cannot be imported: the module called sys.exit(7)"),
+        ("own_planner_for_test:Failing", "cannot be made\nTraceback"),
+        ("own_planner_for_test:Failing", "in __post_init__\n"),
+        ("own_planner_for_test:Failing", "RuntimeError: no licence"),
+        ("broken_planner_for_test:Mine", "ZeroDivisionError: division by zero"),
         ("no_such_module_for_test:Mine", "cannot be imported: ModuleNotFoundError"),
         ("..:Mine", "cannot be imported"),
         (":", "cannot be imported"),
@@ -262,13 +228,6 @@ def test_option_of_a_type_toml_cannot_say_keeps_its_default(own_module):
     assert describe(type(odd)).options[0].default == "none"
     text = "trigger.thing = 5: its type Plain cannot be set from TOML"
     assert text in refusal(PLANNER, {"type": f"{own_module}:Odd", "thing": 5})
-
-
-def test_a_default_that_no_scenario_can_write_is_described_and_refused(own_module):
-    told = plugins.describe_named(PLANNER, f"{own_module}:Unwritable").options[0]
-    assert told.default == "<class 'own_planner_for_test.Plain'>"
-    text = refusal(PLANNER, {"type": f"{own_module}:Unwritable"})
-    assert "its field thing is of type type, which cannot be written as Any; correct the planner" in text
 
 
 class Point:
@@ -305,10 +264,10 @@ def test_entry_points_are_described_with_their_kind(installed):
 
 def test_a_broken_entry_point_is_named(installed):
     installed.append(Point("bad", ImportError("no such thing")))
-    assert "bad cannot be imported: ImportError: no such thing" in refusal(PLANNER, {"type": "bad"})
+    assert "ImportError: no such thing" in refusal(PLANNER, {"type": "bad"})
 
 
-@pytest.mark.parametrize("name", ["Thawed", "Unreadable", "Numbered"])
+@pytest.mark.parametrize("name", ["Thawed", "Unreadable"])
 def test_an_installed_class_that_cannot_be_described_is_named(own_module, installed, name):
     own = import_module(own_module)
     installed.append(Point("odd", getattr(own, name)))
