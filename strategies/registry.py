@@ -7,11 +7,7 @@ from collections.abc import Callable
 
 from strategies.amoro.planner import Amoro
 from strategies.delta.delta_rs import DeltaRs
-from strategies.delta.optimize import Optimize
-from strategies.delta.reorg import Reorg
-from strategies.delta.repartition import Repartition
-from strategies.delta.vacuum import Vacuum
-from strategies.delta.zorder import ZOrder
+from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
 from strategies.hudi.archive import Archive
 from strategies.hudi.clean import Clean
 from strategies.hudi.cluster import Clustering
@@ -33,7 +29,7 @@ from strategies.iceberg.procedures import (
 )
 from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.never import Never
-from strategies.strategy import Planner
+from strategies.planner import Planner
 from strategies.triggers import AfterCommits, Every, FileCount, Trigger
 
 ENTRY_POINT_GROUP = "compactbench.strategies"

@@ -1,7 +1,8 @@
 """Triggers: when a rule evaluates the table. Any trigger composes with any planner."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Protocol
 
 from strategies.state import TableState
 
@@ -10,45 +11,53 @@ from strategies.state import TableState
 class RuleMemory:
     """What a rule remembers between evaluations: scenario milliseconds; None where it never fired.
 
-    `note` is the planner's own (see `strategies.strategy.Planner`); it changes only when the rule fires.
+    `note` is the planner's own (`strategies.planner.Answer`); it changes only when the rule fires.
     """
 
     evaluated_at_ms: int = 0
     fired_at_ms: int | None = None
     commits_at_fire_count: int = 0
-    note: object | None = None
+    note: Hashable = None
 
 
-class Trigger(Protocol):
-    """Answers whether a rule should evaluate the table now. Pure: the same state and memory, the same answer.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerTraits:
+    """What a trigger declares before it has seen a table.
 
-    A trigger that fires at fixed intervals has them in a field or attribute `interval_ms`: a scenario
-    that commits less often is refused then, and its disk space is estimated from them. One that only makes
-    sense of tables with some capability names it in `needs`, as planners do. One without an interval that
-    goes by what every commit knows, and not by the files of the table, says `reads_state = False`.
+    `interval_ms` is the time between two firings of a trigger that fires at fixed intervals: a scenario that
+    commits less often is refused, and its disk space is estimated from them. A trigger that only makes sense
+    for tables with some capabilities names them in `needs`. Without `reads_state` it goes by the time or by
+    what every commit knows, and no reading of the table's files is charged to it.
     """
 
+    interval_ms: int | None = None
+    needs: frozenset[str] = frozenset()
+    reads_state: bool = True
+
+
+class Trigger(ABC):
+    """Answers whether a rule should evaluate the table now. Pure: the same state and memory, the same answer.
+
+    A class that has `due` and nothing else need not inherit from this one.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
     def due(self, state: TableState, memory: RuleMemory) -> bool: ...
 
-
-def interval_ms_of(trigger: Trigger) -> int | None:
-    """Scenario milliseconds between two firings of a trigger; None where it keeps no fixed interval."""
-    interval_ms = getattr(trigger, "interval_ms", None)
-    return interval_ms if isinstance(interval_ms, int) and interval_ms > 0 else None
+    def traits(self) -> TriggerTraits:
+        """What it declares, under the options of this instance."""
+        return TriggerTraits()
 
 
-def reads_state_of(trigger: Trigger) -> bool:
-    """Whether a trigger looks at the table: one without an interval does, unless it says that it does not."""
-    return interval_ms_of(trigger) is None and getattr(trigger, "reads_state", True)
-
-
-def needs_of(trigger: Trigger) -> frozenset[str]:
-    """The capabilities that a trigger declares."""
-    return frozenset(getattr(trigger, "needs", ()))
+def trigger_traits(trigger: object) -> TriggerTraits:
+    """What a trigger declares: nothing if its class does not inherit from `Trigger`."""
+    return trigger.traits() if isinstance(trigger, Trigger) else TriggerTraits()
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class Every(Trigger):
     """Fires at `interval_ms`, then every `interval_ms` of scenario time, never at 0.
 
     With `offset_ms`, which must be less than `interval_ms`, it fires at `offset_ms` first, and from then on
@@ -67,6 +76,9 @@ class Every:
                 f"offset_ms={self.offset_ms} must be > 0 and less than interval_ms={self.interval_ms}"
             )
 
+    def traits(self) -> TriggerTraits:
+        return TriggerTraits(interval_ms=self.interval_ms, reads_state=False)
+
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         return self._boundary(state.observed_at_ms) > self._boundary(memory.evaluated_at_ms)
 
@@ -75,7 +87,7 @@ class Every:
 
 
 @dataclass(frozen=True, slots=True)
-class AfterCommits:
+class AfterCommits(Trigger):
     """Fires once `commits` commits of the stream have landed since it last fired."""
 
     commits: int
@@ -89,7 +101,7 @@ class AfterCommits:
 
 
 @dataclass(frozen=True, slots=True)
-class FileCount:
+class FileCount(Trigger):
     """Fires while the table holds at least `files` data files smaller than `small_bytes`.
 
     `small_bytes` None means 75 % of the table's target file size, below which `rewrite_data_files` calls a

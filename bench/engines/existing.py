@@ -6,9 +6,9 @@ from typing import Protocol
 
 from bench.engines.contract import CatalogSettings
 from strategies.plan import Action
+from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import TableState
-from strategies.strategy import Planner
 
 
 @dataclass(frozen=True, slots=True)

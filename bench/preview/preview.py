@@ -15,9 +15,9 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
 from bench.secrets import key_of
 from strategies.plan import Action, Compact, Plan, PlanError, Rewrite, capabilities_of, describe_action
+from strategies.planner import Planner, consult, traits_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewError, try_preview
 from strategies.state import StateError, TableState
-from strategies.strategy import Planner, plan_of, traits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def _cost(plan: Plan, preview: Preview, table_format: Format) -> tuple[float | N
 def _decision(planner: Planner, state: TableState) -> Plan | None:
     name = plugins.in_words(planner)
     try:
-        return plan_of(planner, state)
+        return consult(planner, state).plan
     except PlanError as error:
         raise ScenarioError(f"{name}: invalid plan: {error}; correct the planner") from error
     except StateError:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from bench.engines.contract import Cost
 from bench.replay.clock import Clock
 from strategies.never import Never
+from strategies.planner import traits_of
 from strategies.state import TableState
-from strategies.strategy import Decision, Rule, Strategy, Verdict, traits_of
-from strategies.triggers import RuleMemory, reads_state_of
+from strategies.strategy import Decision, Rule, Strategy, Verdict
+from strategies.triggers import RuleMemory, trigger_traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ def reads_state(rule: Rule, decision: Decision) -> bool:
     It did if its trigger looks at the table, or if it fired and the planner does. An interval looks at
     nothing, nor does a planner that only calls a command of the format, which looks at the table itself.
     """
-    if reads_state_of(rule.trigger):
+    if trigger_traits(rule.trigger).reads_state:
         return not isinstance(rule.planner, Never)
     return decision.verdict is not Verdict.NOT_DUE and traits_of(rule.planner).reads_state
 

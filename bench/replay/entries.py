@@ -1,6 +1,5 @@
 """Records of decisions and compactions, from what the replay knows of them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bench.engines.contract import Cost, Observation, Outcome, Ticket
@@ -64,9 +63,7 @@ def _is_sorted(preview: PlanPreview) -> bool | None:
     return None if any(isinstance(each, NoPreview) for each in preview.actions) else False
 
 
-def decision_record(
-    step: Step, label: str, rule: Rule, decision: Decision, figures: Mapping[str, float], read: Cost
-) -> DecisionRecord:
+def decision_record(step: Step, label: str, rule: Rule, decision: Decision, read: Cost) -> DecisionRecord:
     """The record of an evaluation; `read` is the cost of reading the state that it needed."""
     plan = decision.plan
     return DecisionRecord(
@@ -79,7 +76,7 @@ def decision_record(
         reason=plan.reason if plan else None,
         detail=plan.detail if plan else "",
         actions=[describe_action(action) for action in plan.actions] if plan else [],
-        figures=dict(figures) or None,
+        figures=dict(decision.figures) or None,
         state_wall_s=read.wall_s,
         state_cpu_s=read.cpu_s,
     )

@@ -50,7 +50,7 @@ from bench.results.records import (
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, Reason, describe_action
 from strategies.state import TableState
-from strategies.strategy import Strategy, Verdict, figures_of
+from strategies.strategy import Strategy
 
 _MAINTENANCE = "maintenance"
 
@@ -340,14 +340,12 @@ class Loop:
         for evaluation in evaluations:
             decision, cost = evaluation.decision, evaluation.cost
             rule = self._strategy.rule(decision)
-            fired = decision.verdict is not Verdict.NOT_DUE
-            figures = figures_of(rule.planner, state) if fired else {}
             read = NO_COST
             if reads_state(rule, decision):
                 read, self._reading = self._reading, NO_COST
             self._add_measured(cost.wall_s)
             evaluating = self._step("compactor", self._seen, began_s, cost)
-            record = decision_record(evaluating, label, rule, decision, figures, read)
+            record = decision_record(evaluating, label, rule, decision, read)
             began_s += cost.wall_s
             decided = _Decided(
                 (*decided.records, record),

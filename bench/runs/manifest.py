@@ -19,7 +19,7 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults
 from bench.spark_master import parse_master
 from strategies.never import Never
-from strategies.strategy import traits_of
+from strategies.planner import traits_of
 from workloads.change_log import ChangeLog
 from workloads.partitioning import Partitioning
 

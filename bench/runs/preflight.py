@@ -25,9 +25,10 @@ from bench.spark_master import parse_master
 from bench.text import human_bytes
 from strategies.never import Never
 from strategies.plan import Capability
+from strategies.planner import traits_of
 from strategies.state import GIB
-from strategies.strategy import Rule, traits_of
-from strategies.triggers import Trigger, interval_ms_of
+from strategies.strategy import Rule
+from strategies.triggers import Trigger, trigger_traits
 from workloads.commit import CommitSpec
 
 SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
@@ -235,7 +236,7 @@ def _plans(rules: Iterable[Rule], scenario: Scenario) -> int:
 
 
 def _fires(trigger: Trigger, scenario: Scenario) -> int:
-    interval_ms = interval_ms_of(trigger)
+    interval_ms = trigger_traits(trigger).interval_ms
     return scenario.commits_count if interval_ms is None else -(-scenario.duration_ms // interval_ms)
 
 

@@ -12,7 +12,7 @@ Rounds after one in vain make a single commit each, until it acts: it may have n
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,8 +26,8 @@ from bench.scenario.plugins import in_words, name_of
 from bench.scenario.scenario import Scenario
 from strategies.never import Never
 from strategies.plan import Plan, describe_action
+from strategies.planner import Planner, consult
 from strategies.state import TableState
-from strategies.strategy import Planner, consult
 
 COMMITS_PER_ROUND_MAX = 10
 WAIT_MS = 30 * 86_400_000  # a planner may wait for time to pass: Amoro's longest interval is a day
@@ -97,7 +97,7 @@ class _Rounds:
         self._number = 0
         self._at_ms = 0
         self._delete_rows = 0
-        self._note: object | None = None
+        self._note: Hashable = None
         self._latency_s: float | None = None
         self._commits_max = COMMITS_PER_ROUND_MAX
 
@@ -135,7 +135,8 @@ class _Rounds:
             return None
         for wait_ms in (0, WAIT_MS):
             self._at_ms += wait_ms
-            plan, self._note = consult(self._planner, self._state(), self._note)
+            answer = consult(self._planner, self._state(), self._note)
+            plan, self._note = answer.plan, answer.note
             if plan is not None:
                 break
         else:

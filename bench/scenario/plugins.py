@@ -21,8 +21,8 @@ from bench.errors import ScenarioError
 from bench.keys import known_text, value_text
 from bench.scenario.values import KeyPath, Option, OptionError, options_of
 from bench.secrets import hidden
+from strategies.planner import Planner, known_options_of
 from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
-from strategies.strategy import Planner, known_options_of
 from strategies.triggers import Trigger
 from workloads.arrival import Arrival
 from workloads.commit import Workload

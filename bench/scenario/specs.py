@@ -17,8 +17,9 @@ from bench.secrets import hidden
 from bench.text import counted
 from strategies.never import Never
 from strategies.plan import Capability
-from strategies.strategy import Planner, PlannerTraits, Rule, Strategy, known_options_of, traits_of
-from strategies.triggers import AfterCommits, interval_ms_of
+from strategies.planner import Planner, PlannerTraits, known_options_of, traits_of
+from strategies.strategy import Rule, Strategy
+from strategies.triggers import AfterCommits, trigger_traits
 from workloads.schema import Schema
 
 _BASELINE_RULE = Rule(AfterCommits(1), Never())
@@ -114,7 +115,7 @@ def _strategy_rule(
 
 def _rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath, folder: Path, schema: Schema) -> Rule:
     trigger = build(TRIGGER, rule.trigger, (*path, "trigger"), folder)
-    interval_ms = interval_ms_of(trigger)
+    interval_ms = trigger_traits(trigger).interval_ms
     if interval_ms is not None:
         check_interval(interval_ms, keys.commit_interval_ms, (*path, "trigger", "interval"))
     planner = build(PLANNER, rule.planner, (*path, "planner"), folder)

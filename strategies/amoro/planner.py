@@ -31,7 +31,7 @@ from typing import ClassVar
 from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
 from strategies.amoro.decision import PartitionDecision, decide_partition, is_worth_a_scan
 from strategies.amoro.evaluation import FileClass, Partition, admitted, amoro_index, evaluate, filtered
-from strategies.amoro.health import Health, health
+from strategies.amoro.health import health
 from strategies.amoro.note import AmoroNote, recall
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
 from strategies.amoro.pending import PendingInput
@@ -40,13 +40,14 @@ from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_stat
 from strategies.java_hash_map import collected
 from strategies.options import OptionValue
 from strategies.plan import Capability, Plan, Rewrite
+from strategies.planner import Answer, Planner, PlannerTraits
 from strategies.state import MIB, TableState
 
 _STRENGTH = tuple(OptimizingType)
 
 
 @dataclass(frozen=True, slots=True)
-class Amoro:
+class Amoro(Planner):
     """Optimize as Apache Amoro does: fragments often, whole segments seldom, by the partition.
 
     `options` are Amoro's own properties; sizes may be texts such as "128MiB", times are milliseconds or
@@ -73,8 +74,6 @@ class Amoro:
     max_pending_partitions: int = 100
     full_sort_columns: tuple[str, ...] = ()
     known_options: ClassVar[Mapping[str, str]] = KNOWN_OPTIONS
-    needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
-    max_format_version: ClassVar[int] = 2  # upstream at 96a4d78 depends on Iceberg 1.7.2, without vectors
 
     def __post_init__(self) -> None:
         settings = read_settings(self.options)
@@ -87,37 +86,30 @@ class Amoro:
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be >= {least}")
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that its plans and its filter name."""
+    def traits(self) -> PlannerTraits:
         own = read_settings(self.options).filter
-        return tuple(dict.fromkeys((*self.full_sort_columns, *(own.columns if own else ()))))
+        return PlannerTraits(
+            needs=frozenset({Capability.REWRITE, Capability.CONVERT}),
+            columns=tuple(dict.fromkeys((*self.full_sort_columns, *(own.columns if own else ())))),
+            max_format_version=2,  # upstream at 96a4d78 depends on Iceberg 1.7.2, without deletion vectors
+        )
 
-    def decide(self, state: TableState) -> Plan | None:
-        plan, _ = self._evaluation(iceberg_state(state))
-        return plan
-
-    def note(self, state: TableState, plan: Plan | None) -> AmoroNote:
-        """What Amoro's server would keep of the table until its next refresh."""
-        if plan is not None:
-            return recall(state).planned(state.version, state.observed_at_ms)
-        _, note = self._evaluation(iceberg_state(state))
-        return note
-
-    def health(self, state: TableState) -> Health:
-        """Amoro's health score of the table under these options."""
+    def decide(self, state: TableState) -> Answer:
+        """A plan, what Amoro's server would keep of the table until its next refresh, and what it reports."""
         table, settings = iceberg_state(state), read_settings(self.options)
-        return health(_all_evaluated(table, settings), settings)
+        evaluated = _all_evaluated(table, settings)
+        plan, note = self._evaluation(table, settings, evaluated)
+        return Answer(plan, note, self._figures(table, settings, evaluated))
 
     @property
     def budget_bytes(self) -> int:
         """The cost at which a plan takes no more partitions."""
         return self.max_input_per_thread_bytes * self.threads
 
-    def figures(self, state: TableState) -> Mapping[str, float]:
-        """What Amoro reports of a table at an evaluation, for the decision log, and what a plan leaves."""
-        table, settings = iceberg_state(state), read_settings(self.options)
-        evaluated = _all_evaluated(table, settings)
+    def _figures(
+        self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition]
+    ) -> Mapping[str, float]:
+        """Amoro's health scores of a table, how many partitions are due, and how many one plan leaves."""
         due = tuple(_necessary(evaluated, settings, read_clocks(table)))
         scores = health(evaluated, settings)
         return {
@@ -129,17 +121,20 @@ class Amoro:
             "health_position_deletes": scores.position_deletes,
         }
 
-    def _evaluation(self, table: IcebergState) -> tuple[Plan | None, AmoroNote]:
-        """A refresh, which may leave the table pending, and the plan of a pending table where it is due."""
-        settings, note = read_settings(self.options), recall(table)
+    def _evaluation(
+        self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition]
+    ) -> tuple[Plan | None, AmoroNote]:
+        """A refresh, which may leave the table pending, and the plan of a pending table where it is due.
+
+        `evaluated` are all partitions that the options admit.
+        """
+        note = recall(table)
         if not settings.is_enabled or table.pending or note.has_judged(table.version):
             return None, note  # with a compaction pending too: Amoro runs one process a table at a time
         clocks = read_clocks(table, note.planned_at_ms)
-        evaluated: tuple[Partition, ...] = ()
         if not note.is_pending:
             if not is_worth_a_scan(table, settings, clocks):
                 return None, note
-            evaluated = _evaluated(filtered(table.data_files, settings), table, settings, clocks)
             necessary = [partition for partition, _ in _necessary(evaluated, settings, clocks)]
             if not necessary:
                 return None, note.judged(table.version)

@@ -1,16 +1,16 @@
 """The planner that archives: it takes the oldest instants out of the timeline that readers list."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from strategies.hudi.commands import Command
 from strategies.java_values import MAX_INT
 from strategies.plan import Native, Plan, Reason
+from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(Planner):
     """Once the timeline has more than `max_commits` commits, leave `min_commits` and archive the others.
 
     Hudi's own defaults are 30 and 20 (hoodie.keep.max.commits, hoodie.keep.min.commits), after each commit.
@@ -19,8 +19,6 @@ class Archive:
 
     min_commits: int = 20
     max_commits: int = 30
-    reads_state: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({Command.ARCHIVE})
 
     def __post_init__(self) -> None:
         if not 2 <= self.min_commits < self.max_commits <= MAX_INT:
@@ -28,6 +26,9 @@ class Archive:
                 f"min_commits={self.min_commits} must be >= 2 and less than max_commits={self.max_commits}, "
                 "a Java int"
             )
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Command.ARCHIVE}), reads_state=False)
 
     def decide(self, state: TableState) -> Plan | None:
         arguments = {"min_commits": str(self.min_commits), "max_commits": str(self.max_commits)}

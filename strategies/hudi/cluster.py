@@ -8,11 +8,12 @@ from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS, SORT_COLUMNS, cl
 from strategies.hudi.commands import Command
 from strategies.options import OptionValue
 from strategies.plan import Capability, Native, Plan, Reason
+from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
 
 @dataclass(frozen=True, slots=True)
-class Clustering:
+class Clustering(Planner):
     """Merge small base files, and the log files of their slices, into larger files of new file groups.
 
     It is what rewriting small files is in other formats. A table with a bucket index cannot be clustered,
@@ -20,18 +21,16 @@ class Clustering:
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    reads_state: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({Command.CLUSTERING, Capability.DELAYED_COMMIT})
     known_options: ClassVar[Mapping[str, str]] = CLUSTERING_OPTIONS
 
     def __post_init__(self) -> None:
         clustering_texts(self.options)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns that it sorts by."""
-        named = str(self.options.get(SORT_COLUMNS, ""))
-        return tuple(column.strip() for column in named.split(",") if column.strip())
+    def traits(self) -> PlannerTraits:
+        named = str(self.options.get(SORT_COLUMNS, "")).split(",")
+        columns = tuple(column.strip() for column in named if column.strip())
+        needs = frozenset({Command.CLUSTERING, Capability.DELAYED_COMMIT})
+        return PlannerTraits(needs=needs, columns=columns, reads_state=False)
 
     def decide(self, state: TableState) -> Plan | None:
         action = Native(Command.CLUSTERING, {}, clustering_texts(self.options))

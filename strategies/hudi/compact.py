@@ -9,13 +9,14 @@ from strategies.hudi.compaction.registry import strategy_of, uses_today
 from strategies.hudi.compaction_options import COMPACTION_OPTIONS, compaction_texts
 from strategies.options import OptionValue
 from strategies.plan import Capability, Native, Plan, Reason
+from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
 DEFAULT_STRATEGY = "LogFileSizeBased"
 
 
 @dataclass(frozen=True, slots=True)
-class Compaction:
+class Compaction(Planner):
     """Merge the log files of file slices into new base files.
 
     `strategy` names the class that chooses the slices, without the suffix CompactionStrategy: BoundedIO,
@@ -31,13 +32,16 @@ class Compaction:
 
     strategy: str = DEFAULT_STRATEGY
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    reads_state: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({Command.COMPACTION, Capability.DELAYED_COMMIT})
     known_options: ClassVar[Mapping[str, str]] = COMPACTION_OPTIONS
 
     def __post_init__(self) -> None:
         strategy_of(self.strategy)
         compaction_texts(self.options)
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(
+            needs=frozenset({Command.COMPACTION, Capability.DELAYED_COMMIT}), reads_state=False
+        )
 
     def decide(self, state: TableState) -> Plan | None:
         arguments, today = {"strategy": self.strategy}, state.calendar_day

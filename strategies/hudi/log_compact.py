@@ -8,11 +8,12 @@ from strategies.hudi.commands import Command
 from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS, log_compaction_texts
 from strategies.options import OptionValue
 from strategies.plan import Capability, Native, Plan, Reason
+from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
 
 @dataclass(frozen=True, slots=True)
-class LogCompaction:
+class LogCompaction(Planner):
     """Merge the log files of each file slice that has enough of them into one.
 
     The merged files stay in the slice until a compaction: readers still list them, and skip what is in them.
@@ -21,12 +22,15 @@ class LogCompaction:
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    reads_state: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({Command.LOG_COMPACTION, Capability.DELAYED_COMMIT})
     known_options: ClassVar[Mapping[str, str]] = LOG_COMPACTION_OPTIONS
 
     def __post_init__(self) -> None:
         log_compaction_texts(self.options)
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(
+            needs=frozenset({Command.LOG_COMPACTION, Capability.DELAYED_COMMIT}), reads_state=False
+        )
 
     def decide(self, state: TableState) -> Plan | None:
         action = Native(Command.LOG_COMPACTION, {}, log_compaction_texts(self.options))

@@ -16,11 +16,11 @@ from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, Instant, hudi_state, last_completed
 from strategies.java_values import MAX_INT
 from strategies.state import TableState
-from strategies.triggers import RuleMemory
+from strategies.triggers import RuleMemory, Trigger, TriggerTraits
 
 DEFAULT_COMMITS = 5  # hoodie.compact.inline.max.delta.commits
 DEFAULT_ELAPSED_MS = 3_600_000  # hoodie.compact.inline.max.delta.seconds
-_NEEDS = frozenset({Command.COMPACTION})
+_TRAITS = TriggerTraits(needs=frozenset({Command.COMPACTION}), reads_state=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +68,16 @@ def delta_commits(timeline: Sequence[Instant]) -> list[Instant]:
 
 
 @dataclass(frozen=True, slots=True)
-class _CommitsTrigger:
+class _CommitsTrigger(Trigger):
     """Fires once `commits` delta commits are counted."""
 
     commits: int = DEFAULT_COMMITS
-    needs: ClassVar[frozenset[str]] = _NEEDS
-    reads_state: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_commits(self.commits)
+
+    def traits(self) -> TriggerTraits:
+        return _TRAITS
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         since = self._since(hudi_state(state).timeline)
@@ -111,15 +112,16 @@ class NumCommitsAfterLastRequest(_CommitsTrigger):
 
 
 @dataclass(frozen=True, slots=True)
-class TimeElapsed:
+class TimeElapsed(Trigger):
     """Fires `elapsed_ms` after the last compaction was requested, in whole seconds (TIME_ELAPSED)."""
 
     elapsed_ms: int = DEFAULT_ELAPSED_MS
-    needs: ClassVar[frozenset[str]] = _NEEDS
-    reads_state: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_elapsed(self.elapsed_ms)
+
+    def traits(self) -> TriggerTraits:
+        return _TRAITS
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         since = since_compaction(hudi_state(state).timeline)
@@ -127,18 +129,19 @@ class TimeElapsed:
 
 
 @dataclass(frozen=True, slots=True)
-class _NumTimeTrigger:
+class _NumTimeTrigger(Trigger):
     """Asks NumCommits and TimeElapsed, which both count from the last completed compaction's request."""
 
     commits: int = DEFAULT_COMMITS
     elapsed_ms: int = DEFAULT_ELAPSED_MS
-    needs: ClassVar[frozenset[str]] = _NEEDS
-    reads_state: ClassVar[bool] = False
     combine: ClassVar[Callable[[Iterable[bool]], bool]]
 
     def __post_init__(self) -> None:
         _check_commits(self.commits)
         _check_elapsed(self.elapsed_ms)
+
+    def traits(self) -> TriggerTraits:
+        return _TRAITS
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         return type(self).combine(trigger.due(state, memory) for trigger in self._triggers)

@@ -6,18 +6,18 @@ No data file is rewritten.
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar
 
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_state
 from strategies.iceberg.remove_dangling_deletes import unneeded_deletes
 from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
+from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
 
 @dataclass(frozen=True, slots=True)
-class ConvertDeletes:
+class ConvertDeletes(Planner):
     """Convert the deletes of data files with `min_delete_files` or more to one file-scoped delete file each.
 
     A reader then opens one small delete file per data file instead of every equality delete written since. An
@@ -27,11 +27,13 @@ class ConvertDeletes:
     """
 
     min_delete_files: int = 1
-    needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
 
     def __post_init__(self) -> None:
         if self.min_delete_files < 1:
             raise ValueError(f"min_delete_files={self.min_delete_files} must be >= 1")
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Capability.REWRITE, Capability.CONVERT}))
 
     def decide(self, state: TableState) -> Plan | None:
         table = iceberg_state(state)

@@ -10,6 +10,7 @@ from strategies.iceberg.commands import Command
 from strategies.iceberg.rewrite_options import MAX_SIZE, MIN_SIZE, TARGET_SIZE, check_option_texts
 from strategies.options import OptionValue, check_known, option_texts
 from strategies.plan import Native, Plan, Reason, capabilities_of
+from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
 # Options of RewriteDataFilesSparkAction and its planners at 1.11.0, with their defaults in words.
@@ -55,7 +56,7 @@ _ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteDataFiles:
+class RewriteDataFiles(Planner):
     """Run `rewrite_data_files`, which merges small files, splits large ones and can sort their rows.
 
     `strategy` is binpack or sort; a `sort_order` of "zorder(a, b)" z-orders. `where` restricts the command to
@@ -68,7 +69,6 @@ class RewriteDataFiles:
     where: str | None = None
     branch: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    reads_state: ClassVar[bool] = False
     known_options: ClassVar[Mapping[str, str]] = {**_DATA_OPTIONS, **_SHUFFLE_OPTIONS, **_ZORDER_OPTIONS}
 
     def __post_init__(self) -> None:
@@ -84,19 +84,17 @@ class RewriteDataFiles:
         check_known(self.options, allowed)
         _check_options(self.options)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
+    def traits(self) -> PlannerTraits:
+        needs = capabilities_of(self._plan())  # `where` and `branch` require more than the command does
+        return PlannerTraits(needs=needs, columns=self._columns(), reads_state=False)
+
+    def _columns(self) -> tuple[str, ...]:
         """The columns that `sort_order` names, fields of structs by their full names, in its own spelling.
 
         Case matters to the command, too (SortOrder.Builder, SparkZOrderFileRewriteRunner.zValue).
         """
-        names = (found["name"] for found in _NAME.finditer(self.sort_order or "") if not found["call"])
+        names = (match["name"] for match in _NAME.finditer(self.sort_order or "") if not match["call"])
         return tuple(_unquoted(name) for name in names if not _is_word(name))
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The capabilities its plan requires; `where` and `branch` require more than the command does."""
-        return capabilities_of(self._plan())
 
     def decide(self, state: TableState) -> Plan | None:
         return self._plan()
@@ -113,7 +111,7 @@ class RewriteDataFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class RewritePositionDeleteFiles:
+class RewritePositionDeleteFiles(Planner):
     """Run `rewrite_position_delete_files`, which merges position delete files and drops dangling deletes.
 
     A dangling delete is for a data file that is no longer live.
@@ -124,13 +122,14 @@ class RewritePositionDeleteFiles:
 
     where: str | None = None
     options: Mapping[str, OptionValue] = field(default_factory=dict)
-    reads_state: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({Command.REWRITE_POSITION_DELETE_FILES})
     known_options: ClassVar[Mapping[str, str]] = {**_SIZE_OPTIONS, **_GROUP_OPTIONS}
 
     def __post_init__(self) -> None:
         check_known(self.options, self.known_options)
         _check_options(self.options)
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Command.REWRITE_POSITION_DELETE_FILES}), reads_state=False)
 
     def decide(self, state: TableState) -> Plan | None:
         arguments = {"where": self.where} if self.where is not None else {}
@@ -139,18 +138,18 @@ class RewritePositionDeleteFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteManifests:
+class RewriteManifests(Planner):
     """Run `rewrite_manifests`, which clusters manifest entries by partition; no data file is rewritten."""
 
-    reads_state: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({Command.REWRITE_MANIFESTS})
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Command.REWRITE_MANIFESTS}), reads_state=False)
 
     def decide(self, state: TableState) -> Plan | None:
         return _scheduled(Native(Command.REWRITE_MANIFESTS, {"use_caching": "false"}))
 
 
 @dataclass(frozen=True, slots=True)
-class ExpireSnapshots:
+class ExpireSnapshots(Planner):
     """Run `expire_snapshots`, which drops snapshots older than `retain_ms` of scenario time, and their files.
 
     The newest `retain_last` snapshots are always kept. Iceberg's default maximum age is 5 days
@@ -159,14 +158,15 @@ class ExpireSnapshots:
 
     retain_ms: int = 5 * 86_400_000
     retain_last: int = 1
-    reads_state: ClassVar[bool] = False
-    needs: ClassVar[frozenset[str]] = frozenset({Command.EXPIRE_SNAPSHOTS})
 
     def __post_init__(self) -> None:
         if not self.retain_ms >= 0:
             raise ValueError(f"retain_ms={self.retain_ms} must be >= 0")
         if self.retain_last < 1:
             raise ValueError(f"retain_last={self.retain_last} must be >= 1: the current snapshot is kept")
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Command.EXPIRE_SNAPSHOTS}), reads_state=False)
 
     def decide(self, state: TableState) -> Plan | None:
         keep_from_ms = state.observed_at_ms - self.retain_ms

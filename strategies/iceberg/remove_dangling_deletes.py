@@ -2,24 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_state
 from strategies.plan import Capability, Plan, Reason, Rewrite
+from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveDanglingDeletes:
+class RemoveDanglingDeletes(Planner):
     """Drop exactly the delete files that apply to no live data file; no data file is rewritten.
 
     `rewrite_data_files` with `remove-dangling-deletes` does nothing in unpartitioned tables. In tables that
     were partitioned later it also drops deletes that still apply.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({Capability.REWRITE, Capability.CONVERT})
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Capability.REWRITE, Capability.CONVERT}))
 
     def decide(self, state: TableState) -> Plan | None:
         table = iceberg_state(state)

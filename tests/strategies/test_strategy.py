@@ -1,5 +1,4 @@
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import pytest
 from noting_planner import WhenSettled
@@ -8,17 +7,9 @@ from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
 from strategies.plan import Capability, Compact, Plan, PlanError, Reason
+from strategies.planner import Answer, Planner, PlannerTraits, known_options_of, traits_of
 from strategies.state import DataFile, TableState
-from strategies.strategy import (
-    PlannerTraits,
-    Rule,
-    Strategy,
-    Verdict,
-    consult,
-    figures_of,
-    known_options_of,
-    traits_of,
-)
+from strategies.strategy import Rule, Strategy, Verdict
 from strategies.triggers import AfterCommits, Every
 
 
@@ -91,12 +82,14 @@ def test_decide_wants_a_memory_for_each_rule():
 
 
 def test_figures_are_those_the_planner_has():
-    class Scoring(Fixed):
-        def figures(self, state):
-            return {"score": 71, "at": state.observed_at_ms}
+    class Scoring:
+        def decide(self, state):
+            return Answer(None, figures={"score": 71, "at": state.observed_at_ms})
 
-    assert figures_of(Scoring(None), state(60_000)) == {"score": 71.0, "at": 60_000.0}
-    assert figures_of(NOTHING, state(60_000)) == {}
+    strategy = Strategy("s", (Rule(Every(60_000), Scoring()), Rule(Every(60_000), NOTHING)))
+    decisions, _ = strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+    assert [decision.figures for decision in decisions] == [{"score": 71, "at": 60_000}, {}]
+    assert {decision.verdict for decision in decisions} == {Verdict.NOTHING_TO_DO}
 
 
 @pytest.mark.parametrize("method", ["decide", "due"])
@@ -176,18 +169,12 @@ def test_each_rule_has_a_note_of_its_own():
     assert [memory.note for memory in memories] == [6, 5]
 
 
-def test_a_planner_that_notes_nothing_sees_no_note():
-    class Sees:
-        def decide(self, state):
-            assert state.note is None
+class Declaring(Planner):
+    def decide(self, state):
+        return None
 
-    assert consult(Sees(), state(60_000), "another's") == (None, None)
-
-
-class Declaring(Fixed):
-    needs: ClassVar[frozenset[str]] = frozenset({"compact"})
-    columns: ClassVar[tuple[str, ...]] = ("user_id",)
-    max_format_version: ClassVar[int] = 2
+    def traits(self):
+        return PlannerTraits(needs=frozenset({"compact"}), columns=("user_id",), max_format_version=2)
 
 
 def test_a_planner_needs_nothing_but_decide():
@@ -195,8 +182,8 @@ def test_a_planner_needs_nothing_but_decide():
 
 
 def test_traits_are_what_the_planner_declares():
-    assert traits_of(Declaring(None)) == PlannerTraits(frozenset({"compact"}), ("user_id",), 2)
-    assert Strategy("s", (Rule(Every(60_000), Declaring(None)),)).needs() == {"compact"}
+    assert traits_of(Declaring()).columns == ("user_id",)
+    assert Strategy("s", (Rule(Every(60_000), Declaring()),)).needs() == {"compact"}
 
 
 def test_traits_may_follow_from_the_options():

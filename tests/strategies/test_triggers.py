@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.state import MIB, DataFile, TableState
-from strategies.triggers import AfterCommits, Every, FileCount, RuleMemory, interval_ms_of
+from strategies.triggers import AfterCommits, Every, FileCount, RuleMemory, TriggerTraits, trigger_traits
 
 
 def look(at_ms=0, commits=0, sizes=(), target=128 * MIB):
@@ -116,14 +116,14 @@ def test_triggers_refuse_impossible_options(make, text):
         make()
 
 
-@pytest.mark.parametrize(
-    ("trigger", "interval_ms"),
-    [
-        (Every(60_000), 60_000),
-        (AfterCommits(2), None),
-        (type("Mine", (), {"interval_ms": 5, "due": lambda self, state, memory: True})(), 5),
-        (type("Odd", (), {"interval_ms": 0, "due": lambda self, state, memory: True})(), None),
-    ],
-)
-def test_an_interval_is_asked_of_the_trigger_not_of_its_class(trigger, interval_ms):
-    assert interval_ms_of(trigger) == interval_ms
+def test_a_trigger_declares_its_interval():
+    assert trigger_traits(Every(60_000)) == TriggerTraits(interval_ms=60_000, reads_state=False)
+    assert trigger_traits(AfterCommits(2)).interval_ms is None
+
+
+def test_a_trigger_needs_nothing_but_due():
+    class Mine:
+        def due(self, state, memory):
+            return True
+
+    assert trigger_traits(Mine()) == TriggerTraits()

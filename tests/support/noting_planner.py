@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from strategies.plan import Compact, Plan, Reason
+from strategies.planner import Answer
 from strategies.state import TableState
 
 
@@ -13,21 +14,18 @@ class WhenSettled:
     After a plan it starts over: two equal numbers again.
     """
 
-    def decide(self, state: TableState) -> Plan | None:
-        if state.note != len(state.data_files):
-            return None
-        return Plan((Compact(),), Reason.SMALL_FILES)
-
-    def note(self, state: TableState, plan: Plan | None) -> int | None:
-        return len(state.data_files) if plan is None else None
+    def decide(self, state: TableState) -> Answer:
+        files_count = len(state.data_files)
+        if state.note != files_count:
+            return Answer(None, files_count)
+        return Answer(Plan((Compact(),), Reason.SMALL_FILES))
 
 
 @dataclass(frozen=True, slots=True)
 class EverySecond:
     """Plans at every second evaluation."""
 
-    def decide(self, state: TableState) -> Plan | None:
-        return Plan((Compact(),), Reason.SCHEDULED) if state.note == "waited" else None
-
-    def note(self, state: TableState, plan: Plan | None) -> str | None:
-        return "waited" if plan is None else None
+    def decide(self, state: TableState) -> Answer:
+        if state.note == "waited":
+            return Answer(Plan((Compact(),), Reason.SCHEDULED))
+        return Answer(None, "waited")

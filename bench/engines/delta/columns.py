@@ -15,10 +15,8 @@ from bench.engines.delta.table_keys import INDEXED_COUNT, STATS_COLUMNS, cluster
 from bench.keys import unknown_columns
 from bench.sql import code_of
 from strategies.delta.commands import Command
-from strategies.delta.optimize import Optimize
-from strategies.delta.reorg import Reorg
-from strategies.delta.zorder import ZOrder
-from strategies.strategy import Planner, traits_of
+from strategies.delta.planners import Optimize, Reorg, ZOrder
+from strategies.planner import Planner, traits_of
 
 _DEFAULT_INDEXED_COUNT = "32"
 

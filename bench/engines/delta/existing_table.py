@@ -26,9 +26,9 @@ from strategies.delta.compaction import is_due, vectors_of
 from strategies.delta.files import DeltaState, delta_state
 from strategies.delta.optimize_options import OptimizeOptions, optimize_options
 from strategies.plan import Action, Compact, Native
+from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import GIB, TableState
-from strategies.strategy import Planner
 
 # Upper ends of size classes as fractions of the target.
 SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)

@@ -29,9 +29,9 @@ from strategies.hudi.compaction_options import compaction_settings
 from strategies.hudi.files import FileSlice, HudiState
 from strategies.hudi.log_compact import LogCompaction
 from strategies.plan import Action, Native
+from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import GIB, MIB, TableState
-from strategies.strategy import Planner
 
 # Upper ends of size classes as fractions of the target.
 SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)

@@ -35,9 +35,9 @@ from strategies.iceberg.dropped_deletes import dropped_by
 from strategies.iceberg.files import DeleteKind, IcebergState, iceberg_state
 from strategies.iceberg.rewrite_options import rewrite_options
 from strategies.plan import Action, Native, Rewrite, describe_action
+from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import TableState
-from strategies.strategy import Planner
 
 MAIN = "main"  # the branch that is read by default
 

@@ -441,11 +441,11 @@ class Fails:
     ("trait", "text"),
     [
         (
-            "max_format_version = 1",
+            "max_format_version=1",
             "supports tables up to format version 1, and this one has version 2; name",
         ),
-        ("columns = ('zz',)", "names zz, which the table does not have: name some of "),
-        ("needs = {'nope'}", "needs nope, which Iceberg does not have; name a planner for Iceberg"),
+        ("columns=('zz',)", "names zz, which the table does not have: name some of "),
+        ("needs=frozenset({'nope'})", "needs nope, which Iceberg does not have; name a planner for Iceberg"),
     ],
 )
 def test_plan_refuses_a_planner_that_does_not_support_the_table(
@@ -453,9 +453,11 @@ def test_plan_refuses_a_planner_that_does_not_support_the_table(
 ):
     (tmp_path / "narrow.py").write_text(f"""
 from dataclasses import dataclass
+from strategies.planner import Planner, PlannerTraits
 @dataclass(frozen=True)
-class Narrow:
-    {trait}
+class Narrow(Planner):
+    def traits(self):
+        return PlannerTraits({trait})
     def decide(self, state):
         return None
 """)

@@ -23,6 +23,7 @@ from bench.results.records import (
 )
 from strategies.never import Never
 from strategies.plan import Compact, Plan, Reason
+from strategies.planner import Answer
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import AfterCommits, Every, FileCount
 
@@ -379,10 +380,9 @@ def test_a_look_at_the_table_counts_delete_files_and_their_rows(scenario):
 def test_what_a_planner_makes_of_the_table_is_recorded_where_its_trigger_fired(scenario):
     class Counting:
         def decide(self, state):
-            return Plan((Compact(),), Reason.SCHEDULED) if len(state.data_files) > 20 else None
-
-        def figures(self, state):
-            return {"files": len(state.data_files)}
+            files_count = len(state.data_files)
+            plan = Plan((Compact(),), Reason.SCHEDULED) if files_count > 20 else None
+            return Answer(plan, figures={"files": files_count})
 
     recorder, _ = replay(scenario("4min"), Rule(Every(120_000), Counting()), Rule(Every(60_000), Never()))
     told = [(d.tick, d.rule, d.status, d.figures) for d in recorder.of(DecisionRecord)]

@@ -340,9 +340,12 @@ def test_needed_bytes_include_maintenance_that_rewrites_data(machine, tmp_path):
 def test_needed_bytes_ask_the_trigger_and_not_its_class(machine, tmp_path, monkeypatch):
     (tmp_path / "own_every.py").write_text("""
 from dataclasses import dataclass
+from strategies.triggers import Trigger, TriggerTraits
 @dataclass(frozen=True)
-class Pulse:
+class Pulse(Trigger):
     interval_ms: int
+    def traits(self):
+        return TriggerTraits(interval_ms=self.interval_ms)
     def due(self, state, memory):
         return True
 @dataclass(frozen=True)

@@ -298,24 +298,25 @@ def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, mo
 OWN = """
 from dataclasses import dataclass
 from strategies.plan import Compact, Plan, Reason
+from strategies.planner import Planner, PlannerTraits
+from strategies.triggers import Trigger, TriggerTraits
 @dataclass(frozen=True)
-class Pulse:
+class Pulse(Trigger):
     interval_ms: int
+    def traits(self):
+        return TriggerTraits(interval_ms=self.interval_ms)
     def due(self, state, memory):
         return True
 @dataclass(frozen=True)
-class Old:
-    max_format_version = 1
+class Old(Planner):
+    def traits(self):
+        return PlannerTraits(max_format_version=1)
     def decide(self, state):
         return None
 @dataclass(frozen=True)
-class Merge:
-    needs = "compact"
-    def decide(self, state):
-        return Plan((Compact(),), Reason.OTHER)
-@dataclass(frozen=True)
-class Whole:
-    needs = ("iceberg.rewrite_data_files",)
+class Whole(Planner):
+    def traits(self):
+        return PlannerTraits(needs=frozenset({"iceberg.rewrite_data_files"}))
     def decide(self, state):
         return Plan((Compact(),), Reason.OTHER)
 """
@@ -377,17 +378,7 @@ def test_the_version_to_set_is_named_by_the_format_and_the_part_to_remove_by_its
         ) in told
 
 
-def test_a_planner_that_declares_something_else_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "own_merge.py").write_text(OWN)
-    monkeypatch.syspath_prepend(tmp_path)
-    told = refusal(tmp_path, strategies=own_rules(EACH_2MIN, "own_merge:Merge"))
-    assert (
-        "strategies[0].rules[0].planner.type = \"own_merge:Merge\": needs='compact' must be a "
-        "collection of names, such as {'rewrite'}; correct the planner"
-    ) in told
-
-
-def test_needs_may_be_any_collection_when_a_planner_is_delayed(tmp_path, monkeypatch):
+def test_a_planner_of_the_users_own_is_delayed_like_ours(tmp_path, monkeypatch):
     (tmp_path / "own_whole.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     strategies = own_rules(EACH_2MIN, "own_whole:Whole")

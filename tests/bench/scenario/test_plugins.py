@@ -50,19 +50,22 @@ class AnyOf:
 OWN_PLANNER = '''
 from __future__ import annotations
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 from strategies.plan import Capability, Plan
+from strategies.planner import Planner, PlannerTraits
 if TYPE_CHECKING:
     from strategies.state import TableState
 
 @dataclass(frozen=True, slots=True)
-class Mine:
+class Mine(Planner):
     """Merges what is below `small_bytes`. And more."""
 
     small_bytes: int
     wait_s: float = 90.0
     weights: tuple[float, ...] = (1.0, 2.0)
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.COMPACT})
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Capability.COMPACT}))
 
     def decide(self, state: TableState) -> Plan | None:
         return None

@@ -9,7 +9,12 @@ PERFECT = Health(40, 40, 20)
 
 
 def scores(*found, **options):
-    return amoro(**options).health(table(*found))
+    return health_of(amoro(**options).decide(table(*found)).figures)
+
+
+def health_of(figures):
+    names = ("health_small_files", "health_equality_deletes", "health_position_deletes")
+    return Health(*(figures[name] for name in names))
 
 
 def test_a_table_without_partitions_or_with_clean_files_alone_is_healthy():
@@ -66,7 +71,7 @@ def test_the_mean_size_is_a_fraction_of_bytes():
 def test_a_byte_in_twelve_files_tells():
     # Amoro's own classes at 96a4d78: n 12, tp = 1, mean 48 MiB and a twelfth byte: 20.0000000003 -> 21.
     found = table(files(*[48 * MIB] * 11, 48 * MIB + 1))
-    assert Amoro().health(found).total == 81
+    assert health_of(Amoro().decide(found).figures).total == 81
 
 
 def test_a_disabled_table_has_the_highest_score():
@@ -114,7 +119,7 @@ def test_a_full_run_due_counts_clean_files_too():
 @pytest.mark.parametrize("kind", ["full", "minor"])
 def test_figures_are_the_scores_under_names(kind):
     planner = amoro(full__trigger__interval="1d")
-    found = planner.figures(table(files(16, 16, 16, 97), ran=(ran(kind, 7_100_000),)))
+    found = planner.decide(table(files(16, 16, 16, 97), ran=(ran(kind, 7_100_000),))).figures
     # With the clean file: n 4, bytes 145: tp = 1/3; mean 36: 40 - 40/3 x 60/96 = 31.67 -> 32.
     small = 36 if kind == "full" else 32
     scores_found = {name: value for name, value in found.items() if name.startswith("health")}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.amoro.note import AmoroNote
+from strategies.planner import consult
 from strategies.state import PendingPlan
-from strategies.strategy import consult, traits_of
 
 S = 1000
 HOUR = 3600 * S
@@ -27,8 +27,8 @@ def evaluations(planner, *states):
     """The plans of successive evaluations, and the note after the last."""
     plans, note = [], None
     for state in states:
-        plan, note = consult(planner, state, note)
-        plans.append(plan)
+        answer = consult(planner, state, note)
+        plans, note = [*plans, answer.plan], answer.note
     return plans, note
 
 
@@ -167,7 +167,7 @@ def test_notes_are_values(planner):
     for found in ((), (A,), (A, B)):
         for at_s in (30, 60):
             state = at(at_s, "v1", *found)
-            first, second = (traits_of(planner).note(state, planner.decide(state)) for _ in range(2))
+            first, second = (planner.decide(state).note for _ in range(2))
             assert first == second
             assert hash(first) == hash(second)
 
@@ -204,8 +204,9 @@ def test_notes_change_nothing_where_each_commit_is_evaluated_and_a_plan_may_foll
         state = table(
             [*state.data_files, *new], at_ms=number * 60 * S, ran=state.compactions, version=f"c{number}"
         )
-        plan, note = consult(planner, state, note)
-        assert plan == planner.decide(state)
+        answer = consult(planner, state, note)
+        plan, note = answer.plan, answer.note
+        assert plan == planner.decide(state).plan
         assert not note.is_pending
         if plan is not None:
             state = applied(state, plan)

@@ -94,9 +94,9 @@ def test_columns_are_named_once():
 def test_a_plan_takes_the_partitions_of_the_filter():
     state = table(*[files(10, 10, partition=f"p={name}") for name in "abc"])
     planner = amoro(budget=10**6, minor__trigger__file_count=1, filter="p >= 'b'")
-    assert {group.partition for group in rewrite_of(planner.decide(state)).groups} == {"p=b", "p=c"}
-    assert planner.columns == ("p",)
-    assert amoro(filter="p = 'd'", minor__trigger__file_count=1).decide(state) is None
+    assert {group.partition for group in rewrite_of(planner.decide(state).plan).groups} == {"p=b", "p=c"}
+    assert planner.traits().columns == ("p",)
+    assert amoro(filter="p = 'd'", minor__trigger__file_count=1).decide(state).plan is None
 
 
 def test_a_plan_of_a_column_the_table_is_not_partitioned_by_is_refused():
@@ -109,7 +109,7 @@ def test_pending_partitions_are_the_first_of_those_the_filter_admits():
     state = table(*[files(10, 10, partition=f"p={name}") for name in "abc"])
     options = {"budget": 10**6, "partitions": 1, "minor__trigger__file_count": 1}
     for sql, expected in (("p <> 'x'", {"p=b"}), ("p <> 'b'", {"p=a"})):
-        plan = amoro(filter=sql, **options).decide(state)
+        plan = amoro(filter=sql, **options).decide(state).plan
         assert {group.partition for group in rewrite_of(plan).groups} == expected
 
 

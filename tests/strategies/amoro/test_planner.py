@@ -34,8 +34,10 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
 
 def test_a_new_table_is_optimized_at_the_first_look_by_its_interval():
     # 2.4 (d): the published setting fires on 2 fragments the first time, unless the interval is off.
-    plan = Amoro({COUNT: 40}).decide(
-        IcebergState(60_000, MIB, (IcebergDataFile("a", 9, 1), IcebergDataFile("b", 9, 1)))
+    plan = (
+        Amoro({COUNT: 40})
+        .decide(IcebergState(60_000, MIB, (IcebergDataFile("a", 9, 1), IcebergDataFile("b", 9, 1))))
+        .plan
     )
     assert (plan.kind, plan.reason) == ("minor", Reason.INTERVAL)
 
@@ -64,23 +66,24 @@ def test_a_planner_without_resources_is_refused(name, least):
 
 def test_its_needs_are_what_its_plans_can_ask_for():
     state = table(data("t", 97), data("f", 1))
-    assert capabilities_of(amoro(minor__trigger__file_count=1).decide(table(files(1, 1)))) <= Amoro.needs
-    assert Amoro.needs == {Capability.REWRITE, Capability.CONVERT}
-    assert amoro().decide(state) is None
+    plan = amoro(minor__trigger__file_count=1).decide(table(files(1, 1))).plan
+    assert capabilities_of(plan) <= Amoro().traits().needs
+    assert Amoro().traits().needs == {Capability.REWRITE, Capability.CONVERT}
+    assert amoro().decide(state).plan is None
 
 
 def test_nothing_is_planned_when_it_is_disabled_or_a_plan_is_pending():
     # 1.1 enabled; 2.1: one process per table at a time, whichever files it takes.
     state = table(files(*[1] * 12))
-    assert amoro().decide(state) is not None
-    assert amoro(enabled=False).decide(state) is None
+    assert amoro().decide(state).plan is not None
+    assert amoro(enabled=False).decide(state).plan is None
     busy = table(files(*[1] * 12), pending=(PendingPlan(0, 9000, "size", frozenset({"other"})),))
-    assert amoro().decide(busy) is None
+    assert amoro().decide(busy).plan is None
 
 
 def test_the_next_plan_waits_for_the_plan_interval():
     def tells(at_ms):
-        return amoro().decide(table(files(*[1] * 12), at_ms=100_000, ran=(ran("major", at_ms),)))
+        return amoro().decide(table(files(*[1] * 12), at_ms=100_000, ran=(ran("major", at_ms),))).plan
 
     assert tells(40_001) is None
     assert tells(40_000) is not None
@@ -89,7 +92,7 @@ def test_the_next_plan_waits_for_the_plan_interval():
 def test_a_failed_minor_run_costs_a_whole_interval_and_a_major_one_none():
     # 2.1: "a failed MINOR still resets the minor clock", "a MAJOR or FULL run does not touch" it.
     def tells(*seen):
-        return amoro(minor__trigger__interval="1h").decide(table(files(1, 1), at_ms=4_000_000, ran=seen))
+        return amoro(minor__trigger__interval="1h").decide(table(files(1, 1), at_ms=4_000_000, ran=seen)).plan
 
     assert tells(ran("minor", 399_000)) is not None
     assert tells(ran("minor", 399_000), ran("minor", 400_000, "failed")) is None
@@ -100,7 +103,7 @@ def test_a_full_plan_may_sort_each_partition_as_one_task():
     planner = replace(amoro(threads=4, full__trigger__interval="1h"), full_sort_columns=("user_id",))
     # In bins of 128 they would be 1, 2 and 1 files, and 1 and 1.
     state = table(files(100, 60, 60, 60), files(90, 90, partition="p=2"))
-    plan = planner.decide(state)
+    plan = planner.decide(state).plan
     check_plan(state, plan)
     (action,) = plan.actions
     assert plan.kind == "full"
@@ -108,7 +111,7 @@ def test_a_full_plan_may_sort_each_partition_as_one_task():
         ("", "f00", "f01", "f02", "f03"), ("p=2", "p=2f00", "p=2f01"),
     ]  # fmt: skip
     assert {group.sort_columns for group in action.groups} == {("user_id",)}
-    assert planner.columns == ("user_id",)
+    assert planner.traits().columns == ("user_id",)
 
 
 def test_no_other_plan_sorts():
@@ -117,8 +120,8 @@ def test_no_other_plan_sorts():
     state = table(
         files(*[1] * 12), files(64, 64, partition="p=2"), at_ms=4_000_000, ran=(ran("full", 3_900_000),)
     )
-    plan = planner.decide(state)
-    assert plan == other.decide(state)
+    plan = planner.decide(state).plan
+    assert plan == other.decide(state).plan
     assert plan.kind == "major"
 
 
@@ -133,15 +136,15 @@ def test_a_table_of_large_files_waits_for_the_fallback_interval():
     # 2.2 metaNecessary: no delete file and a mean of 134 above the minimum, though two fragments are there.
     planner = amoro(evaluation__fallback_interval="1h", minor__trigger__file_count=2)
     found = [data("a", 1), data("b", 1), data("c", 400)]
-    assert planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 401_000),))) is None
-    plan = planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 400_000),)))
+    assert planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 401_000),))).plan is None
+    plan = planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 400_000),))).plan
     assert tasks(plan) == [(["a", "b"], [])]
-    assert planner.decide(table(found[:2], at_ms=4_000_000, ran=(ran("full", 401_000),))) is not None
+    assert planner.decide(table(found[:2], at_ms=4_000_000, ran=(ran("full", 401_000),))).plan is not None
 
 
 def test_a_plan_tells_kind_reason_and_the_figures_of_each_partition():
     state = table(files(*[1] * 12, partition="p=1"), files(64, 64, partition="p=2"))
-    plan = amoro().decide(state)
+    plan = amoro().decide(state).plan
     check_plan(state, plan)
     # By hand: 2 x 128 + 2 x 4 and 2 x 12 + 12 x 4.
     assert plan.detail == (
@@ -155,7 +158,7 @@ def test_a_plan_tells_kind_reason_and_the_figures_of_each_partition():
 
 
 def test_a_plan_repeats_what_amoro_warns_of():
-    plan = amoro(min_target_size_ratio=0.9).decide(table(files(*[1] * 12)))
+    plan = amoro(min_target_size_ratio=0.9).decide(table(files(*[1] * 12))).plan
     assert plan.detail.startswith("min-target-size-ratio=0.9 is large")
     assert "; table: minor by fragment_count" in plan.detail
 
@@ -180,8 +183,8 @@ def three_partitions():
     ],
 )
 def test_figures_tell_how_many_partitions_a_plan_leaves_for_later(planner, left):
-    found = planner.figures(three_partitions())
-    plan = planner.decide(three_partitions())
+    found = planner.decide(three_partitions()).figures
+    plan = planner.decide(three_partitions()).plan
     planned = {group.partition for action in plan.actions for group in action.groups} if plan else set()
     assert found["partitions_left"] == left
     assert found["partitions_due"] == left + len(planned)

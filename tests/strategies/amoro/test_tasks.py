@@ -22,7 +22,7 @@ NOW = {"min_plan_interval": 0}
 def planned(*found, threads=1, budget=10**9, **options):
     """The tasks of a plan, which keeps the contract; None for no plan."""
     state = table(*found)
-    plan = amoro(threads, budget, **options).decide(state)
+    plan = amoro(threads, budget, **options).decide(state).plan
     if plan is not None:
         check_plan(state, plan)
     return tasks(plan)
@@ -31,7 +31,7 @@ def planned(*found, threads=1, budget=10**9, **options):
 def removed(*found, budget=10**9, **options):
     """The delete files a plan drops."""
     state = table(*found)
-    plan = amoro(budget=budget, **options).decide(state)
+    plan = amoro(budget=budget, **options).decide(state).plan
     check_plan(state, plan)
     return list(rewrite_of(plan).removed_deletes)
 
@@ -214,15 +214,15 @@ def test_one_partition_more_is_taken_as_long_as_there_is_no_task():
 def test_equally_expensive_partitions_come_in_the_order_of_the_last_hash_map():
     # Java 11: computeIfAbsent has them as b a d c z in 16 buckets; toMap and putAll, in 8, as b z a d c.
     state = table(four_partitions(), files(10, 10, partition="p=z"))
-    assert partitions_of(tasks(amoro(budget=10**6, **ALWAYS).decide(state))) == list("bzadc")
+    assert partitions_of(tasks(amoro(budget=10**6, **ALWAYS).decide(state).plan)) == list("bzadc")
 
 
 def test_at_most_the_first_partitions_of_the_hash_map_are_pending():
     # 2.2: max-pending-partition-count, in the order b a d c z.
     state = table(four_partitions(), files(12, 12, partition="p=z"))
-    plan = amoro(budget=10**6, partitions=2, **ALWAYS).decide(state)
+    plan = amoro(budget=10**6, partitions=2, **ALWAYS).decide(state).plan
     assert partitions_of(tasks(plan)) == ["b", "a"]
-    more = amoro(budget=10**6, partitions=5, **ALWAYS).decide(state)
+    more = amoro(budget=10**6, partitions=5, **ALWAYS).decide(state).plan
     assert partitions_of(tasks(more)) == list("zbadc")
 
 
@@ -235,18 +235,18 @@ def test_files_of_specs_without_the_columns_of_a_pending_partition_are_planned_t
     # Java's order p=b/q=2 is the first, so it alone is pending: what has another p or q is left out.
     names = ("p=a", "p=b", "p=a/q=2", "p=b/q=2", "q=1", "r=1")
     state = table(*[files(10, 10, partition=name) for name in names])
-    first = amoro(budget=10**6, partitions=1, **ALWAYS).decide(state)
+    first = amoro(budget=10**6, partitions=1, **ALWAYS).decide(state).plan
     assert planned_partitions(first) == {"p=b", "p=b/q=2", "r=1"}
-    assert planned_partitions(amoro(budget=10**6, **ALWAYS).decide(state)) == set(names)
+    assert planned_partitions(amoro(budget=10**6, **ALWAYS).decide(state).plan) == set(names)
 
 
 def test_a_pending_table_without_partitions_lets_all_others_through():
     # Its condition is true of every file. "" is the first of the map, with a hash of 0.
     state = table(files(10, 10), files(10, 10, partition="p=a"), files(10, 10, partition="p=b"))
-    plan = amoro(budget=10**6, partitions=1, **ALWAYS).decide(state)
+    plan = amoro(budget=10**6, partitions=1, **ALWAYS).decide(state).plan
     assert planned_partitions(plan) == {"", "p=a", "p=b"}
     narrowed = table(files(10, 10, partition="p=a"), files(10, 10, partition="p=b"))
-    assert planned_partitions(amoro(budget=10**6, partitions=1, **ALWAYS).decide(narrowed)) == {"p=b"}
+    assert planned_partitions(amoro(budget=10**6, partitions=1, **ALWAYS).decide(narrowed).plan) == {"p=b"}
 
 
 def test_null_and_the_text_null_count_together_and_are_written_apart():
@@ -257,7 +257,7 @@ def test_null_and_the_text_null_count_together_and_are_written_apart():
         files(*[1] * 6, partition="p=%6Eull"),
         files(*[1] * 12, partition="q=1"),
     ]
-    plan = amoro().decide(table(*found))
+    plan = amoro().decide(table(*found)).plan
     check_plan(table(*found), plan)
     groups = {group.partition: len(group.paths) for group in rewrite_of(plan).groups}
     assert groups == {"p=null": 6, "p=%6Eull": 6, "q=1": 12}
@@ -267,24 +267,24 @@ def test_of_null_and_the_text_null_the_one_scanned_first_is_pending():
     # AbstractOptimizingEvaluator keeps the partition of the first file, by path "p=%6..." here. With six
     # of its own files too few, what was found necessary together is not planned.
     found = [files(*[1] * 6, partition="p=null"), files(*[1] * 6, partition="p=%6Eull")]
-    assert planned_partitions(amoro(minor__trigger__file_count=6).decide(table(*found))) == {"p=%6Eull"}
-    assert amoro(minor__trigger__file_count=7).decide(table(*found)) is None
+    assert planned_partitions(amoro(minor__trigger__file_count=6).decide(table(*found)).plan) == {"p=%6Eull"}
+    assert amoro(minor__trigger__file_count=7).decide(table(*found)).plan is None
 
 
 def test_each_partition_of_a_plan_follows_its_own_files_and_the_strongest_kind_names_it():
     # 2.5: max over partitions. p=2 costs more: 2 x 128 + 8 = 264 against 48.
     state = table(files(10, 10, partition="p=1"), files(64, 64, partition="p=2"))
-    plan = amoro(budget=10**6, **ALWAYS).decide(state)
+    plan = amoro(budget=10**6, **ALWAYS).decide(state).plan
     assert (plan.kind, plan.reason) == ("major", Reason.SIZE)
     assert partitions_of(tasks(plan)) == ["2", "1"]
-    alone = amoro(budget=10**6, **ALWAYS).decide(table(files(10, 10, partition="p=1")))
+    alone = amoro(budget=10**6, **ALWAYS).decide(table(files(10, 10, partition="p=1"))).plan
     assert (alone.kind, alone.reason) == ("minor", Reason.SMALL_FILES)
 
 
 def test_the_reason_is_that_of_the_strongest_kind_not_of_the_largest_partition():
     # By hand: 60 fragments of 10 cost 2 x 600 + 240, the two undersized files 264.
     state = table(files(*[10] * 60, partition="p=1"), files(64, 64, partition="p=2"))
-    plan = amoro(budget=10**6).decide(state)
+    plan = amoro(budget=10**6).decide(state).plan
     assert partitions_of(tasks(plan))[0] == "1"
     assert (plan.kind, plan.reason) == ("major", Reason.SIZE)
 
@@ -295,7 +295,7 @@ def test_a_task_that_writes_as_many_files_as_it_read_is_planned_for_ever():
     # estimate is high it does, early. Two files come out as two went in.
     state, planner = table(data("a", 58), data("b", 70)), amoro(**NOW)
     for round_number in range(3):
-        plan = planner.decide(state)
+        plan = planner.decide(state).plan
         (group,) = rewrite_of(plan).groups
         assert (plan.kind, len(group.paths)) == ("major", 2)
         made = [data(f"{name}{round_number}", size) for name, size in (("a", 58), ("b", 70))]
@@ -307,7 +307,7 @@ def test_tasks_larger_than_the_target_are_planned_for_ever_by_full():
     planner = amoro(max_task_size_bytes=256, full__trigger__interval="1min", **NOW)
     state = table(data("a", 120), data("b", 120))
     for _ in range(3):
-        plan = planner.decide(state)
+        plan = planner.decide(state).plan
         assert len(rewrite_of(plan).groups[0].paths) == 2
         state = applied(state, plan, at_ms=state.observed_at_ms + 61_000)
         assert sorted(file.size_bytes for file in state.data_files) == [112, 128]
@@ -318,7 +318,7 @@ def test_a_merge_of_fragments_may_complete_a_major_plan():
     state = table(files(*[2] * 12), data("u", 80), data("v", 90))
     planner = amoro(**NOW)
     kinds = []
-    while (plan := planner.decide(state)) is not None:
+    while (plan := planner.decide(state).plan) is not None:
         kinds.append(plan.kind)
         state = applied(state, plan)
     assert kinds == ["minor", "major"]
@@ -327,6 +327,6 @@ def test_a_merge_of_fragments_may_complete_a_major_plan():
 
 def test_a_conversion_leaves_nothing_to_plan():
     planner = amoro(minor__trigger__file_count=2, **NOW)
-    plan = planner.decide(table(data("u", 50), equality("e"), equality("e2")))
+    plan = planner.decide(table(data("u", 50), equality("e"), equality("e2"))).plan
     assert rewrite_of(plan).removed_deletes == ("e", "e2")
-    assert planner.decide(table(data("u", 50), position("u-delete-1", "u"))) is None
+    assert planner.decide(table(data("u", 50), position("u-delete-1", "u"))).plan is None

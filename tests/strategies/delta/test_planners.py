@@ -2,16 +2,12 @@ import pytest
 from delta_tables import data_file, delta_table, vector
 
 from strategies.delta.commands import Command
-from strategies.delta.optimize import Optimize
+from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
 from strategies.delta.preview import preview_action
-from strategies.delta.reorg import Reorg
-from strategies.delta.repartition import Repartition
-from strategies.delta.vacuum import Vacuum
-from strategies.delta.zorder import ZOrder
 from strategies.plan import Capability, Compact, FileGroup, Native, PlanError, Reason, Rewrite
+from strategies.planner import consult, traits_of
 from strategies.preview import PreviewError
 from strategies.state import TableState
-from strategies.strategy import plan_of, traits_of
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -37,16 +33,16 @@ def test_without_restrictions_the_command_chooses():
 
 def test_the_days_before_the_evaluation_are_partitions():
     # Evaluated on 3 January: one day ago is the second.
-    plan = plan_of(Optimize(days_ago=(1,)), by_day([1, 2, 3]))
+    plan = consult(Optimize(days_ago=(1,)), by_day([1, 2, 3])).plan
     assert plan.actions == (Compact(("partition_day=2026-01-02",), {}),)
-    two = plan_of(Optimize(days_ago=(0, 2)), by_day([1, 2, 3]))
+    two = consult(Optimize(days_ago=(0, 2)), by_day([1, 2, 3])).plan
     assert two.actions == (Compact(("partition_day=2026-01-01", "partition_day=2026-01-03"), {}),)
 
 
 def test_a_day_without_files_or_an_unknown_day_is_nothing_to_do():
-    assert plan_of(Optimize(days_ago=(9,)), by_day([1])) is None
+    assert consult(Optimize(days_ago=(9,)), by_day([1])).plan is None
     undated = delta_table([data_file("a", 1, partition="partition_day=2026-01-01")])
-    assert plan_of(Optimize(days_ago=(0,)), undated) is None
+    assert consult(Optimize(days_ago=(0,)), undated).plan is None
 
 
 def test_partitions_with_enough_small_files_are_compacted():
@@ -54,10 +50,10 @@ def test_partitions_with_enough_small_files_are_compacted():
     files += [data_file(f"b{n}", 10, partition="p=b") for n in range(2)]
     files += [data_file(f"c{n}", 64, partition="p=c") for n in range(9)]
     planner = Optimize(min_small_files=3, options={"minFileSize": 64})
-    plan = plan_of(planner, delta_table(files))
+    plan = consult(planner, delta_table(files)).plan
     assert plan.actions == (Compact(("p=a",), {"minFileSize": "64"}),)
     assert plan.reason is Reason.SMALL_FILES
-    assert plan_of(Optimize(min_small_files=4, options={"minFileSize": 64}), delta_table(files)) is None
+    assert consult(Optimize(min_small_files=4, options={"minFileSize": 64}), delta_table(files)).plan is None
 
 
 @pytest.mark.parametrize(
@@ -124,9 +120,9 @@ def test_a_predicate_and_a_choice_of_partitions_exclude_each_other():
 
 def test_repartition_takes_partitions_with_more_files_than_it_writes():
     files = [data_file("a1", 9, partition="p=a"), data_file("a2", 9, partition="p=a")]
-    plan = plan_of(Repartition(1), delta_table([*files, data_file("b1", 9, partition="p=b")]))
+    plan = consult(Repartition(1), delta_table([*files, data_file("b1", 9, partition="p=b")])).plan
     assert plan.actions == (Native(Command.REPARTITION, {"partition": "p=a", "files": "1"}),)
-    assert plan_of(Repartition(2), delta_table(files)) is None
+    assert consult(Repartition(2), delta_table(files)).plan is None
 
 
 def test_vacuum_keeps_the_retention():

@@ -41,7 +41,7 @@ def test_files_with_deletes_are_converted_and_the_deletes_go():
     plan = ConvertDeletes().decide(found)
     assert plan.actions == (Rewrite((FileGroup((), "", ("f", "g")),), 100, ("d", "e")),)
     assert (plan.reason, plan.detail) == (Reason.DELETES, "2 data files with 1 or more delete files")
-    assert capabilities_of(plan) == ConvertDeletes.needs
+    assert capabilities_of(plan) == ConvertDeletes().traits().needs
 
 
 def test_a_group_is_of_one_partition_and_spec():

@@ -59,7 +59,7 @@ def test_rewrite_data_files_passes_what_is_given():
     ],
 )
 def test_the_columns_of_a_sort_order_are_whole_names_in_its_own_spelling(sort_order, columns):
-    assert RewriteDataFiles(strategy="sort", sort_order=sort_order).columns == columns
+    assert RewriteDataFiles("sort", sort_order).traits().columns == columns
 
 
 @pytest.mark.parametrize(

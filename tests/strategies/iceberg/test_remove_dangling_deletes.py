@@ -24,7 +24,7 @@ def test_deletes_that_apply_to_no_data_file_are_dropped():
     plan = RemoveDanglingDeletes().decide(state(delete("old"), delete("new", number=4), *vectors))
     assert plan.actions == (Rewrite((), 100, ("old", "v#gone")),)
     assert (plan.reason, plan.detail) == (Reason.DELETES, "2 of 4 delete files apply to no data file")
-    assert capabilities_of(plan) == RemoveDanglingDeletes.needs
+    assert capabilities_of(plan) == RemoveDanglingDeletes().traits().needs
 
 
 def test_deletes_that_a_pending_plan_names_are_left_to_it():

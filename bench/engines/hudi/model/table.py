@@ -27,6 +27,7 @@ from bench.sql import reads
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action as InstantAction
 from strategies.plan import Action
+from strategies.planner import consult
 from strategies.preview import NoPreview, Preview
 from strategies.triggers import RuleMemory
 from workloads.commit import CommitSpec
@@ -107,7 +108,7 @@ class HudiTableModel:
         ]
         idle_cost = NO_COST
         if self._inline.trigger.due(self.ledger.state(at_ms), RuleMemory()):
-            plan = self._inline.planner.decide(self.ledger.state(at_ms))
+            plan = consult(self._inline.planner, self.ledger.state(at_ms)).plan
             for action in plan.actions if plan else ():
                 staging = self._services.stage(action, at_ms)
                 if staging.prepared.merges:

@@ -3,8 +3,7 @@
 from engine_factories import of_format
 from engine_streams import commit_all, execute
 
-from strategies.delta.optimize import Optimize
-from strategies.delta.zorder import ZOrder
+from strategies.delta.planners import Optimize, ZOrder
 from strategies.plan import Compact, Native
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import Every, FileCount

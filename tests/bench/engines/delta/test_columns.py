@@ -5,9 +5,7 @@ import pytest
 from bench.engines.contract import TableSpec
 from bench.engines.delta.columns import Layout, key_problem, layout_of, planner_problem
 from bench.engines.delta.table_keys import INDEXED_COUNT, STATS_COLUMNS, DeltaKeys
-from strategies.delta.optimize import Optimize
-from strategies.delta.reorg import Reorg
-from strategies.delta.zorder import ZOrder
+from strategies.delta.planners import Optimize, Reorg, ZOrder
 from workloads.partitioning import Partitioning
 from workloads.schema import SCHEMAS
 

@@ -29,12 +29,8 @@ from bench.engines.spark.session import configured, stored_bytes
 from bench.errors import EngineError
 from strategies.delta.commands import Command
 from strategies.delta.delta_rs import DeltaRs
-from strategies.delta.optimize import Optimize
+from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
 from strategies.delta.preview import preview_action
-from strategies.delta.reorg import Reorg
-from strategies.delta.repartition import Repartition
-from strategies.delta.vacuum import Vacuum
-from strategies.delta.zorder import ZOrder
 from strategies.plan import Compact, Native
 from workloads.partitioning import Partitioning
 from workloads.schema import SCHEMAS

@@ -16,7 +16,7 @@ from bench.preview.figures import table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from strategies.delta.commands import Command
 from strategies.delta.files import ZCube
-from strategies.delta.optimize import Optimize
+from strategies.delta.planners import Optimize
 from strategies.plan import Compact, Native
 from strategies.state import GIB
 

@@ -12,7 +12,7 @@ from bench.engines.delta.properties import (
 from bench.engines.delta.property_values import value_problem
 from bench.engines.delta.table_keys import property_name
 from bench.errors import ScenarioError
-from strategies.delta.optimize import Optimize
+from strategies.delta.planners import Optimize
 
 
 def test_nothing_is_on_by_default():

@@ -11,7 +11,7 @@ from strategies.amoro.planner import Amoro
 from strategies.iceberg.convert_deletes import ConvertDeletes
 from strategies.iceberg.deletes import index as indexing
 from strategies.iceberg.procedures import RewriteDataFiles
-from strategies.strategy import Rule, Strategy, Verdict, figures_of
+from strategies.strategy import Rule, Strategy, Verdict
 from strategies.triggers import AfterCommits
 
 AT_MS = 120_000
@@ -45,12 +45,11 @@ def engine():
 
 
 def evaluated(engine, planner):
-    """Decide, ask for figures, schedule (veto, and preparing where it is explicit), and forecast."""
+    """Decide, schedule (veto, and preparing where it is explicit), and forecast."""
     strategy = Strategy("any", (Rule(AfterCommits(1), planner),))
     state = engine.state(AT_MS)
     ((decision,), _) = strategy.decide(state, strategy.fresh_memories(0, 0))
     assert decision.verdict is Verdict.PLANNED
-    figures_of(planner, state)
     ticket = engine.schedule(decision.plan, AT_MS, AT_MS)
     forecast(ticket, lambda rows, files: rows)
     return ticket
