@@ -1,7 +1,7 @@
 """How often a comparison of equals ends in a verdict, and how often a rise in latency is found.
 
 Run by `make noise`, in a few minutes, on simulated noise alone: prints the tables in the docstrings of
-`reports.contrasts`, `reports.sittings` and `reports.trend`.
+`reports.verdicts.contrasts`, `reports.verdicts.sittings` and `reports.verdicts.trend`.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from simulated_noise import (
 )
 
 from bench.results.rows import METRICS
-from reports.sittings import SittingEffect, estimate_effect
+from reports.verdicts.sittings import SittingEffect, estimate_effect
 
 PAGES, COMPARISONS, SERIES = 2_000, 1_500, 200
 LEADING = 3  # timings among the metrics compared by default: cost, mean and 95th percentile of the latency

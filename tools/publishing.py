@@ -30,14 +30,14 @@ from bench.results.records import EVENTS, MANIFEST, DecisionRecord, QueryRecord,
 from bench.results.rows import Row
 from bench.results.table_content import commits_of
 from bench.text import MISSING, human_duration, human_ratio
-from reports.compare import Comparison
-from reports.load import RunGroup, run_groups
-from reports.markdown import table as as_markdown
+from reports.data.group import RunGroup, run_groups
+from reports.page.markdown import table as as_markdown
+from reports.page.render import render
+from reports.page.sections.partitions import partition_tables
+from reports.page.tables import arrow
 from reports.phrases import format_range
-from reports.render import render
-from reports.sections.partitions import partition_tables
-from reports.tables import arrow
 from reports.text import format_value, shared_decimals
+from reports.verdicts.compare import Comparison
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tools" / "published"

@@ -13,8 +13,8 @@ from bench.results.figures import ratio
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import ObserveRecord, QueryRecord
 from bench.results.rows import Row
-from reports.contrasts import with_baselines
-from reports.load import RunGroup, run_groups
+from reports.data.group import RunGroup, run_groups
+from reports.verdicts.contrasts import with_baselines
 
 REWRITING, CONVERTING = "spark-10min-deletes", "amoro"
 GIGA = 1e9

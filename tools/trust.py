@@ -14,9 +14,9 @@ from pathlib import Path
 
 from bench.results.folders import RunResult, load_runs
 from bench.results.rows import METRICS
-from reports.contrasts import Contrast, metrics_with_figures, with_baselines
-from reports.load import RunGroup, run_groups
-from reports.sittings import SittingEffect, estimate_effect
+from reports.data.group import RunGroup, run_groups
+from reports.verdicts.contrasts import Contrast, metrics_with_figures, with_baselines
+from reports.verdicts.sittings import SittingEffect, estimate_effect
 
 BLOCK = 5
 COST = "compaction_cpu_s"

@@ -19,15 +19,15 @@ from bench.results.pooling import Difference
 from bench.results.records import QUICK_WORDS
 from bench.results.rows import Row
 from bench.text import MISSING, byte_unit, counted, human_number, human_percent, human_ratio
-from reports.compare import CONFIDENCE, Comparison
-from reports.contrasts import Contrast, confirmatory_metrics
-from reports.load import RunGroup
-from reports.markdown import escape, table
+from reports.data.group import RunGroup
+from reports.data.spreadsheets import formula_safe
+from reports.page.markdown import escape, table
+from reports.page.tables import Cell, Table
+from reports.page.tables import Column as PageColumn
 from reports.phrases import Verbatim, format_range
-from reports.spreadsheets import formula_safe
-from reports.tables import Cell, Table
-from reports.tables import Column as PageColumn
 from reports.text import duration_unit, format_value
+from reports.verdicts.compare import CONFIDENCE, Comparison
+from reports.verdicts.contrasts import Contrast, confirmatory_metrics
 
 _METHODS = {
     "paired t on log ratios": "paired t", "paired bootstrap of log ratios": "paired bootstrap",

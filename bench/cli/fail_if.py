@@ -17,7 +17,7 @@ from bench.errors import ScenarioError
 from bench.keys import known_text
 from bench.results.rows import METRIC_BY_NAME
 from bench.text import human_ratio
-from reports.compare import CONFIDENCE, Comparison, holm
+from reports.verdicts.compare import CONFIDENCE, Comparison, holm
 
 Outcome = Literal["holds", "broken", "missing", "cannot tell"]
 JOINT_ERROR = (1 - CONFIDENCE) / 2  # how often noise alone may break a limit, of all limits together

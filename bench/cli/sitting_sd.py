@@ -7,7 +7,7 @@ from pathlib import Path
 from bench.errors import ScenarioError
 from bench.keys import known_text
 from bench.results.rows import METRICS
-from reports.sittings import SittingEffect, SittingEffects
+from reports.verdicts.sittings import SittingEffect, SittingEffects
 
 _REMEDY = "give a number such as 0.05, or the file that `make trust` wrote"
 _TIMINGS = [metric.name for metric in METRICS if metric.basis == "timing"]  # sittings move nothing else

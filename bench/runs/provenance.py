@@ -23,7 +23,7 @@ from workloads.debezium import Debezium
 
 PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
 
-# Short facts of the method, by mode. `reports.sections.notes` has a sentence for each.
+# Short facts of the method, by mode. `reports.page.sections.notes` has a sentence for each.
 _NOTES: Mapping[Mode, Mapping[str, str]] = {
     "real": {
         "clock": "virtual",

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, MultipleLocator, NullLocator
 
 from reports.charts.placing import CHARACTER_PT, spread
-from reports.theme import Theme, Trait, chart_label, number
+from reports.charts.theme import Theme, Trait, chart_label, number
 
 WIDTH_IN = 9.6
 FONT_PT = 8.5

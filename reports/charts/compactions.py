@@ -22,9 +22,9 @@ from reports.charts.canvas import (
     time_axis,
     write_label,
 )
-from reports.load import RunGroup
+from reports.charts.theme import Theme, traits
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
-from reports.theme import Theme, traits
 
 _LANE_IN = 0.42
 _LARGEST_PT = 15.0  # diameter of the largest mark

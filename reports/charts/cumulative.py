@@ -19,12 +19,12 @@ from reports.charts.canvas import (
     time_axis,
     value_axis,
 )
+from reports.charts.theme import Theme, traits
 from reports.charts.thinning import thinned
-from reports.cost import COMPACTION_CPU
-from reports.load import RunGroup, cumulative
+from reports.data.cost import COMPACTION_CPU
+from reports.data.group import RunGroup, cumulative
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import cost_text
-from reports.theme import Theme, traits
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:

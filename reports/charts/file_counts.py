@@ -18,10 +18,10 @@ from reports.charts.canvas import (
     value_axis,
 )
 from reports.charts.hints import hint
+from reports.charts.theme import Theme, traits
 from reports.charts.thinning import thinned
-from reports.load import RunGroup, band
+from reports.data.group import RunGroup, band
 from reports.phrases import Sentence, Verbatim, joined, say
-from reports.theme import Theme, traits
 
 _FIRST_IN, _OTHER_IN = 3.7, 1.9  # heights of the first panel and of each one below it
 _DELETE_TITLES = {

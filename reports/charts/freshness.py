@@ -10,10 +10,10 @@ from bench.text import human_duration
 from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, value_axis
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
-from reports.load import RunGroup
+from reports.charts.theme import Theme, chart_label, traits
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, say
 from reports.text import duration_unit
-from reports.theme import Theme, chart_label, traits
 
 _FILES, _LATENCY = "files_mean", "query_mean_s"
 _TICKS_S = (1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 86_400, 7 * 86_400)

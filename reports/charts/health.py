@@ -12,10 +12,10 @@ from reports.charts.canvas import (
     shade,
     time_axis,
 )
+from reports.charts.theme import Theme, traits
 from reports.charts.thinning import thinned
-from reports.load import RunGroup, band
+from reports.data.group import RunGroup, band
 from reports.phrases import Sentence, Verbatim, joined, say
-from reports.theme import Theme, traits
 
 _BEST = 100
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.charts.canvas import root
-from reports.theme import Theme, chart_label, number
+from reports.charts.theme import Theme, chart_label, number
 
 MOST_HINTS = 120  # of one line: more would lie on top of each other
 _RADIUS_PT = 5.0

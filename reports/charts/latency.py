@@ -22,11 +22,11 @@ from reports.charts.canvas import (
     value_axis,
 )
 from reports.charts.hints import hint
+from reports.charts.theme import Theme, traits
 from reports.charts.thinning import thinned
-from reports.load import RunGroup, band
+from reports.data.group import RunGroup, band
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import duration_unit
-from reports.theme import Theme, traits
 
 _LANE_PT = 6.0  # one lane of compaction marks under the axis
 _MOST_MARKS = 300  # of a lane; more are drawn as so many places

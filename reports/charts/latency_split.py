@@ -15,10 +15,10 @@ from reports.charts.canvas import (
     nothing_to_draw,
     write_label,
 )
-from reports.load import RunGroup
+from reports.charts.theme import Theme, traits
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import duration_unit
-from reports.theme import Theme, traits
 
 _ROW_IN = 0.36
 _EXECUTION_ALPHA = 0.4

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from reports.charts.canvas import FONT_PT, belongs, root
 from reports.charts.placing import Spot, beside
-from reports.theme import Theme
+from reports.charts.theme import Theme
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from reports.charts.canvas import FONT_PT, STRATEGY_ID
 from reports.charts.hints import hints_of
-from reports.load import RunGroup
-from reports.theme import Theme
+from reports.charts.theme import Theme
+from reports.data.group import RunGroup
 
 _PNG_DPI = 200  # twice what a screen shows
 _GROUP_ID = re.compile(r'<g id="[^"]*"')

@@ -19,11 +19,11 @@ from reports.charts.canvas import (
 )
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
-from reports.load import RunGroup
-from reports.pareto_front import Point, differ_in_staleness, pareto_front, points
+from reports.charts.theme import Theme, chart_label, traits
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import cost_text, duration_unit
-from reports.theme import Theme, chart_label, traits
+from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
 _WIDTH_IN = 5.4  # stands beside a table
 _ARROW_PT = 11.0  # height of the arrow for a point above the scale

@@ -10,9 +10,9 @@ from matplotlib.ticker import Locator
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, ObserveRecord
 from reports.charts.canvas import FONT_PT, WIDTH_IN, belongs, time_locator, time_unit, write_label
-from reports.load import RunGroup
+from reports.charts.theme import Theme, traits
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, say
-from reports.theme import Theme, traits
 
 _COLUMNS = 3
 _LANE_IN = 0.15

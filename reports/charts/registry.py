@@ -17,7 +17,7 @@ from reports.charts import (
     sizes,
 )
 from reports.charts.output import Draw
-from reports.load import RunGroup
+from reports.data.group import RunGroup
 from reports.phrases import Sentence
 
 

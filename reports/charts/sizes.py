@@ -17,9 +17,9 @@ from reports.charts.canvas import (
     write,
     write_label,
 )
-from reports.load import RunGroup
+from reports.charts.theme import Theme, traits
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, say
-from reports.theme import Theme, traits
 
 _ROW_IN = 0.62
 _MOST_EMPTY_BINS = 3  # between the largest file and the target, which else is named at the edge

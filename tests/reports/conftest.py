@@ -4,7 +4,7 @@ import pytest
 from result_builder import UPSERT, build_results
 
 from bench.results.folders import load_runs
-from reports.load import run_groups
+from reports.data.group import run_groups
 
 HOSTILE = {
     "never": None,

@@ -10,13 +10,13 @@ import numpy as np
 from records import commit, compaction, end, query, run
 
 from bench.results.rows import METRIC_BY_NAME
-from reports.compare import compare, paired_interval
-from reports.contrasts import Contrast, confirmed
-from reports.judge import Circumstances, judge
-from reports.load import RunGroup, run_groups
-from reports.page_verdicts import page_verdicts
-from reports.sittings import Sample, SittingEffect
-from reports.trend import Trend, TrendSeries, trend, trend_of_runs
+from reports.data.group import RunGroup, run_groups
+from reports.verdicts.compare import compare, paired_interval
+from reports.verdicts.contrasts import Contrast, confirmed
+from reports.verdicts.judge import Circumstances, judge
+from reports.verdicts.page_verdicts import page_verdicts
+from reports.verdicts.sittings import Sample, SittingEffect
+from reports.verdicts.trend import Trend, TrendSeries, trend, trend_of_runs
 
 STRATEGIES = 5  # of a page; the first is the baseline
 RUN_SD = 0.05  # of the log of a timing, from run to run

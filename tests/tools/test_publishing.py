@@ -10,8 +10,8 @@ from bench.results.folders import load_runs
 from bench.results.records import SHARED_JVM, ContentRecord
 from bench.results.rows import rows
 from bench.text import MISSING, human_count
-from reports.load import run_groups
-from reports.render import markdown_text
+from reports.data.group import run_groups
+from reports.page.render import markdown_text
 from tools.publishing import EXAMPLE, FOLDER, Agreement, Published, entries, pack, pages, unpack
 
 

@@ -17,7 +17,8 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.rows import BASELINE, METRIC_BY_NAME, content_of
 from bench.text import counted, human_percent, named_once
-from reports.contrasts import (
+from reports.data.group import RunGroup, run_groups
+from reports.verdicts.contrasts import (
     Contrast,
     confirmed,
     leading_metrics,
@@ -25,8 +26,7 @@ from reports.contrasts import (
     old_and_new,
     with_baselines,
 )
-from reports.load import RunGroup, run_groups
-from reports.sittings import ASSUMES_NONE, SittingEffects
+from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
 
 EVERY_METRIC = "all"
 EXIT_BROKEN = 1

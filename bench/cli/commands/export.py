@@ -10,7 +10,7 @@ import typer
 from bench.cli.results_argument import ResultsArgument, readable_runs
 from bench.errors import ScenarioError, first_error
 from bench.results.records import MANIFEST
-from reports.export import export as export_tables
+from reports.data.export import export as export_tables
 
 
 class ExportFormat(StrEnum):

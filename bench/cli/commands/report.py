@@ -11,7 +11,7 @@ from bench.cli.results_argument import ResultsArgument, readable_runs
 from bench.errors import ScenarioError
 from bench.keys import known_text
 from bench.results.folders import RunResult
-from reports.render import render
+from reports.page.render import render
 
 
 def report(

@@ -45,7 +45,7 @@ from bench.results.folders import RunResult
 from bench.results.records import DELETE_WORDS, QUICK_WORDS, CompactionRecord, DecisionRecord
 from bench.results.rows import METRIC_BY_NAME, Row, common_delete_words, rows
 from bench.text import counted, named_once
-from reports.spreadsheets import formula_safe
+from reports.data.spreadsheets import formula_safe
 
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
 NESTED = ("run_values", "probes", "repetitions")

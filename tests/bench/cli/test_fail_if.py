@@ -12,8 +12,8 @@ from bench.cli import output
 from bench.cli.fail_if import noisy_tests, outcomes, parse_limit
 from bench.cli.main import main
 from bench.errors import ScenarioError
-from reports.compare import compare, compare_unpaired
-from reports.repeating import BytesNoise, compare_bytes, compare_counts
+from reports.verdicts.compare import compare, compare_unpaired
+from reports.verdicts.repeating import BytesNoise, compare_bytes, compare_counts
 
 HOLDS, FAILS, CANNOT_TELL = 0, 1, 4
 NEW = {"suite_id": "later", "started_utc": "2026-01-06T09:00:00Z"}

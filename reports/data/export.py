@@ -1,0 +1,121 @@
+"""Results as tidy tables for further analysis: a folder of Parquet files or one DuckDB file."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.results.folders import RunResult
+from bench.results.records import (
+    CommitRecord,
+    CompactionRecord,
+    ContentRecord,
+    ControlRecord,
+    DecisionRecord,
+    MaintenanceRecord,
+    Manifest,
+    ObserveRecord,
+    QueryRecord,
+    RunRecord,
+)
+from bench.results.rows import METRICS, content_of, usable
+from reports.data.group import RUN_COLUMNS, column_types, frame, run_groups
+
+RECORD_TABLES: Mapping[str, type[Any]] = {
+    "commits": CommitRecord,
+    "queries": QueryRecord,
+    "compactions": CompactionRecord,
+    "observations": ObserveRecord,
+    "controls": ControlRecord,
+    "decisions": DecisionRecord,
+    "maintenance": MaintenanceRecord,
+    "content_checks": ContentRecord,
+}
+_ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), dict: pa.string()}
+_OF_RUN: Mapping[str, type] = {name: column_types(Manifest)[name] for name in RUN_COLUMNS}
+
+
+def export(
+    runs: Iterable[RunResult], destination: Path, kind: Literal["parquet", "duckdb"]
+) -> tuple[Path, ...]:
+    """Write `runs`, `metrics` and a table for each kind of record; returns the files written.
+
+    Nested values (options, lists of actions) become JSON text. Runs whose figures must not be used are in all
+    tables except `metrics`; they have `runs.usable` = false. Raises ValueError where `destination` exists.
+    """
+    place = destination.absolute()  # a library might take "~x" or "file:x" for another place
+    log = destination.with_name(f"{destination.name}.wal")  # DuckDB would take it for its own, and delete it
+    for existing in filter(os.path.lexists, (destination, *((log,) if kind == "duckdb" else ()))):
+        raise ValueError(f"{existing} already exists: choose another destination or remove it first")
+    all_tables = tables(runs)
+    if kind == "parquet":
+        destination.mkdir(parents=True)
+        for name, table in all_tables.items():
+            pq.write_table(table, place / f"{name}.parquet")
+        return tuple(destination / f"{name}.parquet" for name in all_tables)
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect(str(place)) as database:
+        for name, table in all_tables.items():
+            database.register("source", table)
+            database.execute(f"create table {name} as select * from source")  # noqa: S608 - a name of ours
+            database.unregister("source")
+    return (destination,)
+
+
+def tables(runs: Iterable[RunResult]) -> dict[str, pa.Table]:
+    """Every table by name, with all its columns even if there is no record."""
+    all_runs = tuple(runs)
+    by_name = {"runs": _runs(all_runs), "metrics": _metrics(all_runs)}
+    for name, kind in RECORD_TABLES.items():
+        types = {**_OF_RUN, **column_types(kind)}
+        by_name[name] = _table(frame(all_runs, kind).to_dict("records"), types)
+    return by_name
+
+
+def _runs(runs: tuple[RunResult, ...]) -> pa.Table:
+    added: dict[str, type] = {"folder": str, "content": str, "usable": bool}
+    ends = {name: kind for name, kind in column_types(RunRecord).items() if name not in ("tick", "at_ms")}
+    lines = [
+        {**dict(run.manifest), **({name: getattr(run.end, name) for name in ends} if run.end else {}),
+         "folder": _text(run.folder), "content": content_of(run), "usable": usable(run)}
+        for run in runs
+    ]  # fmt: skip
+    return _table(lines, {**column_types(Manifest), **ends, **added})
+
+
+def _text(path: Path) -> str:
+    r"""A path as text; bytes that are not UTF-8 are written \xNN."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def _metrics(runs: tuple[RunResult, ...]) -> pa.Table:
+    """A line per usable run and metric; a value that does not apply is null."""
+    lines = []
+    for group in run_groups(runs):
+        for row in group.rows:
+            used = [run.manifest for run in group.usable_runs if run.manifest.strategy == row.strategy]
+            used.sort(key=lambda manifest: manifest.repetition)  # the order of `run_values`
+            for metric in METRICS:
+                for manifest, value in zip(used, row.run_values[metric.name], strict=True):
+                    columns = {name: getattr(manifest, name) for name in RUN_COLUMNS}
+                    lines.append({**columns, "metric": metric.name, "unit": metric.unit, "value": value})
+    return _table(lines, {**_OF_RUN, "metric": str, "unit": str, "value": float})
+
+
+def _table(lines: Iterable[Mapping[Any, Any]], types: Mapping[str, type]) -> pa.Table:
+    rows = tuple(lines)
+    schema = pa.schema([(name, _ARROW[kind]) for name, kind in types.items()])
+    columns = {name: [_plain(row.get(name), kind) for row in rows] for name, kind in types.items()}
+    return pa.table(columns, schema=schema)
+
+
+def _plain(value: Any, kind: type) -> Any:
+    """One value as its column holds it; pandas turns a None among numbers into NaN."""
+    if value is None or value != value:
+        return None
+    return json.dumps(value, sort_keys=True) if kind is dict else kind(value)

@@ -1,0 +1,164 @@
+"""The report as files: one self-contained page, the same in Markdown, and its charts and tables."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from errno import EEXIST
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from bench.results.folders import RunResult
+from reports.charts.output import png, svg, svg_of_page
+from reports.charts.theme import DARK, LIGHT, Theme
+from reports.data.csv_files import CSV_NAMES, write_csv_files
+from reports.data.group import run_groups
+from reports.page import markdown
+from reports.page.content import Page, Picture, page_content, shorten
+from reports.page.tables import Cell
+from reports.phrases import Sentence, Verbatim
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_PAGE = "index.html"
+_GENERATOR = b'<meta name="generator" content="compactbench">'
+_HTML_TABLE_ENDS = 60  # rows kept at either end of a long table
+_MARKDOWN_TABLE_ENDS = 5
+_SHORT_CHARACTERS = 28
+_NUMBER_AND_UNIT = re.compile(
+    r"(?<=\d) (?=(?:%|µs|ms|s|min|h|d|B|[KMGTP]iB)(?!\w))|(?<=\bn) (?==)|(?<=\bn =) "
+)
+
+
+def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = None) -> Path:
+    """Write the report into the folder `destination` and return its page, which says it was made `now`.
+
+    An earlier report is overwritten. Raises ValueError when there is no run, and FileExistsError for a folder
+    that has other files.
+    """
+    groups = run_groups(runs)
+    if not groups:
+        raise ValueError("there is no run to report on")
+    _check_ours(destination)
+    page = page_content(groups)
+    charts = destination / "charts"
+    charts.mkdir(parents=True, exist_ok=True)
+    made = destination / _PAGE
+    if not made.exists():  # it marks the folder as ours, even if the report is interrupted
+        made.write_bytes(b"<!doctype html>" + _GENERATOR)
+    for content in page.contents:
+        for picture in content.pictures:
+            _write_chart(picture, LIGHT.of_page(page.labels), charts)
+    tables = write_csv_files(groups, destination / "tables")
+    (destination / "report.md").write_text(_markdown(page, tables), encoding="utf-8")
+    made.write_text(_html(page, tables, now or datetime.now(UTC)), encoding="utf-8")
+    return made
+
+
+def _check_ours(folder: Path) -> None:
+    """Refuse a folder in which files of somebody's own might be overwritten."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    page = folder / _PAGE
+    if not (page.is_file() and _GENERATOR in page.read_bytes()):
+        raise FileExistsError(EEXIST, "it contains files that are not a report", str(folder))
+
+
+def markdown_text(runs: Iterable[RunResult]) -> str:
+    """The report in Markdown, with links to charts and tables that `render` writes."""
+    return _markdown(page_content(run_groups(runs)), CSV_NAMES)
+
+
+def _write_chart(picture: Picture, theme: Theme, folder: Path) -> None:
+    draw = picture.chart.draw
+    alone = svg(draw, picture.group, theme, picture.stem)
+    (folder / f"{picture.stem}.svg").write_text(
+        f'<?xml version="1.0" encoding="utf-8"?>\n{alone}', encoding="utf-8"
+    )
+    (folder / f"{picture.stem}.png").write_bytes(png(draw, picture.group, theme))
+
+
+def _markdown(page: Page, tables: tuple[str, ...]) -> str:
+    environment = _environment(False, markdown.to_markdown)
+    environment.filters |= {"table": markdown.table, "fenced": markdown.fenced, "raw": markdown.SafeMarkdown}
+    template = environment.get_template("report.md.j2")
+    return template.render(
+        page=page, tables=tables, shorten=lambda table: shorten(table, _MARKDOWN_TABLE_ENDS)
+    )
+
+
+def _html(page: Page, tables: tuple[str, ...], now: datetime) -> str:
+    environment = _environment(True, _to_html)
+    theme, script = LIGHT.of_page(page.labels), _own_file("report.js")
+    numbers = {label: number for number, label in enumerate(page.labels)}
+    return environment.get_template("report.html.j2").render(
+        page=page,
+        tables=tables,
+        made=f"{now:%Y-%m-%d %H:%M} UTC",
+        style=_colours() + _own_file("report.css"),
+        script=script,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        drawn=lambda picture: _drawn(picture, theme),
+        number_of=lambda row: _number_of(row, numbers),
+        shorten=lambda table: shorten(table, _HTML_TABLE_ENDS),
+    )
+
+
+def _own_file(name: str) -> Markup:
+    return Markup((_TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def _colours() -> Markup:
+    """The colours of both themes as variables of the style sheet, which the charts use too."""
+    light, dark = (
+        " ".join(f"--{name}: {colour};" for name, colour in theme.colours.items()) for theme in (LIGHT, DARK)
+    )
+    in_the_dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    return Markup(f":root {{ {light} }}\n{in_the_dark}\n")  # noqa: S704 - our own colours
+
+
+def _number_of(row: tuple[Cell, ...], numbers: dict[str, int]) -> int | None:
+    """The number of the first strategy that a row names, so that it lights up with that one's lines."""
+    named = (cell.text for cell in row[:2] if isinstance(cell.text, Verbatim))
+    return next((numbers[text] for text in named if text in numbers), None)
+
+
+def _environment(autoescape: bool, finalize: Callable[[object], object]) -> Environment:
+    """`finalize` sees every value before it is printed: in Markdown it is what escapes."""
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=autoescape,  # noqa: S701 - off for Markdown alone
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _to_html(value: object) -> object:
+    """What the page prints for a value; plain strings are escaped by the template."""
+    if isinstance(value, Sentence):
+        return Markup().join(_code(p) if isinstance(p, Verbatim) else _unbroken(p) for p in value.parts)
+    return _code(value) if isinstance(value, Verbatim) else value
+
+
+def _code(text: Verbatim) -> Markup:
+    """A label; a short one is not broken at its hyphens."""
+    kind = ' class="short"' if len(text) <= _SHORT_CHARACTERS else ""
+    return Markup(f"<code{kind}>{{}}</code>").format(str(text))  # noqa: S704 - `kind` is ours
+
+
+def _unbroken(text: str) -> str:
+    """Numbers kept on one line with their units."""
+    return _NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
+def _drawn(picture: Picture, theme: Theme) -> Markup:
+    """A chart whose colours follow the page, with what it shows as its text."""
+    image = svg_of_page(picture.chart.draw, picture.group, theme, picture.stem)
+    text = escape(f"{picture.title}. {picture.finding}".strip())
+    labelled = image.replace("<svg ", f'<svg role="img" aria-label="{text}" ', 1)
+    return Markup('<div class="chart">{}</div>').format(Markup(labelled))  # noqa: S704 - escaped by matplotlib

@@ -1,0 +1,142 @@
+"""What is certain because it was counted: compactions, bytes rewritten, files, space on storage."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bench.results.rows import Row
+from bench.text import human_bytes, human_count, human_percent, human_ratio
+from reports.data.group import RunGroup
+from reports.phrases import Sentence, Verbatim, joined, listed, say
+from reports.verdicts.pareto_front import pareto_front, points
+
+_SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides nothing
+_EXPIRY = ("expire", "vacuum")  # where a manifest does not say: parts of the names of commands
+
+
+def certain(group: RunGroup) -> tuple[Sentence, ...]:
+    """The most important first; what a policy rewrites only for those that the answer names."""
+    rewritten = (_rewritten(part) for part in group.parts)
+    return tuple(
+        sentence
+        for sentence in (*rewritten, _files(group), *_delete_files(group), _space(group))
+        if sentence is not None
+    )
+
+
+def _rewritten(group: RunGroup) -> Sentence | None:
+    """Compactions and bytes of the strategies on the front; of all where no point is known."""
+    named = [point.strategy for point in pareto_front(points(group)) if not point.is_baseline]
+    rows = [group.row(label) for label in named or group.strategies]
+    known = [(r.strategy, r.values["compactions"], r.values["compaction_added_bytes"]) for r in rows]
+    parts = [
+        say(Verbatim(label), f" compacts {_times(number)} and writes {human_bytes(size_bytes)}")
+        for label, number, size_bytes in known
+        if number and size_bytes
+    ]
+    if not parts:
+        return None
+    sizes = sorted((size_bytes, label) for label, number, size_bytes in known if number and size_bytes)
+    (least, fewest), (most, largest) = sizes[0], sizes[-1]
+    differ = largest != fewest and group.compare("compaction_added_bytes", largest, fewest).verdict != "equal"
+    apart = (
+        say("; ", Verbatim(largest), f" rewrites {human_ratio(most / least)} the bytes of ", Verbatim(fewest))
+        if differ
+        else say()
+    )
+    return _in_turn(parts) + apart + say(", as modelled." if group.is_simulated else ".")
+
+
+def _in_turn(parts: list[Sentence]) -> Sentence:
+    """Clauses one after the other."""
+    first, *others = parts
+    return sum(((say("; ") + part) for part in others), start=first)
+
+
+def _times(number: float) -> str:
+    return "once" if number == 1 else "twice" if number == 2 else f"{human_count(number)} times"
+
+
+def _files(group: RunGroup) -> Sentence | None:
+    return _grouped(group, "files_end", "The table ends with ", ("data file", "data files"))
+
+
+def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
+    """Of each format apart: what counts as one delete file differs between them."""
+    for part in group.parts:
+        words = part.delete_words[0]
+        left = (f"{words.removesuffix('s')} left", f"{words} left")
+        if any(row.values["delete_files_end"] for row in part.rows):
+            yield _grouped(part, "delete_files_end", "It has ", left)
+
+
+def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) -> Sentence | None:
+    """A count at the end, with the strategies that share it; the smallest first. The noun stands once.
+
+    A strategy whose runs differ in it is left out, as its count is not certain.
+    """
+    labels_by_count: dict[float, list[str]] = {}
+    for row in group.rows:
+        counts = {count for count in row.run_values[metric] if count is not None}
+        if len(counts) == 1:
+            labels_by_count.setdefault(counts.pop(), []).append(row.strategy)
+    parts = [
+        say(human_count(count), "" if place else f" {noun[count != 1]}", " with ") + listed(labels)
+        for place, (count, labels) in enumerate(sorted(labels_by_count.items()))
+    ]
+    return say(start) + joined(parts) + say(".") if parts else None
+
+
+def _space(group: RunGroup) -> Sentence | None:
+    """Who ends with the most on storage, against the least; the remedy where no rule expires versions."""
+    sizes = {row.strategy: size for row in group.rows if (size := row.values["storage_bytes_end"])}
+    if len(sizes) < 2:
+        return None
+    most, least = max(sizes, key=lambda label: sizes[label]), min(sizes, key=lambda label: sizes[label])
+    if sizes[most] < _SPACE_ABOVE * sizes[least]:
+        return None
+    start = say(
+        "Space: ", Verbatim(most), f" ends with {human_bytes(sizes[most])} on storage",
+        _metadata_share(group.row(most), sizes[most]),
+        f", {human_ratio(sizes[most] / sizes[least])} that of ", Verbatim(least),
+    )  # fmt: skip
+    if _drops_versions(group, most):
+        return start + say(_what_dropping_did(group, most))
+    advice = (
+        ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "
+        "metadata. To see what dropping them frees, add a rule for it to the scenario's "
+    )
+    return start + say(advice, Verbatim("[[maintenance]]"), ".")
+
+
+def _metadata_share(row: Row, size_bytes: float) -> str:
+    metadata_bytes = row.values["metadata_storage_bytes_end"]
+    return "" if metadata_bytes is None else f" ({human_percent(metadata_bytes / size_bytes)} of it metadata)"
+
+
+def _what_dropping_did(group: RunGroup, label: str) -> str:
+    freed_bytes = group.row(label).values["maintenance_freed_bytes"]
+    if not group.manifest.scenario_text.get("maintenance") or freed_bytes is None:
+        return ", although a rule drops old versions."
+    if freed_bytes > 0:
+        return f", although maintenance freed {human_bytes(freed_bytes)}."
+    return (
+        ". Maintenance drops old versions but freed nothing: it may keep them longer than the stream lasts."
+    )
+
+
+def _drops_versions(group: RunGroup, label: str) -> bool:
+    manifest = group.manifest_of(label)
+    if manifest.drops_versions is not None:
+        return manifest.drops_versions
+    rules = (*_rules(manifest.scenario_text, "maintenance"), *_rules(group.definition(label), "rules"))
+    return any(word in _planner(rule) for rule in rules for word in _EXPIRY)
+
+
+def _rules(part: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    rules = part.get(name)
+    return [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
+
+
+def _planner(rule: Mapping[str, Any]) -> str:
+    planner = rule.get("planner")
+    return str(planner.get("type", "")) if isinstance(planner, dict) else ""

@@ -1,0 +1,73 @@
+"""What each strategy costs: compaction, and what it causes in maintenance, evaluations and commits."""
+
+from bench.results.rows import BASELINE
+from reports.data.cost import TOTAL_CPU
+from reports.data.group import RunGroup
+from reports.page.sections.summary import BREAK_EVEN, break_evens
+from reports.page.tables import Cell, Column, Table, has_values, metric_cells
+from reports.phrases import Verbatim
+from reports.verdicts.page_verdicts import PageVerdicts
+
+_COST = ""  # stands for the cost of compaction, as the group recorded it
+_COLUMNS = (  # metrics that no run has a value of are left out
+    (_COST, "", "s"),
+    ("jit_share", "Of it JIT", ""),
+    ("compaction_executor_cpu_s", "Of it in tasks", "s"),
+    ("maintenance_cpu_s", "Maintenance CPU", "s"),
+    ("maintenance_freed_bytes", "Freed by it", ""),
+    ("evaluation_cpu_s", "Evaluation CPU", "s"),
+    ("policy_cpu_s", "Policy CPU", "s"),
+    ("commit_cpu_s", "Commit CPU", "s"),
+    ("total_cpu_s", TOTAL_CPU.title, "s"),
+    ("compaction_peak_rss_bytes", "Peak memory", "process"),
+    ("compaction_peak_heap_bytes", "Peak memory", "Java heap"),
+    ("money_per_day", "Cost per day", "currency"),
+    (BREAK_EVEN, "Break-even", "queries per hour"),
+)
+_NOTES = (  # shown with the columns they explain
+    ("jit_share", "JIT: the share of compaction CPU that Java's compiler took; it falls as a process ages."),
+    (
+        "commit_cpu_s",
+        "Commits have the same rows for all, but metadata that a strategy leaves behind makes them more "
+        "expensive, and its writer or table properties may change what they do.",
+    ),
+    (
+        BREAK_EVEN,
+        f"Break-even: with more queries per hour than this, the strategy costs less CPU than {BASELINE} over "
+        f"this scenario. It falls as a scenario gets longer, since the tables of {BASELINE} only grow.",
+    ),
+)
+_TOTAL = "Policy: compaction, maintenance and evaluations. Total: policy and commits."
+_MODELLED_TOTAL = (
+    "Policy: compaction and maintenance. Total: policy and commits."  # evaluations have no model
+)
+_CAPTION = "Over the whole stream"
+
+
+def costs(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
+    """A row per strategy; None where nothing but the compactions themselves was accounted for."""
+    cost = group.compaction_cost
+    metrics = [(cost.metric, cost.title, "s") if c[0] == _COST else c for c in _COLUMNS]
+    known = [c for c in metrics if has_values(group.rows, c[0]) and _is_shown(group, c[0])]
+    if len(known) < 2:
+        return None
+    cells = [[Cell(Verbatim(row.strategy)) for row in group.rows]]
+    cells += [
+        break_evens(group, verdicts) if name == BREAK_EVEN else metric_cells(group.rows, name)
+        for name, _, _ in known
+    ]
+    columns = (
+        Column("Strategy", is_number=False),
+        *(Column(title, group.manifest.currency if unit == "currency" else unit) for _, title, unit in known),
+    )
+    names = {name for name, _, _ in known}
+    modelled = ("Times are modelled.",) if group.is_simulated else ()
+    totals = _MODELLED_TOTAL if group.is_simulated else _TOTAL
+    total = (totals,) if "policy_cpu_s" in names else ()
+    note = " ".join((*modelled, *total, *(text for name, text in _NOTES if name in names)))
+    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
+
+
+def _is_shown(group: RunGroup, name: str) -> bool:
+    """Not what is nowhere above 0."""
+    return any(row.values[name] for row in group.rows)

@@ -1,0 +1,71 @@
+"""The delete files each strategy leaves behind, and the rows in them, beside what it costs."""
+
+from reports.data.group import RunGroup
+from reports.page.tables import Cell, Column, Table, has_values, latency_unit, metric_cells
+from reports.phrases import Verbatim
+
+_LEFT_BEHIND = (
+    ("delete_files_mean", "Delete files", "mean"),
+    ("delete_files_end", "Delete files", "at end"),
+    ("equality_files_mean", "Equality deletes", "mean"),
+    ("delete_rows_mean", "Deleted rows", "mean"),
+    ("delete_rows_end", "Deleted rows", "at end"),
+    ("deletes_age_mean_s", "Age of oldest delete", "mean, s"),
+    ("since_compaction_mean_s", "Age of last compaction", "mean, s"),
+    ("health_mean", "Health", "mean, of 100"),
+)
+_OF_FORMATS = (
+    "What a delete file is differs between formats, so its columns compare strategies of one format only: a "
+    "deletion vector counts as one delete file, with the rows that it marks, wherever it is stored; an "
+    "equality delete file has a deleted row for each key that it names."
+)
+_QUERY = "query_mean_s"
+_CAPTION = "Beside cost and latency"
+_NOTES = (  # shown with the columns they explain
+    ("delete_files_mean", "Means are over time."),
+    (
+        "delete_rows_mean",
+        "Deleted rows: those in the live delete files. A log file has new versions of rows as well as "
+        "deletes, a key once for each commit.",
+    ),
+    (
+        "deletes_age_mean_s",
+        "Age of oldest delete: how long the oldest live delete or log file has waited: how far behind a "
+        "reader may be that does not apply them, for one row or many.",
+    ),
+    (
+        "since_compaction_mean_s",
+        "Age of last compaction: time since a compaction last committed; files it did not touch have waited "
+        "longer.",
+    ),
+    (
+        "health_mean",
+        "Health: the score that the planner of the strategy reports whenever its trigger fires; 100 is best.",
+    ),
+)
+
+
+def left_behind(group: RunGroup) -> Table | None:
+    """A row per strategy: what it leaves behind, then cost and latency; None where deletes do not occur."""
+    if not group.has_deletes:
+        return None
+    known = [column for column in _LEFT_BEHIND if has_values(group.rows, column[0])]
+    cost = (group.compaction_cost.metric, group.compaction_cost.title, "s")
+    per_second, unit = latency_unit(group.rows, [_QUERY])
+    metrics = (
+        *known,
+        cost,
+        ("compaction_added_bytes", "Compaction added", ""),
+        (_QUERY, "Query mean", unit),
+    )
+    cells = [[Cell(Verbatim(label)) for label in group.strategies]]
+    cells += [metric_cells(group.rows, name, per_second if name == _QUERY else 1.0) for name, _, _ in metrics]
+    columns = (
+        Column("Strategy", is_number=False),
+        *(Column(group.in_delete_words(title), unit) for _, title, unit in metrics),
+    )
+    names = {name for name, _, _ in known}
+    of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
+    texts = (group.in_delete_words(text) for name, text in _NOTES if name in names)
+    note = " ".join((*texts, *of_formats))
+    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)

@@ -1,0 +1,230 @@
+"""The tables behind the summary: each compaction, each query, each rule, each metric, each forecast."""
+
+from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.rows import METRICS, Metric, Row
+from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
+from reports.data.group import RunGroup
+from reports.page.sections.answer import query_text
+from reports.page.tables import Cell, Column, Table, arrow, durations, seconds
+from reports.phrases import Sentence, Verbatim, joined, listed, say
+from reports.text import format_value
+
+_ERROR_CHARACTERS = 200
+_FORECAST_WITHIN = 0.05  # of the bytes: how rows are ordered within a file changes them by as much
+_BEFORE_AFTER = arrow("before", "after")
+
+
+def compactions(group: RunGroup) -> tuple[Table, ...]:
+    """Every compaction of the first usable run of each strategy that tried one, in order."""
+    by_strategy = ((label, run.of(CompactionRecord)) for label, run in group.first_runs.items())
+    return tuple(_compactions(group, label, records) for label, records in by_strategy if records)
+
+
+def _compactions(group: RunGroup, label: str, records: tuple[CompactionRecord, ...]) -> Table:
+    files, deleted = (words.capitalize() for words in group.delete_words)
+    has_kinds = any(c.plan_kind for c in records)
+    has_deletes = any(c.delete_files_before_count for c in records)
+    unit, queries = durations([*(c.query_before_s for c in records), *(c.query_after_s for c in records)])
+    columns = (
+        Column("At"), Column("Status", is_number=False),
+        *((Column("Kind", is_number=False),) if has_kinds else ()), Column("Reason", is_number=False),
+        Column(f"Data files {_BEFORE_AFTER}"),
+        *((Column(f"{files} {_BEFORE_AFTER}"), Column(f"{deleted} after")) if has_deletes else ()),
+        Column(f"Live bytes {_BEFORE_AFTER}"), Column("Added"), Column("Time", "s"), Column("CPU", "s"),
+        Column("Query before", unit), Column("Query after", unit),
+    )  # fmt: skip
+    costs = (seconds(getattr(c, name) for c in records) for name in ("wall_s", "own_cpu_s"))
+    timings = zip(*costs, queries[: len(records)], queries[len(records) :], strict=True)
+    rows = tuple(
+        (*_compaction(c, has_kinds, has_deletes), *(Cell(text) for text in times))
+        for c, times in zip(records, timings, strict=True)
+    )
+    caption = "Every compaction, in order"
+    return Table(columns, rows, title=say(Verbatim(label)), caption=caption)
+
+
+def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tuple[Cell, ...]:
+    error = Verbatim(c.error[:_ERROR_CHARACTERS]) if c.error else ""
+    deletes = (
+        Cell(arrow(human_count(c.delete_files_before_count), human_count(c.delete_files_after_count))),
+        Cell(format_value("count", c.delete_rows_after)),
+    )
+    return (
+        Cell(human_duration(c.at_ms / 1000)),
+        Cell(Verbatim(c.status), error),
+        *((Cell(Verbatim(c.plan_kind)),) if has_kinds else ()),
+        Cell(Verbatim(c.reason)),
+        Cell(arrow(human_count(c.files_before_count), human_count(c.files_after_count))),
+        *(deletes if has_deletes else ()),
+        Cell(arrow(human_bytes(c.live_before_bytes), human_bytes(c.live_after_bytes))),
+        Cell(human_bytes(c.added_bytes)),
+    )
+
+
+_QUERY_COLUMNS = (
+    ("query_mean_s", "Mean", "s"), ("query_p50_s", "p50", "s"), ("query_p95_s", "p95", "s"),
+    ("query_max_s", "Max", "s"), ("planning_mean_s", "Planning", "s"), ("execution_mean_s", "Execution", "s"),
+    ("files_mean", "Data files", "mean"), ("delete_files_mean", "Delete files", "mean"),
+    ("opened_bytes_mean", "Bytes opened", "mean"), ("opened_share", "Bytes opened", "of live"),
+    ("read_amplification", "Read amplification", ""),
+)  # fmt: skip
+
+
+def queries(group: RunGroup) -> tuple[Table, ...]:
+    """One table per query, the primary one first: different queries are never averaged.
+
+    Queries that a model cannot tell apart share a table.
+    """
+    primary = group.manifest.primary_probe
+    names = dict.fromkeys(name for row in group.rows for name in row.probes)
+    alike: dict[object, list[str]] = {}
+    for name in sorted(names, key=lambda name: name != primary):
+        figures = tuple((row.strategy, repr(row.probes.get(name))) for row in group.rows)
+        alike.setdefault(figures if group.is_simulated else name, []).append(name)
+    return tuple(_query(group, shared) for shared in alike.values())
+
+
+def _query(group: RunGroup, names: list[str]) -> Table:
+    name = names[0]
+    rows = [row for row in group.rows if name in row.probes]
+    timings = [row.probes[name][key] for key, _, unit in _QUERY_COLUMNS if unit == "s" for row in rows]
+    time_unit, texts_of_times = durations(timings)
+    cells, times = [[Cell(Verbatim(row.strategy)) for row in rows]], iter(texts_of_times)
+    for key, _, unit in _QUERY_COLUMNS:
+        values = [row.probes[name][key] for row in rows]
+        texts = [next(times) if unit == "s" else format_value(_unit_of(key), value) for value in values]
+        cells.append([Cell(text) for text in texts])
+    columns = (
+        Column("Strategy", is_number=False),
+        *(
+            Column(group.in_delete_words(title), time_unit if unit == "s" else unit)
+            for _, title, unit in _QUERY_COLUMNS
+        ),
+    )
+    return Table(
+        columns,
+        tuple(zip(*cells, strict=True)),
+        "The model does not tell these queries apart." if len(names) > 1 else "",
+        title=_title(group, names),
+        caption="Latency and work of each strategy",
+    )
+
+
+def _unit_of(key: str) -> str:
+    """The unit of a query's figure that is no time."""
+    units = {"bytes": "bytes", "share": "share", "amplification": "ratio"}
+    return next((unit for part, unit in units.items() if part in key), "count")
+
+
+def _title(group: RunGroup, names: list[str]) -> Sentence:
+    """The queries of a table, each with its SQL."""
+    return joined([_named(group, name) for name in names])
+
+
+def _named(group: RunGroup, name: str) -> Sentence:
+    sql = query_text(group, name)
+    primary = " (primary)" if name == group.manifest.primary_probe else ""
+    return say(Verbatim(name), primary) + (say(": ", Verbatim(sql)) if sql else say())
+
+
+def decisions(group: RunGroup) -> Table | None:
+    """How often each rule was evaluated and with what result, in the first usable run of each strategy."""
+    counts_by_rule: dict[tuple[str, str, str], dict[str, int]] = {}
+    for label, run in group.first_runs.items():
+        for d in run.of(DecisionRecord):
+            counts = counts_by_rule.setdefault((label, d.trigger, d.planner), {})
+            counts[d.status] = counts.get(d.status, 0) + 1
+    statuses = ("not_due", "nothing_to_do", "planned")
+    rows = tuple(
+        (*(Cell(Verbatim(part)) for part in rule), Cell(human_count(sum(counts.values()))),
+         *(Cell(human_count(counts.get(status, 0))) for status in statuses))
+        for rule, counts in counts_by_rule.items()
+    )  # fmt: skip
+    names = (Column(title, is_number=False) for title in ("Strategy", "Trigger", "Planner"))
+    numbers = (Column(title) for title in ("Evaluations", "Not due", "Nothing to do", "Planned"))
+    caption = "How often each rule was evaluated, and what came of it"
+    return Table((*names, *numbers), rows, caption=caption) if rows else None
+
+
+def metrics(group: RunGroup) -> Table:
+    """A row for each metric that has a value in some run, a column for each strategy; zeros are a note."""
+    columns = (Column("Metric", is_number=False), *(Column(Verbatim(label)) for label in group.strategies))
+    known = [m for m in METRICS if any(row.values[m.name] is not None for row in group.rows)]
+    zero = [m.name for m in known if not any(any(row.run_values[m.name]) for row in group.rows)]
+    note = (
+        "Means over the runs, with the lowest and highest run where they differ. Exact figures are counted; "
+        "bytes repeat but for how well rows compress; timings have noise. Metrics without a value in any run "
+        "are omitted."
+    )
+    return Table(
+        columns,
+        tuple(_metric(metric, group.rows) for metric in known if metric.name not in zero),
+        f"{note} Zero in every run: {listed(zero)}." if zero else note,
+        caption="Every metric of every strategy",
+    )
+
+
+_BASIS = {"count": ", exact", "bytes": ", almost exact", "timing": ""}
+
+
+def _metric(metric: Metric, rows: tuple[Row, ...]) -> tuple[Cell, ...]:
+    better = "" if metric.better == "neither" else f", {metric.better} is better"
+    about = f"{metric.unit}{_BASIS[metric.basis]}{better}: {metric.definition.replace('`', '')}"
+    cells = []
+    for row in rows:
+        known = [value for value in row.run_values[metric.name] if value is not None]
+        ends = [format_value(metric.name, end) for end in (min(known), max(known))] if known else []
+        note = f"{ends[0]} to {ends[1]}" if len(set(ends)) == 2 else ""
+        cells.append(Cell(format_value(metric.name, row.values[metric.name]), note))
+    return (Cell(Verbatim(metric.name), about), *cells)
+
+
+def forecasts(group: RunGroup) -> Table | None:
+    """What the planner forecast for each command and what the command did, summed over the first runs."""
+    rows = tuple(_forecast(label, name, *figures) for (label, name), figures in _forecast_sums(group).items())
+    names = (Column("Strategy", is_number=False), Column("Figure", is_number=False))
+    numbers = (Column(title) for title in ("Compactions", "Forecast", "Actual", "Forecast / actual"))
+    note = "Sums over the compactions of the first usable repetition. A dash: the run did not record it."
+    caption = "What the planners forecast, and what was done"
+    return Table((*names, *numbers), rows, note, caption=caption) if rows else None
+
+
+def as_forecast(group: RunGroup) -> Sentence | None:
+    """One sentence in place of the table where all came as forecast; None where anything did not."""
+    sums = _forecast_sums(group)
+    if not sums or any(actual is None for _, _, actual in sums.values()):
+        return None
+    apart = {name: 0.0 for _, name in sums}
+    for (_, name), (_, forecast, actual) in sums.items():
+        off = abs(forecast / actual - 1) if actual else float(forecast != 0)
+        apart[name] = max(apart[name], off)
+    sizes = [off for name, off in apart.items() if name.endswith("_bytes")]
+    counts = [off for name, off in apart.items() if not name.endswith("_bytes")]
+    if any(counts) or max(sizes, default=0) > _FORECAST_WITHIN:
+        return None
+    within = (
+        f", bytes within {human_percent(max(sizes))}" if max(sizes, default=0) > 0 else " and so did bytes"
+    )
+    return say(f"All counts came out as forecast{within if sizes else ''}.")
+
+
+def _forecast_sums(group: RunGroup) -> dict[tuple[str, str], tuple[int, float, float | None]]:
+    """Compactions, forecast and actual figure by strategy and name, over the first runs."""
+    sums: dict[tuple[str, str], tuple[int, float, float | None]] = {}
+    for label, run in group.first_runs.items():
+        for c in run.of(CompactionRecord):
+            for name, expected in (c.forecast or {}).items():
+                count, forecast, actual = sums.get((label, name), (0, 0.0, 0.0))
+                recorded = getattr(c, name, None) if name in CompactionRecord.model_fields else None
+                total = (
+                    actual + recorded if actual is not None and isinstance(recorded, int | float) else None
+                )
+                sums[(label, name)] = (count + 1, forecast + expected, total)
+    return sums
+
+
+def _forecast(label: str, name: str, count: int, forecast: float, actual: float | None) -> tuple[Cell, ...]:
+    unit = "bytes" if name.endswith("_bytes") else "s" if name.endswith("_s") else "count"
+    quotient = f"{forecast / actual:.2f}" if actual else MISSING
+    figures = (human_count(count), format_value(unit, forecast), format_value(unit, actual), quotient)
+    return (Cell(Verbatim(label)), Cell(Verbatim(name)), *(Cell(text) for text in figures))

@@ -1,0 +1,53 @@
+"""What must not be concluded from the figures of a run group."""
+
+from collections.abc import Iterator
+
+from bench.text import human_bytes
+from reports.data.group import RunGroup
+from reports.page.sections.notes import LIMITS, noted
+from reports.phrases import Sentence, say
+
+_ONE_MACHINE = say(
+    "Everything ran on one machine: no network, no object store, no scheduler, no other tenants."
+)
+_ELSEWHERE = ("machines", "storage")  # notes of runs for which that does not hold
+_TREND = say(
+    "Latency trends are relative to a control query: what slows it and the probe alike cancels. A table that "
+    "grows all the time cannot be told from time itself."
+)
+
+
+_OF_FORMATS = say(
+    "A format is measured with the one engine that writes and reads it here, at the settings above. Another "
+    "engine may reverse what is said of two formats."
+)
+
+
+def limits(group: RunGroup) -> tuple[Sentence, ...]:
+    """The most important first."""
+    of_the_runs = [LIMITS[note] for note in LIMITS if note in noted(group)]
+    of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
+    if group.is_simulated:
+        return (*_of_the_model(), *of_formats, *of_the_runs, *_of_the_data(group))
+    went_elsewhere = any(key in _ELSEWHERE for key, _ in noted(group))
+    of_the_place = () if went_elsewhere else (_ONE_MACHINE,)
+    return (*of_the_place, *of_formats, *of_the_runs, *_of_the_data(group), _TREND)
+
+
+def _of_the_model() -> Iterator[Sentence]:
+    yield say("Nothing was measured: all times come from a cost model and its coefficients.")
+    yield say(
+        "The model prices files, bytes and tasks independently of each other. It has no caches and no other "
+        "tenants, and it only holds for file and table sizes like those its coefficients were derived from."
+    )
+
+
+def _of_the_data(group: RunGroup) -> Iterator[Sentence]:
+    known = [volume for row in group.rows if (volume := row.values["ingested_bytes"]) is not None]
+    if not known:
+        return
+    volume = max(known)
+    yield say(
+        f"The stream contains {human_bytes(volume)} of data. Fixed costs (planning, commit, task start) "
+        "weigh more on a small table than on a large one, so ratios between strategies may not carry over."
+    )

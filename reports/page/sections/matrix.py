@@ -1,0 +1,52 @@
+"""Several scenarios in one table: cost and latency of each strategy in each of them."""
+
+from collections.abc import Sequence
+
+from bench.text import MISSING, human_duration, named_once
+from reports.data.group import RunGroup
+from reports.page.sections.answer import best
+from reports.page.tables import Cell, Column, Table
+from reports.phrases import Verbatim
+from reports.text import cost_text
+from reports.verdicts.unmodelled import unmodelled
+
+_NOTE = (
+    "Compaction cost and mean query latency. Bold: the best trade-off of the scenario in a format, where "
+    "there is one."
+)
+
+
+def matrix(groups: Sequence[RunGroup]) -> Table | None:
+    """A row per strategy, a column per scenario, both in order of appearance; None for one scenario."""
+    if len(groups) < 2:
+        return None
+    labels = dict.fromkeys(label for group in groups for label in group.strategies)
+    columns = (
+        Column("Strategy", is_number=False),
+        *(Column(Verbatim(g.manifest.scenario), f"{_formats(g)}, {g.manifest.mode}") for g in groups),
+    )
+    chosen = [{best(part) for part in group.parts} for group in groups]
+    rows = tuple(
+        (
+            Cell(Verbatim(label)),
+            *(_cell(group, label, label in some) for group, some in zip(groups, chosen, strict=True)),
+        )
+        for label in labels
+    )
+    return Table(columns, rows, _NOTE, caption="Every strategy in every scenario")
+
+
+def _formats(group: RunGroup) -> str:
+    return named_once(part.manifest.format for part in group.parts)
+
+
+def _cell(group: RunGroup, label: str, is_best: bool) -> Cell:
+    if label not in group.strategies:
+        return Cell(MISSING)
+    values = group.row(label).values
+    cost_s, query_s = values[group.cost_metric], values["query_mean_s"]
+    query = MISSING if query_s is None else human_duration(query_s)
+    why = unmodelled(group, label)
+    if why is not None:
+        return Cell(why, query)
+    return Cell(MISSING if cost_s is None else cost_text(cost_s), query, is_best)

@@ -1,0 +1,184 @@
+"""How the figures were obtained, read from the manifests of the runs."""
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from bench.results.folders import RunResult
+from bench.results.records import Manifest
+from bench.results.rows import METRIC_BY_NAME
+from bench.results.table_content import commits_of
+from bench.text import human_bytes, human_duration, human_percent
+from reports.data.group import RunGroup
+from reports.page.sections.notes import METHOD, Entry, noted, unexplained
+from reports.page.sections.parts import format_names, full_format_names
+from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
+
+_RUNS = say(
+    "Each run is a separate process with its own JVM and a fresh table. Repetitions interleave the "
+    "strategies, so that drift of the machine affects all of them alike on average."
+)
+_QUICK_RUNS = say(
+    "The runs shared one JVM, which the first of them warmed up, so a later run met a warmer JVM than an "
+    "earlier one. Each had a fresh table."
+)
+_COMPARISONS = say(
+    "Runs of the same repetition are compared in pairs where each has a partner, otherwise as groups. A "
+    "ratio is one of geometric means; its 95 % confidence interval (CI) is a t-interval on logarithms "
+    "(paired, or Welch's) below 20 repetitions and a symmetric bootstrap-t interval from 20 on. Where the "
+    "interval contains 1, the difference is not significant and the report says undecided. Verdicts on "
+    "compaction cost and mean query latency are corrected for how many of them the page has (Holm), so that "
+    "all of them hold together in 19 of 20 such pages. Everything else is exploratory: an interval is that "
+    "of one comparison, and one in 20 may miss the true ratio."
+)
+_SIMULATED_COMPARISONS = say(
+    "A simulated run repeats to the last byte, so its ratios have no interval. Files and decisions are "
+    "counted; seconds and bytes are modelled, and as accurate as the cost model."
+)
+
+
+def title(groups: Sequence[RunGroup]) -> Sentence:
+    """What was run: scenarios, format and version, how many strategies, when."""
+    scenarios = joined([say(Verbatim(name)) for name in dict.fromkeys(g.manifest.scenario for g in groups)])
+    count = len({label for group in groups for label in group.strategies})
+    modes = ", simulated" if all(group.is_simulated for group in groups) else ""
+    modes += ", quick" if any(group.is_quick for group in groups) else ""
+    when = dates([run for group in groups for run in group.runs])
+    strategies = counted(count, "strategy", "strategies")
+    return scenarios + say(" on ") + format_names(groups) + say(f", {strategies}{modes}, {when}")
+
+
+def section_title(group: RunGroup) -> Sentence:
+    """One scenario of several."""
+    m = group.manifest
+    return say(Verbatim(m.scenario), " on ") + format_names([group]) + say(f", {m.mode}")
+
+
+def facts(group: RunGroup) -> Sentence:
+    """One line: what ran, how often, on what, when."""
+    m = group.manifest
+    repetitions = max((len(row.repetitions) for row in group.rows), default=0)
+    counts = (
+        counted(len(group.rows), "strategy", "strategies"),
+        counted(repetitions, "repetition", "repetitions"),
+    )
+    every = f"{', '.join(counts)}, {_commits(group)} of scenario time. "
+    what = say(Verbatim(m.workload), " on ") + full_format_names(group) + say(f", {m.mode}: ")
+    machine = () if group.is_simulated else (*_machine(m), ". ")
+    return what + say(every, *machine, f"{dates(group.runs)}.")
+
+
+def method(group: RunGroup) -> tuple[Entry, ...]:
+    """Each topic once: how figures were obtained, then what the runs used."""
+    explained = (METHOD[note] for note in METHOD if note in noted(group))
+    return (*explained, *_measuring(group), *unexplained(group), *_origin(group))
+
+
+def reproduce(group: RunGroup) -> Verbatim:
+    """The command that repeats the runs."""
+    m = group.manifest
+    return Verbatim(m.command or f"compactbench run {shlex.quote(m.scenario)}")
+
+
+def effective_options(group: RunGroup) -> tuple[tuple[Sentence, Verbatim], ...]:
+    """Each distinct set of effective options with the strategies that ran under it, then the scenario."""
+    labels_by_options: dict[str, list[str]] = {}
+    for run in group.runs:
+        labels = labels_by_options.setdefault(_json(run.manifest.options), [])
+        if run.manifest.strategy not in labels:
+            labels.append(run.manifest.strategy)
+    blocks = [
+        (say("Effective options of ") + listed(labels), Verbatim(options))
+        for options, labels in labels_by_options.items()
+    ]
+    return (*blocks, (say("Resolved scenario"), Verbatim(_json(group.manifest.scenario_text))))
+
+
+def _measuring(group: RunGroup) -> Iterator[Entry]:
+    m = group.manifest
+    yield (
+        "Queries",
+        say(
+            "The primary query, ",
+            Verbatim(m.primary_probe),
+            ", runs twice every "
+            f"{human_duration(m.probe_every_ms / 1000)} of scenario time under every strategy: right after a "
+            "commit, and settled, at the end of that tick, after any compaction. The others run every "
+            f"{human_duration(m.side_probe_every_ms / 1000)}. Query mean: "
+            f"{METRIC_BY_NAME['query_mean_s'].definition}.",
+        ),
+    )
+    if group.is_simulated:
+        yield "Comparisons", _SIMULATED_COMPARISONS
+        return
+    yield "Runs", _QUICK_RUNS if group.is_quick else _RUNS
+    yield "Comparisons", _COMPARISONS
+    yield (
+        "Content",
+        say(
+            "After the last measurement of a run, the whole table is compared with the content that follows "
+            "from the change log. Figures of a run that differs are not used. Here the check was set to ",
+            Verbatim(m.verify),
+            ".",
+        ),
+    )
+
+
+def _origin(group: RunGroup) -> Iterator[Entry]:
+    manifests = [run.manifest for run in group.runs]
+    m = group.manifest
+    versions = sorted({pair for part in group.parts for pair in part.manifest.versions.items()})
+    yield "Versions", joined([say(Verbatim(f"{name} {version}")) for name, version in versions])
+    if not group.is_simulated:
+        yield "Machine", say(*_machine(m), "; system ", Verbatim(m.machine.get("system", "unknown")))
+    dirty = " with uncommitted changes" if m.git.get("dirty") else ""
+    commit = m.git.get("commit")
+    yield "Git", say("commit ", Verbatim(commit), dirty) if commit else say("not run from a checkout")
+    yield "Seed", joined([say(str(seed)) for seed in sorted({other.seed for other in manifests})])
+    scenario, log = ({getattr(o, name) for o in manifests} for name in ("scenario_hash", "change_log_hash"))
+    yield "Hashes", say("scenario ", *_hashes(scenario), "; change log ", *_hashes(log))
+    target = human_bytes(m.target_file_size_bytes)
+    yield "Compactor", say(f"{human_bytes(m.memory_bytes)} of memory; target file size {target}")
+    known = [(row.strategy, share) for row in group.rows if (share := row.values["duty_cycle"]) is not None]
+    if known:
+        shares = [say(Verbatim(label), f" {human_percent(share)}") for label, share in known]
+        yield "Duty cycle", joined(shares) + say(" (compaction seconds per second of scenario time)")
+    own = [run.end.own_s / run.end.loop_s for run in group.runs if run.end is not None and run.end.loop_s]
+    if own and not group.is_simulated:
+        yield (
+            "Overhead",
+            say(f"at most {human_percent(max(own))} of a run's time was spent in compactbench's own code"),
+        )
+
+
+def _hashes(hashes: Iterable[str]) -> tuple[str, ...]:
+    return joined([say(Verbatim(value[:16])) for value in sorted(hashes)]).parts
+
+
+def _machine(m: Manifest) -> tuple[str, ...]:
+    cpu, cores, ram = (m.machine.get(name) for name in ("cpu", "cores", "ram_bytes"))
+    ram_text = human_bytes(ram) if isinstance(ram, int | float) else "unknown memory"
+    cores_text = str(cores) if isinstance(cores, int) else "an unknown number of"
+    return (Verbatim(cpu or "unknown CPU"), f", {cores_text} cores, {ram_text}")
+
+
+def dates(runs: Sequence[RunResult]) -> str:
+    """The day on which the runs began, or the first and the last."""
+    days = sorted({datetime.fromisoformat(run.manifest.started_utc).date().isoformat() for run in runs})
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def _commits(group: RunGroup) -> str:
+    """How many a run makes, and how often; the least and the most where strategies differ, or in how long."""
+    m = group.manifest
+    counts = [sum(not c.is_initial for c in commits_of(run)) for run in group.usable_runs or group.runs]
+    least, most = min(counts), max(counts)
+    commits = f"{'' if least == most else f'{least:,} to '}{counted(most, 'commit', 'commits')}"
+    if least * m.commit_interval_ms == m.duration_ms:
+        return f"{commits}, one every {human_duration(m.commit_interval_ms / 1000)}"
+    return f"{commits} in {human_duration(m.duration_ms / 1000)}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)

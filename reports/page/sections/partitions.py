@@ -1,0 +1,140 @@
+"""Which partitions each strategy compacts, which it leaves waiting, and how the plans of two differ."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from bench.results.folders import RunResult
+from bench.results.partition_rounds import (
+    Round,
+    Wait,
+    is_known,
+    longest_wait,
+    never_taken,
+    read_amplification,
+    rounds,
+    rounds_alike,
+    rounds_to_drain,
+    waiting_bytes_mean,
+)
+from bench.text import MISSING, human_bytes, human_duration, human_ratio
+from reports.charts.partitions import applies
+from reports.data.group import RunGroup
+from reports.page.tables import Cell, Column, Table
+from reports.phrases import Verbatim, counted, say
+
+_NAMES_SHOWN = 3
+_PARTITIONS_SHOWN = 12
+_STRATEGY = Column("Strategy", is_number=False)
+_OF_FIRST_RUNS = "Of the first usable repetition of each strategy."
+_WAITING_NOTE = (
+    "A round is a compaction, also one that found nothing to do. Rounds until drained: after how many each "
+    "partition that had delete or log files at the first round had been compacted. Longest wait: how long a "
+    "partition had such files until it was compacted, in scenario time. Waiting: the bytes of all delete and "
+    "log files, mean over time."
+)
+_READ_NOTE = (
+    "What a reader of a whole partition reads, data, delete and log files together, mean over time, against "
+    "the strategy under which it reads least."
+)
+_ALIKE_NOTE = (
+    "At how many of the times at which both had a round they took the same partitions; a dash where there "
+    "was no such time. What they took before is part of the table that each then meets."
+)
+
+
+def partition_tables(group: RunGroup) -> tuple[Table, ...]:
+    """Who waits, what readers of each partition pay, and plans in pairs; none where all plans are alike."""
+    if not applies(group) or not all(map(is_known, group.first_runs.values())):
+        return ()
+    done = {label: rounds(run) for label, run in group.first_runs.items()}
+    compacting = {label: its for label, its in done.items() if any(each.taken for each in its)}
+    tables = (_waiting(group, done), _amplification(group), _alike(compacting))
+    return tuple(table for table in tables if table is not None)
+
+
+def _waiting(group: RunGroup, done: Mapping[str, Sequence[Round]]) -> Table:
+    columns = (
+        _STRATEGY, Column("Rounds"), Column("Partitions", "per round"),
+        Column("Never compacted", is_number=False), Column("Rounds until drained"),
+        Column("Longest wait"), Column("Waiting", "mean"),
+    )  # fmt: skip
+    rows = tuple(_waits(label, its, group.first_runs[label]) for label, its in done.items())
+    return Table(
+        columns, rows, f"{_WAITING_NOTE} {_OF_FIRST_RUNS}", caption="Who is compacted, and who waits"
+    )
+
+
+def _waits(label: str, done: Sequence[Round], run: RunResult) -> tuple[Cell, ...]:
+    drained, waiting_bytes = rounds_to_drain(done), waiting_bytes_mean(run)
+    wait = _wait(longest_wait(run))
+    waiting = MISSING if waiting_bytes is None else human_bytes(waiting_bytes)
+    if not done:
+        return (Cell(Verbatim(label)), Cell("0"), *(Cell(MISSING) for _ in range(3)), wait, Cell(waiting))
+    taken = sum(len(each.taken) for each in done) / len(done)
+    return (
+        Cell(Verbatim(label)),
+        Cell(str(len(done))),
+        Cell(f"{taken:.1f}"),
+        _named(sorted(never_taken(done))),
+        Cell(f"more than {len(done)}" if drained is None else str(drained)),
+        wait,
+        Cell(waiting, value=waiting_bytes),
+    )
+
+
+def _wait(longest: Wait | None) -> Cell:
+    if longest is None:
+        return Cell(MISSING)
+    at_least = "at least " if longest.is_open else ""
+    return Cell(f"{at_least}{human_duration(longest.wait_ms / 1000)}", value=longest.wait_ms)
+
+
+def _named(names: Sequence[str]) -> Cell:
+    """The names, or how many they are."""
+    if not names:
+        return Cell("none")
+    if len(names) > _NAMES_SHOWN:
+        return Cell(counted(len(names), "partition", "partitions"))
+    return Cell(say(*_separated(names)))
+
+
+def _separated(names: Sequence[str]) -> list[str]:
+    return [part for name in names for part in (", ", Verbatim(name))][1:]
+
+
+def _amplification(group: RunGroup) -> Table | None:
+    """A column for each partition, the last by name first; None where these are too many."""
+    read = read_amplification(group.first_runs)
+    names = sorted({name for its in read.values() for name in its}, reverse=True)
+    if not 1 < len(names) <= _PARTITIONS_SHOWN:
+        return None
+    rows = tuple(
+        (Cell(Verbatim(label)), *(_ratio(its.get(name)) for name in names)) for label, its in read.items()
+    )
+    columns = (_STRATEGY, *(Column(name) for name in names))
+    return Table(
+        columns, rows, f"{_READ_NOTE} {_OF_FIRST_RUNS}", caption="Read amplification of each partition"
+    )
+
+
+def _ratio(ratio: float | None) -> Cell:
+    return Cell(MISSING) if ratio is None else Cell(human_ratio(ratio), value=ratio)
+
+
+def _alike(done: Mapping[str, Sequence[Round]]) -> Table | None:
+    """A row and a column for each strategy that compacts."""
+    if len(done) < 2:
+        return None
+    alike = {(one, other): rounds_alike(done[one], done[other]) for one, other in product(done, done)}
+    rows = tuple(
+        (Cell(Verbatim(one)), *(_share(*alike[one, other]) if one != other else Cell("") for other in done))
+        for one in done
+    )
+    columns = (_STRATEGY, *(Column(label) for label in done))
+    return Table(
+        columns, rows, f"{_ALIKE_NOTE} {_OF_FIRST_RUNS}", caption="Plans of two strategies that are alike"
+    )
+
+
+def _share(same: int, common: int) -> Cell:
+    return Cell(f"{same} of {common}", value=same / common) if common else Cell(MISSING)

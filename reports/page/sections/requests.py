@@ -1,0 +1,50 @@
+"""The requests that each kind of step sent to S3."""
+
+from collections.abc import Callable, Sequence
+
+from bench.results.folders import RunResult
+from bench.results.records import BaseRecord, CompactionRecord, MaintenanceRecord, QueryRecord
+from bench.results.requests import REQUEST_KINDS
+from bench.results.table_content import commits_of, of_content
+from bench.text import human_count
+from reports.data.group import RunGroup
+from reports.page.tables import Cell, Column, Table
+from reports.phrases import Verbatim
+
+_COLUMNS = (
+    Column("Strategy", is_number=False),
+    Column("Step", is_number=False),
+    Column("Steps"),
+    *(Column(kind, "per step") for kind in REQUEST_KINDS),
+)
+_STEPS: tuple[tuple[str, Callable[[RunResult], Sequence[BaseRecord]]], ...] = (
+    ("commit", lambda run: [c for c in commits_of(run) if not c.is_initial]),
+    ("compaction", lambda run: [c for c in run.of(CompactionRecord) if c.status == "ok"]),
+    ("maintenance", lambda run: [m for m in run.of(MaintenanceRecord) if m.status == "ok"]),
+    ("primary query", lambda run: [q for q in of_content(run, run.of(QueryRecord)) if q.primary]),
+)
+_CAPTION = "Requests to S3"
+_NOTE = (
+    "Means over the steps of the first usable repetition of each strategy, as the client logs what it sends, "
+    "retries included. DELETE includes requests that delete many objects. Reading the table's state for the "
+    "strategies is no part of it."
+)
+
+
+def requests(group: RunGroup) -> Table | None:
+    """A row for each strategy and kind of step; None where no run sent a request that was counted."""
+    rows = []
+    for label, run in group.first_runs.items():
+        for name, steps_of in _STEPS:
+            sent = [step.own_requests for step in steps_of(run)]
+            counted = [one for one in sent if one is not None]
+            if any(counted) and len(counted) == len(sent):
+                cells = (
+                    _cell(sum(one.get(kind, 0) for one in counted) / len(sent)) for kind in REQUEST_KINDS
+                )
+                rows.append((Cell(Verbatim(label)), Cell(name), Cell(human_count(len(sent))), *cells))
+    return Table(_COLUMNS, tuple(rows), _NOTE, caption=_CAPTION) if rows else None
+
+
+def _cell(per_step: float) -> Cell:
+    return Cell(f"{per_step:,.1f}", value=per_step)

@@ -1,0 +1,260 @@
+"""The setup in one table: what a reader needs to judge a comparison, or to repeat it.
+
+Everything comes from the manifests and records; what they do not hold is called unknown. The rows answer what
+readers missed in published comparisons (apache/amoro issue 4173).
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bench.results.records import CommitRecord, Manifest
+from bench.results.table_content import commits_of
+from bench.spark_master import parse_master
+from bench.text import human_bytes, human_percent
+from reports.data.group import RunGroup
+from reports.page.sections.parameters import plugin_text
+from reports.page.tables import Cell, Column, Table
+from reports.phrases import Sentence, Verbatim, counted, joined, say
+
+UNKNOWN = "not known"
+_COLUMNS = (Column("Property", is_number=False), Column("Value", is_number=False))
+
+Fact = Callable[[Manifest], str | None]  # of one run; None where it does not apply
+
+
+def set_up(group: RunGroup) -> Table:
+    """A row per fact. Where it is not one of all strategies, each value names those it belongs to."""
+    values = ((title, _value(group, fact)) for title, fact in _facts(group))
+    rows = tuple((Cell(title), Cell(value)) for title, value in values if value is not None)
+    return Table(_COLUMNS, rows, caption="Setup")
+
+
+def _value(group: RunGroup, fact: Fact) -> Sentence | None:
+    values: dict[str, list[Sentence]] = {}
+    for label in group.strategies:
+        manifest = group.manifest_of(label)
+        value = fact(manifest)
+        if value is not None:
+            values.setdefault(value, []).append(say(Verbatim(label)))
+    if not values:
+        return None
+    if len(values) == 1 and len(next(iter(values.values()))) == len(group.strategies):
+        return say(*values)
+    return joined([say(f"{value} (") + joined(labels) + say(")") for value, labels in values.items()])
+
+
+def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
+    yield "Variant", _variant
+    if len(group.parts) > 1:
+        yield "Format", lambda m: m.format
+    yield "Data set", lambda m: _data_set(group, m)
+    yield "Initial data layout", lambda m: _text(m.dataset.get("initial_order"))
+    yield "Stream", lambda m: _stream(group, m)
+    yield "Operations", _operations
+    yield "Key distribution", _key_distribution
+    yield "Primary key", lambda m: _key(m) if m.is_cdc else None
+    yield "Updates and deletes", _upsert_mode
+    yield "Partitioning", lambda m: _partitioning(_part(m, "table"))
+    yield "Table", _table
+    yield "Catalog", _catalog
+    yield "Maintenance of every table", _maintenance
+    yield "Cores and memory", _resources
+    yield "Caches", _caches
+
+
+def _variant(m: Manifest) -> str | None:
+    """The keys that the run's variant sets, with their values; None for the scenario as it is."""
+    if m.variant is None:
+        return None
+    changes, versions = m.variant.get("set"), m.variant.get("versions")
+    keys = changes if isinstance(changes, dict) else {}
+    texts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+    texts += [f"versions = {versions}"] if versions else []
+    return f"{m.variant.get('label')}: {', '.join(texts)}"
+
+
+def _part(m: Manifest, name: str) -> Mapping[str, Any]:
+    part = m.scenario_text.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _numbers(m: Manifest, name: str) -> dict[str, Any]:
+    """The keys of a part that are numbers; a user's own workload may call something else by such a name."""
+    return {key: value for key, value in _part(m, name).items() if isinstance(value, int | float)}
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _data_set(group: RunGroup, m: Manifest) -> str:
+    columns = m.dataset.get("columns_count")
+    width = f"{columns} columns" if columns is not None else "number of columns not known"
+    table = f"{m.dataset.get('table', 'orders')}, {width}"
+    loads = [c for c in _commits(group, m) if c.is_initial]
+    if not loads:
+        return f"{table}; the table starts empty"
+    rows, size_bytes, files = (
+        sum(getattr(c, n) for c in loads) for n in ("rows", "added_bytes", "files_added_count")
+    )
+    size = f"{human_bytes(size_bytes)} in {counted(files, 'file', 'files')}"
+    return f"{table}; initial load of {counted(rows, 'row', 'rows')}, {size}"
+
+
+def _stream(group: RunGroup, m: Manifest) -> str | None:
+    commits = [c for c in _commits(group, m) if not c.is_initial]
+    if not commits:
+        return None
+    rows, size_bytes = sum(c.rows for c in commits), sum(c.ingested_bytes for c in commits)
+    tasks = _numbers(m, "workload").get("files_per_commit")
+    per_commit = "" if tasks is None else f", {counted(tasks, 'writer task', 'writer tasks')} per commit"
+    nouns = ("change", "changes") if m.is_cdc else ("row", "rows")
+    volume = f"{counted(rows, *nouns)} in {counted(len(commits), 'commit', 'commits')}"
+    return f"{volume}, {human_bytes(size_bytes)} as Parquet{per_commit}"
+
+
+def _commits(group: RunGroup, m: Manifest) -> Sequence[CommitRecord]:
+    """The commits of one whole run by the same writer in the same format: all runs replay one stream."""
+    writer = _writer(group, m)
+    runs = (run for run in group.usable_runs if _writer(group, run.manifest) == writer)
+    return next((commits_of(run) for run in runs), ())
+
+
+def _writer(group: RunGroup, m: Manifest) -> tuple[str, object]:
+    return m.format, group.definition(m.strategy).get("writer") or {}
+
+
+def _operations(m: Manifest) -> str | None:
+    """Shares of the changes; for recorded events they are not known."""
+    workload, late_by = _numbers(m, "workload"), _part(m, "workload").get("late_by", UNKNOWN)
+    if not m.is_cdc:
+        return None
+    if "insert_share" not in workload or "delete_share" not in workload:
+        return f"as in the recorded events; shares {UNKNOWN}"
+    inserts, deletes = workload["insert_share"], workload["delete_share"]
+    rest = 1 - inserts - deletes
+    shares = f"{_percent(inserts)} inserts, {_percent(rest)} updates, {_percent(deletes)} deletes"
+    more = (
+        (
+            "repeat_share",
+            "of updates and deletes hit a key already changed in the same commit",
+            "no key is changed twice in a commit",
+        ),
+        (
+            "move_share",
+            "of updates move the row to another partition",
+            "no update moves a row to another partition",
+        ),
+        (
+            "late_share",
+            f"of changes arrive up to {late_by} late",
+            "no late changes",
+        ),
+        ("duplicate_share", "of changes are delivered twice", "no duplicate deliveries"),
+    )
+    known = (
+        f"{_percent(workload[name])} {some}" if workload[name] else none
+        for name, some, none in more
+        if name in workload
+    )
+    return "; ".join([shares, *known])
+
+
+def _percent(share: float) -> str:
+    return human_percent(round(share, 9))
+
+
+def _key_distribution(m: Manifest) -> str | None:
+    workload = _part(m, "workload")
+    skew = workload.get("key_skew")
+    if not m.is_cdc:
+        return None
+    if skew is None:
+        return f"as in the recorded events; skew {UNKNOWN}"
+    if skew == "uniform":
+        return "uniform"
+    return f"{skew}, exponent {workload.get('key_exponent', UNKNOWN)}"
+
+
+def _key(m: Manifest) -> str:
+    key = m.dataset.get("key")
+    return ", ".join(str(part) for part in key) if isinstance(key, list) else UNKNOWN
+
+
+def _upsert_mode(m: Manifest) -> str | None:
+    mode, by = m.options.get("upsert_mode"), m.dataset.get("changes_by")
+    if m.dataset.get("is_merge", by == "MERGE INTO"):  # older manifests do not have it
+        return f"{mode} through {by}, where Spark chooses the number of files"
+    return _text(mode) if by is None else f"{by} on {_key(m)}"
+
+
+def _partitioning(table: Mapping[str, Any]) -> str:
+    by = str(table.get("partitioning", UNKNOWN))
+    return f"{by}, {table['buckets']} buckets" if "buckets" in table else by
+
+
+def _table(m: Manifest) -> str:
+    version = m.options.get("format_version", UNKNOWN)  # None: the format has no versions
+    format_version = "" if version is None else f"format version {version}, "
+    target = human_bytes(m.target_file_size_bytes)
+    codec = m.dataset.get("codec", UNKNOWN)
+    return f"{format_version}target file size {target}, Parquet codec {codec}"
+
+
+def _catalog(m: Manifest) -> str | None:
+    """The scenario's catalog and where its tables are; None for a catalog in the run's own folder."""
+    if m.notes.get("storage") is None:
+        return None
+    given = _part(m, "catalog").get("properties")
+    properties = given if isinstance(given, dict) else {}  # of a catalog that Spark's configuration sets
+    known = [f"{key} {properties[key]}" for key in ("type", "warehouse") if key in properties]
+    return ", ".join([str(m.options.get("catalog", UNKNOWN)), *known])
+
+
+def _resources(m: Manifest) -> str:
+    memory = human_bytes(m.memory_bytes)
+    cores = m.options.get("cores")
+    if isinstance(cores, dict):
+        sides = ", ".join(f"{side} {count}" for side, count in cores.items())
+        return f"modelled cores: {sides}; compactor memory {memory}"
+    master = m.options.get("spark.master")
+    if master is None:
+        return f"cores {UNKNOWN}; memory {memory}"
+    kind = _master_kind(str(master))
+    if kind == "local":
+        return f"one process (Spark {master}) writes, compacts and queries in turn; memory {memory}"
+    where = "executors on this machine" if kind == "local-cluster" else f"cores of the cluster {UNKNOWN}"
+    return f"Spark master {master}, {where}; memory of the driver {memory}"
+
+
+def _master_kind(text: str) -> str:
+    """That of a recorded master, which a later version may not know."""
+    try:
+        return parse_master(text).kind
+    except ValueError:
+        return UNKNOWN
+
+
+def _maintenance(m: Manifest) -> str | None:
+    rules = m.scenario_text.get("maintenance")
+    if not isinstance(rules, list):
+        return None
+    known = [rule for rule in rules if isinstance(rule, dict)]
+    return "; ".join(f"{_call(rule.get('trigger'))}: {_call(rule.get('planner'))}" for rule in known) or None
+
+
+def _call(part: object) -> str:
+    return plugin_text(part) if isinstance(part, dict) else UNKNOWN
+
+
+def _caches(m: Manifest) -> str | None:
+    """The caches a format's reader has, as its engine states them; None where it states none."""
+    caches = m.options.get("caches")
+    if not isinstance(caches, dict):
+        return None
+    return "; ".join(f"{name} {_on(value)}" for name, value in caches.items())
+
+
+def _on(value: object) -> str:
+    return {"true": "on", "false": "off"}.get(str(value).lower(), UNKNOWN)

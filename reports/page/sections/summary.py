@@ -1,0 +1,97 @@
+"""The summary: a row per strategy."""
+
+from bench.results.metrics import LATENCY
+from bench.results.rows import BASELINE, Row
+from bench.text import MISSING, human_percent
+from reports.data.group import RunGroup
+from reports.page.tables import Cell, Column, Table, compared, has_values, latency_unit, metric_cells
+from reports.phrases import Verbatim
+from reports.verdicts.page_verdicts import PageVerdicts
+from reports.verdicts.pareto_front import alike, dominated, points
+from reports.verdicts.repeating import MODELLED_TOLERANCE
+from reports.verdicts.unmodelled import unmodelled
+
+BREAK_EVEN = "break_even_queries_per_h"
+_COLUMNS = (  # after the costs; metrics that no run has a value of are left out
+    (LATENCY, "Query mean", ""),  # followed by the comparison with `never`
+    ("query_after_commit_s", "Query after commit", ""),
+    ("query_p95_s", "Query p95", ""),
+    ("compactions", "Compactions", ""),
+    ("compaction_added_bytes", "Compaction added", ""),
+    ("write_amplification", "Write amplification", ""),
+    ("space_amplification", "Space amplification", ""),
+    ("files_end", "Files at end", ""),
+    (BREAK_EVEN, "Break-even", "queries per hour"),
+)
+_CAPTION = "Every strategy: what it costs, how fast queries are, and what it leaves"
+_NOTE = (
+    "Means over the runs, with the lowest and the highest run. Bold: the lowest mean among the strategies "
+    "that compacted, whether or not the difference is significant. An interval that contains 1 is "
+    "inconclusive, as is one marked as unproven: verdicts are corrected for the number of comparisons on the "
+    "page (Holm). Without an interval there are too few repetitions."
+)
+_OF_FORMATS = "The format of the scenario, and each variant in another one, has bold figures of its own."
+_OF_VARIANTS = f"A strategy in a variant is compared with {BASELINE} of that variant."
+_MODELLED_NOTE = "Times and bytes are modelled. Bold: the lowest among the strategies that compacted."
+
+
+def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
+    """The best of the strategies that compacted is marked in each column, significant or not."""
+    costs = dict.fromkeys((group.cost, group.compaction_cost))
+    metrics = (*((cost.metric, cost.title, "s") for cost in costs), *_COLUMNS)
+    known = [m for m in metrics if has_values(group.rows, m[0])]
+    latencies = [name for name, _, _ in known if name.startswith("query_")]
+    per_second, unit = latency_unit(group.rows, latencies)
+    columns, cells = [Column("Strategy", is_number=False)], [_names(group)]
+    for name, title, other_unit in known:
+        is_latency = name in latencies
+        columns.append(Column(title, unit if is_latency else other_unit))
+        factor = per_second if is_latency else 1.0
+        cells.append(
+            break_evens(group, verdicts) if name == BREAK_EVEN else metric_cells(group.rows, name, factor)
+        )
+        if name == LATENCY and any(verdicts.with_baseline(row) for row in group.rows):
+            columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
+            cells.append([compared(verdicts.with_baseline(row)) for row in group.rows])
+    columns.append(Column("Runs"))
+    cells.append(_runs(group))
+    of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
+    of_variants = (_OF_VARIANTS,) if any(row.variant is not None for row in group.rows) else ()
+    note = " ".join((_MODELLED_NOTE if group.is_simulated else _NOTE, *of_formats, *of_variants))
+    return Table(tuple(columns), tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
+
+
+def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
+    """The break-even, where queries are proved to be faster than without compaction."""
+    decided = [row for row in group.rows if _is_faster(verdicts, row)]
+    cells = metric_cells(decided, BREAK_EVEN)
+    by_label = {row.strategy: cell for row, cell in zip(decided, cells, strict=True)}
+    return [by_label.get(row.strategy, Cell(MISSING)) for row in group.rows]
+
+
+def _is_faster(verdicts: PageVerdicts, row: Row) -> bool:
+    found = verdicts.with_baseline(row)
+    return found is not None and found.verdict == "less"
+
+
+def _names(group: RunGroup) -> list[Cell]:
+    """The strategies, each with the reason why it is no choice where it is none."""
+    better = {label: other for part in group.parts for label, other in dominated(points(part)).items()}
+    equal = {label: other for part in group.parts for label, other in alike(part).items()}
+
+    def why(label: str) -> str:
+        if label in equal:
+            return f"equal to {equal[label]} within {human_percent(MODELLED_TOLERANCE)}"
+        return f"dominated by {better[label]}" if label in better else ""
+
+    return [Cell(Verbatim(label), unmodelled(group, label) or why(label)) for label in group.strategies]
+
+
+def _runs(group: RunGroup) -> list[Cell]:
+    """Usable runs, and out of how many where some are not."""
+    cells = []
+    for row in group.rows:
+        usable, started = len(row.repetitions), sum(r.manifest.strategy == row.strategy for r in group.runs)
+        text = f"{usable}" if usable == started else f"{usable} of {started}"
+        cells.append(Cell(text, value=float(usable)))
+    return cells

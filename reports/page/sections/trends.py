@@ -1,0 +1,43 @@
+"""Whose latency rises during the run, against the control query."""
+
+from bench.text import human_ratio
+from reports.data.group import RunGroup
+from reports.phrases import Sentence, Verbatim, format_range, joined, listed, say
+from reports.verdicts.trend import Trend
+
+_CAUSES = {
+    "rises with the table": ", while the table grows",
+    "rises": ", which the files of the table do not explain",
+}
+
+
+def trends(group: RunGroup) -> tuple[Sentence, ...]:
+    """A sentence for each outcome; nothing where latencies are modelled, which have no noise."""
+    if group.is_simulated:
+        return ()
+    by_verdict: dict[str, list[tuple[str, Trend]]] = {}
+    for label, found in group.latency_trends.items():
+        by_verdict.setdefault(found.verdict, []).append((label, found))
+    lines = []
+    for verdict, cause in _CAUSES.items():
+        rising = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get(verdict, [])]
+        if rising:
+            start = "Queries get slower in the course of the run, relative to the control query, with "
+            lines.append(say(start) + joined(rising) + say(f"{cause}."))
+    flat = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get("flat or undecided", [])]
+    if flat:
+        lines.append(say("No rise in latency is shown with ") + joined(flat) + say("."))
+    untold = by_verdict.get("cannot tell", [])
+    if untold:
+        labels = listed([label for label, _ in untold])
+        lines.append(
+            say("It is unclear whether latency rises with ") + labels + say(f": {untold[0][1].reason}.")
+        )
+    return tuple(lines)
+
+
+def _growth(found: Trend) -> str:
+    """By what factor, with its interval; nothing where the points do not bound it."""
+    if found.ratio is None or found.low is None or found.high is None:
+        return ""
+    return f" ({human_ratio(found.ratio)}, 95 % CI {format_range(found.low, found.high)})"

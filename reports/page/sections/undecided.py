@@ -1,0 +1,82 @@
+"""What the timings do not decide, said once, with what would decide it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bench.results.metrics import LATENCY
+from bench.text import human_duration
+from reports.data.group import RunGroup
+from reports.phrases import Sentence, Verbatim, joined, say
+from reports.verdicts import repetitions
+from reports.verdicts.compare import Comparison
+from reports.verdicts.contrasts import confirmatory_metrics
+from reports.verdicts.page_verdicts import PageVerdicts
+from reports.verdicts.pareto_front import pareto_front, points
+from reports.verdicts.unmodelled import unmodelled
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """Two strategies, and the comparisons by metric in which the runs do not tell them apart."""
+
+    strategy: str
+    other: str
+    comparisons: Mapping[str, Comparison]
+
+
+def undecided(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
+    """Neighbours on the front that cannot be told apart, and strategies that cannot be compared at all."""
+    if group.is_simulated:
+        return tuple(_not_comparable(group))
+    found = [one for part in group.parts for one in _open(part, verdicts)]
+    if not found:
+        return ()
+    runs = max(len(row.repetitions) for row in group.rows)
+    pairs = joined([_pair(group, one) for one in found])
+    times = "one repetition" if runs == 1 else f"{runs} repetitions"
+    remedy = _remedy(group, found, runs, verdicts.number)
+    return (say(f"Undecided after {times}: ") + pairs + say(". ") + remedy,)
+
+
+def _not_comparable(group: RunGroup) -> Iterator[Sentence]:
+    by_reason: dict[str, list[Sentence]] = {}
+    for label in group.strategies:
+        why = unmodelled(group, label)
+        if why is not None:
+            by_reason.setdefault(why, []).append(say(Verbatim(label)))
+    for why, labels in by_reason.items():
+        yield joined(labels) + say(f": not comparable: {why}.")
+
+
+def _open(group: RunGroup, verdicts: PageVerdicts) -> Iterator[_Open]:
+    metrics = confirmatory_metrics(group)
+    for cheaper, faster in pairwise(pareto_front(points(group))):
+        of_both = ((metric, verdicts.of(metric, faster.strategy, cheaper.strategy)) for metric in metrics)
+        unclear = {metric: one for metric, one in of_both if one is not None and one.verdict == "undecided"}
+        if unclear:
+            yield _Open(cheaper.strategy, faster.strategy, unclear)
+
+
+def _pair(group: RunGroup, one: _Open) -> Sentence:
+    words = {group.cost_metric: "cost", LATENCY: "latency"}
+    what = " and ".join(words[metric] for metric in one.comparisons)
+    return say("how ", Verbatim(one.strategy), " compares with ", Verbatim(one.other), f" in {what}")
+
+
+def _remedy(group: RunGroup, found: list[_Open], runs: int, family: int) -> Sentence:
+    """How many repetitions decide differences like those found, and how long the further ones take."""
+    wanted = [repetitions.needed(unclear, family) for one in found for unclear in one.comparisons.values()]
+    possible = [number for number in wanted if number is not None]
+    if not possible:
+        text = "would probably not decide it: the difference is too small for the noise of these runs."
+        return say(f"Even {repetitions.MOST} repetitions {text}")
+    most = max(max(possible), runs + 1)
+    minutes = repetitions.minutes(group, most - runs)
+    time = "" if not minutes else f", about {human_duration(60 * max(round(minutes), 1))} more"
+    is_known = all(unclear.low is not None for one in found for unclear in one.comparisons.values())
+    start = "In four of five cases" if is_known else "At least"
+    needs = f"{start} {most} repetitions decide it" if is_known else f"{start} {most} repetitions are needed"
+    text = f"{needs}{time} ("
+    rest = "); the closest of them stay open." if len(possible) < len(wanted) else ")."
+    return say(text, Verbatim(f"--repetitions {most}"), rest)

@@ -1,0 +1,60 @@
+"""What the variants of a scenario change: each strategy in a variant, compared with the scenario as it is."""
+
+from collections.abc import Iterator
+
+from bench.results.metrics import LATENCY
+from reports.data.group import RunGroup
+from reports.page.sections.parts import format_name
+from reports.page.tables import Table, Versus, versus_table
+from reports.verdicts.page_verdicts import PageVerdicts
+from reports.verdicts.unmodelled import unmodelled_between
+
+_NOTE = (
+    "Each strategy in a variant, compared with the same strategy in the scenario as it is: ratio and 95 % "
+    "confidence interval over the repetitions. One that contains 1 is inconclusive, as is one marked as "
+    "unproven."
+)
+_MODELLED = (
+    "Each strategy in a variant, compared with the same strategy in the scenario as it is; all ratios are "
+    "modelled."
+)
+_OF_BASE = "The best trade-off above is one of the scenario as it is."
+
+
+def variants(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
+    """A row per strategy and variant; None without variants, or without the scenario as it is."""
+    labels = set(group.strategies)
+    shown = [row for row in group.rows if row.variant is not None and row.base_strategy in labels]
+    if not shown:
+        return None
+    cost_metric = group.cost_metric
+    lines = [
+        Versus(
+            row.strategy, row.values[cost_metric], row.values[LATENCY],
+            verdicts.of(cost_metric, row.strategy, row.base_strategy),
+            verdicts.of(LATENCY, row.strategy, row.base_strategy),
+        )
+        for row in shown
+    ]  # fmt: skip
+    modelled = _MODELLED if group.is_simulated else _NOTE
+    note = " ".join((modelled, *_formats(group), *_between(group)))
+    return versus_table(group, lines, "as it is", note, "What the variants change")
+
+
+def _between(group: RunGroup) -> Iterator[str]:
+    why = unmodelled_between([group], group.strategies)
+    if why is not None:
+        yield f"A dash: the {why}."
+
+
+def _formats(group: RunGroup) -> Iterator[str]:
+    """Which variant has which format, and what a ratio of two formats is of; else of what the answer is."""
+    own, *others = group.parts
+    if not others:
+        yield _OF_BASE
+        return
+    named = [f"variant {part.rows[0].variant} is {format_name(part)}" for part in others]
+    yield (
+        f"As it is, the scenario is {format_name(own)}; {', '.join(named)}. A ratio of two formats is that "
+        "of their tables, their own commands and the rules that the strategy has in each."
+    )

@@ -1,0 +1,55 @@
+"""How long the writer waits for a commit, where some compact within it or beside it."""
+
+from collections.abc import Mapping
+
+from reports.data.group import RunGroup
+from reports.page.tables import Cell, Column, Table, has_values, latency_unit, metric_cells
+from reports.phrases import Verbatim
+
+_WALLS = (
+    ("commit_mean_s", "Commit", "mean"),
+    ("commit_p95_s", "Commit", "95th percentile"),
+    ("commit_returned_p95_s", "Call returns", "95th percentile"),
+)
+_AGES = (  # in scenario time
+    ("pending_mean_s", "Decision to commit", "mean, s"),
+    ("deletes_age_mean_s", "Age of oldest delete", "mean, s"),
+)
+_NOTE = (
+    "Commit: until the commit's own version is there. Call returns: until its writer can go on, compactions "
+    "that it waits for included; where one runs beside the stream, preparing the batch counts for as long as "
+    "it runs. Decision to commit: how long a compaction is planned before it commits, in "
+    "scenario time."
+)
+_AGE_NOTE = (
+    " Age of oldest delete: how far behind a reader is that does not apply delete and log files, in scenario "
+    "time."
+)
+_EARLY_NOTE = " What is still pending at the end of the stream is executed there, before its delay is over."
+_CAPTION = "How long a commit takes"
+
+
+def waits(group: RunGroup) -> Table | None:
+    """A row per strategy; None where no commit waits for a compaction, and none is delayed."""
+    if not any(_waits(row.values) for row in group.rows):
+        return None
+    per_second, unit = latency_unit(group.rows, [name for name, _, _ in _WALLS])
+    ages = [age for age in _AGES if has_values(group.rows, age[0])]
+    columns = (
+        Column("Strategy", is_number=False),
+        *(Column(title, f"{of}, {unit}") for _, title, of in _WALLS),
+        *(Column(title, of) for _, title, of in ages),
+    )
+    cells = [[Cell(Verbatim(row.strategy)) for row in group.rows]]
+    cells += [metric_cells(group.rows, name, per_second) for name, _, _ in _WALLS]
+    cells += [metric_cells(group.rows, name) for name, _, _ in ages]
+    has_age = any(name == "deletes_age_mean_s" for name, _, _ in ages)
+    is_delayed = any(row.values["pending_mean_s"] for row in group.rows)
+    note = _NOTE + (_AGE_NOTE if has_age else "") + (_EARLY_NOTE if is_delayed else "")
+    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
+
+
+def _waits(values: Mapping[str, float | None]) -> bool:
+    own_s, returned_s = values["commit_p95_s"], values["commit_returned_p95_s"]
+    is_waiting = own_s is not None and returned_s is not None and returned_s > own_s
+    return is_waiting or bool(values["pending_mean_s"])

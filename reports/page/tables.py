@@ -1,0 +1,165 @@
+"""The building blocks of every table of a report: columns, cells, and figures as cells."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bench.results.rows import METRIC_BY_NAME, Row
+from bench.text import MISSING, human_ratio
+from reports.data.group import RunGroup, parts_of
+from reports.phrases import Sentence, Verbatim, format_range
+from reports.text import duration_unit, format_value, shared_decimals
+from reports.verdicts.compare import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading; `unit` is set small below it, or in brackets after it."""
+
+    title: str
+    unit: str = ""
+    is_number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One entry; `note` is set small below it, or in brackets after it. `value` is what it is sorted by."""
+
+    text: str | Sentence
+    note: str = ""
+    is_best: bool = False
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells under headings. `note` says how to read it; `title` is set where there are several.
+
+    `caption` says what the table holds, above it on a page.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    title: Sentence | None = None
+    caption: str = ""
+
+
+def has_values(rows: Sequence[Row], name: str) -> bool:
+    """Whether some strategy has a value of the metric."""
+    return any(row.values[name] is not None for row in rows)
+
+
+def latency_unit(rows: Sequence[Row], names: Sequence[str]) -> tuple[float, str]:
+    """One unit for all of these latencies, as `duration_unit` gives it."""
+    known = [value for row in rows for name in names if (value := row.values[name]) is not None]
+    return duration_unit(max(known, default=0.0))
+
+
+def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> list[Cell]:
+    """One metric of each row: the mean, the range over its runs where they differ, each part's best marked.
+
+    Seconds are printed without their unit, which is the column's: 1000 per second are milliseconds.
+    """
+    metric = METRIC_BY_NAME[name]
+    best = _best_by_part(rows, name) if metric.better == "lower" else {}
+    is_time = metric.unit == "s"
+    scale = per_second if is_time else 1.0
+    values = [None if (value := row.values[name]) is None else value * scale for row in rows]
+    texts = seconds(values) if is_time else [format_value(name, value) for value in values]
+    decimals = shared_decimals([value for value in values if value is not None])
+    return [
+        Cell(
+            text,
+            _range([v * scale for v in row.run_values[name] if v is not None], decimals) if is_time else "",
+            row.values[name] == best.get(row.strategy),
+            row.values[name],
+        )
+        if row.values[name] is not None
+        else Cell(MISSING)
+        for row, text in zip(rows, texts, strict=True)
+    ]
+
+
+def compared(comparison: Comparison | None) -> Cell:
+    """A ratio with its interval where there is one; a dash where there is nothing to compare."""
+    if comparison is None or comparison.ratio is None:
+        return Cell(MISSING)
+    ratio, low, high = comparison.ratio, comparison.low, comparison.high
+    if comparison.method in ("exact", "modelled"):
+        return Cell(human_ratio(ratio), comparison.method, value=ratio)
+    note = "" if low is None or high is None else format_range(low, high, "\N{EN DASH}")
+    if comparison.is_retracted:
+        note += ", unproven"
+    return Cell(human_ratio(ratio), note, value=ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """A strategy's cost and latency (seconds), and how each compares with those of another."""
+
+    strategy: str
+    cost_s: float | None
+    query_s: float | None
+    cost: Comparison | None
+    latency: Comparison | None
+
+
+def versus_table(group: RunGroup, lines: Sequence[Versus], other: str, note: str, caption: str) -> Table:
+    """A row per strategy: cost and latency, each followed by its ratio to those of the `other`."""
+    unit, latencies = durations([line.query_s for line in lines])
+    costs = seconds(line.cost_s for line in lines)
+    rows = tuple(
+        (
+            Cell(Verbatim(line.strategy)),
+            Cell(cost, value=line.cost_s),
+            compared(line.cost),
+            Cell(latency, value=line.query_s),
+            compared(line.latency),
+        )
+        for line, cost, latency in zip(lines, costs, latencies, strict=True)
+    )
+    columns = (
+        Column("Strategy", is_number=False), Column(group.cost.title, "s"),
+        Column(f"Cost vs {other}", "95 % CI"), Column("Query mean", unit),
+        Column(f"Latency vs {other}", "95 % CI"),
+    )  # fmt: skip
+    return Table(columns, rows, note, caption=caption)
+
+
+def arrow(before: str, after: str) -> str:
+    """Two values with an arrow between them."""
+    return f"{before} \N{RIGHTWARDS ARROW} {after}"
+
+
+def seconds(values: Iterable[float | None]) -> list[str]:
+    """Seconds of one column with the same number of decimals, so that decimal points are aligned."""
+    known = list(values)
+    decimals = shared_decimals([value for value in known if value is not None])
+    return [MISSING if value is None else f"{value:,.{decimals}f}" for value in known]
+
+
+def durations(values: Sequence[float | None]) -> tuple[str, list[str]]:
+    """The unit that suits a column of seconds, and its texts in that unit."""
+    factor, unit = duration_unit(max((value for value in values if value is not None), default=0.0))
+    return unit, seconds(None if value is None else value * factor for value in values)
+
+
+def _best_by_part(rows: Sequence[Row], name: str) -> dict[str, float | None]:
+    """By strategy, the best value of its part."""
+    return {row.strategy: _best(part, name) for part in parts_of(rows) for row in part}
+
+
+def _best(rows: Sequence[Row], name: str) -> float | None:
+    """The lowest mean of the strategies that compacted; None where there is no choice or no difference."""
+    values = [value for row in rows if _compacted(row) and (value := row.values[name]) is not None]
+    return min(values) if len(set(values)) > 1 else None
+
+
+def _compacted(row: Row) -> bool:
+    return bool(row.values["compaction_s"])
+
+
+def _range(known: Sequence[float], decimals: int) -> str:
+    if len(known) < 2 or min(known) == max(known):
+        return ""
+    return f"{min(known):,.{decimals}f}\N{EN DASH}{max(known):,.{decimals}f}"

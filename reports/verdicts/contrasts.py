@@ -1,0 +1,155 @@
+"""Strategies compared with a baseline, or new results with old ones, metric by metric.
+
+A page of many comparisons has false ones among them: at 5 % each, one in twenty. So two metrics, the cost and
+the mean query latency, are confirmatory: their verdicts are corrected for how many of them there are (Holm),
+and hold jointly with an error of 5 %. All others are exploratory: each verdict stands for itself, and shows
+where to look. Intervals are always those of 95 % for one comparison.
+
+Pages with at least one false verdict, in % of 2,000, with four strategies compared with a baseline that
+equals them, n repetitions, 5 % of noise (1 sd of the log), rho between the metrics of a run. "Before" counts
+every timing, "after" the confirmatory ones, which are the only ones that are said to be proven:
+
+                       before: 3 leading timings    all 34 timings    after
+    n = 3, rho = 0                          43.0              99.8      5.1
+    n = 3, rho = 0.5                        42.1              97.1      5.3
+    n = 5, rho = 0                          42.6              99.8      5.0
+    n = 5, rho = 0.5                        40.8              96.0      4.3
+
+Reproduced by `make noise`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bench.results.metrics import LATENCY
+from bench.results.rows import METRIC_BY_NAME, METRICS, Metric
+from reports.data.group import RunGroup
+from reports.verdicts.compare import Comparison, corrected
+from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
+
+_AFTER_COST = (
+    LATENCY, "query_p95_s", "write_amplification", "read_amplification", "space_amplification", "files_end",
+)  # fmt: skip
+_WHERE_COMMITS_WAIT = ("commit_returned_p95_s", "deletes_age_mean_s")
+
+Role = Literal["confirmatory", "exploratory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One metric of a strategy and of its counterpart: the baseline, or the same strategy in old results.
+
+    The figures are means over the runs that have one; `runs` and `other_runs` count these.
+    """
+
+    strategy: str
+    other: str
+    metric: Metric
+    figure: float | None
+    other_figure: float | None
+    runs: int
+    other_runs: int
+    is_paired: bool
+    comparison: Comparison
+    role: Role = "exploratory"
+
+    @property
+    def judged(self) -> Literal["better", "worse", ""]:
+        """The verdict by the direction in which the metric is better; "" where there is none."""
+        if self.comparison.verdict not in ("more", "less") or self.metric.better == "neither":
+            return ""
+        return (
+            "better" if (self.comparison.verdict == "more") == (self.metric.better == "higher") else "worse"
+        )
+
+    @property
+    def sample(self) -> str:
+        """Which runs count: "3 pairs", "3 runs against 2"."""
+        if self.is_paired:
+            return "1 pair" if self.runs == 1 else f"{self.runs} pairs"
+        return f"{self.runs} {'run' if self.runs == 1 else 'runs'} against {self.other_runs}"
+
+
+def confirmatory_metrics(group: RunGroup) -> tuple[str, str]:
+    """The metrics whose verdicts are corrected for their number: cost and latency."""
+    return (group.cost_metric, LATENCY)
+
+
+def leading_metrics(group: RunGroup) -> tuple[str, ...]:
+    """The metrics that are compared by default: the cost first, then what it achieves.
+
+    Where some commits compact by themselves, how long their callers wait belongs to it, and how old log and
+    delete files get under the strategies that make nobody wait.
+    """
+    waits = any(row.commits_wait for row in group.rows)
+    return (group.cost_metric, *_AFTER_COST, *(_WHERE_COMMITS_WAIT if waits else ()))
+
+
+def with_baselines(
+    group: RunGroup,
+    baselines: Mapping[str, str],
+    metrics: Iterable[str],
+    sittings: SittingEffects = ASSUMES_NONE,
+) -> list[Contrast]:
+    """Each strategy compared with its own baseline; verdicts are corrected for all of these contrasts.
+
+    Runs are compared in pairs where each has a partner (`reports.verdicts.pairs`), else as groups.
+    """
+    names, made = tuple(metrics), []
+    for strategy, baseline in baselines.items():
+        for metric in names:
+            samples = group.samples(metric, strategy, baseline)
+            comparison = group.compare_samples(metric, strategy, baseline, samples, sittings.of(metric))
+            a, b, are_paired = samples
+            counts = (len(a.values), len(b.values))
+            made.append(_contrast(group, group, strategy, baseline, metric, counts, are_paired, comparison))
+    return confirmed(made)
+
+
+def old_and_new(
+    old: RunGroup,
+    new: RunGroup,
+    strategies: Sequence[str],
+    metrics: Iterable[str],
+    sittings: SittingEffects = ASSUMES_NONE,
+) -> list[Contrast]:
+    """Each of `strategies` in the new results compared with itself in the old ones, as groups.
+
+    The verdicts are corrected for all of these contrasts.
+    """
+    names, made = tuple(metrics), []
+    for strategy in strategies:
+        for metric in names:
+            comparison = new.compare_with_old(old, metric, strategy, sittings.of(metric))
+            counts = (len(new.sample(metric, strategy).values), len(old.sample(metric, strategy).values))
+            made.append(_contrast(new, old, strategy, strategy, metric, counts, False, comparison))
+    return confirmed(made)
+
+
+def confirmed(contrasts: Sequence[Contrast]) -> list[Contrast]:
+    """The contrasts of a page, with the verdicts of the confirmatory ones corrected for all of them."""
+    comparisons = iter(corrected([c.comparison for c in contrasts if c.role == "confirmatory"]))
+    return [
+        replace(contrast, comparison=next(comparisons)) if contrast.role == "confirmatory" else contrast
+        for contrast in contrasts
+    ]
+
+
+def metrics_with_figures(*groups: RunGroup) -> tuple[str, ...]:
+    """All metrics that have a value in some run of `groups`, in the registry's order."""
+    by_strategy = (by_run for group in groups for by_run in group.figures.values())
+    runs = [figures for by_run in by_strategy for figures in by_run.values()]
+    return tuple(m.name for m in METRICS if any(figures[m.name] is not None for figures in runs))
+
+
+def _contrast(
+    group: RunGroup, other: RunGroup, strategy: str, against: str, metric: str, counts: tuple[int, int],
+    are_paired: bool, comparison: Comparison,
+) -> Contrast:  # fmt: skip
+    return Contrast(
+        strategy, against, METRIC_BY_NAME[metric],
+        group.row(strategy).values[metric], other.row(against).values[metric],
+        *counts, are_paired, comparison,
+        "confirmatory" if metric in confirmatory_metrics(group) else "exploratory",
+    )  # fmt: skip

@@ -1,0 +1,85 @@
+"""The comparisons that a page makes, with verdicts that hold jointly.
+
+Of each run group, a page compares the query latency of every strategy with that of `never`, cost and latency
+of neighbours on the Pareto front of each format, and those of each strategy in a variant with the same
+strategy in the scenario as it is. The front is chosen by the same figures, so its neighbours look more
+different than they are; the correction for the number of comparisons (Holm) covers that as well. Pages with
+at least one false verdict, in % of 2,000, of five strategies that are equal, and equal `never` in latency:
+
+             each for itself    corrected
+    n = 3               23.5          4.8
+    n = 5               21.7          3.8
+
+Reproduced by `make noise`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bench.results.metrics import LATENCY
+from bench.results.rows import Row
+from reports.data.group import RunGroup
+from reports.verdicts.compare import Comparison, corrected
+from reports.verdicts.pareto_front import pareto_front, points
+
+_Key = tuple[str, str, str]  # metric, strategy, the other strategy
+
+
+@dataclass(frozen=True, slots=True)
+class PageVerdicts:
+    """The comparisons of one run group. `number` is how many of the page were corrected for their number."""
+
+    comparisons: Mapping[_Key, Comparison]
+    number: int
+
+    def of(self, metric: str, strategy: str, other: str) -> Comparison | None:
+        """How a strategy compares with the other; None where the page makes no such comparison."""
+        return self.comparisons.get((metric, strategy, other))
+
+    def with_baseline(self, row: Row) -> Comparison | None:
+        """How the latency of a strategy compares with that of `never` in the same variant."""
+        return self.of(LATENCY, row.strategy, row.baseline)
+
+
+def page_verdicts(groups: Sequence[RunGroup]) -> tuple[PageVerdicts, ...]:
+    """Every comparison of a page with these groups; of modelled figures too, which need no correction."""
+    keys = [(place, key) for place, group in enumerate(groups) for key in _keys(group)]
+    made = corrected([groups[place].compare(*key) for place, key in keys])
+    number = sum(one.adjusted_p is not None for one in made)
+    by_group: list[dict[_Key, Comparison]] = [{} for _ in groups]
+    for (place, key), comparison in zip(keys, made, strict=True):
+        by_group[place][key] = comparison
+    return tuple(PageVerdicts(comparisons, number) for comparisons in by_group)
+
+
+def _keys(group: RunGroup) -> tuple[_Key, ...]:
+    """Each comparison once: `never` may also be the cheapest on the front."""
+    return tuple(dict.fromkeys((*_with_baseline(group), *_along_front(group), *_with_base(group))))
+
+
+def _with_baseline(group: RunGroup) -> Iterator[_Key]:
+    known = {row.strategy for row in group.rows if row.values[LATENCY] is not None}
+    for row in group.rows:
+        if not row.is_baseline and row.baseline in known:
+            yield (LATENCY, row.strategy, row.baseline)
+
+
+def _along_front(group: RunGroup) -> Iterator[_Key]:
+    fronts = (pareto_front(points(part)) for part in group.parts)
+    for cheaper, faster in (step for front in fronts for step in pairwise(front)):
+        if cheaper.cost_s > 0:  # nothing is a multiple of no cost at all
+            yield (group.cost_metric, faster.strategy, cheaper.strategy)
+        yield (LATENCY, faster.strategy, cheaper.strategy)
+
+
+def _with_base(group: RunGroup) -> Iterator[_Key]:
+    """Each strategy in a variant, with itself in the scenario as it is."""
+    base = {row.strategy: row for row in group.rows if row.variant is None}
+    for row in group.rows:
+        other = base.get(row.base_strategy) if row.variant is not None else None
+        if other is None:
+            continue
+        if other.values[group.cost_metric]:
+            yield (group.cost_metric, row.strategy, other.strategy)
+        yield (LATENCY, row.strategy, other.strategy)

@@ -1,0 +1,138 @@
+"""Runs of one sitting share the mood of the machine, so old against new is more uncertain than it looks.
+
+A sitting is runs of a results folder made without a long break (`pairs.sittings`). What one sitting
+has in common (the machine's neighbours, its temperature, the state of its caches) moves all its runs alike.
+Within a sitting it cancels; between results of two sittings it looks like a difference, and more repetitions
+only make the wrong answer surer. Verdicts of "more" or "less" in % of 1,500 comparisons of equal results, one
+sitting on each side, n runs each, 5 % of noise between runs (1 sd of the log); 5 is right, and 0.6 the
+standard error:
+
+    sitting effect, n      assumed alike   widened   measured   three sittings a side
+    0 %, 3                           3.7       3.7        2.6                     3.5
+    0 %, 5                           5.1       5.1        1.7                     5.4
+    0 %, 20                          5.2       5.2        0.5                     4.3
+    2 %, 3                           5.1       4.3        2.1                     5.0
+    2 %, 5                          10.1       4.3        2.3                     5.7
+    2 %, 20                         33.1       4.9        1.8                     5.3
+    5 %, 3                          19.1       5.3        3.7                     4.3
+    5 %, 5                          33.5       4.5        4.7                     5.2
+    5 %, 20                         62.8       4.7        5.0                     6.1
+    10 %, 3                         42.5       5.5        4.9                     5.7
+    10 %, 5                         62.3       5.9        4.6                     5.1
+    10 %, 20                        80.9       5.2        5.6                     5.8
+
+"Widened" knows the sitting effect's sd; "measured" knows it from the means of six sittings of nine runs. The
+last column has three sittings of n runs on each side, compared by their means. Reproduced by `make noise`.
+Source: Satterthwaite, Biometrics Bulletin 2, 1946, for the degrees of freedom of a sum of variances.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from bench.results.metrics import MIN_RUNS
+from reports.verdicts.compare import CONFIDENCE, SAME, Comparison, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One metric of runs that have a value, and the sitting each run was made in."""
+
+    values: tuple[float, ...]
+    sittings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SittingEffect:
+    """How far sittings are apart: `sd` of the log of a timing, known to so many degrees of freedom."""
+
+    sd: float
+    freedom: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class SittingEffects:
+    """The effects of sittings on timings, by metric; `otherwise` is that of the metrics not named."""
+
+    by_metric: Mapping[str, SittingEffect]
+    otherwise: SittingEffect | None = None
+
+    def of(self, metric: str) -> SittingEffect | None:
+        """The effect on a metric; None where none is known."""
+        return self.by_metric.get(metric, self.otherwise)
+
+
+ASSUMES_NONE = SittingEffects({})
+
+
+def sitting_variance(a: Sample, b: Sample, effect: SittingEffect | None) -> float:
+    """What sittings add to the variance of the difference of both means (of logs).
+
+    Each sitting counts with its share of a's runs minus its share of b's: 0 where all runs were made in the
+    same sittings in equal shares, twice the effect's variance for one sitting against another.
+    """
+    if effect is None:
+        return 0.0
+    a_counts, b_counts = Counter(a.sittings), Counter(b.sittings)
+    shares = (
+        a_counts[sitting] / len(a.sittings) - b_counts[sitting] / len(b.sittings)
+        for sitting in {*a_counts, *b_counts}
+    )
+    return effect.sd**2 * sum(share**2 for share in shares)
+
+
+def compare_sittings(a: Sample, b: Sample) -> Comparison | None:
+    """Compare timings by the means of their sittings; None unless each side has several that are its own.
+
+    Sittings are then the independent pieces, and their spread holds that of runs. It is pooled over both
+    sides, since it is the machine's. Two sittings on each side are the fewest.
+    """
+    n = min(len(a.values), len(b.values))
+    if n < MIN_RUNS or {*a.sittings} & {*b.sittings} or min(*a.values, *b.values) <= 0:
+        return None
+    a_means, b_means = _means(a), _means(b)
+    if min(len(a_means), len(b_means)) < 2:
+        return None
+    freedom = len(a_means) + len(b_means) - 2
+    squares = sum(float(np.sum((means - np.mean(means)) ** 2)) for means in (a_means, b_means))
+    error = math.sqrt(squares / freedom * (1 / len(a_means) + 1 / len(b_means)))
+    if error <= SAME:
+        return None
+    log = float(np.mean(a_means) - np.mean(b_means))
+    margin = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
+    low, high = math.exp(log - margin), math.exp(log + margin)
+    verdict: Verdict = "more" if low > 1 else "less" if high < 1 else "undecided"
+    return Comparison(
+        math.exp(log), low, high, n, "t on means of sittings", verdict, error=error, freedom=freedom
+    )
+
+
+def estimate_effect(by_strategy: Sequence[Sample]) -> SittingEffect | None:
+    """The effect of sittings, from runs of the same strategies in several of them; None of fewer than two.
+
+    It is the sd of the sittings' means, once each strategy's own level is taken out. What is left of the
+    noise of runs in these means is not taken off, so that the figure errs on the safe side.
+    """
+    deviations: dict[str, list[float]] = {}
+    for sample in by_strategy:
+        if len({*sample.sittings}) < 2 or min(sample.values) <= 0:
+            continue
+        level = float(np.mean(_means(sample)))
+        for value, sitting in zip(sample.values, sample.sittings, strict=True):
+            deviations.setdefault(sitting, []).append(math.log(value) - level)
+    if len(deviations) < 2:
+        return None
+    means = [float(np.mean(of_one)) for of_one in deviations.values()]
+    return SittingEffect(float(np.std(means, ddof=1)), len(means) - 1)
+
+
+def _means(sample: Sample) -> np.ndarray:
+    """The mean log of each sitting, in the order of the sittings' names."""
+    logs: dict[str, list[float]] = {}
+    for value, sitting in zip(sample.values, sample.sittings, strict=True):
+        logs.setdefault(sitting, []).append(math.log(value))
+    return np.array([np.mean(logs[sitting]) for sitting in sorted(logs)])

@@ -1,0 +1,62 @@
+"""The series a trend is judged on: settled latency, control latency and what the table held, tick by tick."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean, median
+
+import numpy as np
+
+from bench.results.folders import RunResult
+from bench.results.records import ControlRecord, ObserveRecord, QueryRecord
+from bench.results.table_content import of_content
+from reports.verdicts.trend import TrendSeries
+
+_Point = tuple[float, float, float, tuple[float, ...]]  # scenario seconds, latency, control, holdings
+
+
+def trend_series(runs: Iterable[RunResult]) -> TrendSeries:
+    """The series of several runs of one strategy: means of logs of both latencies, medians of what was held.
+
+    A tick at which a run has no control query, or no settled query that succeeded on a table with rows, is
+    left out of that run.
+    """
+    by_tick: dict[int, list[_Point]] = {}
+    for run in runs:
+        for tick, point in _points(run).items():
+            by_tick.setdefault(tick, []).append(point)
+    points = [_combined(by_tick[tick]) for tick in sorted(by_tick)]
+    if not points:
+        return TrendSeries()
+    at_s, values, control, held = zip(*points, strict=True)
+    return TrendSeries(at_s, values, control, tuple(zip(*held, strict=True)))
+
+
+def _points(run: RunResult) -> dict[int, _Point]:
+    queries = of_content(run, run.of(QueryRecord))
+    settled = {q.tick: q for q in queries if q.primary and q.when == "settled"}
+    control = {c.tick: c.wall_s for c in run.of(ControlRecord) if c.status == "ok" and c.wall_s > 0}
+    held = {o.tick: _holdings(o) for o in run.of(ObserveRecord) if o.after != "maintenance"}
+    ticks = (tick for tick in settled if tick in control and tick in held and settled[tick].wall_s > 0)
+    return {
+        tick: (settled[tick].at_ms / 1000, settled[tick].wall_s, control[tick], held[tick]) for tick in ticks
+    }
+
+
+def _holdings(observed: ObserveRecord) -> tuple[float, ...]:
+    """Data files, delete files, bytes."""
+    return (
+        float(observed.data_files_count),
+        float(observed.delete_files_count),
+        float(observed.live_bytes),
+    )
+
+
+def _combined(points: Sequence[_Point]) -> _Point:
+    at_s, latencies, controls, held = zip(*points, strict=True)
+    return (
+        fmean(at_s), _geometric_mean(latencies), _geometric_mean(controls),
+        tuple(median(values) for values in zip(*held, strict=True)),
+    )  # fmt: skip
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return float(np.exp(np.mean(np.log(values))))

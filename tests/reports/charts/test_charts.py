@@ -1,0 +1,427 @@
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from result_builder import build_results
+
+from bench.results.folders import load_runs
+from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
+from bench.text import human_duration
+from reports.charts.canvas import time_unit
+from reports.charts.hints import MOST_HINTS, hint, hints_of
+from reports.charts.output import png, svg, svg_of_page
+from reports.charts.placing import CHARACTER_PT, LINE_PT, beside, spread
+from reports.charts.registry import CHARTS
+from reports.charts.theme import DARK, LIGHT, chart_label, traits
+from reports.charts.thinning import thinned
+from reports.data.group import RunGroup, run_groups
+
+BY_ID = {chart.id: chart for chart in CHARTS}
+EACH = pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.id)
+
+
+@pytest.fixture(scope="module")
+def odd_groups(tmp_path_factory, hostile_runs):
+    """Results that leave charts with little, nothing or strange things to draw."""
+
+    def group(**how):
+        return run_groups(load_runs(build_results(tmp_path_factory.mktemp("odd"), **how)))[0]
+
+    return (
+        group(repetitions=1, strategies={"every-1min": 1}, ticks=1),
+        group(repetitions=1, strategies={"never": None}, ticks=5, deletes=True),
+        group(repetitions=1, ticks=6, fate={("never", 1): "failed", ("every-1min", 1): "failed"}),
+        group(repetitions=1, strategies={"never": None}, ticks=4, fate={("never", 1): "cut off"}),
+        group(repetitions=1, ticks=6, fate={("every-1min", 1): "timings_invalid"}),
+        run_groups(hostile_runs)[0],
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def partitioned_group(tmp_path_factory):
+    """Strategies that compact after every commit, one of them fewer partitions than the other."""
+    folder = tmp_path_factory.mktemp("partitions")
+    data = run_groups(load_runs(build_results(folder, {"never": None, "all": 1, "some": 1}, 1, 6)))[0]
+    of = {"never": [], "all": ["day=1", "day=2"], "some": ["day=2"]}
+    return RunGroup(data.rows, tuple(_in_partitions(run, of[run.manifest.strategy]) for run in data.runs))
+
+
+@pytest.fixture
+def suited(group, upsert_group, cadence_group, partitioned_group):
+    """A run group a chart applies to."""
+    groups = (group, upsert_group, cadence_group, partitioned_group)
+    return lambda chart: next(one for one in groups if chart.applies(one))
+
+
+@EACH
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_chart_draws_in_both_themes_on_its_background(chart, theme, suited):
+    drawn = svg(chart.draw, suited(chart), theme, "test")
+    ET.fromstring(drawn)
+    assert theme.background in drawn
+
+
+@EACH
+def test_chart_of_a_page_has_variables_for_colours_and_numbers_for_strategies(chart, suited):
+    data = suited(chart)
+    theme = LIGHT.of_page(["another", *data.strategies])
+    drawn = svg_of_page(chart.draw, data, theme, "test")
+    ET.fromstring(drawn)
+    assert not set(re.findall("#[0-9a-f]{6}", drawn)) & set(theme.colours.values())
+    numbers = set(re.findall(r'data-strategy="(\d+)"', drawn))
+    assert numbers
+    assert numbers <= {str(number) for number in range(1, len(data.strategies) + 1)}
+
+
+@EACH
+def test_chart_says_what_it_shows(chart, suited, odd_groups):
+    assert str(chart.finding(suited(chart))).endswith(".")
+    for group in odd_groups:
+        if chart.applies(group):
+            assert str(chart.finding(group)) == "" or str(chart.finding(group)).endswith(".")
+
+
+@EACH
+def test_chart_draws_odd_results_without_a_warning(chart, odd_groups):
+    for group in odd_groups:
+        if chart.applies(group):
+            ET.fromstring(svg(chart.draw, group, LIGHT, "test"))
+
+
+def test_charts_of_deletes_and_health_are_for_groups_that_have_them(group, odd_groups, upsert_group):
+    def shown(group):
+        return {chart.id for chart in CHARTS if chart.applies(group)} & {"deletes", "health"}
+
+    assert shown(upsert_group) == {"deletes", "health"}
+    assert shown(odd_groups[1]) == {"deletes"}  # delete files, and no strategy that reports a score
+    assert shown(group) == set()
+
+
+def test_a_health_score_that_stays_the_same_is_no_chart(tmp_path):
+    made = build_results(tmp_path, {"never": None, "amoro": 6}, 1, 6)  # one evaluation fires
+    data = run_groups(load_runs(made))[0]
+    assert not data.health.empty
+    assert "health" not in {chart.id for chart in CHARTS if chart.applies(data)}
+
+
+def test_the_chart_of_deletes_has_no_panel_for_what_was_not_counted(upsert_group):
+    (chart,) = (chart for chart in CHARTS if chart.id == "deletes")
+    assert len(chart.draw(upsert_group, LIGHT).axes) == 3
+    old = RunGroup(upsert_group.rows, tuple(_without_rows(run) for run in upsert_group.runs))
+    assert len(chart.draw(old, LIGHT).axes) == 1
+
+
+def test_the_chart_of_partitions_is_for_strategies_that_compact_different_ones(group, partitioned_group):
+    (chart,) = (chart for chart in CHARTS if chart.id == "partitions")
+    assert not chart.applies(group)
+    same = (_in_partitions(run, ["day=1", "day=2"]) for run in partitioned_group.runs)
+    assert not chart.applies(RunGroup(partitioned_group.rows, tuple(same)))
+    assert chart.applies(partitioned_group)
+    panels = [axes for axes in chart.draw(partitioned_group, LIGHT).axes if axes.get_visible()]
+    assert [[text.get_text() for text in axes.texts] for axes in panels] == [["all"], ["some"]]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["day=2", "day=1"]
+    all_of, some_of = (axes.lines[0].get_xydata().tolist() for axes in panels)
+    assert len(all_of) == 2 * len(some_of) > 0
+    assert {lane for _, lane in some_of} == {0}
+    assert "all 12 partitions in 6 compactions" in str(chart.finding(partitioned_group))
+
+
+def _in_partitions(run, names):
+    """A run whose compactions rewrote these partitions, and whose delete files were in the first."""
+    records = tuple(
+        record.model_copy(update={"partitions": names})
+        if isinstance(record, CompactionRecord)
+        else record.model_copy(update={"delete_bytes": {"day=1": 10 * record.tick}})
+        if isinstance(record, ObserveRecord)
+        else record
+        for record in run.records
+    )
+    return replace(run, records=records)
+
+
+def _without_rows(run):
+    """As recorded before rows of delete files were counted."""
+    unknown = {"delete_rows": None, "equality_files_count": None}
+    records = (r.model_copy(update=unknown) if isinstance(r, ObserveRecord) else r for r in run.records)
+    return replace(run, records=tuple(records))
+
+
+def test_chart_of_simulated_runs_says_so_itself(group, tmp_path):
+    made = build_results(tmp_path, repetitions=1, ticks=6, mode="simulated")
+    draw = CHARTS[0].draw
+    assert "simulated: nothing was measured" in svg(draw, run_groups(load_runs(made))[0], LIGHT, "test")
+    assert "simulated" not in svg(draw, group, LIGHT, "test")
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "unit"),
+    [
+        (0, (1000, "seconds")), (180_000, (1000, "seconds")), (180_001, (60_000, "minutes")),
+        (10_800_000, (60_000, "minutes")), (10_800_001, (3_600_000, "hours")),
+        (345_600_000, (3_600_000, "hours")), (345_600_001, (86_400_000, "days")),
+    ],
+)  # fmt: skip
+def test_time_unit_keeps_the_numbers_of_an_axis_short(duration_ms, unit):
+    assert time_unit(duration_ms) == unit
+
+
+@EACH
+def test_scenario_time_is_drawn_to_the_end_of_the_stream(chart, suited):
+    data = suited(chart)
+    commits = len(data.runs[0].of(CommitRecord))  # one a minute
+    timed = [axes for axes in chart.draw(data, LIGHT).axes if "scenario time" in axes.get_xlabel()]
+    assert bool(timed) == (chart.id not in {"pareto", "freshness", "latency_split", "sizes"})
+    for axes in timed:
+        assert (axes.get_xlabel(), axes.get_xlim()) == ("scenario time (minutes)", (0, commits))
+        drawn = [line.get_xdata() for line in axes.get_lines() if line.get_transform() == axes.transData]
+        assert max(map(max, drawn)) == commits
+
+
+@EACH
+def test_chart_is_the_same_bytes_each_time(chart, suited):
+    assert svg(chart.draw, suited(chart), LIGHT, "test") == svg(chart.draw, suited(chart), LIGHT, "test")
+
+
+def test_chart_as_png_shows_scripts_its_font_lacks_without_a_warning(hostile_runs):
+    assert png(CHARTS[0].draw, run_groups(hostile_runs)[0], LIGHT).startswith(b"\x89PNG")
+
+
+def test_chart_names_strategies_as_they_are(odd_groups):
+    drawn = svg(BY_ID["latency"].draw, odd_groups[-1], LIGHT, "test")
+    texts = [
+        "".join(found.itertext()) for found in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert "$\\frac{1}{2}$_a_" in texts
+    assert "<script>alert(1)</script>" in texts
+    assert all(len(text) < 60 for text in texts)
+
+
+def test_two_charts_of_a_page_share_no_id(upsert_group):
+    theme = LIGHT.of_page(upsert_group.strategies)
+    ids = [
+        {
+            found.get("id")
+            for found in ET.fromstring(svg_of_page(chart.draw, upsert_group, theme, chart.id)).iter()
+        }
+        - {None}
+        for chart in CHARTS
+    ]
+    assert sum(map(len, ids)) == len(set().union(*ids))
+
+
+def _luminance(colour):
+    """Relative luminance as WCAG 2.1 defines it."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(a, b):
+    low, high = sorted((_luminance(a), _luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_colours_stand_out_from_their_background(theme):
+    # WCAG 2.1: 4.5 for text, 3 for graphical objects.
+    assert min(_contrast(c, theme.background) for c in (theme.ink, theme.muted)) >= 4.5
+    assert min(_contrast(c, theme.background) for c in (*theme.hues, theme.baseline, theme.alarm)) >= 3
+
+
+def test_never_is_grey_wherever_it_stands():
+    assert (
+        traits(("a", "never"), LIGHT)["never"].colour
+        == traits(("never",), LIGHT)["never"].colour
+        == LIGHT.baseline
+    )
+
+
+def test_every_strategy_of_a_page_differs_by_more_than_its_hue():
+    styles = traits([str(n) for n in range(20)], LIGHT)
+    assert len({(trait.colour, trait.dash) for trait in styles.values()}) == 20
+    assert len({styles[str(n)].dash for n in range(6)}) == len({styles[str(n)].mark for n in range(6)}) == 6
+
+
+@given(st.lists(st.text(max_size=6), unique=True, max_size=6))
+def test_up_to_six_strategies_have_six_hues(labels):
+    styles = traits(labels, LIGHT)
+    assert len({trait.colour for trait in styles.values()}) == len(labels)
+
+
+@given(st.lists(st.text(max_size=6), unique=True, min_size=1, max_size=12), st.data())
+def test_a_strategy_is_drawn_alike_in_every_section_of_a_page(labels, data):
+    some = data.draw(st.permutations(labels).map(lambda order: order[: len(order) // 2 + 1]))
+    theme = LIGHT.of_page(labels)
+    whole = traits(labels, theme)
+    assert traits(some, theme) == {label: whole[label] for label in some}
+
+
+def test_a_strategy_alone_has_the_hue_of_its_label():
+    one, other = traits(["amoro"], LIGHT), traits(["never", "every-1min", "amoro"], LIGHT)
+    assert one["amoro"].colour == other["amoro"].colour
+
+
+def test_colours_of_a_theme_have_names_of_their_own():
+    for theme in (LIGHT, DARK):
+        assert len(set(theme.colours.values())) == len(theme.colours)
+
+
+def test_chart_label_shortens_in_the_middle():
+    label = chart_label("iceberg-rewrite-data-files-every-10min")
+    assert label == "iceberg-rewri…-every-10min"
+
+
+@given(st.lists(st.floats(0, 1), max_size=12), st.floats(0.01, 0.2))
+def test_spread_keeps_order_and_distance(places, gap):
+    found = spread(sorted(places), gap)
+    assert len(found) == len(places)
+    assert all(b - a >= gap * (1 - 1e-9) for a, b in pairwise(found))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_spread_moves_nothing_that_has_room(places):
+    far = [index + place / 2 for index, place in enumerate(places)]
+    assert spread(far, 0.4) == pytest.approx(far)
+
+
+WITHIN = (0.0, 0.0, 500.0, 300.0)
+
+
+def test_names_of_near_points_do_not_touch():
+    one, other = beside([(100, 100), (104, 101)], ["first", "second"], WITHIN)
+    assert (one.side, one.dy) != (other.side, other.dy)
+
+
+def box_of(spot, text, place):
+    """Left, lower, right and upper edge of a name."""
+    width = CHARACTER_PT * len(text)
+    left = spot[0] + place.dx - {"left": 0, "center": width / 2, "right": width}[place.side]
+    return left, spot[1] + place.dy - LINE_PT / 2, left + width, spot[1] + place.dy + LINE_PT / 2
+
+
+def test_names_make_room_for_those_that_come_after_them():
+    spots, texts = [(380, 274), (375, 266), (425, 290)], ["a rather long name"] * 3
+    boxes = [box_of(*of) for of in zip(spots, texts, beside(spots, texts, WITHIN), strict=True)]
+    for one, other in combinations(boxes, 2):
+        assert one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
+
+
+@given(st.lists(st.tuples(st.floats(0, 500), st.floats(0, 300)), max_size=15))
+def test_each_point_gets_a_place_inside(spots):
+    places = beside(spots, ["a name"] * len(spots), WITHIN)
+    for spot, place in zip(spots, places, strict=True):
+        left, lower, right, upper = box_of(spot, "a name", place)
+        assert 0 <= left <= right <= 500
+        assert 0 <= lower <= upper <= 300
+
+
+def test_a_name_at_the_right_edge_goes_left_of_its_point():
+    (place,) = beside([(490, 100)], ["a long name"], WITHIN)
+    assert place.side == "right"
+
+
+def test_a_name_at_the_upper_edge_goes_below_it():
+    (place,) = beside([(100, 300)], ["name"], WITHIN)
+    assert place.dy < 0
+
+
+def test_a_name_keeps_clear_of_the_line():
+    rising = [(0.0, 0.0), (100.0, 100.0), (200.0, 200.0)]
+    (place,) = beside([rising[1]], ["name"], WITHIN, rising)
+    left = 100 + place.dx - (5 * 4 if place.side == "right" else 0)
+    below = 100 + place.dy + 5.5 < left  # all of it is under the line, or all of it above
+    above = 100 + place.dy - 5.5 > left + 5 * 4
+    assert below or above
+
+
+def test_a_line_is_thinned_to_its_outline():
+    found = pd.DataFrame({"at_ms": range(10_000), "median": [n % 7 for n in range(10_000)]})
+    found["min"], found["max"] = found["median"] - 1, found["median"] + 1
+    found.loc[5_003, ["median", "max"]] = [99, 100]
+    line = thinned(found, "median", most=400)
+    assert len(line) <= 400
+    assert line["median"].max() == 99
+    assert (line["at_ms"].iloc[0], line["at_ms"].iloc[-1]) == (0, 9_999)
+    assert line["at_ms"].is_monotonic_increasing
+    assert (line["max"] >= line["median"]).all()
+    assert line["max"].max() == 100
+    assert thinned(found.head(400), "median", most=400) is not None
+    assert len(thinned(found.head(400), "median", most=400)) == 400
+
+
+def test_many_compactions_are_one_outline(tmp_path):
+    few, many = (
+        run_groups(load_runs(build_results(tmp_path / str(n), {"often": 1}, 1, n)))[0] for n in (100, 101)
+    )
+    (chart,) = (chart for chart in CHARTS if chart.id == "compactions")
+    marked, outlined = (len(chart.draw(data, LIGHT).axes[0].get_lines()) for data in (few, many))
+    assert (marked, outlined) == (100, 1)
+
+
+def test_a_table_that_one_strategy_leaves_far_slower_does_not_flatten_the_others(tmp_path):
+    made = build_results(tmp_path, {"never": None, "every-2min": 2, "every-3min": 3}, 1, 240)
+    drawn = CHARTS[0].draw(run_groups(load_runs(made))[0], LIGHT)
+    (axes,) = drawn.axes
+    shown = {text.get_text() for text in axes.texts}
+    never = next(text for text in shown if text.startswith("never"))
+    assert never != "never"  # above the scale, its latency is written beside its name
+    assert "not from 0; arrows: above the scale" in " ".join(shown)
+    (arrow,) = (line for line in axes.get_lines() if line.get_marker() == r"$\uparrow$")
+    assert axes.get_ylim()[0] < arrow.get_ydata()[0] < axes.get_ylim()[1]
+    assert arrow.get_xdata()[0] == 0  # what `never` costs
+
+
+def test_without_a_point_above_the_scale_there_is_no_arrow(tmp_path):
+    made = build_results(tmp_path, {"every-2min": 2, "every-3min": 3}, 1, 24)
+    (axes,) = CHARTS[0].draw(run_groups(load_runs(made))[0], LIGHT).axes
+    assert not any(line.get_marker() == r"$\uparrow$" for line in axes.get_lines())
+    assert "arrows" not in " ".join(text.get_text() for text in axes.texts)
+
+
+def _titles(chart_id, group):
+    theme = LIGHT.of_page(group.strategies)
+    (chart,) = (one for one in CHARTS if one.id == chart_id)
+    drawn = ET.fromstring(svg_of_page(chart.draw, group, theme, "test"))
+    svg_name = "{http://www.w3.org/2000/svg}"
+    circles = list(drawn.iter(f"{svg_name}circle"))
+    width, height = (float(part) for part in drawn.get("viewBox").split()[2:])
+    assert all(0 <= float(c.get("cx")) <= width and 0 <= float(c.get("cy")) <= height for c in circles)
+    return [circle.find(f"{svg_name}title").text for circle in circles]
+
+
+def test_points_of_a_page_say_what_they_are(group):
+    never = group.row("never").values
+    assert f"never, 0 s, {human_duration(never['query_mean_s'])}" in _titles("pareto", group)
+    counts = _titles("files", group)
+    assert "never, 1 min: 8" in counts
+    latencies = [text for text in _titles("latency", group) if text.startswith("never, 1 min: ")]
+    assert len(latencies) == 1
+
+
+def test_hints_are_few_and_gaps_have_none():
+    figure = Figure()
+    axes, theme = figure.subplots(), LIGHT.of_page(["a"])
+    hint(axes, "a", [(float(n), float("nan") if n == 3 else 1.0, f"<{n}>") for n in range(1_000)], theme)
+    hint(axes, "not on the page", [(1.0, 1.0, "no")], theme)
+    drawn = hints_of(figure)
+    assert MOST_HINTS / 2 < drawn.count("<circle") <= MOST_HINTS
+    assert "a, &lt;0&gt;" in drawn
+    assert "not on the page" not in drawn
+    assert hints_of(Figure()) == ""
+
+
+def test_freshness_is_shown_where_writers_commit_at_different_intervals(group, cadence_group):
+    chart = BY_ID["freshness"]
+    assert not chart.applies(group)
+    assert chart.applies(cadence_group)
+    assert re.fullmatch(
+        r"Age of the newest rows, files and latency: never 30 s, 52 files, \S+ ms, "
+        r"late 1 min 30 s, 18 files, \S+ ms and later 6 min, 8 files, \S+ ms\.",
+        str(chart.finding(cadence_group)),
+    )

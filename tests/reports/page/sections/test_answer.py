@@ -1,0 +1,171 @@
+import pytest
+from result_builder import build_results
+
+from bench.results.folders import load_runs
+from bench.text import human_ratio
+from reports.data.group import run_groups
+from reports.page.sections.answer import best, budgets, headline, primary_query
+from reports.page.sections.matrix import matrix
+from reports.page.sections.summary import summary
+from reports.verdicts.page_verdicts import page_verdicts
+from reports.verdicts.pareto_front import pareto_front, points
+
+FOUR = {"never": None, "every-1min": 1, "every-5min": 5, "every-20min": 20}
+
+
+def _group(folder, **how):
+    return run_groups(load_runs(build_results(folder, **how)))[0]
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory):
+    return _group(tmp_path_factory.mktemp("four"), strategies=FOUR)
+
+
+def texts(table):
+    return [[str(cell.text) for cell in row] for row in table.rows]
+
+
+def test_the_headline_names_the_knee_and_what_it_saves_and_gives_up(four):
+    first, second = map(str, headline(four))
+    assert best(four) == "every-5min"
+    assert first.startswith("On the means of 3 repetitions, every-5min is the best trade-off: ")
+    by_label = {point.strategy: point for point in points(four)}
+    chosen, fastest = by_label["every-5min"], by_label["every-1min"]
+    assert f"it takes {human_ratio(chosen.cost_s / fastest.cost_s)} the CPU (saves " in first
+    assert f"({chosen.query_s / fastest.query_s:.1f}x the latency)" in first
+    assert "Against the fastest on the front, every-1min," in first
+    assert second.startswith("Without compaction (never) the mean query takes ")
+    assert second.endswith("the latency of every-5min.")
+
+
+def test_two_to_choose_from_are_both_named(tmp_path):
+    two = _group(tmp_path, strategies={"never": None, "every-10min": 10, "every-1min": 1})
+    first = str(headline(two)[0])
+    assert best(two) is None
+    assert first.startswith(
+        "On the means of 3 repetitions, there are two to choose from: every-10min is the cheapest, with "
+    )
+    assert "; every-1min is the fastest, with " in first
+
+
+def test_one_that_is_cheapest_and_fastest_is_named_alone(tmp_path):
+    said = [str(line) for line in headline(_group(tmp_path, strategies={"never": None, "a": 2}, ticks=8))]
+    assert "a is the only strategy that compacts: " in said[0]
+
+
+def test_modelled_seconds_are_called_so(tmp_path):
+    said = " ".join(map(str, headline(_group(tmp_path, ticks=30, repetitions=1, mode="simulated"))))
+    assert said.startswith("As modelled, ")
+    assert "exact" not in said
+
+
+def test_without_a_run_of_never_the_benefit_is_open(tmp_path):
+    said = [str(line) for line in headline(_group(tmp_path, strategies={"only": 2}, ticks=8))]
+    assert said[1] == "Without a usable run of never, the benefit of compaction cannot be quantified."
+
+
+def test_a_strategy_that_never_came_to_compact_is_no_choice(tmp_path):
+    found = _group(tmp_path, strategies={"never": None, "every-5min": 5, "every-90min": 90}, ticks=10)
+    said = [str(line) for line in headline(found)]
+    assert "every-5min is the only strategy that compacts" in said[0]
+    assert said[-1].startswith("every-90min did not compact during the stream")
+    assert "every-90min" not in str(texts(budgets(found)))
+
+
+def test_no_usable_run_is_a_text(tmp_path):
+    found = _group(tmp_path, strategies={"never": None}, repetitions=1, fate={("never", 1): "failed"})
+    assert [str(line) for line in headline(found)] == [
+        "No run has both a compaction cost and a query latency: there is nothing to compare."
+    ]
+    assert budgets(found) is None
+
+
+def test_no_compaction_is_a_text(tmp_path):
+    found = _group(tmp_path, strategies={"never": None}, ticks=3)
+    assert [str(line) for line in headline(found)] == ["No strategy compacted during the stream."]
+
+
+def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
+    table = budgets(four)
+    assert [row[1] for row in texts(table)] == [p.strategy for p in pareto_front(points(four))][::-1]
+    limits = [row[0].value for row in table.rows]
+    assert limits == sorted(limits)
+    assert (table.columns[0].unit, texts(table)[0][0]) == ("ms", f"{limits[0] * 1000:.0f}")
+
+
+def test_the_query_is_shown_with_its_text_where_the_scenario_has_it(tmp_path):
+    query = {"name": "first-order", "sql": "SELECT 1"}
+    with_sql = _group(tmp_path / "a", ticks=2, scenario_text={"probes": [query]})
+    assert (
+        str(primary_query(with_sql)) == "The latencies are those of the primary query, first-order: SELECT 1."
+    )
+    without = _group(tmp_path / "b", ticks=2)
+    assert str(primary_query(without)) == "The latencies are those of the primary query, first-order."
+
+
+def test_several_scenarios_are_one_matrix(tmp_path, four):
+    other = _group(tmp_path, strategies={"never": None, "other": 2}, ticks=6, scenario="second")
+    table = matrix([four, other])
+    found = {row[0]: row[1:] for row in texts(table)}
+    assert list(found) == [*FOUR, "other"]
+    assert found["other"][0] == found["every-1min"][1] == "\N{EN DASH}"
+    assert [str(row[0].text) for row in table.rows if row[1].is_best] == ["every-5min"]
+    assert matrix([four]) is None
+
+
+def test_where_strategies_commit_differently_cost_is_that_of_commits_and_policy(tmp_path):
+    writers = {"never": "2min", "idle": "2min", "late": "4min"}
+    strategies = [{"label": label, "writer": {"commit_every": every}} for label, every in writers.items()]
+    group = _group(
+        tmp_path,
+        strategies={"never": None, "idle": None, "late": None, "every-4min": 4},
+        ticks=8,
+        repetitions=1,
+        commit_ticks={"never": 2, "idle": 2, "late": 4},
+        scenario_text={"strategies": [*strategies, {"label": "every-4min"}]},
+    )
+    assert [group.writes_otherwise(label) for label in group.strategies] == [False, False, True, True]
+    said = [str(line) for line in headline(group)]
+    assert " CPU of commits and policy and a mean query of " in said[0]
+    assert said[-2].startswith("idle did not compact during the stream; any difference in latency")
+    assert said[-1].startswith("Costs are the CPU of commits and policy together, ")
+    by_label = {point.strategy: point for point in points(group)}
+    assert [label for label, point in by_label.items() if point.is_idle] == ["idle"]
+    assert by_label["late"].cost_s == group.row("late").values["commit_cpu_s"]
+    assert by_label["late"] in pareto_front(points(group))
+    titles = [str(column.title) for column in summary(group, page_verdicts([group])[0]).columns]
+    assert titles[1:3] == ["Total CPU", "Compaction CPU"]
+
+
+def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
+    writers = {"never": "1min", "late": "4min"}
+    strategies = [{"label": label, "writer": {"commit_every": every}} for label, every in writers.items()]
+    group = _group(
+        tmp_path,
+        strategies={"never": None, "late": None, "often": 2},
+        ticks=8,
+        repetitions=1,
+        commit_ticks={"late": 4},
+        scenario_text={"strategies": [*strategies, {"label": "often", "writer": {"commit_every": "1min"}}]},
+    )
+    front = pareto_front(points(group))
+    assert {point.strategy for point in front} == {"never", "late", "often"}
+    assert [point.staleness_s for point in points(group)] == [30.0, 120.0, 30.0]
+    said = str(headline(group)[0])
+    assert (
+        "what to choose depends on how old the rows may be that queries see. Mean age: often 30 s, " in said
+    )
+    assert "; late 2 min, with " in said
+    assert (best(group), budgets(group)) == (None, None)
+
+
+def test_a_simulated_strategy_that_is_cheaper_and_as_fast_is_the_answer(tmp_path):
+    group = _group(
+        tmp_path, strategies={"never": None, "a": 1, "b": 1}, ticks=8, repetitions=1, mode="simulated"
+    )
+    said, chosen = str(headline(group)[0]), best(group)
+    assert chosen in {"a", "b"}
+    assert said.startswith(f"As modelled, {chosen} is ")
+    assert "no strategy stands out" not in said
+    assert "there are two to choose from" not in said

@@ -1,0 +1,147 @@
+import pytest
+from records import commit, compaction, end, query, run, truth
+from result_builder import build_results
+
+from bench.results.folders import load_runs
+from reports.data.group import run_groups
+from reports.page.sections.cautions import cautions
+
+
+def _group(folder, **how):
+    return run_groups(load_runs(build_results(folder, **how)))[0]
+
+
+def _texts(group):
+    return "\n".join(str(caution.text) for caution in cautions(group))
+
+
+def test_clean_runs_need_no_caution(group):
+    assert cautions(group) == ()
+
+
+def test_cautions_name_every_run_whose_figures_are_not_used(tmp_path):
+    fate = {("never", 1): "failed", ("never", 2): "cut off", ("every-1min", 1): "differs",
+            ("every-1min", 2): "timings_invalid", ("every-10min", 1): "unchecked"}  # fmt: skip
+    found = _group(tmp_path, ticks=8, fate=fate)
+    said = _texts(found)
+    assert "never (repetition 1) failed: boom: <the disk> is full" in said
+    assert "never (repetition 2) was interrupted" in said
+    assert "every-1min (repetition 1) failed its content check (3,199 rows found, 3,200 expected)" in said
+    assert "every-1min (repetition 2) was checked after every compaction" in said
+    assert "Table content was not checked in every run of every-10min" in said
+    assert "never: fewer than two usable runs" in said
+    assert [c.is_grave for c in cautions(found)] == sorted(
+        (c.is_grave for c in cautions(found)), reverse=True
+    )
+
+
+def test_cautions_name_simulation_overlap_and_duty(tmp_path):
+    said = _texts(_group(tmp_path, ticks=8, mode="simulated", commit_interval_ms=1000, duration_ms=10_000))
+    assert "all times come from a cost model" in said
+    assert "every-1min: the longest compaction takes longer than the commit interval" in said
+    assert "every-1min compacts for " in said
+
+
+def test_cautions_name_ineffective_compactions(tmp_path, group):
+    build_results(tmp_path, {"never": None, "every-2min": 2}, repetitions=1, ticks=4)
+    for path in tmp_path.rglob("events.jsonl"):
+        path.write_text(path.read_text().replace('"files_added_count": 1', '"files_added_count": 16'))
+    said = _texts(run_groups(load_runs(tmp_path))[0])  # 16 files in, 16 out
+    assert "every-2min: some compactions were ineffective" in said
+    assert "ineffective" not in _texts(group)
+
+
+def test_cautions_name_partitions_that_plans_left_for_later(tmp_path):
+    build_results(tmp_path, {"never": None, "amoro": 2}, repetitions=1, ticks=4, deletes=True)
+    assert "left due partitions" not in _texts(run_groups(load_runs(tmp_path))[0])
+    for path in tmp_path.rglob("events.jsonl"):
+        path.write_text(path.read_text().replace('"health_score"', '"partitions_left": 7.0, "health_score"'))
+    said = _texts(run_groups(load_runs(tmp_path))[0])
+    assert "amoro: 2 of 2 plans left due partitions for a later one, up to 7 of them." in said
+    assert "What limits a plan: compactbench list strategies amoro." in said
+
+
+def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
+    def warned(name, **options):
+        found = _group(tmp_path / name, ticks=8, repetitions=1, mode="simulated", options=options)
+        return cautions(found)[0].is_grave, _texts(found)
+
+    is_grave, said = warned("rough", coefficients={"calibrated": False})
+    assert is_grave
+    assert "were not fitted" in said
+    assert "fewer than two usable runs" not in said
+    assert "were not fitted" not in warned("fitted", coefficients={"calibrated": True})[1]
+    coefficients = {"calibrated": True, "caution": "Sorting costs nothing."}
+    assert " Sorting costs nothing." in warned("caution", coefficients=coefficients)[1]
+
+
+def test_cautions_of_coefficients_name_their_formats(tmp_path):
+    def of(calibrated, caution):
+        return {"coefficients": {"calibrated": calibrated, "caution": caution}}
+
+    (made,) = run_groups([
+        run(mode="simulated", options=of(True, "Sorting costs nothing.")),
+        run(mode="simulated", strategy="never @ v", format="delta", options=of(False, "Guesses."),
+            versions={}, variant={"label": "v", "set": {"table.format": "delta"}}),
+    ])  # fmt: skip
+    said = _texts(made)
+    assert "were not fitted" in said
+    assert "Iceberg 1.9: Sorting costs nothing. Delta: Guesses." in said
+
+
+def test_cautions_name_differences_of_pooled_runs(tmp_path):
+    build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
+    build_results(
+        tmp_path, {"every-1min": 1}, repetitions=1, ticks=3, suite_id="later", seed=7, format="iceberg "
+    )
+    for path in tmp_path.rglob("manifest.json"):
+        path.write_text(path.read_text().replace('"iceberg "', '"iceberg"'))
+    assert "differ in seed." in _texts(run_groups(load_runs(tmp_path))[0])
+
+
+def test_cautions_name_noise(tmp_path):
+    build_results(tmp_path, {"never": None}, repetitions=2, ticks=3)
+    path = sorted(tmp_path.rglob("events.jsonl"))[0]
+    path.write_text(path.read_text().replace('"wall_s": 0.', '"wall_s": 3.'))
+    assert "Noise: the mean query latency varies by more than 15 %" in _texts(
+        run_groups(load_runs(tmp_path))[0]
+    )
+
+
+def test_cautions_name_the_load_under_which_runs_began(tmp_path):
+    def said(name, load):
+        machine = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 1, "load_before_suite": load}
+        return _texts(_group(tmp_path / name, strategies={"never": None}, repetitions=1, ticks=2,
+                             machine=machine))  # fmt: skip
+
+    assert "The machine was busy (load 12.4 on 2 cores) when a suite of runs began" in said("busy", 12.4)
+    assert "was busy" not in said("idle", 1.0)
+
+
+def test_cautions_name_the_runs_that_other_processes_disturbed():
+    (made,) = run_groups([
+        run(query(), end(other_cores=cores), repetition=number)
+        for number, cores in enumerate((None, 0.0, 0.19, 0.75, 1.34), 1)
+    ])  # fmt: skip
+    said = _texts(made)
+    assert (
+        "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
+    )
+    assert "repetition 3" not in said
+
+
+@pytest.mark.parametrize(("price", "is_named"), [(5.0, True), (None, False)])
+def test_cautions_name_strategies_whose_requests_were_counted_where_those_of_others_were_not(price, is_named):
+    prices = {"price_per_1000_puts": price, "price_per_1000_gets": 0.4}
+    sent = (query(requests={"GET": 9}), commit(requests={"PUT": 5}), truth(), end())
+    there = run(*sent, strategy="on-s3", **prices)
+    (mixed,) = run_groups([run(query(), commit(), truth(), end(), **prices), there])
+    (alone,) = run_groups([there])
+    assert ("on-s3: requests to S3 were counted" in _texts(mixed)) == is_named
+    assert "requests to S3" not in _texts(alone)
+
+
+def test_cautions_name_strategies_whose_cpu_is_shared():
+    beside = (query(), compaction(is_shared=True), truth(), end())
+    (found,) = run_groups([run(query(), truth(), end()), run(*beside, strategy="thread")])
+    assert "thread: compactions ran beside commits and queries, so the CPU" in _texts(found)

@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+from scenario_builder import load
+
+from bench.engines.contract import CatalogSettings, SparkSettings
+from bench.engines.journal import Journal
+from bench.runs import provenance
+from reports.page.sections.notes import LIMITS, METHOD
+
+SPARK = [
+    SparkSettings(),
+    SparkSettings("spark://host:7077"),
+    SparkSettings("local-cluster[2,1,1024]", executor_cpu="tasks"),
+]
+CATALOGS = [CatalogSettings(), CatalogSettings("mine", journal=Journal(Path("namespaces")))]
+
+
+@pytest.mark.parametrize("catalog", CATALOGS)
+@pytest.mark.parametrize("spark", SPARK)
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_every_fact_a_run_notes_has_a_sentence(tmp_path, mode, spark, catalog):
+    notes = provenance.notes(mode, load(tmp_path).workload, spark, catalog)
+    assert notes.items() <= METHOD.keys() | LIMITS.keys()
+
+
+def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
+    workload = load(tmp_path).workload
+    facts = {
+        note
+        for mode in ("real", "simulated")
+        for spark in SPARK
+        for catalog in CATALOGS
+        for is_true in (True, False)
+        for note in provenance.notes(
+            mode, workload, spark, catalog, has_archive=is_true, is_concurrent=is_true
+        ).items()
+    }
+    assert METHOD.keys() | LIMITS.keys() == facts

@@ -1,0 +1,207 @@
+from dataclasses import replace
+
+import pytest
+from records import compaction, end, run
+from result_builder import UPSERT
+
+from reports.data.group import RunGroup, run_groups
+from reports.page.content import page_content
+from reports.page.sections.by_kind import compactions_by_kind, kind_of
+from reports.page.sections.deletes import left_behind
+from reports.page.sections.parameters import parameters
+from reports.page.sections.set_up import set_up
+
+
+def texts(table):
+    return [tuple(str(cell.text) for cell in row) for row in table.rows]
+
+
+def headings(table):
+    return [
+        f"{column.title} ({column.unit})" if column.unit else str(column.title) for column in table.columns
+    ]
+
+
+def facts(group):
+    return dict(texts(set_up(group)))
+
+
+def changed(group, label, **fields):
+    """The group with other fields in the manifests of one strategy."""
+    runs = (
+        replace(run, manifest=run.manifest.model_copy(update=fields))
+        if run.manifest.strategy == label
+        else run
+        for run in group.runs
+    )
+    return RunGroup(group.rows, tuple(runs))
+
+
+def test_what_is_left_behind_is_listed_with_the_cost(upsert_group):
+    table = left_behind(upsert_group)
+    assert headings(table)[:8] == [
+        "Strategy", "Delete files (mean)", "Delete files (at end)", "Equality deletes (mean)",
+        "Deleted rows (mean)", "Deleted rows (at end)", "Age of last compaction (mean, s)",
+        "Health (mean, of 100)",
+    ]  # fmt: skip
+    assert headings(table)[8:] == ["Compaction CPU (s)", "Compaction added", "Query mean (ms)"]
+    never, every, amoro = (row[:8] for row in texts(table))
+    # Three delete files a commit, two by equality, 50 rows each: 3, 6, ... 18. Means are of what ticks leave.
+    assert never == ("never", "10.5", "18", "7", "525", "900", "210", "\N{EN DASH}")
+    assert every == ("every-3min", "3", "0", "2", "150", "0", "120", "\N{EN DASH}")
+    # 3, then one by position is left: 1, 4, then none: 0, 3, and one at the end.
+    assert amoro[:3] == ("amoro", "2", "1")
+    assert amoro[4:] == ("100", "50", "90", "93.7")
+
+
+def test_only_streams_with_deletes_leave_any_behind(group, upsert_group):
+    assert left_behind(group) is None
+    (content,) = page_content((upsert_group,)).contents
+    assert content.left_behind == left_behind(upsert_group)
+
+
+def test_compactions_are_summed_up_by_kind(upsert_group, group):
+    found = {row[:2]: row[2:5] for row in texts(compactions_by_kind(upsert_group))}
+    assert found == {
+        ("every-3min", "rewrite all"): ("2", "49 \N{RIGHTWARDS ARROW} 2", "18 \N{RIGHTWARDS ARROW} 0"),
+        ("amoro", "minor"): ("2", "33 \N{RIGHTWARDS ARROW} 2", "12 \N{RIGHTWARDS ARROW} 2"),
+        ("amoro", "major"): ("1", "17 \N{RIGHTWARDS ARROW} 1", "7 \N{RIGHTWARDS ARROW} 0"),
+    }
+    assert compactions_by_kind(group) is None  # no plan says its kind
+
+
+def test_compactions_that_committed_nothing_are_of_no_kind():
+    records = (compaction(plan_kind="full", status="failed"), compaction(), end())
+    assert compactions_by_kind(run_groups([run(*records)])[0]) is None
+    records = (compaction(plan_kind="full", wall_s=2.0), compaction(plan_kind="full", status="failed"), end())
+    (row,) = texts(compactions_by_kind(run_groups([run(*records)])[0]))
+    assert row[1:3] == ("full", "1")
+
+
+def test_a_plan_without_a_kind_goes_by_its_commands():
+    actions = ["rewrite_data_files(a=1)", "rewrite_data_files(a=2)", "expire_snapshots()"]
+    assert kind_of(compaction(actions=actions)) == "rewrite_data_files, expire_snapshots"
+    assert kind_of(compaction(actions=actions, plan_kind="minor")) == "minor"
+
+
+def test_the_set_up_of_a_stream_of_changes_answers_what_readers_miss(upsert_group):
+    said = facts(upsert_group)
+    assert said == {
+        "Data set": "orders, 17 columns; the table starts empty",
+        "Initial data layout": "ordered by order_id, one range per file",
+        "Stream": said["Stream"],
+        "Operations": "50 % inserts, 45 % updates, 5 % deletes; no key is changed twice in a commit; 10 % of "
+        "updates move the row to another partition; 20 % of changes arrive up to 1d late; no duplicate "
+        "deliveries",
+        "Key distribution": "zipf, exponent 1.5",
+        "Primary key": "order_id",
+        "Updates and deletes": "equality deletes on order_id",
+        "Partitioning": "bucket, 4 buckets",
+        "Table": "format version 2, target file size 128 MiB, Parquet codec zstd (format default)",
+        "Cores and memory": "one process (Spark local[2]) writes, compacts and queries in turn; memory "
+        "1.86 GiB",
+        "Caches": "table cache of the catalog off; delete-file cache of the executors off",
+    }
+    assert said["Stream"].startswith("2,400 changes in 6 commits, ")
+    assert said["Stream"].endswith(" as Parquet, 8 writer tasks per commit")
+
+
+def test_the_set_up_of_appends_says_nothing_of_changes_and_invents_nothing(group):
+    said = facts(group)
+    assert said.keys() == {"Data set", "Stream", "Partitioning", "Table", "Cores and memory"}
+    assert said["Partitioning"] == "not known"
+    assert said["Table"] == "format version not known, target file size 128 MiB, Parquet codec not known"
+    assert said["Cores and memory"] == "cores not known; memory 1.86 GiB"
+
+
+def test_a_fact_that_differs_is_listed_by_strategy(upsert_group):
+    merging = {
+        "options": {**UPSERT["options"], "upsert_mode": "copy-on-write"},
+        "dataset": {**UPSERT["dataset"], "changes_by": "MERGE INTO"},
+    }
+    said = facts(changed(upsert_group, "never", **merging))["Updates and deletes"]
+    assert said == (
+        "copy-on-write through MERGE INTO, where Spark chooses the number of files (never) and equality "
+        "deletes on order_id (every-3min and amoro)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "fact", "expected"),
+    [
+        ({"scenario_text": {"workload": {"type": "debezium"}}}, "Operations",
+         "as in the recorded events; shares not known"),
+        ({"scenario_text": {"workload": {"type": "debezium"}}}, "Key distribution",
+         "as in the recorded events; skew not known"),
+        ({"scenario_text": {"workload": {"key_skew": "uniform", "key_exponent": 1.0}}}, "Key distribution",
+         "uniform"),
+        ({"dataset": {}}, "Primary key", "not known"),
+        ({"dataset": {}}, "Updates and deletes", "equality-delete"),
+        ({"options": {"format_version": None}}, "Table",
+         "target file size 128 MiB, Parquet codec zstd (format default)"),
+        ({"options": {"spark.master": "spark://host:7077"}}, "Cores and memory",
+         "Spark master spark://host:7077, cores of the cluster not known; memory of the driver 1.86 GiB"),
+        ({"options": {"cores": {"writer": 8, "compactor": 1}}}, "Cores and memory",
+         "modelled cores: writer 8, compactor 1; compactor memory 1.86 GiB"),
+        ({"options": {"caches": {"table cache": "false", "delete-file cache": "True"}}}, "Caches",
+         "table cache off; delete-file cache on"),
+    ],
+)  # fmt: skip
+def test_each_fact_is_what_the_manifest_says(upsert_group, fields, fact, expected):
+    runs = [replace(r, manifest=r.manifest.model_copy(update=fields)) for r in upsert_group.runs]
+    assert facts(RunGroup(upsert_group.rows, tuple(runs)))[fact] == expected
+
+
+def test_an_engine_that_states_no_caches_has_no_row_of_them(upsert_group):
+    options = {key: value for key, value in UPSERT["options"].items() if key != "caches"}
+    runs = [
+        replace(r, manifest=r.manifest.model_copy(update={"options": options})) for r in upsert_group.runs
+    ]
+    assert "Caches" not in facts(RunGroup(upsert_group.rows, tuple(runs)))
+
+
+def test_the_initial_load_is_counted(upsert_group):
+    first = upsert_group.runs[0]
+    load = first.records[0].model_copy(
+        update={"is_initial": True, "rows": 10**6, "added_bytes": 2**20, "files_added_count": 3}
+    )
+    runs = (replace(first, records=(load, *first.records)), *upsert_group.runs[1:])
+    said = facts(RunGroup(upsert_group.rows, runs))
+    assert said["Data set"] == "orders, 17 columns; initial load of 1,000,000 rows, 1 MiB in 3 files"
+    assert said["Stream"].startswith("2,400 changes in 6 commits, ")
+
+
+def test_every_parameter_has_its_value_or_default(upsert_group):
+    table = parameters(upsert_group)
+    assert headings(table) == ["Parameter", "every-3min", "amoro", "Default"]  # `never` has none
+    found = {(row[0].note, str(row[0].text)): tuple(str(c.text) for c in row[1:]) for row in table.rows}
+    dash = "\N{EN DASH}"
+    assert found == {
+        ("", "trigger"): ("every(interval=3min)", dash, dash),
+        ("", "planner"): ("merge", dash, dash),
+        ("merge", "sort_order"): ("a", dash, dash),
+        ("merge", "least"): ("2", dash, "5"),
+        ("rule 1", "trigger"): (dash, "every(interval=2min)", dash),
+        ("rule 1", "planner"): (dash, "amoro", dash),
+        ("rule 1, amoro", "threads"): (dash, "1", dash),
+        ("rule 1, amoro", "minor-files"): (dash, "40", "12 of a partition"),
+        ("rule 1, amoro", "ratio"): (dash, "default", "0.1"),
+        ("rule 2", "trigger"): (dash, "after_commits(commits=3)", dash),
+        ("rule 2", "planner"): (dash, "merge", dash),
+        ("rule 2, merge", "least"): (dash, "default", "5"),
+        ("", "properties"): (dash, '{"write.x": "y"}', dash),
+    }
+
+
+def test_parameters_that_were_not_recorded_are_no_table(group):
+    assert parameters(group) is None
+
+
+def test_a_merge_is_told_by_the_manifest_whatever_it_is_called(upsert_group):
+    by = {"changes_by": "MERGE INTO with deletion vectors", "is_merge": True}
+    merging = {
+        "dataset": {**UPSERT["dataset"], **by},
+        "options": {**UPSERT["options"], "upsert_mode": "merge-on-read"},
+    }
+    said = facts(changed(upsert_group, "never", **merging))["Updates and deletes"]
+    assert said.startswith("merge-on-read through MERGE INTO with deletion vectors, where Spark chooses")

@@ -1,0 +1,139 @@
+"""What is named the best trade-off, and when the noise decides it."""
+
+from dataclasses import replace
+
+import pytest
+from records import commit, compaction, end, query, run
+
+from reports.data.group import RunGroup, run_groups
+from reports.page.sections.answer import best, headline
+from reports.page.sections.steps import off_the_front
+from reports.page.sections.summary import _names
+from reports.verdicts.best import likely_best
+from reports.verdicts.pareto_front import alike, pareto_front, points
+
+# Cost (s) and latency (s): `often` is the most expensive and the fastest, `rare` the cheapest.
+NEVER, RARE, OFTEN = (0.0, 40.0), (1.0, 9.0), (16.0, 1.0)
+
+
+def group(noise, repetitions=5, mode="real", **strategies):
+    """Runs of each strategy, whose latency grows by `noise` (a share) from run to run, or falls if even."""
+    figures = {"never": NEVER, "rare": RARE, **strategies, "often": OFTEN}
+    runs = [
+        run(
+            commit(), *([compaction(cpu_s=cost_s, wall_s=cost_s)] if cost_s else []),
+            query(query_s * (1 + noise * number * (-1) ** (number + place))), end(),
+            strategy=label, repetition=number, mode=mode,
+        )
+        for place, (label, (cost_s, query_s)) in enumerate(figures.items())
+        for number in range(1, repetitions + 1)
+    ]  # fmt: skip
+    (made,) = run_groups(runs)
+    return made
+
+
+def test_a_clear_knee_is_named_alone():
+    made = group(0.01, middle=(4.0, 1.5), dear=(8.0, 1.4))
+    assert likely_best(made) == ("middle",)
+    assert best(made) == "middle"
+    assert "middle is the best trade-off" in str(headline(made)[0])
+
+
+def test_a_knee_that_noise_decides_is_none():
+    made = group(0.04, one=(4.0, 2.0), other=(4.5, 1.85))
+    assert set(likely_best(made)) == {"one", "other"}
+    assert best(made) is None
+    said = str(headline(made)[0])
+    assert "noise decides which is the best trade-off: " in said
+    assert "; or " in said
+
+
+@pytest.mark.parametrize("repetitions", [2, 1])
+def test_where_no_noise_is_known_the_means_decide(repetitions):
+    made = group(0.04, repetitions, one=(4.0, 2.0), other=(4.5, 1.85))
+    assert len(likely_best(made)) == 1
+
+
+def test_a_simulation_cannot_tell_apart_what_lies_within_two_percent():
+    made = group(0.0, 1, "simulated", one=(4.0, 1.5), other=(4.05, 1.52), dear=(8.0, 1.4))
+    assert likely_best(made) == ("one", "other")
+    said = str(headline(made)[0])
+    assert said.startswith(
+        "As modelled, where figures within 2 % of each other count as equal, each of these may be the best "
+        "trade-off: one, with "
+    )
+    assert "; or other, with " in said
+    (apart,) = likely_best(group(0.0, 1, "simulated", one=(4.0, 1.5), other=(4.3, 1.6), dear=(8.0, 1.4)))
+    assert apart == "one"
+
+
+def test_a_simulated_strategy_that_equals_another_is_not_called_dominated():
+    made = group(0.0, 1, "simulated", one=(4.0, 1.5), other=(4.05, 1.52), worse=(5.0, 1.6))
+    assert alike(made) == {"other": "one"}
+    assert str(off_the_front(made)) == (
+        "Dominated on the means, by a strategy that costs no more and is no slower within 2 %: "
+        "worse (by one)."
+    )
+    notes = {str(cell.text): cell.note for cell in _names(made)}
+    assert notes["other"] == "equal to one within 2 %"
+    assert notes["worse"] == "dominated by one"
+    measured = group(0.0, 3, one=(4.0, 1.5), other=(4.05, 1.52))
+    assert alike(measured) == {}
+
+
+def test_the_only_choice_of_a_simulation_is_named_with_what_equals_it():
+    made = group(0.0, 1, "simulated", rare=(16.2, 1.01))
+    assert " is both the cheapest and the fastest strategy" in str(headline(made)[0])
+    assert str(headline(made)[0]).endswith(" rare equals it within 2 %.")
+
+
+def test_a_simulated_strategy_as_cheap_as_a_slower_one_is_named_alone():
+    made = group(0.0, 1, "simulated", rare=(15.8, 1.4))
+    assert "rare" not in [point.strategy for point in pareto_front(points(made))]
+    told = "often is both the cheapest and the fastest strategy that compacts, within 2 %: "
+    assert told in str(headline(made)[0])
+    measured = group(0.0, 3, rare=(15.8, 1.4))
+    assert "rare" in [point.strategy for point in pareto_front(points(measured))]
+
+
+def test_without_a_knee_there_is_none():
+    assert likely_best(group(0.01)) == ()  # two that compact
+
+
+def test_a_front_that_changes_with_all_that_a_policy_causes_is_said():
+    made = group(0.01, middle=(4.0, 1.5), dear=(8.0, 1.4))
+    assert not [line for line in map(str, headline(made)) if "maintenance and evaluations" in line]
+    # Expiring what it leaves behind makes the middle one dearer than the fastest.
+    rows = [
+        replace(row, values={**row.values, "policy_cpu_s": 20.0}) if row.strategy == "middle" else row
+        for row in made.rows
+    ]
+    said = [str(line) for line in headline(RunGroup(tuple(rows), made.runs))]
+    start = "With the CPU of maintenance and evaluations, too, the strategies of the Pareto front are "
+    assert said[2] == f"{start}rare, dear and often."
+
+
+def noisy(label, repetition, cost_s, query_s):
+    """A run whose figures are up to 10 % off, in another direction for each repetition and strategy."""
+    off = 1 + 0.1 * ((repetition + len(label)) % 3 - 1)
+    records = [compaction(cpu_s=cost_s * off, wall_s=1.0)] if cost_s else []
+    return run(commit(), *records, query(query_s / off), end(), strategy=label, repetition=repetition)
+
+
+def test_what_the_runs_do_not_tell_from_the_only_choice_is_named():
+    figures = {"never": (0.0, 9.0), "best": (10.0, 1.0), "similar1": (10.2, 1.02), "worse": (30.0, 3.0)}
+    runs = [noisy(label, number, *of) for label, of in figures.items() for number in range(1, 7)]
+    (made,) = run_groups(runs)
+    assert str(headline(made)[0]).endswith(" The runs do not tell it from similar1.")
+
+
+def test_one_repetition_says_that_its_noise_is_unknown():
+    assert str(headline(group(0.0, 1))[0]).startswith("In one repetition, whose noise is unknown, ")
+
+
+def test_a_strategy_of_unknown_cost_is_not_ranked():
+    beside = run(
+        commit(), compaction(cpu_s=1.0, wall_s=1.0, is_shared=True), query(0.5), end(), strategy="thread"
+    )
+    (made,) = run_groups([*group(0.0, 1).runs, beside])
+    assert "Not ranked, since their cost is unknown: thread." in [str(told) for told in headline(made)]
