@@ -38,6 +38,7 @@ from reports.page.tables import arrow
 from reports.phrases import format_range
 from reports.text import format_value, shared_decimals
 from reports.verdicts.compare import Comparison
+from reports.verdicts.judge import compare_strategies
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tools" / "published"
@@ -266,7 +267,7 @@ class Published:
 
     def compare(self, metric: str, strategy: str, other: str) -> Comparison:
         """The comparison itself. Raises KeyError for a name that is not a metric."""
-        return self.group.compare(metric, strategy, other)
+        return compare_strategies(self.group, metric, strategy, other)
 
     def _runs_of(self, strategy: str) -> list[RunResult]:
         return [run for run in self.group.usable_runs if run.manifest.strategy == strategy]

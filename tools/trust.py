@@ -16,6 +16,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.rows import METRICS
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.contrasts import Contrast, metrics_with_figures, with_baselines
+from reports.verdicts.samples import sample
 from reports.verdicts.sittings import SittingEffect, estimate_effect
 
 BLOCK = 5
@@ -50,7 +51,7 @@ def group_of(runs: Sequence[RunResult], repetitions: Sequence[int]) -> RunGroup:
 def sitting_effects(group: RunGroup, metrics: Sequence[str]) -> dict[str, SittingEffect]:
     """The effect of sittings on each metric; empty if all runs were made in one."""
     found = {
-        metric: estimate_effect([group.sample(metric, label) for label in group.strategies])
+        metric: estimate_effect([sample(group, metric, label) for label in group.strategies])
         for metric in metrics
     }
     return {metric: effect for metric, effect in found.items() if effect is not None}

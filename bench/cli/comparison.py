@@ -30,8 +30,7 @@ from reports.verdicts.compare import CONFIDENCE, Comparison
 from reports.verdicts.contrasts import Contrast, confirmatory_metrics
 
 _METHODS = {
-    "paired t on log ratios": "paired t", "paired bootstrap of log ratios": "paired bootstrap",
-    "Welch's t on logs": "Welch's t", "unpaired bootstrap of logs": "unpaired bootstrap",
+    "paired t on log ratios": "paired t", "Welch's t on logs": "Welch's t",
     "t on means of sittings": "t of sittings", "exact": "exact", "tolerance": "tolerance",
     "modelled": "modelled", "none": MISSING,
 }  # fmt: skip

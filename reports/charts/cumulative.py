@@ -22,14 +22,15 @@ from reports.charts.canvas import (
 from reports.charts.theme import Theme, traits
 from reports.charts.thinning import thinned
 from reports.data.cost import COMPACTION_CPU
-from reports.data.group import RunGroup, cumulative
+from reports.data.frames import compactions, cumulative
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import cost_text
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
     """Running totals of compaction seconds (above) and of the bytes compaction wrote (below)."""
-    if group.compactions.empty:
+    if compactions(group).empty:
         return nothing_to_draw(theme, "no strategy compacted")
     figure = new_figure(theme, 5.6, panels=2, right=right_margin(group.strategies))
     cost = group.compaction_cost
@@ -38,7 +39,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     runs = [run for run in group.timed_runs if column == "wall_s" or _has_cpu(run)]
     _panel(figure.axes[0], group, column, runs, (1.0, title), theme)
     figure.axes[0].set_xlabel("")
-    unit_bytes, unit = byte_unit(float(group.compactions.groupby("run_id")["added_bytes"].sum().max()))
+    unit_bytes, unit = byte_unit(float(compactions(group).groupby("run_id")["added_bytes"].sum().max()))
     title = f"cumulative data written by compaction ({unit})"
     _panel(figure.axes[1], group, "added_bytes", group.usable_runs, (unit_bytes, title), theme)
     return figure

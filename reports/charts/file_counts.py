@@ -20,7 +20,8 @@ from reports.charts.canvas import (
 from reports.charts.hints import hint
 from reports.charts.theme import Theme, traits
 from reports.charts.thinning import thinned
-from reports.data.group import RunGroup, band
+from reports.data.frames import band, observations
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
 
 _FIRST_IN, _OTHER_IN = 3.7, 1.9  # heights of the first panel and of each one below it
@@ -38,7 +39,7 @@ def draw_data_files(group: RunGroup, theme: Theme) -> Figure:
 
 def draw_delete_files(group: RunGroup, theme: Theme) -> Figure:
     """Live delete files, the equality deletes among them, and their rows, as far as they were counted."""
-    counted = group.observations.notna().any()
+    counted = observations(group).notna().any()
     titles = {
         column: group.in_delete_words(title) for column, title in _DELETE_TITLES.items() if counted[column]
     }
@@ -63,11 +64,11 @@ def _ends(group: RunGroup, metric: str, noun: str) -> Sentence:
 
 def _panels(group: RunGroup, titles: Mapping[str, str], theme: Theme) -> Figure:
     """A panel for each column of the observations, under its title: the median over the runs."""
-    if not titles or group.observations.empty:
+    if not titles or observations(group).empty:
         return nothing_to_draw(theme, "no file counts were recorded")
     height_in = _FIRST_IN + _OTHER_IN * (len(titles) - 1)
     figure = new_figure(theme, height_in, len(titles), right=right_margin(group.strategies))
-    after_ticks = group.observations.drop_duplicates(["run_id", "at_ms"], keep="last").drop(columns="place")
+    after_ticks = observations(group).drop_duplicates(["run_id", "at_ms"], keep="last").drop(columns="place")
     for axes, (column, title) in zip(figure.axes, titles.items(), strict=True):
         _panel(axes, group, after_ticks.astype({column: float}), (column, title), theme)
     for axes in figure.axes[:-1]:

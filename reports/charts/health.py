@@ -14,7 +14,8 @@ from reports.charts.canvas import (
 )
 from reports.charts.theme import Theme, traits
 from reports.charts.thinning import thinned
-from reports.data.group import RunGroup, band
+from reports.data.frames import band, health
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
 
 _BEST = 100
@@ -22,12 +23,12 @@ _BEST = 100
 
 def applies(group: RunGroup) -> bool:
     """Whether there is anything to see: a score that stays the same is one number in a table."""
-    return group.health["health_score"].nunique() > 1
+    return health(group)["health_score"].nunique() > 1
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
     """A mark per evaluation whose trigger fired: the median over the runs; the band is lowest to highest."""
-    bands = band(group.health, "health_score")
+    bands = band(health(group), "health_score")
     if not bands:
         return nothing_to_draw(theme, "no planner reported a health score")
     figure = new_figure(theme, 3.7, right=right_margin(group.strategies))
@@ -49,7 +50,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 def finding(group: RunGroup) -> Sentence:
     """The range of each strategy's scores."""
-    ranges = group.health.groupby("strategy", sort=False)["health_score"].agg(["min", "max"])
+    ranges = health(group).groupby("strategy", sort=False)["health_score"].agg(["min", "max"])
     parts = [
         say(Verbatim(str(label)), f" {found['min']:.0f} to {found['max']:.0f}")
         for label, found in ranges.iterrows()

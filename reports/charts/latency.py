@@ -24,7 +24,8 @@ from reports.charts.canvas import (
 from reports.charts.hints import hint
 from reports.charts.theme import Theme, traits
 from reports.charts.thinning import thinned
-from reports.data.group import RunGroup, band
+from reports.data.frames import band, latency
+from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import duration_unit
 
@@ -34,15 +35,15 @@ _MOST_MARKS = 300  # of a lane; more are drawn as so many places
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
     """The settled primary query: median over the repetitions, band from the fastest to the slowest."""
-    bands = band(group.latency, "wall_s")
-    if not bands or group.latency["wall_s"].isna().all():
+    bands = band(latency(group), "wall_s")
+    if not bands or latency(group)["wall_s"].isna().all():
         return nothing_to_draw(theme, "no query latency was recorded")
     lanes = _compactions(group)
     below_in = (len(lanes) * _LANE_PT + 4) / 72 if lanes else 0.0
     figure = new_figure(theme, 3.8 + below_in, right=right_margin(group.strategies), below_in=below_in)
     axes, styles = figure.axes[0], traits(group.strategies, theme)
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
-    factor, unit = duration_unit(group.latency["wall_s"].max())
+    factor, unit = duration_unit(latency(group)["wall_s"].max())
     for label, found in bands.items():
         line, trait = thinned(found, "median"), styles[label]
         at = line["at_ms"] / unit_ms
@@ -51,7 +52,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
                            linewidth=trait.width_pt)  # fmt: skip
         belongs([*spread, *middle], label, theme)
         hint(axes, label, _hints(line, unit_ms, factor), theme)
-    value_axis(axes, (group.latency["wall_s"] * factor).tolist())
+    value_axis(axes, (latency(group)["wall_s"] * factor).tolist())
     head(axes, f"latency of the primary query ({unit}{_scale(axes.get_yscale())})", theme)
     ends = {label: found["median"].iloc[-1] * factor for label, found in bands.items()}
     label_ends(axes, ends, styles, theme)
@@ -68,7 +69,7 @@ def _hints(line: pd.DataFrame, unit_ms: int, factor: float) -> Iterator[tuple[fl
 
 def finding(group: RunGroup) -> Sentence:
     """The last median of each strategy."""
-    bands = band(group.latency, "wall_s")
+    bands = band(latency(group), "wall_s")
     ends = {label: float(found["median"].iloc[-1]) for label, found in bands.items()}
     known = [say(Verbatim(label), f" {human_duration(s)}") for label, s in ends.items() if not math.isnan(s)]
     return say("At the end: ") + joined(known) + say(".") if known else say()

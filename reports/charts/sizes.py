@@ -63,7 +63,9 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def _sizes(group: RunGroup) -> Mapping[str, Mapping[int, int]]:
-    return {label: counts for label, counts in group.file_sizes.items() if counts}
+    """Live data files at the end of each strategy's first usable run: lower bound in bytes -> count."""
+    ends = {label: run.end for label, run in group.first_runs.items()}
+    return {label: dict(end.file_sizes) for label, end in ends.items() if end is not None and end.file_sizes}
 
 
 def _power(size_bytes: int) -> int:

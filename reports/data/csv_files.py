@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord
-from reports.data.group import RunGroup, frame
+from reports.data.frames import frame
+from reports.data.group import RunGroup
 from reports.data.spreadsheets import formula_safe
 
 CSV_NAMES = ("summary.csv", "compactions.csv", "decisions.csv", "probes.csv", "files.csv")

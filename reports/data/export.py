@@ -24,7 +24,8 @@ from bench.results.records import (
     RunRecord,
 )
 from bench.results.rows import METRICS, content_of, usable
-from reports.data.group import RUN_COLUMNS, column_types, frame, run_groups
+from reports.data.frames import RUN_COLUMNS, column_types, frame
+from reports.data.group import run_groups
 
 RECORD_TABLES: Mapping[str, type[Any]] = {
     "commits": CommitRecord,

@@ -7,14 +7,12 @@ have an interval, from three runs on each side: runs that were made close togeth
 
 Sources: ratios summarised by their geometric mean, Fleming and Wallace, CACM 29(3), 1986; the t-interval on
 log values transformed back into one of the ratio, Bland and Altman, BMJ 312:1153, 1996; groups of unequal
-variance, Welch, Biometrika 34, 1947; the symmetric bootstrap-t, Hall, J. R. Statist. Soc. B 50, 1988; several
-comparisons, Holm, Scand. J. Statist. 6, 1979.
+variance, Welch, Biometrika 34, 1947; several comparisons, Holm, Scand. J. Statist. 6, 1979.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -24,9 +22,6 @@ from bench.results.metrics import MIN_RUNS
 from bench.text import human_percent
 
 CONFIDENCE = 0.95
-BOOTSTRAP_FROM = 20  # pairs, or runs in each of two groups
-BOOTSTRAP_RESAMPLES = 2_000
-_BOOTSTRAP_SEED = 1993
 SAME = 1e-9  # of a ratio: less than the order of a sum may change, or a clock resolves
 
 Verdict = Literal["more", "less", "equal", "undecided"]
@@ -35,9 +30,7 @@ Method = Literal[
     "tolerance",
     "modelled",
     "paired t on log ratios",
-    "paired bootstrap of log ratios",
     "Welch's t on logs",
-    "unpaired bootstrap of logs",
     "t on means of sittings",
     "none",
 ]
@@ -72,7 +65,7 @@ class Comparison:
         """Whether the interval excludes 1, but the verdict did not survive the correction."""
         if self.adjusted_p is None or self.low is None or self.high is None:
             return False
-        return self.verdict == "undecided" and _verdict(self.low, self.high) != "undecided"
+        return self.verdict == "undecided" and verdict_of(self.low, self.high) != "undecided"
 
     @property
     def p(self) -> float | None:
@@ -117,9 +110,8 @@ def compare(a_values: Sequence[float], b_values: Sequence[float]) -> Comparison:
         return _undecided(ratio, n, f"{pair} of runs; an interval needs {MIN_RUNS}")
     if np.ptp(logs) <= SAME:
         return _without_spread(ratio, n)
-    method: Method = "paired t on log ratios" if n < BOOTSTRAP_FROM else "paired bootstrap of log ratios"
-    _, error, freedom = _paired_error(logs)
-    return _decided(ratio, paired_interval(logs), n, method, error, freedom)
+    error = float(stats.sem(logs))
+    return _decided(ratio, paired_interval(logs), n, "paired t on log ratios", error, n - 1)
 
 
 def compare_unpaired(
@@ -147,11 +139,9 @@ def compare_unpaired(
         return _undecided(ratio, n, f"{_runs(len(a), len(b))}; an interval needs {MIN_RUNS} on each side")
     if max(np.ptp(a_logs), np.ptp(b_logs)) <= SAME:
         return _without_spread(ratio, n)
-    _, error, freedom = _unpaired_error(a_logs, b_logs, sitting_variance, sitting_freedom)
-    is_bootstrapped = n >= BOOTSTRAP_FROM and sitting_variance == 0
-    method: Method = "unpaired bootstrap of logs" if is_bootstrapped else "Welch's t on logs"
+    error, freedom = _unpaired_error(a_logs, b_logs, sitting_variance, sitting_freedom)
     ends = unpaired_interval(a_logs, b_logs, sitting_variance, sitting_freedom)
-    return _decided(ratio, ends, n, method, error, freedom)
+    return _decided(ratio, ends, n, "Welch's t on logs", float(error), float(freedom))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -185,81 +175,61 @@ def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def _with_adjusted_p(one: Comparison, adjusted_p: float, family: int) -> Comparison:
     """The comparison with the verdict that its adjusted p-value allows."""
     low, high = one.low or 0.0, one.high or math.inf
-    verdict, reason = _verdict(low, high), ""
+    verdict, reason = verdict_of(low, high), ""
     if verdict != "undecided" and family > 1 and adjusted_p > 1 - CONFIDENCE:
         verdict, reason = "undecided", f"not proven after correction for {family} comparisons"
     return replace(one, verdict=verdict, reason=reason, adjusted_p=adjusted_p)
 
 
-def _verdict(low: float, high: float) -> Verdict:
+def verdict_of(low: float, high: float) -> Verdict:
     """What an interval of a ratio says."""
     return "more" if low > 1 else "less" if high < 1 else "undecided"
 
 
 def paired_interval(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the 95 % interval of the mean of `logs` along the last axis, which has at least two values.
+    """Ends of Student's 95 % interval of the mean of `logs` along the last axis, of at least two values.
 
-    Student's t below 20 values, the symmetric bootstrap-t from 20 on: the quantile of |t| over resamples
-    replaces that of Student. False positives in % of 6,000 A/A experiments with 20 and 40 pairs (5.0 is
-    right; the percentile bootstrap, common and simpler, has too many):
-
-        noise of the log ratios        Student      percentile     symmetric
-        normal                       5.0   4.6      7.3   5.8      4.6   4.6
-        heavy tails (t3 - t3)        4.6   4.0      8.3   6.1      3.8   3.6
-        5 % outliers of 10 sd        3.3   2.9      8.2   7.8      2.6   1.9
-        skewed (exponential)         8.4   6.5      9.8   7.2      6.2   5.2
-
-    Below 20, Student, of 10,000 at n = 3, 5, 10: normal 5.1, 4.6, 5.0, heavy tails 4.0, 4.0, 4.2. Skewed
-    differences require runs whose noise differs in shape, not only in size: then 11, 10 and 10.
+    False positives in % of 10,000 A/A experiments with 3, 5 and 10 pairs, and of 6,000 with 20 and 40 (5.0 is
+    right): normal noise 5.1, 4.6, 5.0, 5.0, 4.6; heavy tails (t3 - t3) 4.0, 4.0, 4.2, 4.6, 4.0. Skewed
+    differences require runs whose noise differs in shape, not only in size: then 11, 10, 10, 8.4 and 6.5.
     Power: with a noise of 4 % (1 sd of the log, as compaction CPU has), a difference of 20 % is detected in
     79 % of experiments with 3 pairs and 99.9 % with 5; with a noise of 8 %, in 34, 77 and (10 pairs) 99 %.
     """
-    centre, error, freedom = _paired_error(logs)
-    quantile = np.broadcast_to(stats.t.ppf((1 + CONFIDENCE) / 2, freedom), centre.shape)
-    if logs.shape[-1] >= BOOTSTRAP_FROM:
-        means, variances = _resampled(logs, _BOOTSTRAP_SEED)
-        quantile = _bootstrap_quantile(means, variances, quantile)
-    return centre - quantile * error, centre + quantile * error
+    low, high = stats.ttest_1samp(logs, 0.0, axis=-1).confidence_interval(CONFIDENCE)
+    return np.asarray(low), np.asarray(high)
 
 
 def unpaired_interval(
     a_logs: np.ndarray, b_logs: np.ndarray, sitting_variance: float = 0.0, sitting_freedom: float = math.inf
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the 95 % interval of mean a - mean b along the last axis; at least two values on each side.
+    """Ends of Welch's 95 % interval of mean a - mean b along the last axis; at least two values on each side.
 
     `sitting_variance` is what the sittings in which the runs were made add to the variance of the difference,
     known to so many degrees of freedom; see `reports.verdicts.sittings`.
 
-    Welch's t where the smaller group has fewer than 20, the symmetric bootstrap-t from 20 on. False
-    positives in % of 10,000 A/A experiments with 3, 5, 10 and 20 runs per side: normal 3.6, 4.5, 4.6, 4.9;
-    heavy tails (t3) 2.5, 3.6, 4.1, 4.0. With 5 runs per side, a difference of 20 % is detected in all of them
-    at 4 % noise and in 87 % at 8 %: more often than with pairs, whose immunity to drift of the machine costs
-    power.
+    False positives in % of 10,000 A/A experiments with 3, 5, 10 and 20 runs per side: normal 3.6, 4.5, 4.6,
+    4.9; heavy tails (t3) 2.5, 3.6, 4.1, 4.0. With 5 runs per side, a difference of 20 % is detected in all of
+    them at 4 % noise and in 87 % at 8 %: more often than with pairs, whose immunity to drift of the machine
+    costs power.
     """
-    centre, error, freedom = _unpaired_error(a_logs, b_logs, sitting_variance, sitting_freedom)
-    quantile = np.asarray(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
-    if min(a_logs.shape[-1], b_logs.shape[-1]) >= BOOTSTRAP_FROM and sitting_variance == 0:
-        a_means, a_variances = _resampled(a_logs, _BOOTSTRAP_SEED)
-        b_means, b_variances = _resampled(b_logs, _BOOTSTRAP_SEED + 1)
-        quantile = _bootstrap_quantile(a_means - b_means, a_variances + b_variances, quantile)
-    return centre - quantile * error, centre + quantile * error
-
-
-def _paired_error(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Mean along the last axis, its standard error and degrees of freedom."""
-    n = logs.shape[-1]
-    return np.mean(logs, axis=-1), np.std(logs, axis=-1, ddof=1) / math.sqrt(n), n - 1.0
+    centre = np.mean(a_logs, axis=-1) - np.mean(b_logs, axis=-1)
+    error, freedom = _unpaired_error(a_logs, b_logs, sitting_variance, sitting_freedom)
+    low, high = stats.t.interval(CONFIDENCE, freedom, centre, error)
+    return np.asarray(low), np.asarray(high)
 
 
 def _unpaired_error(
     a_logs: np.ndarray, b_logs: np.ndarray, sitting_variance: float, sitting_freedom: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean a - mean b along the last axis, its standard error and (Satterthwaite) degrees of freedom."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Standard error of mean a - mean b along the last axis, and its (Satterthwaite) degrees of freedom.
+
+    `scipy.stats.ttest_ind` has no place for the variance of sittings; without it the two agree.
+    """
     a_n, b_n = a_logs.shape[-1], b_logs.shape[-1]
-    a_part, b_part = np.var(a_logs, axis=-1, ddof=1) / a_n, np.var(b_logs, axis=-1, ddof=1) / b_n
+    a_part, b_part = stats.sem(a_logs, axis=-1) ** 2, stats.sem(b_logs, axis=-1) ** 2
     variance = a_part + b_part + sitting_variance
     parts = a_part**2 / (a_n - 1) + b_part**2 / (b_n - 1) + sitting_variance**2 / sitting_freedom
-    return np.mean(a_logs, axis=-1) - np.mean(b_logs, axis=-1), np.sqrt(variance), variance**2 / parts
+    return np.sqrt(variance), variance**2 / parts
 
 
 def _without_ratio(a: np.ndarray, b: np.ndarray, n: int) -> Comparison | None:
@@ -293,39 +263,15 @@ def _decided(
     interval: tuple[np.ndarray, np.ndarray],
     n: int,
     method: Method,
-    error: np.ndarray,
-    freedom: np.ndarray | float,
+    error: float,
+    freedom: float,
 ) -> Comparison:
     low, high = (math.exp(float(end)) for end in interval)
-    verdict = _verdict(low, high)
-    return Comparison(ratio, low, high, n, method, verdict, error=float(error), freedom=float(freedom))
+    verdict = verdict_of(low, high)
+    return Comparison(ratio, low, high, n, method, verdict, error=error, freedom=freedom)
 
 
 def _runs(a: int, b: int) -> str:
     """How many runs there are on both sides: "2 runs", "1 run against 3"."""
     runs = "1 run" if a == 1 else f"{a} runs"
     return runs if a == b else f"{runs} against {b}"
-
-
-@lru_cache(maxsize=8)
-def _weights(n: int, seed: int) -> np.ndarray:
-    """A row per resample: the share of each of n values. Seeded, so that results are reproducible."""
-    drawn = np.random.default_rng(seed).integers(0, n, (BOOTSTRAP_RESAMPLES, n))
-    return np.stack([np.bincount(row, minlength=n) for row in drawn]) / n
-
-
-def _resampled(logs: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the resamples minus the mean of `logs`, and their squared standard errors."""
-    n = logs.shape[-1]
-    centred, weights = logs - np.mean(logs, axis=-1, keepdims=True), _weights(n, seed).T
-    means = centred @ weights
-    return means, np.maximum(centred**2 @ weights - means**2, 0) / (n - 1)
-
-
-def _bootstrap_quantile(means: np.ndarray, variances: np.ndarray, student: np.ndarray) -> np.ndarray:
-    """The quantile of |t| over the resamples; Student's where too many of them do not vary."""
-    varies = variances > 1e-12 * np.mean(variances, axis=-1, keepdims=True)
-    squares = np.divide(means**2, variances, out=np.full_like(means, np.inf), where=varies)
-    rank = math.ceil(CONFIDENCE * BOOTSTRAP_RESAMPLES) - 1
-    quantile = np.sqrt(np.partition(squares, rank, axis=-1)[..., rank])
-    return np.where(np.isfinite(quantile), quantile, student)

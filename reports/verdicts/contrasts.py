@@ -26,6 +26,8 @@ from bench.results.metrics import LATENCY
 from bench.results.rows import METRIC_BY_NAME, METRICS, Metric
 from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
+from reports.verdicts.judge import compare_samples, compare_with_old
+from reports.verdicts.samples import samples
 from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
 
 _AFTER_COST = (
@@ -99,9 +101,9 @@ def with_baselines(
     names, made = tuple(metrics), []
     for strategy, baseline in baselines.items():
         for metric in names:
-            samples = group.samples(metric, strategy, baseline)
-            comparison = group.compare_samples(metric, strategy, baseline, samples, sittings.of(metric))
-            a, b, are_paired = samples
+            drawn = samples(group, metric, strategy, baseline)
+            comparison = compare_samples(group, metric, (strategy, baseline), drawn, sittings.of(metric))
+            a, b, are_paired = drawn
             counts = (len(a.values), len(b.values))
             made.append(_contrast(group, group, strategy, baseline, metric, counts, are_paired, comparison))
     return confirmed(made)
@@ -121,8 +123,8 @@ def old_and_new(
     names, made = tuple(metrics), []
     for strategy in strategies:
         for metric in names:
-            comparison = new.compare_with_old(old, metric, strategy, sittings.of(metric))
-            counts = (len(new.sample(metric, strategy).values), len(old.sample(metric, strategy).values))
+            comparison = compare_with_old(new, old, metric, strategy, sittings.of(metric))
+            counts = (len(new.runs_with(metric, strategy)), len(old.runs_with(metric, strategy)))
             made.append(_contrast(new, old, strategy, strategy, metric, counts, False, comparison))
     return confirmed(made)
 

@@ -21,6 +21,7 @@ from bench.results.metrics import LATENCY
 from bench.results.rows import Row
 from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
+from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import pareto_front, points
 
 _Key = tuple[str, str, str]  # metric, strategy, the other strategy
@@ -45,7 +46,7 @@ class PageVerdicts:
 def page_verdicts(groups: Sequence[RunGroup]) -> tuple[PageVerdicts, ...]:
     """Every comparison of a page with these groups; of modelled figures too, which need no correction."""
     keys = [(place, key) for place, group in enumerate(groups) for key in _keys(group)]
-    made = corrected([groups[place].compare(*key) for place, key in keys])
+    made = corrected([compare_strategies(groups[place], *key) for place, key in keys])
     number = sum(one.adjusted_p is not None for one in made)
     by_group: list[dict[_Key, Comparison]] = [{} for _ in groups]
     for (place, key), comparison in zip(keys, made, strict=True):

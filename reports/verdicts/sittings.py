@@ -35,15 +35,8 @@ import numpy as np
 from scipy import stats
 
 from bench.results.metrics import MIN_RUNS
-from reports.verdicts.compare import CONFIDENCE, SAME, Comparison, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One metric of runs that have a value, and the sitting each run was made in."""
-
-    values: tuple[float, ...]
-    sittings: tuple[str, ...]
+from reports.verdicts.compare import CONFIDENCE, SAME, Comparison, verdict_of
+from reports.verdicts.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +96,8 @@ def compare_sittings(a: Sample, b: Sample) -> Comparison | None:
     if error <= SAME:
         return None
     log = float(np.mean(a_means) - np.mean(b_means))
-    margin = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * error
-    low, high = math.exp(log - margin), math.exp(log + margin)
-    verdict: Verdict = "more" if low > 1 else "less" if high < 1 else "undecided"
+    low, high = map(math.exp, stats.t.interval(CONFIDENCE, freedom, log, error))
+    verdict = verdict_of(low, high)
     return Comparison(
         math.exp(log), low, high, n, "t on means of sittings", verdict, error=error, freedom=freedom
     )

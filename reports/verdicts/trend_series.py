@@ -1,6 +1,6 @@
 """The series a trend is judged on: settled latency, control latency and what the table held, tick by tick."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median
 
 import numpy as np
@@ -8,9 +8,25 @@ import numpy as np
 from bench.results.folders import RunResult
 from bench.results.records import ControlRecord, ObserveRecord, QueryRecord
 from bench.results.table_content import of_content
-from reports.verdicts.trend import TrendSeries
+from reports.data.group import RunGroup
+from reports.verdicts.trend import Trend, TrendSeries, trend_of_runs
 
 _Point = tuple[float, float, float, tuple[float, ...]]  # scenario seconds, latency, control, holdings
+
+
+def latency_trends(group: RunGroup) -> Mapping[str, Trend]:
+    """Whether the settled latency of each strategy rises against that of the control query.
+
+    Modelled latencies have no trend of their own, so a simulation has none.
+    """
+    runs = () if group.is_simulated else group.timed_runs
+    by_strategy = {
+        label: [run for run in runs if run.manifest.strategy == label] for label in group.strategies
+    }
+    return {
+        label: trend_of_runs([trend_series([run]) for run in own], trend_series(own))
+        for label, own in by_strategy.items()
+    }
 
 
 def trend_series(runs: Iterable[RunResult]) -> TrendSeries:

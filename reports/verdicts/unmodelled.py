@@ -2,12 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
 
 from bench.results.records import CompactionRecord, Manifest
-
-if TYPE_CHECKING:
-    from reports.data.group import RunGroup
+from reports.data.group import RunGroup
 
 # Work that is not fitted: the field of a record that says whether it was done, and what the actions say of it
 # where the record does not, as in older results (see `describe_action` of strategies/plan.py).
@@ -17,7 +14,7 @@ _UNMODELLED = {
 }
 
 
-def unmodelled(group: "RunGroup", strategy: str) -> str | None:
+def unmodelled(group: RunGroup, strategy: str) -> str | None:
     """Why the times of a simulated strategy get no verdict; None where they do, and for real runs.
 
     Conversions of deletes and sorting are priced by guesses until the coefficients of the runs are fitted.
@@ -38,7 +35,7 @@ def _did(work: str, compaction: CompactionRecord) -> bool:
     return any(words.search(action) for action in compaction.actions) if said is None else said
 
 
-def unmodelled_between(groups: Iterable["RunGroup"], strategies: Collection[str]) -> str | None:
+def unmodelled_between(groups: Iterable[RunGroup], strategies: Collection[str]) -> str | None:
     """Why simulated times of these strategies cannot be compared with each other; None where they can.
 
     Coefficients of two formats are guesses of their own until they are fitted to measured runs.

@@ -15,7 +15,8 @@ from reports.verdicts.compare import compare, paired_interval
 from reports.verdicts.contrasts import Contrast, confirmed
 from reports.verdicts.judge import Circumstances, judge
 from reports.verdicts.page_verdicts import page_verdicts
-from reports.verdicts.sittings import Sample, SittingEffect
+from reports.verdicts.samples import Sample
+from reports.verdicts.sittings import SittingEffect
 from reports.verdicts.trend import Trend, TrendSeries, trend, trend_of_runs
 
 STRATEGIES = 5  # of a page; the first is the baseline

@@ -31,7 +31,6 @@ from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
 EVERY_METRIC = "all"
 EXIT_BROKEN = 1
 RESULTS = Path("results")  # where `run` writes unless told otherwise
-_MOVED_BY_SITTINGS = ("Welch's t on logs", "unpaired bootstrap of logs")
 
 _Key = tuple[str, str, str]  # scenario, workload, mode
 
@@ -357,7 +356,7 @@ def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterabl
     methods = {(contrast.metric.name, contrast.comparison.method): None for contrast in contrasts}
     if any(method == "t on means of sittings" for _, method in methods):
         yield "each side has several sittings, so their means are compared"
-    moved = dict.fromkeys(metric for metric, method in methods if method in _MOVED_BY_SITTINGS)
+    moved = dict.fromkeys(metric for metric, method in methods if method == "Welch's t on logs")
     unknown = [metric for metric in moved if effects.of(metric) is None]
     if len(unknown) < len(moved):
         sd = (

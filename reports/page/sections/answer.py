@@ -9,6 +9,7 @@ from reports.page.tables import Cell, Column, Table, durations, has_values, metr
 from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.text import cost_text
 from reports.verdicts.best import likely_best
+from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import Point, alike, candidates, differ_in_staleness, pareto_front, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
@@ -198,7 +199,8 @@ def _only(group: RunGroup, point: Point) -> Sentence:
 def _is_like(group: RunGroup, one: Point, other: Point) -> bool:
     """Whether the intervals of both ratios, of cost and of latency, contain 1."""
     found = [
-        group.compare(metric, one.strategy, other.strategy) for metric in (group.cost_metric, "query_mean_s")
+        compare_strategies(group, metric, one.strategy, other.strategy)
+        for metric in (group.cost_metric, "query_mean_s")
     ]
     return all(c.low is not None and c.high is not None and c.low <= 1 <= c.high for c in found)
 

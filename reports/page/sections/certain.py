@@ -7,6 +7,7 @@ from bench.results.rows import Row
 from bench.text import human_bytes, human_count, human_percent, human_ratio
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say
+from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import pareto_front, points
 
 _SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides nothing
@@ -37,7 +38,10 @@ def _rewritten(group: RunGroup) -> Sentence | None:
         return None
     sizes = sorted((size_bytes, label) for label, number, size_bytes in known if number and size_bytes)
     (least, fewest), (most, largest) = sizes[0], sizes[-1]
-    differ = largest != fewest and group.compare("compaction_added_bytes", largest, fewest).verdict != "equal"
+    differ = (
+        largest != fewest
+        and compare_strategies(group, "compaction_added_bytes", largest, fewest).verdict != "equal"
+    )
     apart = (
         say("; ", Verbatim(largest), f" rewrites {human_ratio(most / least)} the bytes of ", Verbatim(fewest))
         if differ

@@ -4,6 +4,7 @@ from bench.text import human_ratio
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, format_range, joined, listed, say
 from reports.verdicts.trend import Trend
+from reports.verdicts.trend_series import latency_trends
 
 _CAUSES = {
     "rises with the table": ", while the table grows",
@@ -16,7 +17,7 @@ def trends(group: RunGroup) -> tuple[Sentence, ...]:
     if group.is_simulated:
         return ()
     by_verdict: dict[str, list[tuple[str, Trend]]] = {}
-    for label, found in group.latency_trends.items():
+    for label, found in latency_trends(group).items():
         by_verdict.setdefault(found.verdict, []).append((label, found))
     lines = []
     for verdict, cause in _CAUSES.items():

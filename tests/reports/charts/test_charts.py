@@ -21,6 +21,7 @@ from reports.charts.placing import CHARACTER_PT, LINE_PT, beside, spread
 from reports.charts.registry import CHARTS
 from reports.charts.theme import DARK, LIGHT, chart_label, traits
 from reports.charts.thinning import thinned
+from reports.data.frames import health
 from reports.data.group import RunGroup, run_groups
 
 BY_ID = {chart.id: chart for chart in CHARTS}
@@ -107,7 +108,7 @@ def test_charts_of_deletes_and_health_are_for_groups_that_have_them(group, odd_g
 def test_a_health_score_that_stays_the_same_is_no_chart(tmp_path):
     made = build_results(tmp_path, {"never": None, "amoro": 6}, 1, 6)  # one evaluation fires
     data = run_groups(load_runs(made))[0]
-    assert not data.health.empty
+    assert not health(data).empty
     assert "health" not in {chart.id for chart in CHARTS if chart.applies(data)}
 
 

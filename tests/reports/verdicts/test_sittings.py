@@ -4,8 +4,8 @@ import pytest
 
 from reports.verdicts.compare import compare_unpaired
 from reports.verdicts.judge import Circumstances, judge
+from reports.verdicts.samples import Sample
 from reports.verdicts.sittings import (
-    Sample,
     SittingEffect,
     compare_sittings,
     estimate_effect,

@@ -10,7 +10,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.records import CommitRecord, ControlRecord, ObserveRecord, QueryRecord
 from reports.data.group import run_groups
 from reports.verdicts.trend import has_grown, trend, variance_factor
-from reports.verdicts.trend_series import trend_series
+from reports.verdicts.trend_series import latency_trends, trend_series
 
 MINUTES = 60.0 * np.arange(60)
 ONES = np.ones(60)
@@ -226,13 +226,13 @@ def test_runs_without_control_queries_cannot_be_told(tmp_path):
         path.write_text("\n".join(lines) + "\n")
     (group,) = run_groups(load_runs(tmp_path))
     assert trend_series(group.timed_runs).at_s == ()
-    assert group.latency_trends["never"].verdict == "cannot tell"
+    assert latency_trends(group)["never"].verdict == "cannot tell"
 
 
 def test_a_table_that_is_never_compacted_gets_slower_with_its_files(tmp_path):
     build_results(tmp_path, {"never": None}, 3, 40)
     (group,) = run_groups(load_runs(tmp_path))
-    found = group.latency_trends["never"]
+    found = latency_trends(group)["never"]
     assert (found.verdict, found.n) == ("rises with the table", 40)
     assert found.low > 1
 
@@ -240,4 +240,4 @@ def test_a_table_that_is_never_compacted_gets_slower_with_its_files(tmp_path):
 def test_a_simulation_has_no_trend(tmp_path):
     build_results(tmp_path, {"never": None}, 1, 40, mode="simulated")
     (group,) = run_groups(load_runs(tmp_path))
-    assert group.latency_trends["never"].verdict == "cannot tell"
+    assert latency_trends(group)["never"].verdict == "cannot tell"

@@ -4,6 +4,7 @@ from result_builder import build_results
 from bench.results.folders import load_runs
 from bench.results.records import CompactionRecord
 from reports.data.group import run_groups
+from reports.verdicts.judge import compare_strategies
 from reports.verdicts.unmodelled import unmodelled
 from strategies.plan import FileGroup, Native, Rewrite, describe_action
 
@@ -67,9 +68,9 @@ def test_real_runs_and_fitted_coefficients_get_verdicts(tmp_path, how):
 
 def test_times_that_are_not_modelled_get_no_verdict_and_counts_do(tmp_path):
     found = group(tmp_path, [CONVERTING])
-    timing = found.compare("query_mean_s", "every-2min", "never")
+    timing = compare_strategies(found, "query_mean_s", "every-2min", "never")
     assert (timing.verdict, timing.ratio, timing.reason) == (
         "undecided", None, "conversion is not modelled yet",
     )  # fmt: skip
-    files = found.compare("files_end", "every-2min", "never")
+    files = compare_strategies(found, "files_end", "every-2min", "never")
     assert (files.method, files.verdict) == ("modelled", "less")

@@ -7,6 +7,7 @@ from reports.page.sections.steps import off_the_front, steps
 from reports.page.sections.summary import summary
 from reports.page.sections.trends import trends
 from reports.page.sections.undecided import undecided
+from reports.verdicts.judge import compare_strategies
 from reports.verdicts.page_verdicts import page_verdicts
 
 CONVERTS = "rewrite(1 files in 1 groups, deletes of 12 files converted)"
@@ -32,7 +33,7 @@ def test_steps_lead_from_the_cheapest_to_the_fastest_with_intervals(group):
     assert [str(row[0].text) for row in table.rows] == ["never", "every-10min", "every-1min"]
     costs = _column(table, "Cost vs cheaper")
     assert [cell.text for cell in costs[:2]] == ["\N{EN DASH}"] * 2  # nothing costs nothing
-    found = group.compare(group.cost_metric, "every-1min", "every-10min")
+    found = compare_strategies(group, group.cost_metric, "every-1min", "every-10min")
     assert costs[2].value == found.ratio
     assert costs[2].note == f"{found.low:.2g}\N{EN DASH}{found.high:.2g}"
 
