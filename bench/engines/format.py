@@ -89,18 +89,6 @@ class EngineKind:
 
 
 @dataclass(frozen=True, slots=True)
-class NeededClass:
-    """A class of Java that a property of a catalog asks for, by its full name.
-
-    `jar` has the coordinates, without a version, of one that is published with the format and has the class.
-    """
-
-    property: str
-    name: str
-    jar: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TableRules:
     """What tables of a format may be, and what they are if a scenario does not say.
 
@@ -158,18 +146,14 @@ class CatalogRules:
     """Which catalogs tables may be in; a format without `types` has none.
 
     `problem` gives a property of a catalog with which tables of runs could not be kept apart from others.
-    `servers` are the properties that name servers by URIs, separated by commas, of which one is enough.
     `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
-    are those that a catalog needs. `needed_classes` are the classes that it loads by name, and those of other
-    libraries without which they cannot work. The `type` among a catalog's properties is in lower case.
+    gives the modules that a catalog needs. The `type` among a catalog's properties is in lower case.
     """
 
     types: frozenset[str] = frozenset()
     problem: Callable[[Mapping[str, str]], Problem | None] = lambda catalog: None
-    servers: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
     java_modules: Mapping[str, str] = field(default_factory=dict)
     needed_java_modules: Callable[[Mapping[str, str]], Iterable[str]] = lambda catalog: ()
-    needed_classes: Callable[[Mapping[str, str]], Iterable[NeededClass]] = lambda catalog: ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,5 +100,13 @@ class DropJob(_ScenarioJob):
     variant: str | None  # of the scenario, as in a RunJob
 
 
-Job = DropJob | LogJob | NoiseJob | QuickJob | RunJob | TrainingJob
+class TryJob(_ScenarioJob):
+    """Create and drop an empty table where the scenario's runs will have theirs."""
+
+    kind: Literal["try"] = "try"
+    run_folder: Path  # for the notes of what it makes elsewhere; its name is part of the namespace's
+    variant: str | None  # of the scenario, as in a RunJob
+
+
+Job = DropJob | LogJob | NoiseJob | QuickJob | RunJob | TrainingJob | TryJob
 JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])

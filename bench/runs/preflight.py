@@ -1,4 +1,4 @@
-"""What is checked before a run starts: capabilities, resources, Java, jars and disk space."""
+"""What is checked before a run starts: capabilities, resources, Java, jars, disk space and a first table."""
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,8 +14,7 @@ from bench.keys import bytes_text, value_text
 from bench.results.records import Mode
 from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
-from bench.runs.class_path import check_classes, check_jars
-from bench.runs.reachable import check_reachable
+from bench.runs.places import check_places
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario, check_real_resources
@@ -63,15 +62,11 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
     scenarios = [scenario for scenario, _ in _scenarios(planned)]
     for scenario in scenarios:
         _check_memory(scenario)
-        check_jars(scenario)
         _check_modules(scenario, home)
-    for scenario in scenarios:
-        check_reachable(scenario)
     for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
         runtime.jars(table_format, line)
-    for scenario in scenarios:
-        check_classes(scenario)
     _check_space(planned, out, keep_tables=keep_tables)
+    check_places(planned, out)
 
 
 def _check_folder(folder: Path, remedy: str) -> None:

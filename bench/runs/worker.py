@@ -11,22 +11,27 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from types import FrameType
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from bench import runtime
 from bench.engines.contract import SparkSettings
+from bench.engines.registry import engine_kind
+from bench.engines.spark.engine import one_line
 from bench.engines.spark.session import start_session, stop_session
 from bench.errors import EngineError, first_error
 from bench.results.records import MANIFEST
 from bench.runs.class_training import train
 from bench.runs.dropping import drop_noted
-from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TrainingJob
+from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TrainingJob, TryJob
 from bench.runs.noise import measure_noise
 from bench.runs.run import execute
+from bench.runs.settings import engine_settings
 from bench.runs.watchdog import Watchdog, jvm_watchdog
 from bench.scenario.scenario import Scenario, load_scenario
 from workloads.change_log import ChangeLogError, ensure_change_log
@@ -51,7 +56,9 @@ def main() -> None:
         case LogJob():
             write_log(job, _scenario(job))
         case DropJob():
-            _drop(job)
+            _or_reason(lambda: drop_noted(_scenario(job), job))
+        case TryJob():
+            _or_reason(lambda: _try_table(_scenario(job), job))
         case TrainingJob():
             sys.exit(0 if train(job, _scenario(job)) else 1)
         case RunJob():
@@ -60,13 +67,36 @@ def main() -> None:
             _execute_all(job.runs, watchdog)
 
 
-def _drop(job: DropJob) -> None:
-    """Remove what a run has left. The last line of the output says what could not be removed, and why."""
+def _or_reason(do: Callable[[], None]) -> None:
+    """Do a job. If it fails, the last line of the output is the reason."""
     try:
-        drop_noted(_scenario(job), job)
+        do()
+    except (Py4JJavaError, PySparkException) as error:
+        traceback.print_exc()
+        sys.exit(one_line(error))
     except Exception as error:
         traceback.print_exc()
         sys.exit(first_error(error))
+
+
+def _try_table(scenario: Scenario, job: TryJob) -> None:
+    """Create an empty table and drop it, with its namespace.
+
+    What an earlier try has noted and left, since it was killed, is dropped first.
+    """
+    any_strategy = scenario.strategies[0].label
+    settings = engine_settings(scenario, any_strategy, job.work_folder, run_folder=job.run_folder)
+    kind = engine_kind(scenario.table.format, "real")
+    kind.drop_left(settings)
+    with kind.open(settings) as engine:
+        try:
+            engine.create()
+        except Exception:
+            traceback.print_exc()  # once Spark has ended, its errors have lost their text
+            with suppress(Exception):  # what could not be created may not be there to be dropped
+                engine.drop()
+            raise
+        engine.drop()
 
 
 def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
@@ -81,12 +111,12 @@ def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
             shutil.rmtree(run.work_folder, ignore_errors=True)
 
 
-def _scenario(job: DropJob | LogJob | RunJob | TrainingJob) -> Scenario:
+def _scenario(job: DropJob | LogJob | RunJob | TrainingJob | TryJob) -> Scenario:
     """The scenario, read again from its file, in the job's variant. Raises EngineError if it has changed."""
     scenario = load_scenario(job.scenario, job.overrides)
     if scenario.hash != job.scenario_hash:
         raise EngineError(f"{job.scenario} changed while the suite was running; start the suite again")
-    return scenario.in_variant(job.variant if isinstance(job, RunJob | DropJob) else None)
+    return scenario.in_variant(job.variant if isinstance(job, RunJob | DropJob | TryJob) else None)
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:

@@ -2,10 +2,14 @@
 
 from bench.engines.existing import ExistingTables
 from bench.engines.format import CatalogRules, Engines, Format, TableRules, Words, WriterRules, lazy
-from bench.engines.iceberg.java_needs import HTTP_OPTIONS, needed_classes, needed_java_modules
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
-from bench.engines.iceberg.places import catalog_problem, catalog_servers, property_problem
+from bench.engines.iceberg.places import (
+    HTTP_OPTIONS,
+    catalog_problem,
+    needed_java_modules,
+    property_problem,
+)
 from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,
@@ -68,10 +72,8 @@ FORMAT = Format(
         # What `type` may be in org.apache.iceberg.CatalogUtil 1.11, in any case.
         types=frozenset({"hadoop", "hive", "rest", "glue", "nessie", "jdbc", "bigquery"}),
         problem=catalog_problem,
-        servers=catalog_servers,
         java_modules={HTTP_OPTIONS: "the client of a REST catalog"},
         needed_java_modules=needed_java_modules,
-        needed_classes=needed_classes,
     ),
     engines=Engines(
         planning=PLANNING,

@@ -1,6 +1,6 @@
-"""The properties that say where the files of an Iceberg table lie, and whose a folder is."""
+"""Where the files of an Iceberg table lie, whose a folder is, and what a catalog needs of Java."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from bench.engines.contract import TableSpec
 
@@ -9,7 +9,7 @@ DATA_PATH, METADATA_PATH = "write.data.path", "write.metadata.path"
 _OLD_DATA_PATHS = ("write.object-storage.path", "write.folder-storage.path")
 # Those of tables that a catalog makes. Source: Iceberg's CatalogProperties.
 _OF_TABLES = ("table-default.", "table-override.")
-_SERVERS = frozenset({"hive", "nessie", "rest"})  # types of catalogs
+HTTP_OPTIONS = "jdk.net"  # a module of Java: Iceberg's REST client sets its socket options
 
 
 def property_problem(spec: TableSpec) -> tuple[str, str] | None:
@@ -33,12 +33,11 @@ def catalog_problem(catalog: Mapping[str, str]) -> tuple[str, str] | None:
     )
 
 
-def catalog_servers(catalog: Mapping[str, str]) -> Iterator[str]:
-    """The properties of a catalog that name servers. Of other types `uri` may mean anything, as of jdbc."""
-    if "uri" in catalog and catalog.get("type") in _SERVERS:
-        yield "uri"
-    if "s3.endpoint" in catalog:
-        yield "s3.endpoint"
+def needed_java_modules(catalog: Mapping[str, str]) -> tuple[str, ...]:
+    """The modules that a catalog with these properties needs and that not every Java has."""
+    implementation = catalog.get("catalog-impl", "").rpartition(".")[2]
+    is_rest = catalog.get("type") == "rest" or implementation == "RESTCatalog"
+    return (HTTP_OPTIONS,) if is_rest else ()
 
 
 def is_below(location: str, folder: str) -> bool:

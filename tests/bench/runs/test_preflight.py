@@ -7,7 +7,7 @@ from scenario_builder import SOUND, load, maintenance
 from bench import runtime
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
-from bench.runs import preflight
+from bench.runs import places, preflight
 from bench.runs.cases import Source, plan_runs
 from strategies.plan import Capability
 from strategies.state import GIB
@@ -32,19 +32,11 @@ def machine(monkeypatch, tmp_path):
 
 
 @pytest.fixture(autouse=True)
-def servers(monkeypatch):
-    """Servers that all answer; the scenarios whose servers were tried."""
-    tried = []
-    monkeypatch.setattr(preflight, "check_reachable", tried.append)
-    return tried
-
-
-@pytest.fixture(autouse=True)
-def class_path(monkeypatch):
-    """Jars with every class; the scenarios whose classes were looked for."""
-    looked_for = []
-    monkeypatch.setattr(preflight, "check_classes", looked_for.append)
-    return looked_for
+def tried(monkeypatch):
+    """The scenarios of which a table was tried, each in its variant; all could be made."""
+    sources = []
+    monkeypatch.setattr(places, "_check", lambda source, folder: sources.append(source.scenario))
+    return sources
 
 
 def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
@@ -60,15 +52,16 @@ def test_a_machine_that_has_everything_passes(machine, tmp_path):
     assert machine.asked == ["java", ("iceberg", None)]
 
 
-def test_servers_and_classes_are_looked_for_once_for_each_variant_of_real_runs(
-    machine, servers, class_path, tmp_path
-):
-    variant = {"label": "v3", "set": {"table.format_version": 3}}
-    check(tmp_path, variants=[variant])
-    assert [one.variant_label for one in servers] == [None, "v3"]
-    assert class_path == servers
-    check(tmp_path, mode="simulated")
-    assert len(servers) == len(class_path) == 2
+def test_a_table_is_tried_once_in_each_place_that_real_runs_share_with_others(machine, tried, tmp_path):
+    check(tmp_path)
+    assert tried == []
+    changes = ({"table.format_version": 3}, {"spark.master": "spark://here:7077"})
+    variants = [{"label": f"v{number}", "set": change} for number, change in enumerate(changes)]
+    hive = {"properties": {"type": "hive", "uri": "thrift://here:9083"}}
+    check(tmp_path, catalog=hive, variants=variants)
+    assert [one.variant_label for one in tried] == [None, "v1"]
+    check(tmp_path, catalog=hive, mode="simulated")
+    assert len(tried) == 2
 
 
 REST = {"properties": {"type": "rest", "uri": "http://localhost:8181"}}

@@ -1,0 +1,93 @@
+"""Whether a table can be made where a scenario wants it, tried before the change log is written.
+
+Otherwise the log would be written first, and then one run after the other would fail.
+"""
+
+import re
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+
+from bench.errors import MissingRuntimeError, ScenarioError
+from bench.results.records import LOG
+from bench.runs.cases import PlannedRun, Source
+from bench.runs.dropping import left_by
+from bench.runs.jobs import TryJob
+from bench.runs.processes import worker
+from bench.runs.run_files import last_line
+from bench.runs.suite import WORK
+from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
+from bench.scenario.scenario import Scenario
+from bench.scenario.values import path_text
+from bench.scenario.variants import BASE
+from bench.spark_master import parse_master
+
+NOTES = ".try"  # in the results folder: what tries have made elsewhere, until it is gone
+_NO_CLASS = re.compile(r"(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)")
+
+
+def check_places(planned: Iterable[PlannedRun], out: Path) -> None:
+    """Create and drop an empty table in each combination of Spark and a shared catalog that the runs use.
+
+    `out` must be locked. Raises MissingRuntimeError if Java lacks a class, and ScenarioError if it fails for
+    any other reason.
+    """
+    tried = []
+    for source in (run.source for run in planned):
+        scenario = source.scenario
+        place = (scenario.table.format, scenario.versions, scenario.spark, configured_catalog(scenario))
+        if place not in tried and _is_elsewhere(scenario):
+            tried.append(place)
+            _check(source, out)
+
+
+def _is_elsewhere(scenario: Scenario) -> bool:
+    return has_shared_catalog(scenario) or parse_master(scenario.spark.master).kind == "cluster"
+
+
+def _check(source: Source, out: Path) -> None:
+    scenario, log = source.scenario, out / WORK / "try" / LOG
+    notes = out / NOTES / scenario.name / (scenario.variant_label or BASE)
+    job = TryJob(
+        scenario=source.name_or_path,
+        overrides=source.overrides,
+        scenario_hash=scenario.hash,
+        variant=scenario.variant_label,
+        work_folder=log.parent,
+        run_folder=next(notes.glob("try_*"), notes / f"try_{token_hex(4)}"),
+    )
+    job.work_folder.mkdir(parents=True)
+    job.run_folder.mkdir(parents=True, exist_ok=True)
+    with worker(job, log, scenario.secrets) as process:
+        exit_code = process.wait()
+    cause, missing = last_line(log), _missing_class(log)
+    shutil.rmtree(job.work_folder, ignore_errors=True)
+    if not left_by(job.run_folder):
+        shutil.rmtree(job.run_folder)
+        with suppress(OSError):  # unless another one has notes there
+            notes.rmdir()
+            notes.parent.rmdir()
+            (out / NOTES).rmdir()
+    if exit_code and missing is not None:
+        remedy = f"add a jar with {missing} to spark.jars, or its coordinates to spark.jars.packages"
+        raise MissingRuntimeError(f"{_problem(scenario, cause)}: {remedy}")
+    if exit_code:
+        raise ScenarioError(f"{_problem(scenario, cause)}: correct these keys, or start the server")
+
+
+def _missing_class(log: Path) -> str | None:
+    """The first class that the traceback names as missing; the error's first line may leave it out."""
+    _, _, errors = log.read_text(encoding="utf-8", errors="replace").partition("Traceback (most recent")
+    missing = _NO_CLASS.search(errors)
+    return missing[1].replace("/", ".") if missing else None
+
+
+def _problem(scenario: Scenario, cause: str) -> str:
+    """What failed, with the keys that say where; without secrets."""
+    properties = configured_catalog(scenario).properties
+    keys = [key for key in ("type", "catalog-impl", "uri") if key in properties]
+    given = [(("spark", "master"), scenario.spark.master), *(catalog_setting(scenario, key) for key in keys)]
+    where = ", ".join(f'{path_text(path)} = "{value}"' for path, value in given)
+    return scenario.secrets.scrub(f"{scenario.name}: no table can be made with {where}: {cause}")
