@@ -5,11 +5,23 @@ Formats build the keys of their tables on them, `bench.scenario.schema` the whol
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    Strict,
+    ValidationError,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from bench.secrets import hide
@@ -23,6 +35,10 @@ from strategies.quantities import (
     parse_duration_ms,
     parse_duration_s,
 )
+
+_T = TypeVar("_T")
+_NO_VALUE = object()
+VALUELESS = "valueless"  # the type of errors whose value is not shown
 
 
 def value_text(value: object) -> str:
@@ -103,21 +119,40 @@ def _property_text(key: str, value: Any) -> str:
     try:
         return option_texts({key: value})[key]
     except ValueError as error:
-        problem = PydanticCustomError("property", "{problem}", {"problem": str(error)})
-        raise ValidationError.from_exception_data(
-            key, [InitErrorDetails(type=problem, loc=(key,), input=value)]
-        ) from None
+        raise error_at(key, str(error), value) from None
 
 
+def error_at(key: str | None, problem: str, value: object = _NO_VALUE) -> ValidationError:
+    """An error in one key of the table that is being validated, or in the table as a whole (None).
+
+    Raised by a validator of the table, it names the key instead of the table.
+    """
+    kind = VALUELESS if value is _NO_VALUE else "key"
+    error = PydanticCustomError(kind, "{problem}", {"problem": problem})
+    place = () if key is None else (key,)
+    return ValidationError.from_exception_data(
+        kind, [InitErrorDetails(type=error, loc=place, input=None if value is _NO_VALUE else value)]
+    )
+
+
+def matching(pattern: str, words: str) -> AfterValidator:
+    """Accepts text that matches a pattern as a whole; `words` complete the sentence "must be ..."."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"must be {words}")
+        return text
+
+    return AfterValidator(check)
+
+
+Listed = Annotated[tuple[_T, ...], Strict(False)]  # TOML has lists only
 Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]
+Seconds = Annotated[float, BeforeValidator(parse_duration_s), PlainSerializer(duration_text)]
 Size = Annotated[int, BeforeValidator(parse_bytes), Field(lt=2**63), PlainSerializer(bytes_text)]
 Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts)]
 Identifier = Annotated[
-    str,
-    Field(
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$",
-        description="1 to 60 ASCII letters, digits and _, not a digit first",
-    ),
+    str, matching(r"[A-Za-z_][A-Za-z0-9_]{0,59}", "1 to 60 ASCII letters, digits and _, not a digit first")
 ]
 
 
@@ -125,6 +160,38 @@ class Keys(BaseModel):
     """A table of a scenario file: an unknown key is an error, and no value is converted silently."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, table: object) -> object:
+        """A misspelt key is both unknown and missing: the unknown one leads to the remedy."""
+        if not isinstance(table, Mapping) or cls.model_config.get("extra") == "allow":
+            return table
+        known = cls.fields_by_key()
+        for key, value in table.items():
+            if key not in known:
+                raise error_at(key, f"unknown key; {known_text(key, cls.keys_like(key))}", value)
+        for key, field in known.items():
+            if field.is_required() and key not in table:
+                raise error_at(key, f"is missing{_hint(key, field)}")
+        return table
+
+    @classmethod
+    def fields_by_key(cls) -> dict[str, FieldInfo]:
+        """The fields by the names that a file gives them."""
+        return {field.alias or name: field for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def keys_like(cls, key: str) -> list[str]:
+        """The keys to choose from in place of an unknown one."""
+        return list(cls.fields_by_key())
+
+
+def _hint(key: str, field: FieldInfo) -> str:
+    """What a missing key may be, by an example or in words."""
+    if field.examples:
+        return f", e.g. {key} = {value_text(field.examples[0])}"
+    return f": it must be {field.description}" if field.description else ""
 
 
 class TableKeys(Keys):

@@ -35,7 +35,9 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
     _check_times(keys)
     _check_counts(keys)
     _check_table(keys)
+    _check_workload(keys)
     _check_probes(keys.probes, FORMATS[keys.table.format].table.views)
+    _check_columns(keys.probes, keys.workload.schema)
     _check_labels([strategy.label for strategy in keys.strategies])
     _check_spellings(keys.table.format, keys.table.properties, ("table", "properties"))
     for index, strategy in enumerate(keys.strategies):
@@ -43,6 +45,10 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
         _check_spellings(keys.table.format, strategy.properties, path)
         _check_properties(keys.table.format, strategy, path)
         _check_switches(keys, strategy, ("strategies", index, "switch"))
+    _check_upsert_modes(keys)
+    _check_writers(keys)
+    _check_moves(keys)
+    _check_kept_back(keys)
     _check_spark(keys.spark, secrets)
     if types := FORMATS[keys.table.format].catalog.types:
         _check_catalog(catalog_properties(keys), types)
@@ -68,6 +74,16 @@ def _check_catalog(given: Mapping[str, tuple[KeyPath, str]], types: Collection[s
             raise OptionError(
                 path, f"cannot be combined with {path_text(kind[0])}: leave one of them out", value
             )
+
+
+def _check_workload(keys: ScenarioKeys) -> None:
+    if keys.workload.is_cdc and not FORMATS[keys.table.format].writer.upsert_modes:
+        raise OptionError(
+            ("workload", "type"),
+            f"updates and deletes rows, which no engine of format {keys.table.format!r} can write yet; "
+            'use type = "append"',
+            keys.workload_name,
+        )
 
 
 def _check_counts(keys: ScenarioKeys) -> None:
@@ -199,8 +215,8 @@ def missing_columns(sql: str, schema: Schema) -> list[str]:
     return [name for name in ORDERS.names if name in words and name not in schema.names]
 
 
-def check_columns(probes: tuple[ProbeKeys, ...], schema: Schema) -> None:
-    """Refuse a probe that needs columns which the table does not have. Raises OptionError."""
+def _check_columns(probes: tuple[ProbeKeys, ...], schema: Schema) -> None:
+    """Refuse a probe that needs columns which the table does not have."""
     for index, probe in enumerate(probes):
         missing = missing_columns(probe.sql, schema)
         if missing:
@@ -230,21 +246,18 @@ def _check_labels(labels: list[str]) -> None:
             raise OptionError(path, "must not be or contain a path: it names a result folder", label)
 
 
-def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
-    """Refuse an upsert mode that the format does not have, or that the stream has no use for.
-
-    Raises OptionError.
-    """
+def _check_upsert_modes(keys: ScenarioKeys) -> None:
+    """Refuse an upsert mode that the format does not have, or that the stream has no use for."""
     modes = FORMATS[keys.table.format].writer.upsert_modes
     for index, strategy in enumerate(keys.strategies):
         mode = strategy.writer.upsert_mode
         path = ("strategies", index, "writer", "upsert_mode")
         if mode is None:
             continue
-        if not is_cdc:
+        if not keys.workload.is_cdc:
             raise OptionError(
                 path,
-                f"says how changes are written, and type {keys.workload['type']!r} only appends: leave "
+                f"says how changes are written, and type {keys.workload_name!r} only appends: leave "
                 'it out or use workload.type = "upsert"',
                 mode,
             )
@@ -252,8 +265,8 @@ def check_upsert_modes(keys: ScenarioKeys, is_cdc: bool) -> None:
             raise OptionError(path, f"must be {_one_of(tuple(modes))}", mode)
 
 
-def check_writers(keys: ScenarioKeys) -> None:
-    """Refuse a number of writer tasks where the format's tables do not depend on it. Raises OptionError."""
+def _check_writers(keys: ScenarioKeys) -> None:
+    """Refuse a number of writer tasks where the format's tables do not depend on it."""
     refusal = FORMATS[keys.table.format].writer.files_refused
     for index, strategy in enumerate(keys.strategies):
         files = strategy.writer.files_per_commit
@@ -261,13 +274,10 @@ def check_writers(keys: ScenarioKeys) -> None:
             raise OptionError(("strategies", index, "writer", "files_per_commit"), refusal, files)
 
 
-def check_moves(keys: ScenarioKeys, moves_rows: bool) -> None:
-    """Refuse changes that put rows into other partitions where the format loses track of them.
-
-    Raises OptionError.
-    """
+def _check_moves(keys: ScenarioKeys) -> None:
+    """Refuse changes that put rows into other partitions where the format loses track of them."""
     refusal, by = FORMATS[keys.table.format].writer.moves_refused, keys.table.partitioning
-    if refusal is not None and moves_rows and by in ("day", "city"):
+    if refusal is not None and keys.workload.moves_rows and by in ("day", "city"):
         raise OptionError(
             ("table", "partitioning"),
             f"changes of this workload may put a row into another partition, and {refusal}: set it to "
@@ -276,18 +286,18 @@ def check_moves(keys: ScenarioKeys, moves_rows: bool) -> None:
         )
 
 
-def check_kept_back(keys: ScenarioKeys, is_cdc: bool) -> None:
-    """Refuse a writer that keeps rows back in a way that cannot be replayed. Raises OptionError."""
+def _check_kept_back(keys: ScenarioKeys) -> None:
+    """Refuse a writer that keeps rows back in a way that cannot be replayed."""
     interval, duration = duration_ms_text(keys.commit_interval_ms), duration_ms_text(keys.duration_ms)
     for index, strategy in enumerate(keys.strategies):
         every_ms = strategy.writer.commit_every_ms
         if every_ms is None:
             continue
         path, every = ("strategies", index, "writer", "commit_every"), duration_ms_text(every_ms)
-        if is_cdc:
+        if keys.workload.is_cdc:
             raise OptionError(
                 path,
-                f"commits several batches as one, and those of type {keys.workload['type']!r} may change a "
+                f"commits several batches as one, and those of type {keys.workload_name!r} may change a "
                 "row twice: leave it out, or lengthen commit_interval for all strategies",
                 every,
             )

@@ -2,24 +2,52 @@
 
 A name is first looked up in the registry, then as `module:Class` (the working folder is last on the import
 path), then among the entry points of the group `compactbench.strategies`.
+
+A plug-in's dataclass is its schema: `model_of` makes the pydantic model that reads and writes its table. A
+field `x_ms` or `x_s` is written `x = "10min"`, a field `x_bytes` is written `x = "128MiB"`.
 """
 
 import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Generic, TypeVar, get_args
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic.errors import PydanticUserError
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    WrapValidator,
+    create_model,
+)
+from pydantic import Field as ModelField
+from pydantic_core import CoreSchema, core_schema
 
 from bench.errors import ScenarioError
-from bench.keys import known_text, value_text
-from bench.scenario.values import KeyPath, Option, OptionError, options_of
+from bench.keys import Duration, Keys, Seconds, Size, error_at, flat, known_text, value_text
+from bench.scenario.values import KeyPath, OptionError, option_error
 from bench.secrets import hidden
 from strategies.planner import Planner, known_options_of
 from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
@@ -30,15 +58,35 @@ from workloads.registry import ARRIVALS, WORKLOADS
 
 _P = TypeVar("_P")
 
+_UNITS: Mapping[str, tuple[Any, str]] = {  # by the suffix of a field's name
+    "_ms": (Duration, "a duration such as 10min"),
+    "_s": (Seconds, "a duration such as 10min"),
+    "_bytes": (Size, "a size such as 128MiB"),
+}
+_LISTS = (list, tuple, frozenset)
+_TABLES = (dict, Mapping)
+_WORDS: Mapping[Any, str] = {
+    bool: "true or false", int: "a whole number", float: "a number", str: "text",
+    **dict.fromkeys(_TABLES, "a table"), **dict.fromkeys(_LISTS, "a list"),
+}  # fmt: skip
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PluginKind(Generic[_P]):
-    """A kind of plug-in: the word for it, its registered names, and the method that its classes must have."""
+    """A kind of plug-in: the word for it, its registered names, and the method that its classes must have.
+
+    As an annotation of a pydantic field, it reads a table as a plug-in of the kind and writes it as one.
+    """
 
     word: str
     registry: Mapping[str, Callable[..., _P]]
     method: str
     has_entry_points: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: object) -> CoreSchema:
+        return core_schema.with_info_plain_validator_function(
+            partial(_built, self), serialization=core_schema.plain_serializer_function_ser_schema(to_table)
+        )
 
 
 PLANNER: PluginKind[Planner] = PluginKind("planner", PLANNERS, "decide", has_entry_points=True)
@@ -70,9 +118,98 @@ class Description:
     options: tuple[OptionHelp, ...]
 
 
-def _known_options(cls: Any, key: str) -> tuple[str, ...]:
-    """`key`, if it is one of the format's own options, which belong below `options`."""
-    return (key,) if key in known_options_of(cls) else ()
+class Options(Keys):
+    """The options of a plug-in, as its table in a scenario has them beside `type`."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
+    plugin: ClassVar[type]
+
+    @classmethod
+    def keys_like(cls, key: str) -> list[str]:
+        """One of the format's own options belongs below `options`."""
+        own = [f"options.{key}"] if key in known_options_of(cls.plugin) else []
+        return ["type", *super().keys_like(key), *own]
+
+
+@cache
+def model_of(cls: type) -> type[Options]:
+    """The model of a plug-in's options. Raises NameError if an annotation cannot be resolved."""
+    hints = get_type_hints(cls)
+    made: dict[str, Any] = {
+        field.name: _option(field, hints[field.name]) for field in fields(cls) if field.init
+    }
+    model: type[Options] = create_model(cls.__name__, __base__=Options, **made)
+    model.plugin = cls
+    return model
+
+
+def _option(field: "Field[Any]", annotation: Any) -> tuple[Any, Any]:
+    """A field of the model: `retain_ms` is called `retain`; `rows_per_s` is a rate and stays as it is."""
+    suffix = next((end for end in _UNITS if field.name.endswith(end)), "")
+    if not suffix or field.name.endswith("_per_s") or not _scalars(annotation) <= {int, float, NoneType}:
+        suffix = ""
+    unit = _UNITS.get(suffix)
+    default: dict[str, Any] = {}
+    if field.default_factory is not MISSING:
+        default["default_factory"] = field.default_factory
+    elif field.default is not MISSING:
+        default["default"] = field.default
+    key, words = field.name.removesuffix(suffix), _type_words(annotation, unit)
+    return _toml_type(annotation, unit), ModelField(alias=key, description=words, **default)
+
+
+def _toml_type(annotation: Any, unit: tuple[Any, str] | None) -> Any:
+    """The annotation with units, nested plug-ins and errors in words; a list serves as a tuple or a set."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if annotation in _KIND_OF_FIELD:
+        return Annotated[annotation, _KIND_OF_FIELD[annotation]]
+    if origin in (Union, UnionType) and NoneType in parts:
+        return _toml_type(Union[tuple(part for part in parts if part is not NoneType)], unit) | None  # noqa: UP007
+    if origin in _LISTS:
+        items = (part if part is Ellipsis else _toml_type(part, unit) for part in parts)
+        return Annotated[origin[tuple(items)], Strict(False)]
+    if origin in _TABLES:
+        table: Any = dict.__class_getitem__((parts[0], _toml_type(parts[1], unit)))
+        return Annotated[table, BeforeValidator(_flat)]
+    if unit is not None:
+        return unit[0]
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        annotation = Annotated[annotation, Strict(False)]
+    return Annotated[annotation, WrapValidator(partial(_checked, _type_words(annotation, None)))]
+
+
+def _flat(value: object) -> object:
+    return flat(value) if isinstance(value, Mapping) else value
+
+
+def _checked(words: str, value: object, validate: Callable[[object], object]) -> object:
+    try:
+        return validate(value)
+    except ValidationError:
+        raise ValueError(f"must be {words}") from None
+
+
+def _scalars(annotation: Any) -> set[Any]:
+    inner = [part for part in get_args(annotation) if part is not Ellipsis]
+    if not inner or get_origin(annotation) is Literal:
+        return {annotation}
+    return set().union(*(_scalars(part) for part in inner))
+
+
+def _type_words(annotation: Any, unit: tuple[Any, str] | None) -> str:
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if kind := next((_KIND_OF_FIELD[part] for part in (annotation, *parts) if part in _KIND_OF_FIELD), None):
+        return f"a table: one {kind.word}"
+    if origin in (Union, UnionType):
+        words = [_type_words(part, unit) for part in parts if part is not NoneType]
+        return " or ".join(dict.fromkeys(words))
+    if origin is Annotated:
+        return _type_words(parts[0], unit)
+    if origin is Literal:
+        return "one of " + ", ".join(value_text(choice) for choice in parts)
+    if unit is not None:
+        return unit[1] if origin is None else f"a list, each {unit[1]}"
+    return _WORDS.get(origin or annotation, getattr(annotation, "__name__", str(annotation)))
 
 
 def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _P:
@@ -81,58 +218,87 @@ def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _
     `path` is the table's place in the scenario. An option named `path` is relative to `folder`.
     Raises OptionError.
     """
-    name, given = _name_and_options(kind, table, path)
-    cls = _class(kind, name, path)
-    options = _options(cls, name, (*path, "type"))
-    by_key = {option.key: option for option in options}
-    for key in given:
-        if key not in by_key:
-            known = ["type", *by_key, *(f"options.{option}" for option in _known_options(cls, key))]
-            raise OptionError((*path, key), f"unknown key; {known_text(key, known)}", given[key])
-    for option in options:
-        if option.required and option.key not in given:
-            raise OptionError((*path, option.key), f"is missing: it must be {option.type_text}")
-    values = {by_key[key].name: _value(by_key[key], given[key], (*path, key), folder) for key in given}
     try:
-        made: _P = cls(**values)  # `_class` has checked its method
-    except (ValueError, OSError) as error:
-        raise _as_option_error(error, options, given, path) from error
-    except Exception as error:
-        if name in kind.registry:
-            raise
-        raise OptionError((*path, "type"), with_traceback("cannot be made"), name) from error
+        made: _P = TypeAdapter(Annotated[Any, kind]).validate_python(table, context={"folder": folder})
+    except ValidationError as error:
+        raise option_error(error, table, path) from error.__cause__
     return made
 
 
-def to_table(plugin: object) -> dict[str, Any]:
-    """The table that describes `plugin`, including defaults."""
-    table: dict[str, Any] = {"type": name_of(type(plugin))}
-    for option in options_of(type(plugin)):
-        value = getattr(plugin, option.name)
-        if value is not None:
-            table[option.key] = _written(option, value)
-    return table
+def _built(kind: PluginKind[Any], table: object, info: ValidationInfo) -> object:
+    """The plug-in that a table describes. Raises ValueError or ValidationError."""
+    if not isinstance(table, Mapping):
+        raise ValueError(f'must be a table such as {{ type = "{next(iter(kind.registry))}" }}')
+    if "type" not in table:
+        raise error_at("type", f"is missing: it must name a {kind.word}; {known_text('', kind.registry)}")
+    name = table["type"]
+    try:
+        model = model_of(_class(kind, name))
+    except ScenarioError as error:
+        raise error_at("type", str(error), name) from error
+    given = {key: value for key, value in table.items() if key != "type"}
+    options = model.model_validate(given, context=info.context)
+    arguments = {field: getattr(options, field) for field in options.model_fields_set}
+    if isinstance(path := arguments.get("path"), str):
+        arguments["path"] = str((info.context or {}).get("folder", Path()) / path)
+    try:
+        return model.plugin(**arguments)
+    except (ValueError, OSError) as error:
+        raise _at_its_key(error, model, given) from error
+    except Exception as error:
+        if name in kind.registry:
+            raise
+        raise error_at("type", with_traceback("cannot be made"), name) from error
 
 
-def in_words(plugin: object) -> str:
-    """A short text for `plugin`, without secrets and options at their default: every(interval=10min)."""
-    given = []
-    for option in options_of(type(plugin)):
-        value = getattr(plugin, option.name)
-        if value is None or (not option.required and value == option.default):
-            continue
-        written = _written(option, value)
-        parts = written if isinstance(written, dict) else {option.key: written}
-        given += [
-            f"{key}={part if isinstance(part, str) else value_text(part)}"
-            for key, part in hidden(parts).items()
-        ]
-    return f"{name_of(type(plugin))}({', '.join(given)})"
+def _at_its_key(error: Exception, model: type[Options], given: Mapping[str, Any]) -> ValidationError:
+    """A class's error at the key that its text begins with, as in "interval_ms=0 must be > 0".
+
+    An error that names the file of the option `path` is at that.
+    """
+    field = model.model_fields.get(str(error).partition("=")[0])
+    key, file = str(field.alias) if field is not None else "", given.get("path")
+    if key not in given and isinstance(file, str) and str(Path(file)) in str(error):
+        key = "path"
+    return error_at(key, str(error), given[key]) if key in given else error_at(None, str(error))
 
 
 def with_traceback(problem: str) -> str:
     """A problem with the user's own code, followed by the traceback of the exception being handled."""
     return f"{problem}\n{traceback.format_exc()}".rstrip()
+
+
+def to_table(plugin: Any) -> dict[str, Any]:
+    """The table that describes `plugin`, including defaults."""
+    cls: Any = type(plugin)
+    model = model_of(cls)
+    values = {name: getattr(plugin, name) for name in model.model_fields}
+    return {"type": name_of(cls), **_written(model.model_construct(**values))}
+
+
+def _written(options: Options) -> dict[str, Any]:
+    """The options as a file has them; what TOML cannot express as its repr."""
+    return options.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False, fallback=repr)
+
+
+def in_words(plugin: Any) -> str:
+    """A short text for `plugin`, without secrets and options at their default: every(interval=10min)."""
+    cls: Any = type(plugin)
+    table, words = to_table(plugin), []
+    for name, field in model_of(cls).model_fields.items():
+        key, value = str(field.alias), getattr(plugin, name)
+        if key not in table or (not field.is_required() and value == _default(field)):
+            continue
+        parts = table[key] if isinstance(table[key], dict) else {key: table[key]}
+        words += [
+            f"{option}={part if isinstance(part, str) else value_text(part)}"
+            for option, part in hidden(parts).items()
+        ]
+    return f"{table['type']}({', '.join(words)})"
+
+
+def _default(field: Any) -> object:
+    return field.get_default(call_default_factory=True)
 
 
 def name_of(cls: type) -> str:
@@ -149,73 +315,65 @@ def describe(cls: type, name: str | None = None) -> Description:
 
     `details` are the paragraphs after the first sentence, each on one line, except what a constructor raises.
     """
-    options = options_of(cls)
     text = inspect.getdoc(cls) or ""
-    for option in options:
-        text = text.replace(f"`{option.name}`", f"`{option.key}`")
+    for field, option in model_of(cls).model_fields.items():
+        text = text.replace(f"`{field}`", f"`{option.alias}`")
     first, *rest = re.split(r"(?<=[.!?])\s|\n\n", text, maxsplit=1)
     paragraphs = [" ".join(part.split()) for part in "".join(rest).split("\n\n")]
     details = "\n\n".join(part for part in paragraphs if part and not part.startswith("Raises "))
-    return Description(
-        name or name_of(cls), first.replace("\n", " "), details, tuple(_option_helps(cls, options))
-    )
+    return Description(name or name_of(cls), first.replace("\n", " "), details, tuple(_option_helps(cls)))
+
+
+def _option_helps(cls: type) -> Iterator[OptionHelp]:
+    """The fields, and the keys of a field `options` that the class lists in `known_options`."""
+    model, known = model_of(cls), known_options_of(cls)
+    defaults = _written(model.model_construct())
+    for key, field in model.fields_by_key().items():
+        default = value_text(defaults[key]) if key in defaults else "none"
+        yield OptionHelp(key, str(field.description), None if field.is_required() else default)
+        if key == "options":
+            yield from (OptionHelp(f"options.{name}", "", known[name]) for name in known)
 
 
 def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
     """Every plug-in of a kind by name, installed ones included. Raises ScenarioError if one is broken."""
     named: dict[str, Any] = dict(kind.registry)
     for name, point in _entry_points(kind).items():
-        cls = _loaded(name, point.load)
-        if hasattr(cls, kind.method) and name not in named:
-            _check_class(cls, name, ("type",))
-            named[name] = cls
+        if name not in named and hasattr(_loaded(name, point.load), kind.method):
+            describe_named(kind, name)
+            named[name] = point.load()
     return tuple(describe(cls, name) for name, cls in sorted(named.items()))
 
 
 def describe_named(kind: PluginKind[Any], name: str) -> Description:
-    """One plug-in by its registered name or as module:Class. Raises OptionError as `build` does."""
-    return describe(_class(kind, name, ()), name)
-
-
-def _name_and_options(kind: PluginKind[Any], table: object, path: KeyPath) -> tuple[str, dict[str, Any]]:
-    first = next(iter(kind.registry))
-    if not isinstance(table, Mapping):
-        raise OptionError(path, f'must be a table such as {{ type = "{first}" }}', table)
-    name = table.get("type")
-    if not isinstance(name, str):
-        problem = f"must name a {kind.word}; {known_text('', kind.registry)}"
-        raise (
-            OptionError((*path, "type"), problem, name)
-            if "type" in table
-            else OptionError((*path, "type"), f"is missing: it {problem}")
-        )
-    return name, {key: value for key, value in table.items() if key != "type"}
-
-
-def _class(kind: PluginKind[_P], name: str, path: KeyPath) -> Any:
-    """The class called `name`, after checking that it can be built from a table."""
+    """One plug-in by its registered name or as module:Class. Raises OptionError."""
     try:
-        cls = _find(kind, name)
+        return describe(_class(kind, name), name)
     except ScenarioError as error:
-        raise OptionError((*path, "type"), str(error), name) from error
+        raise OptionError(("type",), str(error), name) from error
+
+
+def _class(kind: PluginKind[Any], name: object) -> Any:
+    """The class called `name`. Raises ScenarioError unless it can be built from a table and described."""
+    if not isinstance(name, str):
+        raise ScenarioError(f"must name a {kind.word}; {known_text('', kind.registry)}")
+    cls = _find(kind, name)
     if not callable(getattr(cls, kind.method, None)):
-        raise OptionError((*path, "type"), f"is not a {kind.word}: it has no method {kind.method}", name)
-    _check_class(cls, name, (*path, "type"))
-    return cls
-
-
-def _check_class(cls: Any, name: str, path: KeyPath) -> None:
-    """Raises OptionError unless `cls` can be built from a table and described."""
+        raise ScenarioError(f"is not a {kind.word}: it has no method {kind.method}")
     if not (isinstance(cls, type) and is_dataclass(cls) and _is_frozen(cls)):
-        raise OptionError(path, "must be a class under @dataclass(frozen=True)", name)
-    _options(cls, name, path)
+        raise ScenarioError("must be a class under @dataclass(frozen=True)")
+    try:
+        model_of(cls)
+    except NameError as error:
+        raise ScenarioError(f"an annotation of {cls.__qualname__} cannot be read: {error}") from error
+    return cls
 
 
 def _find(kind: PluginKind[Any], name: str) -> Any:
     if name in kind.registry:
         return kind.registry[name]
     if ":" in name:
-        return _loaded(name, lambda: _import(name))
+        return _loaded(name, partial(_import, name))
     points = _entry_points(kind)
     if name in points:
         return _loaded(name, points[name].load)
@@ -252,75 +410,3 @@ def _import(name: str) -> Any:
 
 def _is_frozen(cls: type) -> bool:
     return bool(cls.__dataclass_params__.frozen)  # type: ignore[attr-defined]  # typeshed leaves it out
-
-
-def _options(cls: type, name: str, path: KeyPath) -> tuple[Option, ...]:
-    try:
-        return options_of(cls)
-    except NameError as error:
-        problem = f"an annotation of {cls.__qualname__} cannot be read: {error}"
-        raise OptionError(path, problem, name) from error
-
-
-def _value(option: Option, value: object, path: KeyPath, folder: Path) -> object:
-    """The field's value; where the field holds plug-ins, they are built from a table or a list of tables."""
-    kind = _kind_of(option)
-    if kind is not None and isinstance(value, list):
-        return tuple(build(kind, item, (*path, index), folder) for index, item in enumerate(value))
-    if kind is not None:
-        return build(kind, value, path, folder)
-    try:
-        read = option.read(value, path)
-    except PydanticUserError as error:
-        raise OptionError(path, f"its type {option.type_text} cannot be set from TOML", value) from error
-    return str(folder / read) if option.name == "path" and isinstance(read, str) else read
-
-
-def _kind_of(option: Option) -> PluginKind[Any] | None:
-    parts = (option.annotation, *get_args(option.annotation))
-    return next((_KIND_OF_FIELD[part] for part in parts if part in _KIND_OF_FIELD), None)
-
-
-def _as_option_error(
-    error: Exception, options: tuple[Option, ...], given: dict[str, Any], path: KeyPath
-) -> OptionError:
-    """A class's error, assigned to the key its text begins with, as in "interval_ms=0 must be > 0".
-
-    An error that names the file of the option `path` is assigned to that.
-    """
-    name = str(error).partition("=")[0]
-    for option in options:
-        if option.name == name and option.key in given:
-            return OptionError((*path, option.key), str(error), given[option.key])
-    file = given.get("path")
-    if isinstance(file, str) and str(Path(file)) in str(error):
-        return OptionError((*path, "path"), str(error), file)
-    return OptionError(path, str(error))
-
-
-def _written(option: Option, value: Any) -> Any:
-    kind = _kind_of(option)
-    if kind is None:
-        return option.write(value)
-    return [to_table(item) for item in value] if isinstance(value, tuple) else to_table(value)
-
-
-def _option_helps(cls: type, options: Iterable[Option]) -> Iterator[OptionHelp]:
-    """The fields, and the keys of a field `options` that the class lists in `known_options`."""
-    known = known_options_of(cls)
-    for option in options:
-        yield _option_help(option)
-        if option.key == "options":
-            yield from (OptionHelp(f"options.{name}", "", known[name]) for name in known)
-
-
-def _option_help(option: Option) -> OptionHelp:
-    default = None if option.required else _default_text(option)
-    kind = _kind_of(option)
-    return OptionHelp(option.key, f"a table: one {kind.word}" if kind else option.type_text, default)
-
-
-def _default_text(option: Option) -> str:
-    if option.default is None:
-        return "none"
-    return value_text(_written(option, option.default))

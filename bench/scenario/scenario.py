@@ -17,15 +17,7 @@ from bench.keys import TableKeys, bytes_text, duration_ms_text
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.cadence import Cadence, Phase, default_side_probe_every_ms
-from bench.scenario.checks import (
-    check_columns,
-    check_kept_back,
-    check_keys,
-    check_moves,
-    check_upsert_modes,
-    check_writers,
-    missing_columns,
-)
+from bench.scenario.checks import check_keys, missing_columns
 from bench.scenario.environment import fill_in
 from bench.scenario.kept_back import kept_back
 from bench.scenario.schema import (
@@ -45,7 +37,7 @@ from bench.scenario.specs import (
     rule_tables,
     strategy_table,
 )
-from bench.scenario.values import KeyPath, OptionError, check_values
+from bench.scenario.values import KeyPath, OptionError
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
 from bench.secrets import Secrets, hidden
 from bench.spark_master import parse_master
@@ -53,7 +45,6 @@ from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
 from workloads.commit import CommitSpec, Dated, TargetSized, Workload
 from workloads.partitioning import Partitioning
-from workloads.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,10 +234,9 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
         except ScenarioError as error:
             raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
     try:
-        check_values(document)
         filled = deepcopy(document)  # variants start from the file: a secret may look like a variable itself
         secrets |= Secrets.of_values(fill_in(filled)) | Secrets.of(filled)
-        keys = parse(filled)
+        keys = parse(filled, file.parent)
         base = _scenario(file, keys, secrets)
         check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:
@@ -267,7 +257,7 @@ def _in_variant(
     try:
         changed_document, variant = changed(document, keys, path)
         secrets = base.secrets | Secrets.of_values(fill_in(changed_document))
-        scenario = _scenario(file, parse(changed_document), secrets, variant)
+        scenario = _scenario(file, parse(changed_document, file.parent), secrets, variant)
         check_versions(variant, scenario.table.format, path)
         _check_same_stream(base, scenario, path)
         _check_same_cpu(base, scenario, path)
@@ -335,16 +325,12 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
 
 def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant | None = None) -> Scenario:
     check_keys(keys, secrets)
-    workload = _workload(keys, file.parent)
-    probes = _probes(keys, workload.schema)
-    check_upsert_modes(keys, workload.is_cdc)
-    check_writers(keys)
-    check_moves(keys, workload.moves_rows)
-    check_kept_back(keys, workload.is_cdc)
-    specs = build_strategies(keys, file.parent, workload.schema)
+    workload = _sized(keys)
+    probes = _probes(keys)
+    specs = build_strategies(keys)
     if variant is not None:
         specs = tuple(spec_in(spec, variant.label) for spec in specs)
-    maintenance = build_maintenance(keys, file.parent, workload.schema)
+    maintenance = build_maintenance(keys)
     resolved = _resolved(keys, workload, probes, specs, maintenance)
     scenario = Scenario(
         name=file.stem, description=keys.description, seed=keys.seed, clock=keys.clock,
@@ -357,7 +343,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
         compaction_delay_ms=keys.compaction_delay_ms,
         warm_up_rounds=keys.warm_up_rounds,
         table=_table(keys),
-        workload=workload, workload_name=keys.workload["type"],
+        workload=workload, workload_name=keys.workload_name,
         probes=probes, strategies=specs, maintenance=maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
         resolved=resolved, hash=_scenario_hash(resolved, workload), secrets=secrets,
@@ -407,16 +393,9 @@ def _side_probe_every_ms(keys: ScenarioKeys) -> int:
     return default_side_probe_every_ms(_probe_every_ms(keys), keys.duration_ms)
 
 
-def _workload(keys: ScenarioKeys, folder: Path) -> Workload:
-    """The workload, its initial files sized for the table; refused if no engine can write its commits."""
-    workload = plugins.build(plugins.WORKLOAD, keys.workload, ("workload",), folder)
-    if workload.is_cdc and not FORMATS[keys.table.format].writer.upsert_modes:
-        raise OptionError(
-            ("workload", "type"),
-            f"updates and deletes rows, which no engine of format {keys.table.format!r} can write yet; "
-            'use type = "append"',
-            keys.workload["type"],
-        )
+def _sized(keys: ScenarioKeys) -> Workload:
+    """The workload, its initial files sized for the table."""
+    workload = keys.workload
     if isinstance(workload, TargetSized):
         return workload.sized_for(keys.table.target_file_size_bytes, keys.seed, _partitioning(keys))
     return workload
@@ -437,16 +416,15 @@ def _table(keys: ScenarioKeys) -> Table:
     )
 
 
-def _probes(keys: ScenarioKeys, schema: Schema) -> tuple[Probe, ...]:
+def _probes(keys: ScenarioKeys) -> tuple[Probe, ...]:
     """The standard probes whose columns exist, or the scenario's of the same name, then its other probes."""
-    check_columns(keys.probes, schema)
     given = {probe.name: probe for probe in keys.probes}
     primary = next((probe.name for probe in keys.probes if probe.primary), _STANDARD_PROBES[0].name)
     if primary in given and given[primary].primary is False:
         raise OptionError(
             ("probes",), f"no probe is primary: {primary} says primary = false; set primary = true at another"
         )
-    sql = {p.name: p.sql for p in _STANDARD_PROBES if not missing_columns(p.sql, schema)}
+    sql = {p.name: p.sql for p in _STANDARD_PROBES if not missing_columns(p.sql, keys.workload.schema)}
     sql |= {p.name: p.sql for p in keys.probes}
     return tuple(Probe(name, sql[name], name == primary) for name in sql)
 

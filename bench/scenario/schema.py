@@ -1,12 +1,11 @@
 """The schema of a scenario file: its keys, their types and defaults."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, get_args
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError, create_model, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import ConfigDict, Field, create_model, model_validator
 
 from bench.engines.contract import CatalogSettings, ExecutorCpuSource
 from bench.engines.registry import FORMATS
@@ -14,16 +13,22 @@ from bench.keys import (
     Duration,
     Identifier,
     Keys,
+    Listed,
     Size,
     TableKeys,
     Texts,
     flat,
     known_text,
+    matching,
     value_text,
 )
 from bench.results.records import VARIANT_LABEL
 from bench.scenario.cadence import Phase
-from bench.scenario.values import KeyPath, OptionError
+from bench.scenario.plugins import PLANNER, TRIGGER, WORKLOAD, name_of
+from bench.scenario.values import OptionError, validated
+from strategies.planner import Planner
+from strategies.triggers import Trigger
+from workloads.commit import Workload
 
 WARM_UP_ROUNDS = 4  # compaction and query times level off after three or four (see bench/DESIGN.md)
 
@@ -31,18 +36,18 @@ WARM_UP_ROUNDS = 4  # compaction and query times level off after three or four (
 class ProbeKeys(Keys):
     """[[probes]]"""
 
-    name: str = Field(
-        pattern=r"^[a-z0-9_-]{1,60}$", description="1 to 60 of a-z, 0-9, _ and -", examples=["min_order"]
+    name: Annotated[str, matching(r"[a-z0-9_-]{1,60}", "1 to 60 of a-z, 0-9, _ and -")] = Field(
+        examples=["min_order"]
     )
     sql: str = Field(examples=["SELECT count(*) FROM orders"])
     primary: bool | None = None
 
 
 class RuleKeys(Keys):
-    """An entry of [[maintenance]]; both tables are plug-ins."""
+    """An entry of [[maintenance]]."""
 
-    trigger: dict[str, Any]
-    planner: dict[str, Any]
+    trigger: Annotated[Trigger, TRIGGER]
+    planner: Annotated[Planner, PLANNER]
 
 
 class StrategyRuleKeys(RuleKeys):
@@ -80,10 +85,10 @@ class StrategyKeys(Keys):
     """[[strategies]]"""
 
     label: str = Field(examples=["every-10min"])
-    rules: tuple[StrategyRuleKeys, ...] = ()
+    rules: Listed[StrategyRuleKeys] = ()
     writer: WriterKeys = WriterKeys()
     properties: Texts = Field(default={})
-    switch: tuple[SwitchKeys, ...] = ()
+    switch: Listed[SwitchKeys] = ()
 
 
 class VariantKeys(Keys):
@@ -96,10 +101,10 @@ class VariantKeys(Keys):
     is.
     """
 
-    label: str = Field(
-        pattern=VARIANT_LABEL,
-        description="1 to 30 letters, digits, dots, hyphens, + and _, a letter or digit first",
-    )
+    label: Annotated[
+        str,
+        matching(VARIANT_LABEL, "1 to 30 letters, digits, dots, hyphens, + and _, a letter or digit first"),
+    ]
     changes: dict[str, Any] = Field(default={}, alias="set")
     versions: str | None = None
 
@@ -132,9 +137,7 @@ class Prices(Keys):
     get_per_1000: Price = None
     job_start_ms: Duration = Field(default=0, alias="job_start")
     queries_per_hour: Price = None
-    currency: str = Field(
-        default="USD", pattern=r"^[^\s\d]{1,8}$", description="1 to 8 characters without spaces and digits"
-    )
+    currency: Annotated[str, matching(r"[^\s\d]{1,8}", "1 to 8 characters without spaces and digits")] = "USD"
 
 
 OWN_SPARK_KEYS = ("master", "driver_memory", "executor_cpu", "staging")
@@ -146,16 +149,16 @@ class Spark(Keys):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, str]
 
-    master: str = Field(
-        default="local[2]", pattern=r"^\S+$", description='text without spaces, such as "local[2]"'
-    )
+    master: Annotated[str, matching(r"\S+", 'text without spaces, such as "local[2]"')] = "local[2]"
     driver_memory_bytes: Size = Field(default=4 * 2**30, alias="driver_memory")
     executor_cpu: ExecutorCpuSource | None = None  # None: "processes"
-    staging: str | None = Field(
-        default=None,
-        pattern=r"^[A-Za-z][\w+.-]*:/\S+$",
-        description='a URI such as "hdfs://host/folder" or "file:///mnt/shared"',
-    )
+    staging: (
+        Annotated[
+            str,
+            matching(r"[A-Za-z][\w+.-]*:/\S+", 'a URI such as "hdfs://host/folder" or "file:///mnt/shared"'),
+        ]
+        | None
+    ) = None
 
     @model_validator(mode="before")
     @classmethod
@@ -201,119 +204,43 @@ class ScenarioKeys(Keys):
     compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
     warm_up_rounds: int = Field(default=WARM_UP_ROUNDS, ge=1, le=10_000)
     table: TableKeys
-    workload: dict[str, Any] = Field(examples=["append"])
-    probes: tuple[ProbeKeys, ...] = ()
-    strategies: tuple[StrategyKeys, ...] = Field(
-        min_length=1, description='at least one strategy: write [[strategies]] with a label, such as "never"'
-    )
-    maintenance: tuple[RuleKeys, ...] = ()
-    variants: tuple[VariantKeys, ...] = ()
+    workload: Annotated[Workload, WORKLOAD]
+    probes: Listed[ProbeKeys] = ()
+    strategies: Listed[StrategyKeys] = Field(min_length=1)
+    maintenance: Listed[RuleKeys] = ()
+    variants: Listed[VariantKeys] = ()
     resources: Resources = Resources()
     prices: Prices = Prices()
     spark: Spark = Field(default_factory=lambda: Spark.model_validate({}))
     catalog: Catalog | None = None
 
-
-_OF_RULES = "[[maintenance]] with `trigger = {...}` and `planner = {...}`, as in a strategy's rules"
-
-
-def parse(document: Mapping[str, Any]) -> ScenarioKeys:
-    """The keys of a file's document. Raises OptionError for the first error."""
-    _check_format(document.get("table"))
-    if isinstance(document.get("maintenance"), Mapping):
-        raise OptionError(
-            ("maintenance",), f"is a list of rules: write one {_OF_RULES}", document["maintenance"]
-        )
-    try:
-        return _model(document).model_validate_json(json.dumps(document, default=str))
-    except ValidationError as error:
-        # A misspelt key is both unknown and missing: the unknown one leads to the remedy.
-        details = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
-        raise _option_error(details[0], document) from None
+    @property
+    def workload_name(self) -> str:
+        """The type of the workload, as the file names it."""
+        return name_of(type(self.workload))
 
 
-def _check_format(table: object) -> None:
-    """The format is checked first, since it determines which keys [table] may have."""
-    if not isinstance(table, Mapping):
-        return
-    path = ("table", "format")
-    if "format" not in table:
+def parse(document: Mapping[str, Any], folder: Path) -> ScenarioKeys:
+    """The keys of a file's document, plug-ins built; their paths are relative to `folder`.
+
+    Raises OptionError for the first error.
+    """
+    table = document.get("table")
+    model = ScenarioKeys
+    if isinstance(table, Mapping):  # the format determines which keys it may have, and is checked first
+        model = _of_format(FORMATS[_format_of(table)].table.keys)
+    return validated(model, document, {"folder": folder})
+
+
+def _format_of(table: Mapping[str, Any]) -> str:
+    path, name = ("table", "format"), table.get("format")
+    if name is None:
         raise OptionError(path, f"is missing, e.g. format = {value_text(next(iter(FORMATS)))}")
-    name = table["format"]
     if not isinstance(name, str) or name not in FORMATS:
         raise OptionError(path, f"unknown format; {known_text(str(name), FORMATS)}", name)
-
-
-def _model(document: Mapping[str, Any]) -> type[ScenarioKeys]:
-    """The model of a whole file, with the [table] of the format that it names."""
-    table = document.get("table")
-    return _of_format(FORMATS[table["format"]].table.keys) if isinstance(table, Mapping) else ScenarioKeys
+    return name
 
 
 @cache
 def _of_format(table_keys: type[TableKeys]) -> type[ScenarioKeys]:
     return create_model("ScenarioKeys", __base__=ScenarioKeys, table=(table_keys, ...))
-
-
-# Pydantic words these in terms of Python; the field's description says what it may be.
-_DESCRIBED = ("string_pattern_mismatch", "too_short")
-
-
-def _option_error(detail: Any, document: Mapping[str, Any]) -> OptionError:
-    path: KeyPath = detail["loc"]
-    *above, last = [part for part in path if isinstance(part, str)] or [""]
-    model = _model_at(_model(document), above)
-    if detail["type"] == "extra_forbidden":
-        return OptionError(path, f"unknown key; {known_text(last, _keys(model))}", detail["input"])
-    if detail["type"] == "missing":
-        return OptionError(path, f"is missing{_example(model, last)}")
-    if detail["type"] in _DESCRIBED:
-        return OptionError(path, f"must be {_description(_field(model, last))}", detail["input"])
-    text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
-    text = text.replace("an object", "a table").replace("a valid array", "a list")  # they are terms of JSON
-    return OptionError(path, text, _given(document, path, detail["input"]))
-
-
-def _given(document: Any, path: KeyPath, parsed: object) -> object:
-    """The file's value at `path`, or `parsed` if the schema has moved it."""
-    try:
-        for part in path:
-            document = document[part]
-    except KeyError:
-        return parsed
-    return document
-
-
-def _model_at(whole: type[ScenarioKeys], names: Sequence[str]) -> type[Keys]:
-    """The model of the table at the path of these names, positions in lists left out."""
-    model: Any = whole
-    for name in names:
-        model = _model_in(_field(model, name).annotation)
-    return model  # type: ignore[no-any-return]
-
-
-def _field(model: type[Keys], key: str) -> FieldInfo:
-    return next(field for name, field in model.model_fields.items() if key in (name, field.alias))
-
-
-def _description(field: FieldInfo) -> str | None:
-    """What a key may be; of a list, what its entries may be."""
-    entries = (info for part in get_args(field.annotation) for info in getattr(part, "__metadata__", ()))
-    return field.description or next((info.description for info in entries), None)
-
-
-def _model_in(annotation: Any) -> Any:
-    models = (_model_in(part) for part in get_args(annotation))
-    is_model = isinstance(annotation, type) and issubclass(annotation, Keys)
-    return annotation if is_model else next((model for model in models if model), None)
-
-
-def _keys(model: type[Keys]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _example(model: type[Keys], key: str) -> str:
-    field = next((f for name, f in model.model_fields.items() if key in (name, f.alias)), None)
-    if field is None or not field.examples:
-        return ""
-    return f", e.g. {key} = {value_text(field.examples[0])}"

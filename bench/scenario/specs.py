@@ -4,13 +4,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from bench.engines.registry import FORMATS
 from bench.keys import TableKeys, duration_ms_text, unknown_columns
 from bench.scenario.checks import check_interval
-from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words, name_of, to_table
+from bench.scenario.plugins import in_words, name_of, to_table
 from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, StrategyRuleKeys, WriterKeys
 from bench.scenario.values import KeyPath, OptionError
 from bench.secrets import hidden
@@ -20,7 +19,6 @@ from strategies.plan import Capability
 from strategies.planner import Planner, PlannerTraits, known_options_of, traits_of
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import AfterCommits, trigger_traits
-from workloads.schema import Schema
 
 _BASELINE_RULE = Rule(AfterCommits(1), Never())
 _DELAYABLE = frozenset({
@@ -48,13 +46,13 @@ class StrategySpec:
     hash: str
 
 
-def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[StrategySpec, ...]:
+def build_strategies(keys: ScenarioKeys) -> tuple[StrategySpec, ...]:
     """The strategies in the order of the file. Raises OptionError."""
     built = {
         strategy.label: Strategy(
             strategy.label,
             tuple(
-                _strategy_rule(keys, rule, ("strategies", index, "rules", number), folder, schema)
+                _strategy_rule(keys, rule, ("strategies", index, "rules", number))
                 for number, rule in enumerate(strategy.rules)
             )
             or (_BASELINE_RULE,),
@@ -65,12 +63,9 @@ def build_strategies(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[
     return tuple(_spec(strategy, built, default_mode) for strategy in keys.strategies)
 
 
-def build_maintenance(keys: ScenarioKeys, folder: Path, schema: Schema) -> tuple[Rule, ...]:
+def build_maintenance(keys: ScenarioKeys) -> tuple[Rule, ...]:
     """The rules of the scenario's maintenance, to which no compaction delay applies. Raises OptionError."""
-    return tuple(
-        _rule(keys, rule, ("maintenance", index), folder, schema)
-        for index, rule in enumerate(keys.maintenance)
-    )
+    return tuple(_rule(keys, rule, ("maintenance", index)) for index, rule in enumerate(keys.maintenance))
 
 
 def strategy_table(spec: StrategySpec) -> dict[str, Any]:
@@ -97,35 +92,28 @@ def content_hash(content: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _strategy_rule(
-    keys: ScenarioKeys, given: StrategyRuleKeys, path: KeyPath, folder: Path, schema: Schema
-) -> Rule:
-    rule = _rule(keys, given, path, folder, schema)
-    made = replace(rule, delay_ms=given.delay_ms, is_inline=given.inline, is_concurrent=given.concurrent)
+def _strategy_rule(keys: ScenarioKeys, rule: StrategyRuleKeys, path: KeyPath) -> Rule:
+    checked = _rule(keys, rule, path)
+    made = replace(checked, delay_ms=rule.delay_ms, is_inline=rule.inline, is_concurrent=rule.concurrent)
     delay_ms = made.delay_or(keys.compaction_delay_ms)
-    if given.concurrent and delay_ms == 0:
-        raise OptionError(
-            (*path, "concurrent"), "needs a delay, by the end of which what it plans has to be done: set "
-            'delay, such as "10min", or leave it out', given.concurrent,
-        )  # fmt: skip
+    if rule.concurrent and delay_ms == 0:
+        problem = 'a concurrent rule needs a deadline: set delay, such as "10min", or leave it out'
+        raise OptionError((*path, "concurrent"), problem, rule.concurrent)
     if delay_ms > 0:
-        _check_delay(delay_ms, rule.planner, (*path, "planner", "type"), given.planner["type"])
+        _check_delay(delay_ms, rule.planner, (*path, "planner", "type"))
     return made
 
 
-def _rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath, folder: Path, schema: Schema) -> Rule:
-    trigger = build(TRIGGER, rule.trigger, (*path, "trigger"), folder)
-    interval_ms = trigger_traits(trigger).interval_ms
+def _rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath) -> Rule:
+    interval_ms = trigger_traits(rule.trigger).interval_ms
     if interval_ms is not None:
         check_interval(interval_ms, keys.commit_interval_ms, (*path, "trigger", "interval"))
-    planner = build(PLANNER, rule.planner, (*path, "planner"), folder)
-    name_path: KeyPath = (*path, "planner", "type")
-    name, traits = rule.planner["type"], traits_of(planner)
-    problem = unknown_columns(traits.columns, schema.names)
+    traits = traits_of(rule.planner)
+    problem = unknown_columns(traits.columns, keys.workload.schema.names)
     if problem:
         raise OptionError((*path, "planner"), problem)
-    _check_format(traits, keys.table, name_path, name)
-    return Rule(trigger, planner)
+    _check_format(traits, keys.table, (*path, "planner", "type"), name_of(type(rule.planner)))
+    return Rule(rule.trigger, rule.planner)
 
 
 def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: str) -> None:
@@ -146,7 +134,7 @@ def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: 
     )
 
 
-def _check_delay(delay_ms: int, planner: Planner, path: KeyPath, name: str) -> None:
+def _check_delay(delay_ms: int, planner: Planner, path: KeyPath) -> None:
     traits = traits_of(planner)
     native = sorted(traits.needs - _DELAYABLE - _NARROWING)
     if native and Capability.DELAYED_COMMIT not in traits.needs:
@@ -155,7 +143,7 @@ def _check_delay(delay_ms: int, planner: Planner, path: KeyPath, name: str) -> N
             f"cannot be delayed: {', '.join(native)} plans and commits in one call, so no commit of the "
             f'stream can land in between; set compaction_delay, or the delay of the rule, to "0s" and not to '
             f'"{duration_ms_text(delay_ms)}", or use a planner that names its files or schedules first',
-            name,
+            name_of(type(planner)),
         )
 
 

@@ -229,7 +229,7 @@ def test_option_of_a_type_toml_cannot_say_keeps_its_default(own_module):
     odd = make(PLANNER, type=f"{own_module}:Odd")
     assert to_table(odd) == {"type": f"{own_module}:Odd"}
     assert describe(type(odd)).options[0].default == "none"
-    text = "trigger.thing = 5: its type Plain cannot be set from TOML"
+    text = "trigger.thing = 5: must be Plain"
     assert text in refusal(PLANNER, {"type": f"{own_module}:Odd", "thing": 5})
 
 

@@ -10,9 +10,9 @@ from scenario_builder import EVERY, SOUND, load, maintenance, toml
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.scenario.file import shipped
+from bench.scenario.plugins import model_of
 from bench.scenario.scenario import check_real_resources, load_scenario
 from bench.scenario.schema import Resources, ScenarioKeys
-from bench.scenario.values import options_of
 from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
@@ -406,9 +406,9 @@ def keys_of(model):
 def test_the_example_mentions_every_key():
     text = Path(shipped()["example"]).read_text()
     kinds = (Append, Upsert, Debezium, ExpireSnapshots, RewriteManifests)
-    options = [option for kind in kinds for option in options_of(kind)]
+    options = [key for kind in kinds for key in model_of(kind).fields_by_key()]
     of_formats = [key for found in FORMATS.values() for key in keys_of(found.table.keys)]
-    known = {*keys_of(ScenarioKeys), *of_formats, *(option.key for option in options)}
+    known = {*keys_of(ScenarioKeys), *of_formats, *options}
     assert "format_version" in known
     assert known > {"retain_last", "job_start", "initial_files", "files_per_commit", "namespace"}
     missing = [key for key in sorted(known) if not re.search(rf"\b{key}\b(?= ?[\]=])", text)]

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.keys import bytes_text, duration_ms_text, duration_text, flat, known_text
-from bench.scenario.values import OptionError, options_of, path_text
+from bench.scenario.plugins import model_of, to_table
+from bench.scenario.values import OptionError, path_text, validated
 from strategies.quantities import DURATION_DAYS_MAX, parse_bytes, parse_duration_ms, parse_duration_s
 
 
@@ -36,68 +37,74 @@ class Everything:
     made: int = field(init=False, default=0)
 
 
-OPTIONS = {option.name: option for option in options_of(Everything)}
+MODEL = model_of(Everything)
 
 
-def read(name, value):
-    return OPTIONS[name].read(value, (name,))
+def refusal(key, value):
+    with pytest.raises(OptionError) as caught:
+        validated(MODEL, {"whole": 1, key: value}, {})
+    return str(caught.value)
 
 
-def test_options_drop_the_unit_where_toml_writes_it_in_the_value():
-    keys = [option.key for option in OPTIONS.values()]
-    assert keys == [
+def test_keys_drop_the_unit_where_toml_writes_it_in_the_value():
+    assert list(MODEL.fields_by_key()) == [
         "whole", "number", "name", "flag", "wait", "waits", "pause", "pauses", "small", "rows_per_s",
         "cities_s", "colour", "side", "options", "names",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "expected"),
+    ("key", "field", "value", "expected"),
     [
-        ("number", 2, 2.0),
-        ("wait_s", "10min", 600.0),
-        ("waits_s", ["1s", "2s"], (1.0, 2.0)),
-        ("pause_ms", "10min", 600_000),
-        ("pauses_ms", ["1s", "20ms"], (1000, 20)),
-        ("small_bytes", "1MiB", 2**20),
-        ("colour", "red", Colour.RED),
-        ("options", {"a": {"b": 1}, "c": "d"}, {"a.b": 1, "c": "d"}),
+        ("number", "number", 2, 2.0),
+        ("wait", "wait_s", "10min", 600.0),
+        ("waits", "waits_s", ["1s", "2s"], (1.0, 2.0)),
+        ("pause", "pause_ms", "10min", 600_000),
+        ("pauses", "pauses_ms", ["1s", "20ms"], (1000, 20)),
+        ("small", "small_bytes", "1MiB", 2**20),
+        ("colour", "colour", "red", Colour.RED),
+        ("names", "names", ["a"], ("a",)),
+        ("options", "options", {"a": {"b": 1}, "c": "d"}, {"a.b": 1, "c": "d"}),
     ],
 )
-def test_read_converts(name, value, expected):
-    assert read(name, value) == expected
+def test_values_are_read_as_the_field_has_them(key, field, value, expected):
+    read = getattr(validated(MODEL, {"whole": 1, key: value}, {}), field)
+    assert (read, type(read)) == (expected, type(expected))
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "text"),
+    ("key", "value", "path", "words"),
     [
-        ("whole", True, "whole = true: must be a whole number"),
-        ("whole", 1.0, "whole = 1.0: must be a whole number"),
-        ("whole", "1", 'whole = "1": must be a whole number'),
-        ("number", False, "number = false: must be a number"),
-        ("name", 5, "name = 5: must be text"),
-        ("flag", 1, "flag = 1: must be true or false"),
-        ("wait_s", 600, "wait_s = 600: 600 is not a duration"),
-        ("waits_s", ["1s", "soon"], "waits_s[1] = \"soon\": 'soon' is not a duration"),
-        ("pause_ms", 600, "pause_ms = 600: 600 is not a duration"),
-        ("pause_ms", "0.5ms", "pause_ms = \"0.5ms\": '0.5ms' is not a whole number of milliseconds"),
-        ("pauses_ms", ["1s", "soon"], "pauses_ms[1] = \"soon\": 'soon' is not a duration"),
-        ("small_bytes", "big", "'big' is not a size"),
-        ("wait_s", [], "wait_s = []: [] is not a duration"),
-        ("pause_ms", ["1s"], "pause_ms = [\"1s\"]: ['1s'] is not a duration"),
-        ("small_bytes", ["1MiB"], "small_bytes = [\"1MiB\"]: ['1MiB'] is not a size"),
-        ("pauses_ms", "1s", 'pauses_ms = "1s": must be a list of durations such as ["1min", "10min"]'),
-        ("side", "up", 'side = "up": must be one of "left", "right"'),
-        ("options", [1], r"options = [1]: must be a table"),
-        ("options", {"a": {"b": [1]}}, 'options."a.b" = [1]: must be text or a whole number'),
-        ("names", 5, "names = 5: must be a list"),
-        ("names", ["a", 1], "names[1] = 1: must be text"),
+        ("whole", True, "whole = true", "whole number"),
+        ("whole", 1.0, "whole = 1.0", "whole number"),
+        ("whole", "1", 'whole = "1"', "whole number"),
+        ("number", False, "number = false", "number"),
+        ("name", 5, "name = 5", "text"),
+        ("flag", 1, "flag = 1", "true or false"),
+        ("wait", 600, "wait = 600", "not a duration"),
+        ("wait", [], "wait = []", "not a duration"),
+        ("waits", ["1s", "soon"], 'waits[1] = "soon"', "not a duration"),
+        ("pause", "0.5ms", 'pause = "0.5ms"', "whole number of milliseconds"),
+        ("pauses", "1s", 'pauses = "1s"', "list"),
+        ("small", "big", 'small = "big"', "not a size"),
+        ("side", "up", 'side = "up"', '"left", "right"'),
+        ("colour", "blue", 'colour = "blue"', "Colour"),
+        ("options", [1], "options = [1]", "table"),
+        ("options", {"a": {"b": [1]}}, 'options."a.b" = [1]', "text or a whole number"),
+        ("names", 5, "names = 5", "list"),
+        ("names", ["a", 1], "names[1] = 1", "text"),
+        ("nam", "a", 'nam = "a"', 'did you mean "name"?'),
     ],
 )
-def test_read_refuses_other_types_and_names_key_and_value(name, value, text):
-    with pytest.raises(OptionError) as caught:
-        read(name, value)
-    assert text in str(caught.value)
+def test_another_type_is_refused_with_its_key_and_value(key, value, path, words):
+    refused = refusal(key, value)
+    assert refused.startswith(f"{path}: ")
+    assert words in refused
+
+
+def test_a_missing_key_is_named_with_its_type():
+    with pytest.raises(OptionError, match=r"^whole: is missing.* a whole number$"):
+        validated(MODEL, {}, {})
 
 
 @given(st.floats(0, 1e9).map(lambda s: round(s, 3)) | st.integers(0, 10**7).map(float) | st.floats(1e-9, 1e9))
@@ -117,14 +124,16 @@ def test_duration_ms_text_reads_back_exactly(milliseconds):
     assert parse_duration_ms(duration_ms_text(milliseconds)) == milliseconds
 
 
-@pytest.mark.parametrize(
-    ("name", "default"),
-    [("pause_ms", "90s"), ("pauses_ms", ("1min", "500ms")), ("waits_s", ("1min", "500ms"))],
-)
-def test_write_gives_a_duration_the_text_it_is_read_from(name, default):
-    option = OPTIONS[name]
-    assert option.write(option.default) == default
-    assert read(name, option.write(option.default)) == option.default
+def test_a_plug_in_is_written_as_it_is_read():
+    written = to_table(Everything(1, waits_s=(60.0, 0.5), small_bytes=2**20, options={"a.b": 1}))
+    assert (written["wait"], written["waits"], written["pauses"]) == (
+        "1min",
+        ["1min", "500ms"],
+        ["1min", "500ms"],
+    )
+    assert (written["small"], written["colour"], written["options"]) == ("1MiB", "red", {"a.b": 1})
+    del written["type"]
+    assert to_table(Everything(**dict(validated(MODEL, written, {})))).items() >= written.items()
 
 
 @given(st.integers(0, 2**50) | st.integers(0, 2**20).map(lambda n: n * 2**20))
