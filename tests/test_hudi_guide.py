@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from bench.cli.main import main
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 GUIDE = Path(__file__).parents[1] / "docs" / "hudi-guide.md"
 

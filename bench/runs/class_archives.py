@@ -11,7 +11,8 @@ from bench.engines.spark.conf import is_on_class_path, java_options
 from bench.runs.jobs import TrainingJob
 from bench.runs.processes import worker
 from bench.runs.settings import engine_settings
-from bench.scenario.scenario import Scenario, load_scenario
+from bench.scenario.load import load_scenario
+from bench.scenario.scenario import Scenario
 
 # A training is to load classes, not to do work.
 _OVERRIDES = ("duration=2min", "workload.initial_rows=2000", "warm_up_rounds=1")

@@ -17,7 +17,8 @@ from bench.runs.cases import PlannedRun
 from bench.runs.places import check_places
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
 from bench.scenario.plugins import name_of
-from bench.scenario.scenario import Scenario, check_real_resources
+from bench.scenario.scenario import Scenario
+from bench.scenario.table_checks import check_real_resources
 from bench.scenario.values import path_text
 from bench.scenario.variants import BASE, Variant
 from bench.spark_master import parse_master

@@ -33,7 +33,8 @@ from bench.runs.noise import measure_noise
 from bench.runs.run import execute
 from bench.runs.settings import engine_settings
 from bench.runs.watchdog import Watchdog, jvm_watchdog
-from bench.scenario.scenario import Scenario, load_scenario
+from bench.scenario.load import load_scenario
+from bench.scenario.scenario import Scenario
 from workloads.change_log import ChangeLogError, ensure_change_log
 
 PARENT_CHECK_S = 1.0

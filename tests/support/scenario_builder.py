@@ -2,7 +2,7 @@
 
 import json
 
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 EVERY = (
     '{ trigger = { type = "every", interval = "2min" }, planner = { type = "iceberg.rewrite_data_files" } }'

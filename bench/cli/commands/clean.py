@@ -19,7 +19,8 @@ from bench.runs.cases import Source
 from bench.runs.dropping import drop_left_by, folders_of_tables, left_by
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite import LOCK, WORK, locked
-from bench.scenario.scenario import Scenario, load_scenario
+from bench.scenario.load import load_scenario
+from bench.scenario.scenario import Scenario
 from bench.text import human_bytes
 
 # Prefixes of the keys that say where tables and staged files are.

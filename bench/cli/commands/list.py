@@ -24,7 +24,8 @@ from bench.keys import duration_ms_text, known_text
 from bench.results.rows import METRICS
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
-from bench.scenario.scenario import Scenario, load_scenario
+from bench.scenario.load import load_scenario
+from bench.scenario.scenario import Scenario
 from bench.text import counted, named_once
 
 Entry = dict[str, Any]

@@ -27,7 +27,8 @@ from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
 from bench.scenario.environment import filled_in
-from bench.scenario.scenario import Scenario, load_scenario
+from bench.scenario.load import load_scenario
+from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
 from bench.secrets import NO_SECRETS, Secrets, key_of
 from bench.text import MISSING, counted, human_bytes, human_count, human_duration

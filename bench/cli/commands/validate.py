@@ -24,7 +24,8 @@ from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
 from bench.runs.settings import run_namespace
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
-from bench.scenario.scenario import Scenario, load_scenario
+from bench.scenario.load import load_scenario
+from bench.scenario.scenario import Scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
 from bench.spark_master import parse_master

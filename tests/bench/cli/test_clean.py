@@ -12,7 +12,7 @@ from bench.results.records import MANIFEST
 from bench.runs import suite
 from bench.runs.dropping import TABLES, left_by
 from bench.runs.settings import NAMESPACE_NOTES
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from bench.cli.main import main
 from bench.errors import MissingRuntimeError
 from bench.results.folders import load_run
 from bench.runs import suite
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from scenario_builder import SOUND, write
 from bench.cli.commands.validate import summary
 from bench.cli.main import main
 from bench.runtime import LINES
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 
 def test_validate_prints_what_would_run(capsys, tmp_path):

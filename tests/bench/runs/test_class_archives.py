@@ -11,7 +11,7 @@ from bench.engines.registry import FORMATS
 from bench.runs import class_archives
 from bench.runs.class_archives import ClassArchives
 from bench.runs.warm_up import planners_of
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 from strategies.planner import traits_of
 
 OWN_OPTIONS = {"spark.driver.defaultJavaOptions": "-Xint"}

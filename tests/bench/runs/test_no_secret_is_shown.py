@@ -14,7 +14,7 @@ from bench.results.folders import load_runs
 from bench.results.records import CompactionRecord, DecisionRecord, RunRecord
 from bench.runs import cases, provenance, run_files, suite
 from bench.runs import run as run_module
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 from bench.secrets import HIDDEN
 
 PLANTED = "Zq7"  # begins each of the secrets

@@ -10,7 +10,7 @@ from bench.runs.cases import Source, plan_runs
 from bench.runs.places import NOTES, check_places
 from bench.runs.settings import NAMESPACE_NOTES
 from bench.runs.suite import WORK
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 pytestmark = pytest.mark.spark
 

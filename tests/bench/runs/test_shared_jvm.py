@@ -13,7 +13,7 @@ from bench.results.records import LOG
 from bench.runs.cases import Source, plan_runs
 from bench.runs.jobs import RunJob
 from bench.runs.shared_jvm import run_in_one_jvm
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 pytestmark = pytest.mark.processes
 

@@ -31,7 +31,7 @@ from bench.results.records import (
 )
 from bench.results.rows import run_figures
 from bench.runs import preflight, suite
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 from reports.page.render import markdown_text
 from workloads.schema import SCHEMAS
 

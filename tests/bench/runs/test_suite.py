@@ -20,7 +20,7 @@ from bench.results.records import CommitRecord
 from bench.runs import run_files, suite
 from bench.runs.cases import Case, Source, plan_runs, shuffled
 from bench.runs.suite import earlier_runs, locked
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 VARIANTS = """
 [[variants]]

@@ -15,7 +15,7 @@ from bench.engines.contract import Batch
 from bench.runs.run import batches_of
 from bench.runs.warm_up import COMMITS_PER_ROUND_MAX, planners_of, warm_up
 from bench.runs.warm_up_load import SHARE_OF_TARGET, scaled_load
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 from strategies.amoro.planner import Amoro
 from strategies.delta.planners import Reorg
 from strategies.iceberg.procedures import RewriteDataFiles

@@ -9,7 +9,7 @@ from bench.engines.format import CatalogRules
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import TableKeys
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 
 def refusal(folder, text=SOUND, **changes):

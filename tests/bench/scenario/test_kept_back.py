@@ -51,4 +51,3 @@ def test_a_scenario_tells_what_each_writer_commits(tmp_path):
     never, _, kept = late.strategies
     assert list(late.commits_of(never)) == list(late.shape())
     assert [(commit.index, commit.rows) for commit in late.commits_of(kept)] == [(5, 400), (10, 400)]
-    assert [late.commit_every_ms(spec) for spec in (never, kept)] == [60_000, 300_000]

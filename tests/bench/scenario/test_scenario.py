@@ -10,9 +10,10 @@ from scenario_builder import EVERY, SOUND, load, maintenance, toml
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.scenario.file import shipped
+from bench.scenario.load import load_scenario
 from bench.scenario.plugins import model_of
-from bench.scenario.scenario import check_real_resources, load_scenario
 from bench.scenario.schema import Resources, ScenarioKeys
+from bench.scenario.table_checks import check_real_resources
 from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
 from strategies.never import Never
@@ -37,7 +38,7 @@ def test_a_scenario_in_its_parsed_form(tmp_path):
     assert (scenario.seed, scenario.duration_ms, scenario.commit_interval_ms) == (7, 600_000, 60_000)
     assert (scenario.commits_count, scenario.probe_every_ms, scenario.repetitions) == (10, 60_000, 1)
     assert (scenario.side_probe_every_ms, scenario.probe_phase) == (120_000, "random")
-    assert (scenario.clock, scenario.compaction_delay_ms) == ("virtual", 0)
+    assert scenario.compaction_delay_ms == 0
     assert (scenario.workload, scenario.workload_name) == (Append(80, 8), "append")
     assert scenario.table.partitioning == Partitioning("bucket", 8)
     assert scenario.table.target_file_size_bytes == 8 * 2**20

@@ -7,7 +7,7 @@ from scenario_builder import EVERY, SOUND, load, write
 
 from bench import runtime
 from bench.errors import ScenarioError
-from bench.scenario.scenario import load_scenario
+from bench.scenario.load import load_scenario
 
 CACHE = "spark.sql.iceberg.executor-cache.enabled"
 TWO = (
