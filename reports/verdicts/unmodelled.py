@@ -1,17 +1,12 @@
 """What a strategy did in a simulation that its cost model cannot price."""
 
-import re
 from collections.abc import Collection, Iterable
 
 from bench.results.records import CompactionRecord, Manifest
 from reports.data.group import RunGroup
 
-# Work that is not fitted: the field of a record that says whether it was done, and what the actions say of it
-# where the record does not, as in older results (see `describe_action` of strategies/plan.py).
-_UNMODELLED = {
-    "conversion": ("is_converting", re.compile(r"\bdeletes of \d+ files? converted\b")),
-    "sorting": ("is_sorted", re.compile(r"\bsorted by \b|\bstrategy=sort\b|\bsort_order=")),
-}
+# Work whose cost is not fitted, and the field of a compaction's record that is true if it was done.
+_UNMODELLED = {"conversion": "is_converting", "sorting": "is_sorted"}
 
 
 def unmodelled(group: RunGroup, strategy: str) -> str | None:
@@ -23,16 +18,10 @@ def unmodelled(group: RunGroup, strategy: str) -> str | None:
         return None
     runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
     compactions = [c for run in runs if not _is_fitted(run.manifest) for c in run.of(CompactionRecord)]
-    found = [work for work in _UNMODELLED if any(_did(work, compaction) for compaction in compactions)]
-    if not found:
+    done = [work for work, field in _UNMODELLED.items() if any(getattr(c, field) for c in compactions)]
+    if not done:
         return None
-    return f"{' and '.join(found)} {'is' if len(found) == 1 else 'are'} not modelled yet"
-
-
-def _did(work: str, compaction: CompactionRecord) -> bool:
-    field, words = _UNMODELLED[work]
-    said: bool | None = getattr(compaction, field)
-    return any(words.search(action) for action in compaction.actions) if said is None else said
+    return f"{' and '.join(done)} {'is' if len(done) == 1 else 'are'} not modelled yet"
 
 
 def unmodelled_between(groups: Iterable[RunGroup], strategies: Collection[str]) -> str | None:

@@ -1,7 +1,6 @@
 """What is certain because it was counted: compactions, bytes rewritten, files, space on storage."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from bench.results.rows import Row
 from bench.text import human_bytes, human_count, human_percent, human_ratio
@@ -11,7 +10,6 @@ from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import pareto_front, points
 
 _SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides nothing
-_EXPIRY = ("expire", "vacuum")  # where a manifest does not say: parts of the names of commands
 
 
 def certain(group: RunGroup) -> tuple[Sentence, ...]:
@@ -103,7 +101,7 @@ def _space(group: RunGroup) -> Sentence | None:
         _metadata_share(group.row(most), sizes[most]),
         f", {human_ratio(sizes[most] / sizes[least])} that of ", Verbatim(least),
     )  # fmt: skip
-    if _drops_versions(group, most):
+    if group.manifest_of(most).drops_versions:
         return start + say(_what_dropping_did(group, most))
     advice = (
         ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "
@@ -126,21 +124,3 @@ def _what_dropping_did(group: RunGroup, label: str) -> str:
     return (
         ". Maintenance drops old versions but freed nothing: it may keep them longer than the stream lasts."
     )
-
-
-def _drops_versions(group: RunGroup, label: str) -> bool:
-    manifest = group.manifest_of(label)
-    if manifest.drops_versions is not None:
-        return manifest.drops_versions
-    rules = (*_rules(manifest.scenario_text, "maintenance"), *_rules(group.definition(label), "rules"))
-    return any(word in _planner(rule) for rule in rules for word in _EXPIRY)
-
-
-def _rules(part: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    rules = part.get(name)
-    return [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
-
-
-def _planner(rule: Mapping[str, Any]) -> str:
-    planner = rule.get("planner")
-    return str(planner.get("type", "")) if isinstance(planner, dict) else ""

@@ -39,13 +39,9 @@ def test_counts_are_those_of_the_strategies_on_the_front(group):
 
 def test_space_with_expiry_asks_for_no_expiry(tmp_path):
     strategies = {"never": None, "every-1min": 1}
-    said = _said(tmp_path / "a", strategies=strategies, ticks=12, scenario_text={"maintenance": [EXPIRY]})
+    facts = {"scenario_text": {"maintenance": [EXPIRY]}, "drops_versions": True}
+    said = _said(tmp_path, strategies=strategies, ticks=12, **facts)
     assert said[-1].endswith("but freed nothing: it may keep them longer than the stream lasts.")
-    own = {"strategies": [{"label": "every-1min", "rules": [EXPIRY]}]}
-    by_own_rule = _said(tmp_path / "b", strategies=strategies, ticks=12, scenario_text=own)
-    assert by_own_rule[-1].endswith("although a rule drops old versions.")
-    vacuum = {"maintenance": [{"trigger": EVERY, "planner": {"type": "delta.vacuum", "retain": "5min"}}]}
-    assert _said(tmp_path / "c", strategies=strategies, ticks=12, scenario_text=vacuum)[-1] == said[-1]
 
 
 def test_whether_old_versions_are_dropped_is_a_fact_of_the_manifest(tmp_path):

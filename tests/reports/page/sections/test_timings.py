@@ -10,8 +10,6 @@ from reports.page.sections.undecided import undecided
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.page_verdicts import page_verdicts
 
-CONVERTS = "rewrite(1 files in 1 groups, deletes of 12 files converted)"
-
 
 def _group(folder, **how):
     return run_groups(load_runs(build_results(folder, **how)))[0]
@@ -78,7 +76,9 @@ def test_a_conversion_that_is_not_modelled_is_not_compared(tmp_path):
     for path in tmp_path.rglob("events.jsonl"):
         if '"label": "a"' in path.read_text() or '"strategy": "a"' in path.read_text():
             path.write_text(
-                path.read_text().replace('"actions": ["rewrite all"]', f'"actions": ["{CONVERTS}"]')
+                path.read_text().replace(
+                    '"kind": "compaction"', '"kind": "compaction", "is_converting": true'
+                )
             )
     found = run_groups(load_runs(tmp_path))[0]
     assert [str(line) for line in undecided(found, verdicts_of(found))] == [
