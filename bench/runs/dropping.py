@@ -22,13 +22,12 @@ TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 
 
 def left_by(run_folder: Path, *, kept_too: bool = True) -> list[str]:
-    """The namespaces in which a run has left tables, and staged files, as they can be printed.
+    """The namespaces in which a run has left tables, and staged files.
 
     Without `kept_too`, those with tables that were to be kept are left out. Staged files never are.
     """
     kinds = (NAMESPACE_NOTES, STAGING_NOTES) if kept_too or not keeps_tables(run_folder) else (STAGING_NOTES,)
-    noted = (name for kind in kinds for name in Journal(run_folder / kind).names())
-    return [name if name.isprintable() else ascii(name) for name in noted]
+    return [name for kind in kinds for name in Journal(run_folder / kind).names()]
 
 
 def keeps_tables(run_folder: Path) -> bool:

@@ -21,7 +21,6 @@ from bench.engines.spark.session import java_class
 from bench.errors import EngineError
 
 EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
-_IO = "io-impl"
 # Iceberg's REST client (org.apache.iceberg.rest.HTTPClient) sets no limit on waiting for an answer: a server
 # that accepts connections and never answers would hold up a suite for ever. Other catalogs ignore this.
 _TIME_OUT = {"rest.client.socket-timeout-ms": "120000"}
@@ -144,8 +143,8 @@ class Catalog:
     def _check_own(self, folders: Iterable[str], location: str | None = None) -> None:
         """All that is in these folders is about to be deleted.
 
-        A catalog may have set them for many tables, and the note may have come from anywhere. What lies below
-        the `location` that the catalog gives for the table is the table's.
+        A catalog may have set them for many tables. What lies below the `location` that the catalog gives for
+        the table is the table's.
         """
         for folder in folders:
             if not (is_named_after(self.namespace, folder) or (location and is_below(location, folder))):
@@ -157,21 +156,11 @@ class Catalog:
                 )
 
     def _file_io(self, spark: SparkSession, implementation: str) -> Any:
-        """A (Java) FileIO with the properties of the catalog, without what it would vend for a table.
-
-        Raises EngineError for a class that is neither Iceberg's nor the catalog's: the note may have come
-        from anywhere.
-        """
+        """A (Java) FileIO with the properties of the catalog, without what it would vend for a table."""
         prefix = f"spark.sql.catalog.{self.name}."
         of_spark = dict(spark.sparkContext.getConf().getAll()).items()
         set_by_spark = {key.removeprefix(prefix): value for key, value in of_spark if key.startswith(prefix)}
         properties = {**self.properties, **set_by_spark}
-        if implementation != properties.get(_IO) and not implementation.startswith("org.apache.iceberg."):
-            raise EngineError(
-                f"{implementation} was noted as the FileIO of {self.namespace}, but is neither one of "
-                f"Iceberg's nor the {_IO} of the catalog: set that to it if it is yours, or else drop the "
-                f"namespace yourself and delete {self.note_of(self.namespace)}"
-            )
         util = java_class(spark, "org.apache.iceberg.CatalogUtil")
         return util.loadFileIO(implementation, properties, spark._jsc.hadoopConfiguration())
 

@@ -105,15 +105,6 @@ def test_noted_files_are_deleted_by_a_file_io_of_iceberg_or_of_the_catalog(spark
     assert catalog.journal.names() == []
 
 
-def test_another_class_is_not_loaded(spark, catalog):
-    catalog.journal.note("bench_r1", ("evil.FileIO", OWN))
-    with pytest.raises(
-        EngineError, match=r"^evil.FileIO was noted as the FileIO of bench_r1, .* the io-impl"
-    ):
-        catalog.drop_table(spark, "orders")
-    assert spark.deleted == []
-
-
 def test_names_of_folders_are_compared_part_by_part():
     assert is_named_after("bench_a", "s3://prod/bench_a/orders")
     assert is_named_after("bench_a", "hdfs://host/bench_a.db")
