@@ -112,11 +112,6 @@ class SuiteProgress:
         """Something went wrong that stops nothing."""
         self._say(f"warning: {text}")
 
-    def training_started(self) -> None:
-        """Java's classes are being archived: once per Java and set of jars, in no figure."""
-        self._status = "archiving Java's classes for faster starts, about a minute, once"
-        self._say_elsewhere(self._status)
-
     def run_started(self, run: PlannedRun) -> None:
         """A run starts."""
         self._start(_title(run), run.source.scenario.commits_count)

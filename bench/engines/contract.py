@@ -336,7 +336,6 @@ class TableSpec:
 class SparkSettings:
     """The master, the driver's memory (all the memory on a local master) and further configuration.
 
-    `java_options` are options of this process alone, such as a path in its cache. Results do not show them.
     If the session `shares_jvm`, the JVM outlives it, for the next session of this process. `executor_cpu` is
     what is counted as the CPU of executors that are processes of their own. `staging` is a folder that they
     share with the driver, where they do not share its folders: it is removed when the session ends, and noted
@@ -346,7 +345,6 @@ class SparkSettings:
     master: str = "local[2]"
     driver_memory_bytes: int = 4 * 2**30
     conf: Mapping[str, str] = field(default_factory=dict)
-    java_options: tuple[str, ...] = ()
     shares_jvm: bool = False
     executor_cpu: ExecutorCpuSource = "processes"
     staging: str | None = None

@@ -177,7 +177,6 @@ class Engines:
 
     `metadata_commands` are the native commands that write no data or delete file, `expiry_commands` those
     that drop old versions. `packages` are what a real run uses of Python in addition to the usual packages.
-    `training` names the shipped scenario from which Java's classes are archived; None for no archive.
     """
 
     planning: Planning
@@ -186,7 +185,6 @@ class Engines:
     metadata_commands: frozenset[str] = frozenset()
     expiry_commands: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
-    training: str | None = None
 
     @property
     def capabilities(self) -> frozenset[str]:

@@ -50,21 +50,10 @@ class LogProgress(BaseModel):
     failed: str | None = None
 
 
-class TrainingJob(_ScenarioJob):
-    """Run a small scenario in a JVM that lists the classes it loads, and archive them."""
-
-    kind: Literal["training"] = "training"
-    archive_file: Path
-    java_flags: tuple[str, ...]
-    versions: str | None  # the line of versions that the jars are of; None for the default one
-    driver_memory_bytes: int
-
-
 class RunJob(_ScenarioJob):
     """Execute one run."""
 
     kind: Literal["run"] = "run"
-    java_options: tuple[str, ...] = ()  # of the JVM, beyond those of the scenario
     load_before_suite: float | None = None  # over a minute; of the suite's first run only
     shares_jvm: bool = False  # with other runs of a quick suite
     is_warm: bool = False  # the JVM: a run before has warmed it up
@@ -108,5 +97,5 @@ class TryJob(_ScenarioJob):
     variant: str | None  # of the scenario, as in a RunJob
 
 
-Job = DropJob | LogJob | NoiseJob | QuickJob | RunJob | TrainingJob | TryJob
+Job = DropJob | LogJob | NoiseJob | QuickJob | RunJob | TryJob
 JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])

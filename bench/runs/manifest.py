@@ -87,7 +87,6 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             scenario.workload,
             settings.spark,
             settings.catalog,
-            has_archive=bool(job.java_options),
             is_concurrent=any(rule.is_concurrent for rule in scenario.rules_of(spec)),
         ),
         scenario_text=dict(scenario.resolved),
@@ -116,7 +115,6 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
         "files_per_commit": table.files_per_commit,
         **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
         **kind.options(settings),
-        **({"class_archive": bool(settings.spark.java_options)} if kind.is_measured else {}),
         **({"warm_up": _warm_up(scenario)} if kind.is_measured else {}),
         **({SHARED_JVM: True} if settings.spark.shares_jvm else {}),
     }

@@ -51,18 +51,16 @@ def notes(
     spark: SparkSettings,
     catalog: CatalogSettings,
     *,
-    has_archive: bool = False,
     is_concurrent: bool = False,
 ) -> dict[str, str]:
     """The facts that a reader of the figures must know: a short value for each topic.
 
-    `has_archive` says whether the JVM of a real run maps its classes from an archive, `is_concurrent` whether
-    compactions run beside the stream.
+    `is_concurrent` says whether compactions run beside the stream.
     """
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # not known of recorded events
     if mode == "simulated":
         return {**_NOTES[mode], **keys, **({"concurrency": "not modelled"} if is_concurrent else {})}
-    measured = {"cpu": _cpu(spark), "class_data": "archive" if has_archive else "jars"}
+    measured = {"cpu": _cpu(spark), "class_data": "jars"}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     return {**_NOTES[mode], **_place(spark, catalog), **keys, **measured, **beside}
 

@@ -54,7 +54,7 @@ def execute(
     try:
         log = open_change_log(job.log_folder) if job.log_folder else None
         settings = engine_settings(
-            scenario, job.strategy, job.work_folder, job.coefficients, java_options=job.java_options,
+            scenario, job.strategy, job.work_folder, job.coefficients,
             shares_jvm=job.shares_jvm, run_folder=job.run_folder,
         )  # fmt: skip
         manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)

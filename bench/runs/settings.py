@@ -21,7 +21,6 @@ def engine_settings(
     work_folder: Path,
     coefficients: Path | None = None,
     *,
-    java_options: tuple[str, ...] = (),
     shares_jvm: bool = False,
     run_folder: Path | None = None,
 ) -> EngineSettings:
@@ -39,7 +38,6 @@ def engine_settings(
             scenario.spark.master,
             scenario.spark.driver_memory_bytes,
             scenario.spark.settings,
-            java_options,
             shares_jvm,
             scenario.spark.executor_cpu or "processes",
             *_staging(scenario, run_folder),

@@ -23,7 +23,6 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.records import LOG, MANIFEST, Mode
 from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun, Source
-from bench.runs.class_archives import ClassArchives
 from bench.runs.dropping import TABLES, drop_left_by, folders_of_tables, left_by, unwanted
 from bench.runs.jobs import LogJob, LogProgress, RunJob
 from bench.runs.processes import STOP_GRACE_S, worker
@@ -158,15 +157,12 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     suite_id, load_1min = _stamp(), round(os.getloadavg()[0], 2)  # before work of its own
     results: list[RunResult] = []
     logs: dict[str, Path] = {}
-    archives = ClassArchives(options.out / WORK / "training", watcher.training_started)
 
     def prepared(run: PlannedRun) -> RunJob:
-        scenario, java_options = run.source.scenario, tuple[str, ...]()
-        if run.mode == "real":
-            if scenario.name not in logs:
-                logs[scenario.name] = ensure_log(run.source, options.out, watcher)
-            java_options = archives.java_options(scenario)
-        job = _job(run, options, suite_id, logs.get(scenario.name), java_options)
+        name = run.source.scenario.name
+        if run.mode == "real" and name not in logs:
+            logs[name] = ensure_log(run.source, options.out, watcher)
+        job = _job(run, options, suite_id, logs.get(name))
         return job.model_copy(update={"load_before_suite": load_1min}) if run is planned[0] else job
 
     if options.is_quick:
@@ -253,9 +249,7 @@ def _log_progress(file: Path, before: LogProgress) -> LogProgress:
         return before
 
 
-def _job(
-    run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None, java_options: tuple[str, ...]
-) -> RunJob:
+def _job(run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None) -> RunJob:
     """What a worker is told of a run, whose folders are made."""
     scenario = run.source.scenario
     # Runs may start within one second, and labels may differ in characters that a file name cannot have.
@@ -277,7 +271,6 @@ def _job(
         strategy_index=run.index,
         repetition=run.repetition,
         position=run.position,
-        java_options=java_options,
         shares_jvm=options.is_quick and run.mode == "real",
         log_folder=log_folder,
         coefficients=options.coefficients,

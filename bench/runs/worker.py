@@ -26,9 +26,8 @@ from bench.engines.spark.engine import one_line
 from bench.engines.spark.session import start_session, stop_session
 from bench.errors import EngineError, first_error
 from bench.results.records import MANIFEST
-from bench.runs.class_training import train
 from bench.runs.dropping import drop_noted
-from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TrainingJob, TryJob
+from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TryJob
 from bench.runs.noise import measure_noise
 from bench.runs.run import execute
 from bench.runs.settings import engine_settings
@@ -60,8 +59,6 @@ def main() -> None:
             _or_reason(lambda: drop_noted(_scenario(job), job))
         case TryJob():
             _or_reason(lambda: _try_table(_scenario(job), job))
-        case TrainingJob():
-            sys.exit(0 if train(job, _scenario(job)) else 1)
         case RunJob():
             sys.exit(0 if execute(job, _scenario(job), verdict=lambda: watchdog.verdict) else 1)
         case QuickJob():
@@ -112,7 +109,7 @@ def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
             shutil.rmtree(run.work_folder, ignore_errors=True)
 
 
-def _scenario(job: DropJob | LogJob | RunJob | TrainingJob | TryJob) -> Scenario:
+def _scenario(job: DropJob | LogJob | RunJob | TryJob) -> Scenario:
     """The scenario, read again from its file, in the job's variant. Raises EngineError if it has changed."""
     scenario = load_scenario(job.scenario, job.overrides)
     if scenario.hash != job.scenario_hash:

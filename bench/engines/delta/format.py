@@ -79,7 +79,6 @@ FORMAT = Format(
         metadata_commands=METADATA_COMMANDS,
         expiry_commands=frozenset({Command.VACUUM}),
         packages=("deltalake",),
-        training="delta-upsert-quick",
     ),
     existing=ExistingTables(
         open=lazy("bench.engines.delta.existing_table:open_existing"),

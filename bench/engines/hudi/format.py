@@ -100,7 +100,6 @@ FORMAT = Format(
         ),
         metadata_commands=METADATA_COMMANDS,
         expiry_commands=frozenset({Command.CLEAN}),
-        training="hudi-upsert-quick",
     ),
     existing=ExistingTables(
         open=lazy("bench.engines.hudi.existing_table:open_existing"),

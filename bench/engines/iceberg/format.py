@@ -91,7 +91,6 @@ FORMAT = Format(
         metadata_commands=METADATA_COMMANDS,
         expiry_commands=frozenset({Command.EXPIRE_SNAPSHOTS}),
         packages=("pyiceberg",),
-        training="upsert-quick",
     ),
     existing=ExistingTables(
         open=lazy("bench.engines.iceberg.existing_table:open_existing"),

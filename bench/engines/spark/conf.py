@@ -10,9 +10,9 @@ from bench.runtime import spark_home
 
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 JARS = "spark.jars"
+_CLASS_SETTINGS = frozenset({JARS, "spark.jars.packages", "spark.driver.extraClassPath"})
 SECRET_CONF = "secret.conf"  # noqa: S105  a file in the scratch folder, while the JVM starts
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"  # the variable in which PySpark takes options of spark-submit
-EXTRA_OPTIONS = "spark.driver.extraJavaOptions"
 
 # Makes one Spark partition of each file, so that as many writer tasks run as the workload specifies. They
 # hold only while a change log is read: Spark reads the tables of some formats in the same way.
@@ -28,47 +28,34 @@ DEFAULT_CONF: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.variable.substitute": "false",  # ${env:NAME} in a probe would put a variable into the results
-    EXTRA_OPTIONS: "-Duser.timezone=UTC",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
     # Idle compiler threads would end, and their CPU would be missing from a reading by thread.
     DEFAULT_OPTIONS: "-XX:-UseDynamicNumberOfCompilerThreads",
 }
 
 
-def is_on_class_path(settings: SparkSettings) -> bool:
-    """Whether a format's jars are on the JVM's own class path, rather than added by Spark once it runs.
-
-    Spark would copy them for its executors, which a local master does not have, and only classes of the class
-    path can be archived. A scenario that sets jars or the class path itself gets what it would in Spark.
-    """
-    own = {JARS, "spark.jars.packages", "spark.driver.extraClassPath"}
-    return settings.is_local and not own & settings.conf.keys()
-
-
 def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str]:
-    """The settings by which a session finds a format's jars, and those of the scenario beside them."""
+    """The settings by which a session finds a format's jars, and the jars that the scenario names.
+
+    With a local master a format's jars are on the JVM's own class path: Spark would copy them for executors,
+    of which there are none. A scenario that sets jars or the class path itself gets what it would in Spark.
+    """
     own = [jar.strip() for jar in settings.conf.get(JARS, "").split(",") if jar.strip()]
-    if jars and is_on_class_path(settings):
+    sets_classes = not settings.conf.keys().isdisjoint(_CLASS_SETTINGS)
+    if jars and settings.is_local and not sets_classes:
         return {"spark.driver.extraClassPath": os.pathsep.join(map(str, jars))}
     both = [*own, *map(str, jars)]  # a build of one's own comes before ours
     return {JARS: ",".join(both)} if both else {}
 
 
-def own_java_options(settings: SparkSettings, temporary: Path | None = None) -> Mapping[str, str]:
-    """The default options of the JVM, with those that only this process needs.
+def own_java_options(temporary: Path | None) -> Mapping[str, str]:
+    """The default options of the JVM, with the folder for its temporary files.
 
-    Libraries unpack native code into the JVM's folder for temporary files and remove it when the JVM ends by
-    itself. In a folder of the run's own it goes even if the JVM is killed.
+    Libraries unpack native code there and remove it when the JVM ends by itself. In a folder of the run's own
+    it goes even if the JVM is killed.
     """
-    place = () if temporary is None else (f"-Djava.io.tmpdir={temporary.absolute()}",)
-    own = shlex.join((*settings.java_options, *place))
-    return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {own}".rstrip()}
-
-
-def java_options(settings: SparkSettings) -> str | None:
-    """The options of every session with these settings; None if a scenario has replaced the default ones."""
-    if DEFAULT_OPTIONS in settings.conf:
-        return None
-    return f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {settings.conf.get(EXTRA_OPTIONS, DEFAULT_CONF[EXTRA_OPTIONS])}"
+    place = "" if temporary is None else shlex.quote(f"-Djava.io.tmpdir={temporary.absolute()}")
+    return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {place}".rstrip()}
 
 
 def defaults_file() -> Path:

@@ -48,7 +48,7 @@ def start_session(
     builder = SparkSession.builder.master(settings.master).appName("compactbench")
     merged = {
         **DEFAULT_CONF,
-        **own_java_options(settings, temporary),
+        **own_java_options(temporary),
         "spark.driver.memory": f"{settings.driver_memory_bytes // 2**20}m",
         "spark.local.dir": str(scratch / "spark"),
         "spark.sql.warehouse.dir": str(scratch / "spark-warehouse"),

@@ -78,14 +78,6 @@ def test_what_is_done_before_any_commit_is_named(planned, clock):
         assert shown(progress)[-1].strip() == status
 
 
-def test_what_is_prepared_once_is_named_until_a_run_starts(planned, clock):
-    progress, _ = suite_of(planned, clock)
-    progress.training_started()
-    assert "archiving Java's classes" in shown(progress)[-1]
-    progress.run_started(planned[0])
-    assert "archiving" not in "".join(shown(progress))
-
-
 @pytest.mark.parametrize("progressed", [(), ((0, 10), (3, 10)), ((0, 10), (10, 10))])
 def test_the_change_log_ends_whatever_was_seen_of_it(planned, clock, progressed):
     progress, printed = suite_of(planned, clock)
