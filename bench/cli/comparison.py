@@ -1,7 +1,5 @@
 """The output of `compare`: what was compared, what differs, the figures and the limits."""
 
-import csv
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,20 +10,19 @@ from typing import Any
 import typer
 
 from bench.cli.fail_if import Limit, Outcome
-from bench.cli.output import print_heading, print_json, print_paragraph, print_remark, print_tables
+from bench.cli.figure_table import scaled
+from bench.cli.output import print_csv, print_heading, print_json, print_paragraph, print_remark, print_tables
 from bench.cli.results_argument import gaps
 from bench.cli.tables import Column
 from bench.results.pooling import Difference
 from bench.results.records import QUICK_WORDS
 from bench.results.rows import Row
-from bench.text import MISSING, byte_unit, counted, human_number, human_percent, human_ratio
+from bench.text import MISSING, counted, human_percent, human_ratio
 from reports.data.group import RunGroup
-from reports.data.spreadsheets import formula_safe
 from reports.page.markdown import escape, table
 from reports.page.tables import Cell, Table
 from reports.page.tables import Column as PageColumn
 from reports.phrases import Verbatim, format_range
-from reports.text import duration_unit, format_value
 from reports.verdicts.compare import CONFIDENCE, Comparison
 from reports.verdicts.contrasts import Contrast, confirmatory_metrics
 
@@ -239,18 +236,10 @@ def _cells(contrast: Contrast) -> tuple[str, ...]:
     )
 
 
-def figures(unit: str, one: float | None, other: float | None) -> tuple[str, str]:
-    """Two figures in one unit, that of the larger: seconds are ms if both are below 1 s."""
-    known = [abs(value) for value in (one, other) if value is not None]
-    if unit == "s" and known:
-        factor, name = duration_unit(max(known))
-    elif unit == "bytes" and known:
-        size_bytes, name = byte_unit(max(known))
-        factor = 1 / size_bytes
-    else:
-        return format_value(unit, one), format_value(unit, other)
-    texts = (MISSING if v is None else f"{human_number(v * factor)} {name}" for v in (one, other))
-    return next(texts), next(texts)
+def figures(unit: str, *both: float | None) -> list[str]:
+    """Two figures in one unit, that of the larger."""
+    name, texts = scaled(unit, both, both)
+    return [text if text == MISSING else f"{text} {name}".strip() for text in texts]
 
 
 def _ratio(comparison: Comparison) -> str:
@@ -368,9 +357,7 @@ def _print_csv(groups: Sequence[Group]) -> None:
         for record in answer["comparisons"]
     ]
     if lines:
-        writer = csv.DictWriter(sys.stdout, list(lines[0]))
-        writer.writeheader()
-        writer.writerows({name: formula_safe(value) for name, value in line.items()} for line in lines)
+        print_csv(list(lines[0]), [list(line.values()) for line in lines])
     for group in groups:
         tested = [": ".join(_tested_cells(tested)) for tested in group.tested]
         for line in [*_head(group), *tested, *_verdict_lines(group)]:

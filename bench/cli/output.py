@@ -3,6 +3,7 @@
 No secret is printed: neither those that `bench.secrets` recognises by itself nor those passed to `conceal`.
 """
 
+import csv
 import json
 import math
 import os
@@ -20,6 +21,7 @@ from rich.text import Text
 
 from bench.cli.tables import Column, fact_lines, folded_lines, lay_out
 from bench.secrets import NO_SECRETS, Secrets
+from reports.data.spreadsheets import formula_safe
 
 # Of tables in files and pipes, unless the shell exports COLUMNS. JSON and CSV have everything, at any width.
 PIPE_WIDTH = 120
@@ -72,6 +74,13 @@ def print_json(data: object) -> None:
     """Print data for programs: no colours, no wrapping; what is no number in JSON is null."""
     cleaned = _finite(_concealed.get().clean(data))
     typer.echo(json.dumps(cleaned, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_csv(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    """Print data for programs and spreadsheets."""
+    writer = csv.writer(sys.stdout)
+    writer.writerow(columns)
+    writer.writerows([formula_safe(value) for value in _concealed.get().clean(list(line))] for line in lines)
 
 
 def _finite(value: Any) -> Any:

@@ -30,7 +30,7 @@ class Column:
     """A column; its unit is printed below its title.
 
     Where a table is too wide, the columns with the smallest `drop` are left out first; None is never left
-    out. `shown` leaves a column out at any width, if all cells are empty or if all are the same. With
+    out. `shown` leaves a column out at any width, if all cells are empty or 0 or if all are the same. With
     `is_path` the cells, in the last column only, are left whole even beyond the width, so that they can be
     copied.
     """
@@ -102,7 +102,7 @@ def is_figure(cell: str) -> bool:
 
 def _is_shown(column: Column, cells: Sequence[str]) -> bool:
     if column.shown == "if any":
-        return any(cell not in ("", MISSING) for cell in cells)
+        return any(cell not in ("", "0", MISSING) for cell in cells)
     return column.shown == "always" or len(set(cells)) > 1
 
 

@@ -14,10 +14,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from bench.cli.commands.show import print_rows
-from bench.cli.commands.validate import ScenariosArgument, SetOption
+from bench.cli.commands.validate import ScenariosArgument, SetOption, few_repetitions
 from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress, doing
-from bench.cli.repetitions import few_repetitions
 from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import engine_kind
 from bench.errors import ScenarioError

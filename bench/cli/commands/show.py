@@ -1,17 +1,16 @@
 """`compactbench show`: the figures of result folders, as a table or for programs."""
 
-import csv
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import StrEnum
 from itertools import groupby
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from bench.cli.figure_column import scale_of
+from bench.cli.figure_table import Field, figure_table, plain
 from bench.cli.output import (
+    print_csv,
     print_heading,
     print_json,
     print_line,
@@ -22,11 +21,8 @@ from bench.cli.output import (
 from bench.cli.record_tables import (
     COMPACTION_FIELDS,
     DECISION_FIELDS,
-    Field,
     compaction_line,
     decision_line,
-    plain,
-    record_table,
 )
 from bench.cli.results_argument import ResultsArgument, gaps, readable_runs
 from bench.cli.side_by_side import (
@@ -45,46 +41,30 @@ from bench.results.folders import RunResult
 from bench.results.records import DELETE_WORDS, QUICK_WORDS, CompactionRecord, DecisionRecord
 from bench.results.rows import METRIC_BY_NAME, Row, common_delete_words, rows
 from bench.text import counted, named_once
-from reports.data.spreadsheets import formula_safe
 
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
 NESTED = ("run_values", "probes", "repetitions")
 MODELLED = "simulated rows: nothing was measured, all times come from a cost model"
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A metric of the table: its heading, and when it is left out (see `Column`)."""
-
-    metric: str
-    title: str
-    drop: int | None = None
-    shown: Literal["always", "if any", "if varied"] = "always"
-
-    @property
-    def quantity(self) -> str:
-        """Figures of one quantity share their unit, so that their columns can be compared."""
-        return self.metric.split("_")[0]
-
-
 FIGURES = (
-    Figure("compactions", "compactions", 8),
-    Figure("compaction_cpu_s", "CPU"),
-    Figure("money_per_day", "cost per day", 11, "if any"),
-    Figure("jit_share", "JIT", 5, "if any"),
-    Figure("query_mean_s", "query mean"),
-    Figure("query_after_commit_s", "query after commit", 9, "if any"),
-    Figure("query_before_s", "query before", 4, "if any"),
-    Figure("query_after_s", "query after", 1, "if any"),
-    Figure("write_amplification", "bytes written", 6),
-    Figure("space_amplification", "space used", 7),
-    Figure("delete_files_mean", DELETE_WORDS[0], 10, "if any"),
-    Figure("delete_rows_mean", DELETE_WORDS[1], 2, "if any"),
-    Figure("health_mean", "health", 3, "if any"),
-    Figure("staleness_mean_s", "age of rows", 12, "if varied"),
-    Figure(RETURNED, "commit returned p95", 13),
-    Figure("files_end", "files"),
-)
+    Field("compactions", Column("compactions", drop=8)),
+    Field("compaction_cpu_s", Column("CPU")),
+    Field("money_per_day", Column("cost per day", drop=11, shown="if any")),
+    Field("jit_share", Column("JIT", drop=5, shown="if any")),
+    Field("query_mean_s", Column("query mean")),
+    Field("query_after_commit_s", Column("query after commit", drop=9, shown="if any")),
+    Field("query_before_s", Column("query before", drop=4, shown="if any")),
+    Field("query_after_s", Column("query after", drop=1, shown="if any")),
+    Field("write_amplification", Column("bytes written", drop=6)),
+    Field("space_amplification", Column("space used", drop=7)),
+    Field("delete_files_mean", Column(DELETE_WORDS[0], drop=10, shown="if any")),
+    Field("delete_rows_mean", Column(DELETE_WORDS[1], drop=2, shown="if any")),
+    Field("health_mean", Column("health", drop=3, shown="if any")),
+    Field("staleness_mean_s", Column("age of rows", drop=12, shown="if varied")),
+    Field(RETURNED, Column("commit returned p95", drop=13)),
+    Field("files_end", Column("files")),
+)  # the unit of each is its metric's, and its quantity the first word of its name
 
 
 class ShowFormat(StrEnum):
@@ -163,7 +143,7 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE
         print_json({"rows": [row.to_json() for row in metric_rows]})
     elif output is ShowFormat.CSV:
         flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in metric_rows]
-        _print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
+        print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
         by_place = groupby(metric_rows, key=_place)
         print_tables(_table(tuple(group)) for _, group in by_place)
@@ -199,26 +179,23 @@ def _heading(group: Sequence[Row]) -> str:
 
 def _table(group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
     """Heading, columns and rows of one scenario, workload and mode."""
-    words = dict(zip(DELETE_WORDS, common_delete_words(group), strict=True))
     waits = any(row.commits_wait for row in group)
-    figures = [f for f in FIGURES if f.metric in METRIC_BY_NAME and (waits or f.metric != RETURNED)]
-    columns = [Column("strategy"), Column("runs", shown="if varied")]
-    cells = [[row.strategy for row in group], [str(row.runs) for row in group]]
-    for figure in figures:
-        unit = METRIC_BY_NAME[figure.metric].unit
-        alike = [
-            other.metric
-            for other in figures
-            if (other.quantity, METRIC_BY_NAME[other.metric].unit) == (figure.quantity, unit)
-        ]
-        scale = scale_of(unit, (row.values[name] for row in group for name in alike))
-        heading = group[0].currency if unit == "money" else scale.unit
-        title = words.get(figure.title, figure.title)
-        columns.append(Column(title, heading, figure.drop, figure.shown))
-        cells.append(scale.cells(row.values[figure.metric] for row in group))
-    columns.append(Column("content", shown="if varied"))
-    cells.append([row.content for row in group])
-    return _heading(group), columns, list(zip(*cells, strict=True))
+    figures = [_in_its_unit(f, group[0].currency) for f in FIGURES if waits or f.name != RETURNED]
+    fields = (
+        Field("strategy", Column("strategy")), Field("runs", Column("runs", shown="if varied")),
+        *figures, Field("content", Column("content", shown="if varied")),
+    )  # fmt: skip
+    lines = [
+        (row.strategy, row.runs, *(row.values[figure.name] for figure in figures), row.content)
+        for row in group
+    ]
+    return _heading(group), *figure_table(fields, lines, common_delete_words(group))
+
+
+def _in_its_unit(figure: Field, currency: str) -> Field:
+    unit = METRIC_BY_NAME[figure.name].unit
+    column = replace(figure.column, unit=currency) if unit == "money" else figure.column
+    return replace(figure, column=column, unit=unit, quantity=figure.name.split("_")[0])
 
 
 def _in_common(group: Sequence[Row]) -> Iterable[str]:
@@ -275,17 +252,11 @@ def _record_tables(
 ) -> Iterator[tuple[str, list[Column], list[tuple[str, ...]]]]:
     for name, group in groupby(lines, key=lambda line: _run_name(line[0])):
         runs, of_run = zip(*group, strict=True)
-        yield name, *record_table(fields, of_run, runs[0].manifest.delete_words)
+        yield name, *figure_table(fields, of_run, runs[0].manifest.delete_words)
 
 
 def _print_lines(output: ShowFormat, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
     if output is ShowFormat.JSON:
         print_json({"rows": [dict(zip(columns, line, strict=True)) for line in lines]})
     else:
-        _print_csv(columns, [[plain(value) for value in line] for line in lines])
-
-
-def _print_csv(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    writer = csv.writer(sys.stdout)
-    writer.writerow(columns)
-    writer.writerows([formula_safe(value) for value in line] for line in lines)
+        print_csv(columns, [[plain(value) for value in line] for line in lines])

@@ -13,12 +13,12 @@ from bench.cli.output import (
     print_paragraph,
     print_table,
 )
-from bench.cli.repetitions import few_repetitions
 from bench.engines.contract import CommitLayout
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.keys import duration_text
 from bench.results.figures import sum_of_known
+from bench.results.metrics import MIN_RUNS
 from bench.results.records import Mode
 from bench.runs.cases import repetitions_of
 from bench.runs.preflight import check_supported
@@ -192,6 +192,13 @@ def _range(strategies: Sequence[Mapping[str, Any]], key: str, noun: str) -> str:
     counts = [strategy[key] for strategy in strategies]
     least, most = min(counts), max(counts)
     return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
+
+
+def few_repetitions(count: int, mode: Mode) -> str | None:
+    """What so few repetitions cannot show; None if there are enough, or if nothing is noisy."""
+    if mode == "simulated" or count >= MIN_RUNS:
+        return None
+    return f"{counted(count, 'repetition')}: values only, no intervals; --repetitions {MIN_RUNS} gives them"
 
 
 def _print_summary(facts: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.cli.figure_column import scale_of
+from bench.cli.figure_table import scaled
 from bench.text import MISSING
 
 
@@ -23,14 +23,11 @@ from bench.text import MISSING
     ],
 )
 def test_figures_of_a_column_share_one_unit(unit, values, printed_unit, cells):
-    scale = scale_of(unit, values)
-    assert scale.unit == printed_unit
-    assert scale.cells(values) == cells
+    assert scaled(unit, values, values) == (printed_unit, cells)
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.floats(0, 1e6))
 def test_a_larger_figure_is_never_printed_as_a_smaller_one(values, other):
-    scale = scale_of("s", [*values, other])
     order = sorted([*values, other])
-    printed = [float(cell.replace(",", "")) for cell in scale.cells(order)]
+    printed = [float(cell.replace(",", "")) for cell in scaled("s", order, order)[1]]
     assert printed == sorted(printed)
