@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hudi_view import local_context
 from pyspark.sql import SparkSession
 
-from bench.engines.hudi.metadata import TableMetadata
 from strategies.hudi.commands import Command
 
 _QUIET = {
@@ -50,7 +50,7 @@ class HudiServiceOracle:
         return _clustering(found.get()) if service is Command.CLUSTERING else _compaction(found.get())
 
     def _planner(self, service: Command, folder: Path, config: Any, table: Any, instant: str) -> Any:
-        context = TableMetadata(self._spark, str(folder)).local_context()
+        context = local_context(self._spark)
         nothing, actions = self._hudi.common.util.Option.empty(), self._hudi.table.action
         if service is Command.CLUSTERING:
             return actions.cluster.ClusteringPlanActionExecutor(context, config, table, instant, nothing)

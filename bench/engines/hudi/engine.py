@@ -19,7 +19,6 @@ from bench.engines.contract import (
 from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.folder import TableFolder
 from bench.engines.hudi.ledger import HudiLedger
-from bench.engines.hudi.metadata import TableMetadata
 from bench.engines.hudi.partition_paths import DAY_COLUMN
 from bench.engines.hudi.planning import PLANNING
 from bench.engines.hudi.scan import reader
@@ -64,9 +63,8 @@ class HudiEngine(FolderEngine[Scheduled]):
         self._hudi_ledger = ledger
         self._options = write_options(spec, TABLE)
         self._table_folder = TableFolder(self._location)
-        metadata = TableMetadata(spark, self._location)
-        self._state_reader = HudiReader(metadata, self._table_folder)
-        self._services = Services(spark, self._location, metadata, self._options)
+        self._state_reader = HudiReader(self._table_folder)
+        self._services = Services(spark, self._location, lambda: self._state_reader.schema, self._options)
         self._is_registered = False
 
     def _register(self) -> None:

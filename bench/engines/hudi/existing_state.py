@@ -10,20 +10,17 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from bench.engines.hudi.folder import SAVEPOINT, InstantFiles, Listing
 from bench.engines.hudi.ledger import HudiLedger
-from bench.engines.hudi.slices import StoredFile, archived_instants, latest_slices, stored_files
+from bench.engines.hudi.slices import StoredFile, archived_instants, latest_slices, live_file, stored_files
 from bench.engines.hudi.timeline import (
     ACTIONS,
     Fields,
-    PlanFacts,
-    facts_of,
     instant_of,
     pending_groups,
     replaced_groups,
-    service_of,
     written_files,
 )
 from bench.engines.hudi.timeline_files import TimelineError, TimelineFiles
-from strategies.hudi.files import BaseFile, HudiState, Instant, LogFile
+from strategies.hudi.files import HudiState, Instant
 from strategies.state import MIB
 
 _MAX_FILE_BYTES = 120 * MIB  # hoodie.parquet.max.file.size, which a table does not keep
@@ -66,12 +63,11 @@ class StateReading:
         self._saved = {each.requested for each in instants if each.action == SAVEPOINT}
         self._instants = [each for each in instants if each.action in ACTIONS]
         self._commits = {each.requested: files.commit(each) for each in self._instants if each.completed}
-        self._plans = {each.requested: self._plan(each) for each in self._instants}
+        self._plans = {
+            each.requested: files.plan_facts(each, self._commits.get(each.requested, {}))
+            for each in self._instants
+        }
         self._archived = files.archived(archived_instants(self._stored, self._plans))
-
-    def _plan(self, each: InstantFiles) -> PlanFacts:
-        service = service_of(each, self._commits.get(each.requested, {}))
-        return PlanFacts() if service is None else facts_of(self._files.plan(each.requested, service))
 
     def _committed_at(self, instant: str, properties: Mapping[str, str]) -> str:
         """In UTC if the timeline is; else in the time zone of the writer, which the table does not name."""
@@ -87,7 +83,7 @@ class StateReading:
         last = max(done, key=lambda each: each.completed or "", default=None)
         first_ms = self._ms(self._instants[0].requested) if self._instants else self._now_ms
         ledger = HudiLedger(_MAX_FILE_BYTES, properties, first_ms)
-        ledger.add([_described(file, records.get(file.path)) for file in live], 0)
+        ledger.add([live_file(file, records.get(file.path)) for file in live], 0)
         ledger.version = None if last is None else last.requested
         ledger.timeline = tuple(self._instant(each, first_ms) for each in self._instants)
         ledger.pending_groups = pending_groups(
@@ -153,15 +149,6 @@ class StateReading:
 
     def _ms(self, instant: str) -> int:
         return round(self._time(instant).timestamp() * 1000)
-
-
-def _described(file: StoredFile, records: int | None) -> BaseFile | LogFile:
-    kind = LogFile if file.is_log else BaseFile
-    group = file.group
-    return kind(
-        file.path, file.size_bytes, records or 0, group.partition, file_id=group.file_id,
-        has_rows_count=records is not None,
-    )  # fmt: skip
 
 
 def _columns(commit: Fields) -> tuple[str, ...]:

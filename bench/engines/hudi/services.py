@@ -1,6 +1,6 @@
 """Hudi's table services on a real table, by the client that its writers and procedures use."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -8,7 +8,6 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from bench.engines.hudi.inline import COMMITS, STRATEGY, TRIGGER, is_not_serializable
-from bench.engines.hudi.metadata import TableMetadata
 from bench.engines.spark.session import java_class
 from strategies.hudi.clustering_plan import complete_texts
 from strategies.hudi.commands import Command
@@ -28,13 +27,13 @@ class Scheduled:
 
 
 class Services:
-    """Runs the services of one table; `options` are those that it is written with."""
+    """Runs the services of one table that is written with `options`; `schema` gives its Avro schema."""
 
     def __init__(
-        self, spark: SparkSession, location: str, metadata: TableMetadata, options: Mapping[str, str]
+        self, spark: SparkSession, location: str, schema: Callable[[], str], options: Mapping[str, str]
     ) -> None:
         self._spark, self._location = spark, location
-        self._metadata, self._options = metadata, options
+        self._schema, self._options = schema, options
 
     def schedule(self, action: Native, target_bytes: int) -> Scheduled:
         """Have Hudi plan a service, whatever its own trigger would say."""
@@ -57,8 +56,14 @@ class Services:
         planner = java_class(spark, f"{_HUDI}.table.action.compact.ScheduleCompactionActionExecutor")
         nothing = java_class(spark, f"{_HUDI}.common.util.Option").empty()
         kind = java_class(spark, f"{_HUDI}.common.model.WriteOperationType").COMPACT
-        found = planner(self._metadata.local_context(), config, table, instant, nothing, kind).execute()
+        found = planner(self._local_context(), config, table, instant, nothing, kind).execute()
         return Scheduled(instant if found.isPresent() else None)
+
+    def _local_context(self) -> Any:
+        """What Hudi's planners work with instead of Spark's tasks."""
+        conf = self._spark._jsc.hadoopConfiguration()
+        storage = java_class(self._spark, f"{_HUDI}.hadoop.fs.HadoopFSUtils").getStorageConf(conf)
+        return java_class(self._spark, f"{_HUDI}.common.engine.HoodieLocalEngineContext")(storage)
 
     def execute(self, action: Native, instant: str, target_bytes: int) -> None:
         """Execute what was planned at an instant, and commit it."""
@@ -85,8 +90,7 @@ class Services:
             options.put(name, text)
         utilities = java_class(self._spark, f"{_HUDI}.DataSourceUtils")
         name = self._options["hoodie.table.name"]
-        schema = self._metadata.schema()
-        return utilities.createHoodieClient(self._spark._jsc, schema, self._location, name, options)
+        return utilities.createHoodieClient(self._spark._jsc, self._schema(), self._location, name, options)
 
 
 def is_planned_by_the_driver(action: Native) -> bool:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bench.engines.hudi.folder import PARTITION_MARKER, Listing
-from strategies.hudi.files import FileGroupId
+from bench.engines.hudi.folder import METADATA_FOLDER, PARTITION_MARKER, Listing
+from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 
 _BASE = re.compile(r"(?P<file_id>[^_.][^_]*)_[^_]+_(?P<instant>\d+)\.parquet", re.ASCII)
 _LOG = re.compile(r"\.(?P<file_id>.+)_(?P<instant>\d+)\.log\.\d+(?:_\d+-\d+-\d+)?", re.ASCII)
@@ -31,9 +31,14 @@ class StoredFile:
 
 
 def stored_files(listing: Listing) -> Iterator[StoredFile]:
-    """All base files and log files, live or not. What lies in a folder that is no partition is not one."""
+    """All base files and log files, live or not, by the markers of partitions.
+
+    The metadata table has partitions of its own, in the metadata folder.
+    """
     partitions = {
-        path.rpartition("/")[0] for path in listing.sizes if path.rpartition("/")[2] == PARTITION_MARKER
+        path.rpartition("/")[0]
+        for path in listing.sizes
+        if path.endswith(PARTITION_MARKER) and not path.startswith(f"{METADATA_FOLDER}/")
     }
     for path, size_bytes in listing.sizes.items():
         partition, _, name = path.rpartition("/")
@@ -71,3 +76,13 @@ def _latest(files: Iterable[StoredFile], completion_of: Callable[[str], str]) ->
 def archived_instants(files: Iterable[StoredFile], active: Mapping[str, object]) -> frozenset[str]:
     """The instants that wrote files and are not in the active timeline."""
     return frozenset(file.instant for file in files if file.instant not in active)
+
+
+def live_file(file: StoredFile, records: int | None) -> BaseFile | LogFile:
+    """A file as planners see it; `records` is None if its commits are not known."""
+    kind = LogFile if file.is_log else BaseFile
+    group = file.group
+    return kind(
+        file.path, file.size_bytes, records or 0, group.partition, file_id=group.file_id,
+        has_rows_count=records is not None,
+    )  # fmt: skip

@@ -1,24 +1,23 @@
-"""The state of a Hudi table: its file slices by Hudi's own view, and what each instant did to them."""
+"""The state of a Hudi table that an engine writes: its live files, and what each instant did to them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.contract import TAG_PROPERTY, Change, Tag, Version
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
-from bench.engines.hudi.metadata import TableMetadata
+from bench.engines.hudi.slices import latest_slices, live_file, stored_files
 from bench.engines.hudi.timeline import (
     ACTIONS,
     Fields,
     PlanFacts,
-    facts_of,
     instant_of,
     is_base,
     joined,
     pending_groups,
     replaced_groups,
-    service_of,
     written_files,
 )
+from bench.engines.hudi.timeline_files import TimelineFiles
 from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile
@@ -36,31 +35,29 @@ class Reading:
 
 
 class HudiReader:
-    """Reads a table repeatedly: file slices as a whole, instants each once."""
+    """Reads a table again and again: its listing each time, the files of each instant once."""
 
-    def __init__(self, metadata: TableMetadata, folder: TableFolder) -> None:
-        self._metadata, self._folder = metadata, folder
+    def __init__(self, folder: TableFolder) -> None:
+        self._folder, self._timeline = folder, TimelineFiles(folder)
         self._files: dict[str, LiveFile] = {}  # of the last reading, by path
-        self._rows: dict[str, int] = {}  # records by path, as the instants tell them
+        self._rows: dict[str, int] = {}  # records by path, from the commits
+        self._completions: dict[str, str] = {}  # by the time of request, archived instants included
+        self._replaced: set[FileGroupId] = set()
         self._requested_ms: dict[str, int] = {}
         self._completed_ms: dict[str, int] = {}
         self._commits: dict[str, Fields] = {}  # by the time of request
         self._active: set[str] = set()  # the instants of the last reading
         self._history: frozenset[str] = frozenset()  # the files of those that were archived
         self._planned: dict[str, PlanFacts] = {}
+        self.schema = ""  # of the table's rows in Avro, from the last write; "" before the first
 
     def requested(self, instant: str, at_ms: int) -> None:
         """Note when an instant was requested, in scenario time; by default when it is seen first."""
         self._requested_ms[instant] = at_ms
 
-    def plan_of(self, instant: str, action: str) -> Fields:
-        """The plan of a pending or completed table service."""
-        self._metadata.reload()
-        return self._plan(instant, action)
-
     def read(self, at_ms: int) -> Reading:
         """The table as it is now."""
-        listing = self._loaded()
+        listing = self._listed()
         instants = listing.instants
         if not instants:
             return Reading({}, (), (), {}, listing)
@@ -69,19 +66,17 @@ class HudiReader:
         new = [each for each in instants if each.completed and each.requested not in self._completed_ms]
         new.sort(key=lambda each: each.completed or "")
         versions = (*(self._version(each, at_ms) for each in new), *self._archived(instants, listing))
-        self._files = self._live()
+        self._files = self._live(listing)
         timeline = tuple(self._instant(each) for each in instants if each.action in ACTIONS)
         groups = pending_groups((instant, self._plan_facts(instant)) for instant in instants)
         return Reading(self._files, versions, timeline, groups, listing)
 
-    def _loaded(self) -> Listing:
-        """A listing with the instants of the timeline that is loaded: another thread may complete one."""
+    def _listed(self) -> Listing:
+        """A listing during which no instant was completed: another thread may complete one at any time."""
         while True:
+            completed_count = self._folder.completed_count()
             listing = self._folder.list()
-            if not listing.instants:
-                return listing
-            self._metadata.reload()
-            if self._folder.completed_count() == sum(each.completed is not None for each in listing.instants):
+            if self._folder.completed_count() == completed_count:
                 return listing
 
     def _archived(self, instants: Iterable[InstantFiles], listing: Listing) -> Iterator[Version]:
@@ -102,29 +97,32 @@ class HudiReader:
             )
         self._history = frozenset(history)
 
-    def _live(self) -> dict[str, LiveFile]:
+    def _live(self, listing: Listing) -> dict[str, LiveFile]:
         """The files of the latest slices; those that were there before are the same objects."""
-        found = {file.key: file for each in self._metadata.slices() for file in self._files_of(each)}
-        return {key: self._files.get(key, file) for key, file in found.items()}
-
-    def _files_of(self, described: Fields) -> Iterator[LiveFile]:
-        partition, file_id = described["partition"], described["fileId"]
-        base = described["baseFile"]
-        if base is not None:
-            path = _path(partition, base["fullPath"])
-            yield BaseFile(path, base["fileLen"], self._rows.get(path, 0), partition, file_id=file_id)
-        for log in described["logFiles"]:
-            path = _path(partition, log["path"])
-            yield LogFile(path, log["len"], self._rows.get(path, 0), partition, file_id=file_id)
+        completions = self._completions
+        latest = latest_slices(
+            stored_files(listing),
+            frozenset(self._replaced),
+            lambda file: file.instant in completions,
+            lambda instant: completions[instant],
+        )
+        return {
+            file.path: self._files.get(file.path) or live_file(file, self._rows.get(file.path))
+            for file in latest
+        }
 
     def _version(self, each: InstantFiles, at_ms: int) -> Version:
         """A completed instant as a version; cleaning and the like only write metadata."""
         self._completed_ms[each.requested] = at_ms
+        if each.completed is not None:
+            self._completions[each.requested] = each.completed
         written = Change(metadata_bytes=each.size_bytes, metadata_files_count=each.files_count)
         if each.action not in ACTIONS or each.completed is None:
             return Version(None, each.action, written)
-        commit = self._metadata.commit(each.requested, each.completed, each.action)
+        commit = self._timeline.commit(each)
         self._commits[each.requested] = commit
+        extra = commit.get("extraMetadata") or {}
+        self.schema = extra.get("schema") or self.schema
         added = dict(self._added(commit))
         removed = list(self._removed(each, commit))
         change = Change(
@@ -137,7 +135,7 @@ class HudiReader:
         )
         for path, size_bytes in added.items():  # a version of the same reading may replace them
             self._files[path] = self._described(path, size_bytes, commit)
-        tag = Tag.parse(commit["extraMetadata"].get(TAG_PROPERTY) or "")
+        tag = Tag.parse(extra.get(TAG_PROPERTY) or "")
         rewritten = frozenset(path.rpartition("/")[0] for path in removed)
         return Version(each.requested, each.action, change + written, tag, rewritten)
 
@@ -160,6 +158,7 @@ class HudiReader:
         """
         if each.action == "replacecommit":
             groups = replaced_groups(commit)
+            self._replaced |= groups
             yield from (path for path, file in self._files.items() if file.group in groups)
             return
         merged = self._merged_logs(each) if commit.get("operationType") == "COMPACT" else {}
@@ -170,7 +169,7 @@ class HudiReader:
                 yield from merged.get(FileGroupId(partition, stat["fileId"]), ())
 
     def _merged_logs(self, each: InstantFiles) -> Mapping[FileGroupId, list[str]]:
-        operations = self._plan(each.requested, "compaction")["operations"]
+        operations = self._timeline.plan(each.requested, "compaction")["operations"]
         return {
             FileGroupId(one["partitionPath"], one["fileId"]): [
                 joined(one["partitionPath"], name) for name in one["deltaFilePaths"]
@@ -189,18 +188,7 @@ class HudiReader:
         )
 
     def _plan_facts(self, each: InstantFiles) -> PlanFacts:
-        service = service_of(each, self._commits.get(each.requested, {}))
-        if service is None:
-            return PlanFacts()
         if each.requested not in self._planned:
-            self._planned[each.requested] = facts_of(self._plan(each.requested, service))
+            commit = self._commits.get(each.requested, {})
+            self._planned[each.requested] = self._timeline.plan_facts(each, commit)
         return self._planned[each.requested]
-
-    def _plan(self, instant: str, action: str) -> Fields:
-        if action == "clustering":
-            return self._metadata.clustering_plan(instant)
-        return self._metadata.compaction_plan(instant, is_of_logs=action == "logcompaction")
-
-
-def _path(partition: str, full_path: str) -> str:
-    return joined(partition, full_path.rpartition("/")[2])

@@ -25,7 +25,14 @@ from bench.engines.hudi.folder import (
     Listing,
     TableFolder,
 )
-from bench.engines.hudi.timeline import Fields, facts_of, replaced_groups, written_files
+from bench.engines.hudi.timeline import (
+    Fields,
+    PlanFacts,
+    facts_of,
+    replaced_groups,
+    service_of,
+    written_files,
+)
 from bench.errors import first_error
 
 PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
@@ -110,6 +117,11 @@ class TimelineFiles:
         except (AttributeError, KeyError, TypeError) as error:
             raise self._misshapen(path, error) from error
         return plan
+
+    def plan_facts(self, each: InstantFiles, commit: Fields) -> PlanFacts:
+        """What the plan of an instant says, if it is of a table service; `commit` is empty while pending."""
+        service = service_of(each, commit)
+        return PlanFacts() if service is None else facts_of(self.plan(each.requested, service))
 
     def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
         """Of the wanted instants those that the history has, by the time of their request."""

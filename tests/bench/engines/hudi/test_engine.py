@@ -1,5 +1,6 @@
 """Hudi on Spark: upserts, table services and their effects; whatever is done to a table, no row is lost."""
 
+import json
 from collections import Counter
 from datetime import UTC, date, datetime
 from functools import partial
@@ -10,6 +11,7 @@ from change_batches import Change, ModelTable, commit, upserts
 from engine_streams import batches, commit_all, execute, plan
 from hudi_sheets import make_real
 from hudi_simulations import make as make_model
+from hudi_view import live_files, named, table_schema
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
@@ -20,8 +22,9 @@ from bench.engines.existing import TableAddress
 from bench.engines.hudi import services
 from bench.engines.hudi.existing_table import open_existing
 from bench.engines.hudi.packing import AUTO_SPLIT, SMALL_FILE_LIMIT, SPLIT_ROWS
-from bench.engines.hudi.services import shifted_days
+from bench.engines.hudi.services import Services, shifted_days
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
+from bench.engines.hudi.timeline_files import TimelineFiles
 from strategies.hudi.archive import Archive
 from strategies.hudi.clean import Clean
 from strategies.hudi.cluster import Clustering
@@ -118,6 +121,25 @@ def test_a_copy_on_write_table_has_no_log_files(hudi, model):
     assert rows_of(engine) == rows_of(engine, "orders_ro") == model.rows
 
 
+def test_the_index_of_files_in_the_metadata_folder_is_no_part_of_the_table(hudi, model):
+    """Hudi's own default is such an index, a table with partitions and log files."""
+    engine = hudi(properties={"hoodie.metadata.enable": "true"})
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, (1, "Rome"))
+    state = engine.state(2 * MINUTE_MS)
+    assert any("/metadata/" in path for path in engine._table_folder.list().sizes)
+    assert {file.partition for file in (*state.data_files, *state.delete_files)} == {""}
+    check_reading(engine, state)
+
+
+def test_rows_have_the_schema_that_hudi_finds(hudi, model):
+    engine = hudi(partitioning=Partitioning("bucket", 2))
+    commit(engine, model, *upserts(1, 9))
+    assert json.loads(engine._state_reader.schema) == json.loads(
+        table_schema(engine._spark, engine._location)
+    )
+
+
 def test_a_state_is_what_the_instants_made_of_the_table(hudi, log):
     engine = hudi(partitioning=Partitioning("bucket", 2))
     outcomes = [
@@ -191,7 +213,7 @@ def test_the_plan_that_hudi_writes_is_the_one_expected(hudi, log):
     ticket = engine.schedule(chosen, 180_000, 180_000)
     engine._observe(180_000)
     (instant,) = [each.requested for each in engine._table_folder.list().instants if not each.completed]
-    operations = engine._state_reader.plan_of(instant, "compaction")["operations"]
+    operations = TimelineFiles(engine._table_folder).plan(instant, "compaction")["operations"]
     assert [(each["partitionPath"], each["fileId"]) for each in operations] == [
         tuple(operation.slice.group) for operation in expected.operations
     ]
@@ -334,26 +356,25 @@ def test_a_compaction_beside_the_stream_is_booked_to_itself(hudi, model):
 def test_a_table_of_version_6_is_read_as_by_hudi_itself(hudi, model):
     """`compactbench plan` reads such tables; engines make none, so this one sees no versions of its own."""
     engine = hudi(properties={"hoodie.write.table.version": "6"})
-    metadata, services = engine._services._metadata, engine._services
+    services = Services(
+        engine._spark,
+        engine._location,
+        lambda: table_schema(engine._spark, engine._location),
+        engine._options,
+    )
     for _ in range(3):
         commit(engine, model, *upserts(1, 6))
     merge_all = decided(engine, ALL, 0).actions[0]
     for is_executed in (True, False):
-        metadata.reload()
         instant = services.schedule(merge_all, 8 * MIB).instant
         if is_executed:
             services.execute(merge_all, instant, 8 * MIB)
         commit(engine, model, *upserts(4, 9))
-    metadata.reload()
-    bases, logs = set(), set()
-    for each in metadata.slices():
-        bases |= {each["baseFile"]["fullPath"].rpartition("/")[2]}
-        logs |= {log["path"].rpartition("/")[2] for log in each["logFiles"]}
     table = open_existing(TableAddress(engine._location))
     assert table.properties["hoodie.table.version"] == "6"
-    assert ({file.path for file in table.state.data_files}, len(bases)) == (bases, 1)
-    assert {file.path for file in table.state.delete_files} == logs
-    assert len(logs) == 2  # one before the pending compaction, and one after it
+    bases, logs = table.state.data_files, table.state.delete_files
+    assert named((*bases, *logs)) == live_files(engine._spark, engine._location)
+    assert (len(bases), len(logs)) == (1, 2)  # one log before the pending compaction, and one after it
     assert {group.file_id for group in table.state.pending_groups[Command.COMPACTION]} == {
         file.file_id for file in table.state.data_files
     }
@@ -405,9 +426,9 @@ def outline(instant):
 
 
 def check_reading(engine, state):
-    """`compactbench plan` reads the table's files itself; the engine asks Hudi's file-system view."""
-    table = open_existing(TableAddress(engine._location))
-    read = table.state
+    """Hudi's own classes find the same live files, and `compactbench plan` the same table."""
+    assert named((*state.data_files, *state.delete_files)) == live_files(engine._spark, engine._location)
+    read = open_existing(TableAddress(engine._location)).state
     assert sorted(map(described, read.data_files)) == sorted(map(described, state.data_files))
     assert sorted(map(described, read.delete_files)) == sorted(map(described, state.delete_files))
     assert read.pending_groups == state.pending_groups
