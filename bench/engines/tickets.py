@@ -28,13 +28,15 @@ class Planning:
     """The planning rules of a format that its engines apply.
 
     `preview` says what an action would do to a table; it raises ValueError where that cannot be known or the
-    action itself is at fault. `resurrection` says why an action would resurrect deleted rows, None if it
-    would not; it raises ValueError where it cannot judge. Actions that `is_staged` names begin when they are
+    action itself is at fault. `resurrection` says why an action would resurrect deleted rows (by default none
+    does); it raises ValueError where it cannot judge. Actions that `is_staged` names begin when they are
     scheduled: which files they replace is settled then.
     """
 
     preview: PreviewAction
-    resurrection: Callable[[Action, Preview | NoPreview, TableState], str | None]
+    resurrection: Callable[[Action, Preview | NoPreview, TableState], str | None] = (
+        lambda action, preview, state: None
+    )
     is_staged: Callable[[Action], bool] = lambda action: isinstance(action, Rewrite)
 
     def veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:

@@ -6,9 +6,9 @@ from typing import Any
 from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
 
 from bench.engines.contract import Cores, TableSpec
-from bench.engines.delta.conf import session_conf
 from bench.engines.delta.engine import DeltaEngine
 from bench.engines.delta.model.coefficients import delta_coefficients
+from bench.engines.delta.properties import session_conf
 from bench.engines.delta.simulation import simulated_table
 from bench.engines.delta.table_keys import DeltaKeys
 from bench.engines.simulated.engine import SimulatedEngine

@@ -6,12 +6,12 @@ from typing import Any
 from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
 
 from bench.engines.contract import Cores, TableSpec
-from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.engine import HudiEngine
 from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.model.services import Scheduled
 from bench.engines.hudi.simulation import simulated_table
 from bench.engines.hudi.table_keys import HudiKeys
+from bench.engines.hudi.write_options import session_conf
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.spark.meter import Meter
 from strategies.hudi.commands import Command

@@ -16,10 +16,13 @@ from bench.engines.contract import (
     Version,
 )
 from bench.engines.delta import commands, delta_rs
-from bench.engines.delta.conf import session_conf
-from bench.engines.delta.ledger import delta_ledger
-from bench.engines.delta.planning import PLANNING
-from bench.engines.delta.properties import AUTO_COMPACT_CONFS, may_compact_by_itself, table_properties
+from bench.engines.delta.ledger import PLANNING, delta_ledger
+from bench.engines.delta.properties import (
+    AUTO_COMPACT_CONFS,
+    may_compact_by_itself,
+    session_conf,
+    table_properties,
+)
 from bench.engines.delta.scan import reader
 from bench.engines.delta.state import DeltaReader
 from bench.engines.delta.table_keys import (

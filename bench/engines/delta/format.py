@@ -1,12 +1,15 @@
 """Delta Lake as a format: the keys of its tables, and what its engines can do."""
 
 from bench.engines.delta import columns
-from bench.engines.delta.conf import session_conf
+from bench.engines.delta.ledger import PLANNING
 from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.writers import SHUFFLE_PARTITIONS, commit_layout
-from bench.engines.delta.planning import PLANNING
-from bench.engines.delta.properties import setting_problem, simulated_setting_problem
-from bench.engines.delta.property_values import property_problem
+from bench.engines.delta.properties import (
+    property_problem,
+    session_conf,
+    setting_problem,
+    simulated_setting_problem,
+)
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,

@@ -1,11 +1,15 @@
-"""The ledger of a Delta table."""
+"""The ledger of a Delta table, and the rules by which its plans are judged."""
 
 from collections.abc import Mapping
 from functools import partial
 
 from bench.engines.ledger import Ledger
+from bench.engines.tickets import Planning
 from strategies.delta.files import DeletionVector, DeltaDataFile, DeltaState
+from strategies.delta.preview import preview_action
 
+# No command of Delta drops a deletion vector without rewriting or removing its data file.
+PLANNING = Planning(preview_action)
 DeltaLedger = Ledger[DeltaDataFile, DeletionVector, DeltaState]
 
 

@@ -5,11 +5,10 @@ from contextlib import contextmanager
 from types import MappingProxyType
 
 from bench.engines.contract import Cores, EngineSettings, TableSpec
-from bench.engines.delta.ledger import delta_ledger
+from bench.engines.delta.ledger import PLANNING, delta_ledger
 from bench.engines.delta.model.coefficients import DeltaCoefficients, delta_coefficients
 from bench.engines.delta.model.table import DeltaTableModel
 from bench.engines.delta.model.writers import join_tasks
-from bench.engines.delta.planning import PLANNING
 from bench.engines.delta.properties import table_properties
 from bench.engines.delta.table_keys import SIMULATED_CAPABILITIES, clustering_columns_of
 from bench.engines.simulated.engine import SimulatedEngine

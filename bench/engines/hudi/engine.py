@@ -16,24 +16,22 @@ from bench.engines.contract import (
     Tag,
     Version,
 )
-from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.folder import TableFolder
-from bench.engines.hudi.ledger import HudiLedger
-from bench.engines.hudi.partition_paths import DAY_COLUMN
-from bench.engines.hudi.planning import PLANNING
+from bench.engines.hudi.ledger import PLANNING, HudiLedger
 from bench.engines.hudi.scan import reader
 from bench.engines.hudi.services import Scheduled, Services
 from bench.engines.hudi.state import HudiReader
 from bench.engines.hudi.table_keys import (
     CAPABILITIES,
     CODEC,
+    DAY_COLUMN,
     DEFAULT_CODEC,
     INLINE_COMPACTION,
     NAME,
     READ_OPTIMIZED,
     is_merge_on_read,
 )
-from bench.engines.hudi.write_options import IS_DELETED, tag_options, write_options
+from bench.engines.hudi.write_options import IS_DELETED, session_conf, tag_options, write_options
 from bench.engines.spark.engine import TABLE, TableReading
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session

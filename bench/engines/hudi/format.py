@@ -7,10 +7,9 @@ from pydantic import JsonValue
 from bench.engines.contract import CommitLayout, EngineSettings
 from bench.engines.existing import ExistingTables
 from bench.engines.format import Engines, Format, TableRules, Words, WriterRules, lazy
-from bench.engines.hudi.conf import session_conf
 from bench.engines.hudi.fitting import rule_problem
+from bench.engines.hudi.ledger import PLANNING
 from bench.engines.hudi.model.coefficients import hudi_coefficients
-from bench.engines.hudi.planning import PLANNING
 from bench.engines.hudi.property_values import property_problem
 from bench.engines.hudi.table_keys import (
     CAPABILITIES,
@@ -27,7 +26,7 @@ from bench.engines.hudi.table_keys import (
     VIEWS,
     HudiKeys,
 )
-from bench.engines.hudi.write_options import write_options
+from bench.engines.hudi.write_options import session_conf, write_options
 from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind, spark_options
 from strategies.hudi.commands import METADATA_COMMANDS, Command

@@ -1,10 +1,23 @@
-"""The ledger of a Hudi table."""
+"""The ledger of a Hudi table, and the rules by which its plans are judged."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from bench.engines.ledger import Ledger
+from bench.engines.tickets import Planning
+from strategies.hudi.commands import METADATA_COMMANDS
 from strategies.hudi.files import BaseFile, HudiState, Instant, LogFile, PendingGroups
+from strategies.hudi.preview import preview_action
+from strategies.plan import Action, Native
+
+
+def _is_scheduled(action: Action) -> bool:
+    """Whether Hudi writes a plan for it when it is scheduled, which names its files."""
+    return isinstance(action, Native) and action.command not in METADATA_COMMANDS
+
+
+# No table service of Hudi drops a log file without merging it.
+PLANNING = Planning(preview_action, is_staged=_is_scheduled)
 
 
 class HudiLedger(Ledger[BaseFile, LogFile, HudiState]):

@@ -1,11 +1,16 @@
-"""Which options of a Hudi table are refused before a run, and with which values."""
+"""Which options of a Hudi table are refused before a run, and with which values.
+
+Hudi does not check their names: it passes over one that it does not know. `options.txt` has every name, and
+every beginning of names (it ends in a dot), that is a constant of a class in hudi-spark3.5-bundle_2.12 1.2.0.
+"""
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.fitting import compaction_problem, compacts_itself
 from bench.engines.hudi.inline import STRATEGY, TRIGGER, inline_compaction, inline_rule
-from bench.engines.hudi.options import unknown_option
 from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read
 from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS
@@ -14,7 +19,10 @@ from strategies.hudi.compaction.registry import uses_today
 from strategies.hudi.compaction_options import COMPACTION_OPTIONS
 from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS
 from strategies.java_values import parse_boolean
+from strategies.names import near_name
 
+_PREFIX = "hoodie."
+_OTHER_JARS = ("hoodie.aws.", "hoodie.gcp.", "hoodie.datahub.")  # of modules that are not in this jar
 _LATER = "inline = true and a delay"
 # Services that commits would run by themselves, whose cost would go unnoticed within that of the commit, and
 # what runs them here.
@@ -107,3 +115,22 @@ def value_problem(name: str, value: str) -> str | None:
             f"with the trigger hudi.num_commits, the planner {Command.COMPACTION} and inline = true"
         )
     return None
+
+
+@cache
+def known_options() -> frozenset[str]:
+    """All names, and beginnings of names."""
+    text = Path(__file__).with_name("options.txt").read_text(encoding="utf-8")
+    return frozenset(text.split())
+
+
+def unknown_option(name: str) -> str | None:
+    """What is wrong with the name of an option; None for one of Hudi's, or of something else than Hudi."""
+    known = known_options()
+    if not name.startswith(_PREFIX) or name in known:
+        return None
+    if name.startswith((*_OTHER_JARS, *(each for each in known if each.endswith(".")))):
+        return None
+    near = near_name(name, (each for each in known if not each.endswith(".")))
+    hint = f'did you mean "{near}"?' if near else "leave it out"
+    return f"is not an option of Hudi 1.2, which would pass over it: {hint}"

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.engines.contract import Cores, EngineSettings, TableSpec
-from bench.engines.hudi.ledger import HudiLedger
+from bench.engines.hudi.ledger import PLANNING, HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients, hudi_coefficients
 from bench.engines.hudi.model.services import Scheduled
 from bench.engines.hudi.model.table import HudiTableModel
-from bench.engines.hudi.planning import PLANNING
 from bench.engines.hudi.table_keys import CAPABILITIES
 from bench.engines.simulated.engine import SimulatedEngine
 

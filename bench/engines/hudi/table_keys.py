@@ -8,9 +8,12 @@ from pydantic import Field
 from bench.engines.contract import TableSpec
 from bench.keys import TableKeys
 from strategies.hudi.commands import Command
+from strategies.partitions import decoded, fields_of
 from strategies.plan import Capability
 
 NAME = "hudi"
+
+DAY_COLUMN = "partition_day"
 
 # The two types of a table (hoodie.datasource.write.table.type), which say what an upsert writes.
 MERGE_ON_READ = "merge-on-read"
@@ -63,3 +66,13 @@ def keys_of(spec: TableSpec) -> HudiKeys:
 def is_merge_on_read(spec: TableSpec) -> bool:
     """Whether commits write log files."""
     return (spec.upsert_mode or DEFAULT_UPSERT_MODE) == MERGE_ON_READ
+
+
+def path_of(partition: str) -> str:
+    """The path of a partition of a workload: `partition_day=2026-01-01` is 2026/01/01, another its value.
+
+    Hudi's strategies read days in that form.
+    """
+    for name, value in fields_of(partition).items():
+        return decoded(value).replace("-", "/") if name == DAY_COLUMN else decoded(value)
+    return ""

@@ -38,6 +38,16 @@ DEFAULTS: Mapping[str, str] = {
 }
 
 
+def session_conf() -> dict[str, str]:
+    """What a session needs for Hudi tables."""
+    return {
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    }
+
+
 def write_options(spec: TableSpec, table_name: str) -> dict[str, str]:
     """The options of every write and table service, without the tag."""
     keys, column = keys_of(spec), spec.partitioning.column

@@ -14,9 +14,8 @@ from bench import runtime
 from bench.engines.contract import TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag
 from bench.engines.iceberg import upsert
 from bench.engines.iceberg.catalog import Catalog
-from bench.engines.iceberg.ledger import iceberg_ledger
+from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH
-from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.scan_metrics import READER

@@ -2,6 +2,7 @@
 
 from bench.engines.existing import ExistingTables
 from bench.engines.format import CatalogRules, Engines, Format, TableRules, Words, WriterRules, lazy
+from bench.engines.iceberg.ledger import PLANNING
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.places import (
@@ -10,7 +11,6 @@ from bench.engines.iceberg.places import (
     needed_java_modules,
     property_problem,
 )
-from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,
     DEFAULT_CODEC,

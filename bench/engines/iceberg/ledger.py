@@ -1,11 +1,15 @@
-"""The ledger of an Iceberg table."""
+"""The ledger of an Iceberg table, and the rules by which its plans are judged."""
 
 from collections.abc import Mapping
 from functools import partial
 
 from bench.engines.ledger import Ledger
+from bench.engines.tickets import Planning
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
+from strategies.iceberg.preview import preview_action
+from strategies.iceberg.resurrection import resurrection
 
+PLANNING = Planning(preview_action, resurrection)
 IcebergLedger = Ledger[IcebergDataFile, IcebergDeleteFile, IcebergState]
 
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.engines.contract import Cores, EngineSettings, TableSpec
-from bench.engines.iceberg.ledger import iceberg_ledger
+from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients, iceberg_coefficients
 from bench.engines.iceberg.model.rewrite import Prepared
 from bench.engines.iceberg.model.table import IcebergTableModel
-from bench.engines.iceberg.planning import PLANNING
 from bench.engines.iceberg.table_keys import SIMULATED_CAPABILITIES
 from bench.engines.simulated.engine import SimulatedEngine
 

@@ -29,6 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bench.engines.simulated.key_ranges import KeyRange
+from strategies.preview import RewriteGroup
 from strategies.state import DataFile
 from workloads.commit import CommitSpec, KeyShape
 from workloads.keys import KeyChoice
@@ -321,3 +322,13 @@ def _joined(parts: Iterable[_Part]) -> Iterator[_Part]:
         bands[id(root)] = root
         rows[id(root)] = rows.get(id(root), 0.0) + part.rows_now()
     return (_Part(band, rows[key], band.log_survival) for key, band in bands.items())
+
+
+def rows_of_outputs(group: RewriteGroup, live_rows: int) -> tuple[int, ...]:
+    """The rows that each task of a group writes: a share of the live rows, in proportion to what it reads."""
+    all_rows = max(1, sum(task.rows for task in group.tasks))
+    before, made = 0, []
+    for task in group.tasks:
+        made.append(live_rows * (before + task.rows) // all_rows - live_rows * before // all_rows)
+        before += task.rows
+    return tuple(made)

@@ -9,8 +9,8 @@ from bench.engines.delta.model.contents import Contents
 from bench.engines.delta.model.files import FileMaker
 from bench.engines.delta.model.writers import appended_files, is_merge, merged_files
 from bench.engines.delta.table_keys import MERGE_ON_READ
-from bench.engines.simulated.files import rows_of_outputs
 from bench.engines.simulated.key_ranges import ranges_of_rows
+from bench.engines.simulated.live_rows import rows_of_outputs
 from strategies.delta.files import DeletionVector, DeltaDataFile
 from strategies.preview import RewriteGroup, even_share
 from workloads.commit import CommitSpec

@@ -1,11 +1,20 @@
-"""The files that writers of a simulated Hudi table make."""
+"""The files that writers of a simulated Hudi table make.
+
+A record of a log file that sets a row has all its columns in Avro, uncompressed, and Hudi's own, which are
+the same in any width; one that deletes has the key and little else. Measured with Hudi 1.2.0 on log files of
+12 to 150 records, 126 of them with 17 columns and 23 with each other number, by linear regression.
+"""
 
 import itertools
+from collections.abc import Mapping
 
 from bench.engines.hudi.model.coefficients import HudiCoefficients
-from bench.engines.hudi.model.log_bytes import log_file_bytes
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 from workloads.schema import Schema
+
+# By the number of columns: the fixed size of a file, whose header has the schema, and its bytes per row.
+_SIZES: Mapping[int, tuple[int, int]] = {3: (1_750, 144), 7: (2_240, 169), 17: (3_700, 233), 40: (6_870, 715)}
+_DELETE_BYTES = 25  # with 17 columns 14, where deletes were fewest
 
 
 class FileMaker:
@@ -31,6 +40,12 @@ class FileMaker:
         name = f".{group.file_id}_{next(self._numbers):06}.log"
         path = _path(group, name)
         return LogFile(path, size_bytes, rows + deletes, group.partition, file_id=group.file_id)
+
+
+def log_file_bytes(schema: Schema, rows: int, deletes: int) -> int:
+    """The expected bytes of a log file with so many rows, and keys that are deleted."""
+    fixed_bytes, row_bytes = _SIZES[len(schema.columns)]
+    return fixed_bytes + row_bytes * rows + _DELETE_BYTES * deletes
 
 
 def _path(group: FileGroupId, name: str) -> str:

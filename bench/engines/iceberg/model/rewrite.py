@@ -7,8 +7,7 @@ from bench.engines.contract import Cost
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.delete_bytes import position_bytes
 from bench.engines.simulated.costs import Coefficients, Work
-from bench.engines.simulated.files import rows_of_outputs
-from bench.engines.simulated.live_rows import LiveRows
+from bench.engines.simulated.live_rows import LiveRows, rows_of_outputs
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Rewrite

@@ -7,9 +7,9 @@ from bench.engines.delta.properties import (
     setting_problem,
     simulated_setting_problem,
     table_properties,
+    value_problem,
     writer_properties,
 )
-from bench.engines.delta.property_values import value_problem
 from bench.engines.delta.table_keys import property_name
 from bench.errors import ScenarioError
 from strategies.delta.planners import Optimize

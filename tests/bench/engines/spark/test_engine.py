@@ -8,8 +8,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 from bench.engines.contract import NO_COST, Change, TableSpec, Tag, Version
-from bench.engines.iceberg.ledger import iceberg_ledger
-from bench.engines.iceberg.planning import PLANNING
+from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.spark.engine import SparkEngine, TableReading, one_line
 from bench.engines.spark.meter import Clocks, Measured
 from strategies.iceberg.commands import Command

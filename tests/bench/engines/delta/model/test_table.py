@@ -11,10 +11,10 @@ from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch, Change, Cost, Probe
 from bench.engines.delta.model.coefficients import delta_coefficients
-from bench.engines.delta.model.vectors import vector_bytes
+from bench.engines.delta.model.files import vector_bytes
 from bench.engines.delta.table_keys import DEFAULT_UPSERT_MODE, MERGE_ON_READ, UPSERT_MODES, DeltaKeys
+from bench.engines.simulated.kind import wrong_rows
 from bench.engines.simulated.live_rows import expected_live_rows
-from bench.engines.simulated.row_check import wrong_rows
 from strategies.delta.commands import Command
 from strategies.plan import Compact, FileGroup, Native, Rewrite
 from strategies.state import GIB, KIB, MIB

@@ -8,7 +8,7 @@ from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch, Change, Cost, Probe
 from bench.engines.hudi.model.coefficients import hudi_coefficients
-from bench.engines.hudi.model.log_bytes import log_file_bytes
+from bench.engines.hudi.model.files import log_file_bytes
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
 from bench.engines.simulated.live_rows import expected_live_rows
 from strategies.hudi.commands import Command

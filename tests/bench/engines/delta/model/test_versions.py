@@ -1,4 +1,4 @@
-from bench.engines.delta.model.storage import Storage
+from bench.engines.delta.model.versions import Storage
 
 
 def test_a_file_stays_until_it_is_vacuumed():

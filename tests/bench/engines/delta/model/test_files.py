@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.delta.model.vectors import vector_bytes
+from bench.engines.delta.model.files import vector_bytes
 
 
 @pytest.mark.parametrize(
