@@ -99,15 +99,12 @@ def test_a_run_whose_tables_cannot_be_dropped_keeps_no_other(tmp_path, monkeypat
     assert watcher.texts == ["bench_a: the catalog does not answer"]
 
 
-def test_the_last_line_of_a_worker_says_what_could_not_be_dropped(tmp_path, monkeypatch, capsys):
-    def fails(*arguments):
+def test_the_last_line_of_a_worker_says_what_could_not_be_dropped(capsys):
+    def fails():
         raise EngineError("bench_a: no catalog\nat org.apache.Catalog")
 
-    scenario = load(tmp_path)
-    monkeypatch.setattr(worker, "_scenario", lambda job: scenario)
-    monkeypatch.setattr(worker, "drop_noted", fails)
     with pytest.raises(SystemExit) as ended:
-        worker._drop(job_for(tmp_path))
+        worker._or_reason(fails)
     assert ended.value.code == "bench_a: no catalog"
 
 
