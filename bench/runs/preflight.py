@@ -18,6 +18,7 @@ from bench.runs.places import check_places
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
+from bench.scenario.specs import StrategySpec
 from bench.scenario.table_checks import check_real_resources
 from bench.scenario.values import path_text
 from bench.scenario.variants import BASE, Variant
@@ -43,8 +44,10 @@ _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run w
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
     """Raises ScenarioError or MissingRuntimeError for anything that could not work."""
+    chosen = {(run.source.scenario.name, run.spec.label) for run in planned}
     for scenario, mode in _scenarios(planned):
-        check_supported(scenario, mode)
+        specs = [spec for spec in scenario.strategies if (scenario.name, spec.label) in chosen]
+        check_supported(scenario, mode, specs)
     real = [run for run in planned if run.mode == "real"]
     if real:
         _check_real(real, out, keep_tables=keep_tables)
@@ -101,8 +104,8 @@ def _check_modules(scenario: Scenario, home: Path) -> None:
             )
 
 
-def check_supported(scenario: Scenario, mode: Mode) -> None:
-    """Raises ScenarioError for writers, strategies or resources that the engine does not support."""
+def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec]) -> None:
+    """Raises ScenarioError for writers, resources, or any of these strategies that the engine lacks."""
     if mode == "real":
         check_real_resources(scenario)
         _check_catalog(scenario)
@@ -110,7 +113,7 @@ def check_supported(scenario: Scenario, mode: Mode) -> None:
         _check_modelled(scenario, scenario.variant)
     _check_settings(scenario, mode)
     needs = scenario.needs()
-    for spec in scenario.strategies:
+    for spec in specs:
         rules = scenario.rules_of(spec)
         _check_needs(scenario, mode, f"strategy {spec.label!r}", needs[spec.label], rules)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)

@@ -68,7 +68,7 @@ def validate(
             scenario = load_scenario(name, overrides or ())
             conceal(scenario.secrets)
             for within in (scenario, *scenario.variants):
-                check_supported(within, mode)
+                check_supported(within, mode, within.strategies)
         except ScenarioError as error:
             problems.append(str(error))
             continue

@@ -39,10 +39,10 @@ def tried(monkeypatch):
     return sources
 
 
-def check(folder, keep_tables=False, repetitions=1, mode="real", **changes):
+def check(folder, keep_tables=False, repetitions=1, mode="real", only=(), **changes):
     folder.mkdir(exist_ok=True)
     source = Source("demo", (), load(folder, **changes))
-    planned = sorted(plan_runs([source], (), repetitions, (), mode=mode), key=lambda run: run.index)
+    planned = sorted(plan_runs([source], only, repetitions, (), mode=mode), key=lambda run: run.index)
     preflight.check(planned, folder, keep_tables=keep_tables)
     return planned
 
@@ -190,6 +190,14 @@ def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monk
         f"{'' if mode == 'real' else '. Change it, or run without --simulate'}"
     )
     assert machine.asked == []  # before anything is looked for
+
+
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+def test_a_strategy_that_is_not_to_run_is_not_checked(machine, tmp_path, monkeypatch, mode):
+    limit(monkeypatch, mode, frozenset({Capability.COMPACT, Capability.REWRITE}))
+    assert [run.spec.label for run in check(tmp_path, mode=mode, only=("never",))] == ["never"]
+    with pytest.raises(ScenarioError, match="strategy 'every-2min' needs"):
+        check(tmp_path, mode=mode, only=("every-2min",))
 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
