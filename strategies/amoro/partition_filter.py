@@ -1,12 +1,18 @@
 """Amoro's `self-optimizing.filter`: a SQL condition on columns, evaluated on the partitions of files.
 
-Upstream converts it to an Iceberg expression and scans with that, so Iceberg skips the files that cannot hold
-a matching row: by their partition, and by the column bounds in the manifests. A table state has neither
-bounds nor column types. Here a filter may therefore name identity partition columns only, and a literal is
-assumed to have the type of its column, whereas Amoro fails on any other literal.
+Amoro converts the condition to an Iceberg expression and scans with that, so Iceberg skips the files that
+cannot hold a matching row: by their partition, and by the column metrics in the manifests. A table state has
+neither metrics nor column types. Here a filter may therefore name identity partition columns only, and a
+literal is assumed to have the type of its column, whereas Amoro fails on any other literal.
 
-The grammar is the part of SQL that upstream converts: comparisons of a column with a literal, IN, BETWEEN and
-IS NULL, negated or not, joined by AND and OR without parentheses.
+Not reproduced: for `<`, `<=`, `NOT BETWEEN`, and `NOT` with `>` or `>=`, Iceberg's `Evaluator` sorts null
+before all literals. Amoro therefore also takes the files of a null partition if they have no metrics of the
+column (with metrics, `InclusiveMetricsEvaluator` excludes them) and if their manifest lists files of other
+partitions too. Here null matches no such comparison.
+
+The grammar is the part of SQL that Amoro converts: comparisons of a column with a literal, IN, BETWEEN and
+IS NULL, negated or not, joined by AND and OR without parentheses. SQLite or DuckDB would accept far more than
+Amoro does, and would apply SQL's logic to null, where Iceberg's differs: null satisfies `<>` and `NOT IN`.
 
 Source: `ExpressionUtil.convertSqlFilterToIcebergExpression` of Amoro at 96a4d78 (JSqlParser 4.7);
 `Evaluator` and `InclusiveMetricsEvaluator` of Iceberg 1.7.2.
@@ -15,79 +21,91 @@ Source: `ExpressionUtil.convertSqlFilterToIcebergExpression` of Amoro at 96a4d78
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import eq, ge, gt, le, lt, ne
+from operator import eq, ge, gt, le, lt
 from typing import Any
 
 from strategies.java_values import parse_long
 from strategies.partitions import decoded, fields_of, is_null
 
 Literal = int | str
+Operator = Callable[[Any, Any], bool]
 
-_TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|(\d+(?![\w.]))|([A-Za-z_][\w.]*)|(<=|>=|<>|!=|[=<>(),]))")
-_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
-}  # fmt: skip
-_REVERSED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NEGATED = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-_WORDS = frozenset({"AND", "OR", "NOT", "IN", "IS", "NULL", "BETWEEN"})
+_WORD_END = r"(?![\w.])"
+_TEXT_OR_NUMBER = rf"(?:(?:DATE\s*)?'(?:[^']|'')*'|\d+{_WORD_END})"
+_LITERAL = rf"(?:{_TEXT_OR_NUMBER}|(?:TRUE|FALSE){_WORD_END})"
+_COLUMN = rf"(?!(?:AND|OR|NOT|IN|IS|NULL|BETWEEN){_WORD_END})[A-Za-z_][\w.]*{_WORD_END}"
+_COMPARISON = r"(?:<=|>=|<>|!=|[=<>])"
+_CONDITION = re.compile(
+    rf"""\s* (?P<not_first>NOT{_WORD_END}\s*)? (?:
+        (?P<left>{_TEXT_OR_NUMBER}) \s* (?P<reversed>{_COMPARISON}) \s* (?P<last>{_COLUMN})
+      | (?P<column>{_COLUMN}) \s* (?:
+            (?P<null>IS\s+(?P<not_null>NOT\s+)?NULL){_WORD_END}
+          | (?P<not_last>NOT{_WORD_END}\s*)? (?:
+                (?P<operator>{_COMPARISON}) \s* (?P<right>{_LITERAL})
+              | IN\s*\(\s*(?P<listed>{_LITERAL}(?:\s*,\s*{_LITERAL})*)\s*\)
+              | BETWEEN{_WORD_END}\s*(?P<low>{_LITERAL})\s*AND{_WORD_END}\s*(?P<high>{_LITERAL})
+            )
+        )
+    ) \s* (?P<join>(?:AND|OR){_WORD_END}|$)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_EACH_LITERAL = re.compile(_LITERAL, re.IGNORECASE)
+_OPERATORS: Mapping[str, Operator] = {"=": eq, "!=": eq, "<>": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
+_REVERSED: Mapping[Operator, Operator] = {eq: eq, lt: gt, le: ge, gt: lt, ge: le}
+_NOT_EQUAL = ("!=", "<>")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _OTHER_DATE_OR_TIME = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}-\d{2}-\d{2}T.*|\d{2}:\d{2}:\d{2}")
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A column compared with a literal. Null differs from every literal, and no other comparison holds."""
+class Condition:
+    """A condition on one column.
+
+    A value has to compare with all `literals` by their `operators`, or be equal to any of them; without
+    literals it has to be null. `is_negated` inverts that.
+    """
 
     column: str
-    operator: str
-    literal: Literal
-
-    def matches(self, value: Literal | None) -> bool:
-        """Whether the condition holds for this value of the column."""
-        if value is None:
-            return self.operator == "!="
-        return _OPERATORS[self.operator](value, self.literal)
-
-
-@dataclass(frozen=True, slots=True)
-class Membership:
-    """A column that is one of the literals, or is none of them. Null is never one of them."""
-
-    column: str
+    operators: tuple[Operator, ...]
     literals: tuple[Literal, ...]
-    is_in: bool
+    is_negated: bool
 
-    def matches(self, value: Literal | None) -> bool:
-        """Whether the condition holds for this value of the column."""
-        return (value in self.literals) is self.is_in
+    def matches(self, text: str | None) -> bool:
+        """Whether the condition holds for a value of the column; None is null.
 
+        Null differs from every literal, and satisfies no other comparison, negated or not. Raises ValueError
+        if a text that is no whole number is compared with one.
+        """
+        if not self.literals:
+            return (text is None) is not self.is_negated
+        is_equality = eq in self.operators
+        if text is None:
+            return is_equality and self.is_negated
+        pairs = zip(self.operators, self.literals, strict=True)
+        compared = [operator(self._typed(text, literal), literal) for operator, literal in pairs]
+        return (any if is_equality else all)(compared) is not self.is_negated
 
-@dataclass(frozen=True, slots=True)
-class NullTest:
-    """A column that is null, or is not."""
-
-    column: str
-    is_null: bool
-
-    def matches(self, value: Literal | None) -> bool:
-        """Whether the condition holds for this value of the column."""
-        return (value is None) is self.is_null
-
-
-Condition = Comparison | Membership | NullTest
-Rows = tuple[tuple[Condition, ...], ...]  # matches if all conditions of any row hold
+    def _typed(self, text: str, literal: Literal) -> Literal:
+        """The value in the type of the literal."""
+        if isinstance(literal, str):
+            return text
+        if not re.fullmatch(r"-?\d+", text):
+            raise ValueError(
+                f"{self.column} is compared with a number, and {text!r} is not one: put the literal in quotes"
+            )
+        return int(text)
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionFilter:
-    """A condition in disjunctive normal form, and the SQL it was parsed from."""
+    """The SQL of a filter, and its conditions: it matches if all of any row hold."""
 
     text: str
-    rows: Rows
+    rows: tuple[tuple[Condition, ...], ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the condition names, each once."""
+        """The columns that the filter names, each once."""
         return tuple(dict.fromkeys(condition.column for row in self.rows for condition in row))
 
     def admits(self, partition: str) -> bool:
@@ -97,193 +115,79 @@ class PartitionFilter:
         is not a number where the filter compares with one.
         """
         fields = fields_of(partition)
-        matched = [[self._matches(condition, fields, partition) for condition in row] for row in self.rows]
+        try:
+            matched = [
+                [condition.matches(_value(fields, condition.column)) for condition in row]
+                for row in self.rows
+            ]
+        except ValueError as error:
+            raise ValueError(
+                f"option self-optimizing.filter = {self.text!r}: partition {partition!r}: {error}"
+            ) from error
         return any(all(row) for row in matched)
 
-    def _matches(self, condition: Condition, fields: Mapping[str, str], partition: str) -> bool:
-        encoded = fields.get(condition.column)
-        if encoded is None:
-            raise ValueError(
-                f"option self-optimizing.filter = {self.text!r} cannot be evaluated: partition "
-                f"{partition!r} does not give the values of {condition.column}, and the table state has no "
-                "others; filter by columns that the table is partitioned by, or leave the option out"
-            )
-        if is_null(encoded):
-            return condition.matches(None)
-        text = decoded(encoded)
-        if not _compares_numbers(condition):
-            return condition.matches(text)
-        if not re.fullmatch(r"-?\d+", text):
-            raise ValueError(
-                f"option self-optimizing.filter = {self.text!r} compares {condition.column} with a number, "
-                f"but {text!r} of partition {partition!r} is not one; put the literal in single quotes"
-            )
-        return condition.matches(int(text))
 
-
-def _compares_numbers(condition: Condition) -> bool:
-    match condition:
-        case Comparison(literal=literal):
-            return isinstance(literal, int)
-        case Membership(literals=literals):
-            return any(isinstance(literal, int) for literal in literals)
-        case NullTest():
-            return False
+def _value(fields: Mapping[str, str], column: str) -> str | None:
+    encoded = fields.get(column)
+    if encoded is None:
+        raise ValueError(
+            f"it has no value of {column}: filter by columns that the table is partitioned by, or leave the "
+            "option out"
+        )
+    return None if is_null(encoded) else decoded(encoded)
 
 
 def read_filter(text: str) -> PartitionFilter | None:
     """Parse a SQL condition; None for blank text. Raises ValueError, whose message starts with "must"."""
     if not text.strip():
         return None
-    return PartitionFilter(text, _Reader(_tokens(text)).filter_rows())
-
-
-def _tokens(text: str) -> list[str]:
-    tokens, position = list[str](), 0
-    while position < len(text.rstrip()):
-        match = _TOKEN.match(text, position)
-        if match is None:
+    rows: list[tuple[Condition, ...]] = []
+    row: tuple[Condition, ...] = ()
+    position, join = 0, "AND"
+    while join:
+        found = _CONDITION.match(text, position)
+        if found is None:
             raise ValueError(
-                "must be conditions on whole numbers >= 0, strings in single quotes and dates; cannot parse "
+                "must be comparisons of a column with a string in single quotes or a whole number >= 0, IN, "
+                "BETWEEN or IS NULL, joined by AND and OR without parentheses; cannot read "
                 f"{text[position:].strip()!r}"
             )
-        tokens.append(match[0].strip())
-        position = match.end()
-    return tokens
+        row = (*row, _condition(found))
+        position, join = found.end(), found["join"].upper()
+        if join != "AND":
+            rows.append(row)
+            row = ()
+    return PartitionFilter(text, tuple(rows))
 
 
-class _Reader:
-    """A recursive descent parser. One token is current; "" marks the end."""
-
-    def __init__(self, tokens: list[str]) -> None:
-        self._tokens = [*tokens, ""]
-        self._place = 0
-
-    @property
-    def _current(self) -> str:
-        return self._tokens[self._place]
-
-    @property
-    def _word(self) -> str:
-        return self._current.upper()
-
-    def filter_rows(self) -> Rows:
-        """Parse the whole condition."""
-        rows = self._disjunction()
-        if self._current:
-            raise ValueError(f"must be conditions joined by AND and OR; cannot parse {self._current!r}")
-        return rows
-
-    def _disjunction(self) -> Rows:
-        """Conjunctions joined by OR: AND binds tighter."""
-        rows = self._conjunction()
-        while self._accept("OR"):
-            rows += self._conjunction()
-        return rows
-
-    def _conjunction(self) -> Rows:
-        rows = self._condition()
-        while self._accept("AND"):
-            more = self._condition()
-            rows = tuple((*left, *right) for left in rows for right in more)
-        return rows
-
-    def _condition(self) -> Rows:
-        """One condition. It may need two rows: NOT BETWEEN means below or above."""
-        is_negated = self._accept("NOT")
-        if self._current == "(":
-            raise ValueError("must have no parentheses around conditions: Amoro does not support them")
-        if not self._is_column():
-            literal, operator = self._literal(), _REVERSED[self._operator()]
-            return _compared(self._column(), operator, literal, is_negated)
-        column = self._column()
-        if self._accept("IS"):
-            is_null = not self._accept("NOT")
-            self._expect("NULL")
-            return ((NullTest(column, is_null is not is_negated),),)
-        is_negated = self._accept("NOT") is not is_negated
-        if self._accept("IN"):
-            return ((Membership(column, self._literals(), is_in=not is_negated),),)
-        if self._accept("BETWEEN"):
-            low = self._literal()
-            self._expect("AND")
-            return _between(column, low, self._literal(), is_negated)
-        return _compared(column, self._operator(), self._literal(), is_negated)
-
-    def _literals(self) -> tuple[Literal, ...]:
-        self._expect("(")
-        literals = [self._literal()]
-        while self._accept(","):
-            literals.append(self._literal())
-        self._expect(")")
-        return tuple(literals)
-
-    def _is_column(self) -> bool:
-        """Whether the current token names a column; DATE does not if a string follows, as in a literal."""
-        if self._word == "DATE":
-            return not self._tokens[self._place + 1].startswith("'")
-        return self._current[:1].isidentifier() and self._word not in _WORDS
-
-    def _column(self) -> str:
-        """The name of a column, without the name of a table in front of it."""
-        if not self._is_column():
-            raise ValueError(
-                f"must compare a column with a literal; {self._current or 'the end'!r} is not a column"
-            )
-        return self._next().rpartition(".")[2]
-
-    def _operator(self) -> str:
-        operator = "!=" if self._current == "<>" else self._current
-        if operator not in _OPERATORS:
-            raise ValueError(
-                f"must use comparisons, IN, BETWEEN or IS NULL, not {self._current or 'the end'!r}"
-            )
-        self._next()
-        return operator
-
-    def _literal(self) -> Literal:
-        """A whole number, a string, DATE 'yyyy-mm-dd', true or false.
-
-        A quote within a string is doubled, and it stays doubled, because Amoro does not unescape it.
-        """
-        if self._current.isdigit():
-            return parse_long(self._next())
-        if self._word in ("TRUE", "FALSE"):
-            return self._next().lower()
-        is_date = not self._is_column() and self._accept("DATE")
-        if not self._current.startswith("'"):
-            raise ValueError(
-                "must have whole numbers or strings in single quotes as literals, not "
-                f"{self._current or 'the end'!r}"
-            )
-        text = self._next()[1:-1]
-        if (is_date or _OTHER_DATE_OR_TIME.fullmatch(text)) and not _DATE.fullmatch(text):
-            raise ValueError(
-                f"must have dates such as '2026-01-05' and no times, since strings are compared; not {text!r}"
-            )
-        return text
-
-    def _accept(self, word: str) -> bool:
-        if self._word != word:
-            return False
-        self._next()
-        return True
-
-    def _expect(self, word: str) -> None:
-        if not self._accept(word):
-            raise ValueError(f"must have {word} instead of {self._current or 'its end'!r}")
-
-    def _next(self) -> str:
-        token = self._current
-        self._place += 1
-        return token
+def _condition(found: re.Match[str]) -> Condition:
+    column = (found["column"] or found["last"]).rpartition(".")[2]
+    symbol = found["operator"] or found["reversed"]
+    negations = (found["not_first"], found["not_null"], found["not_last"], symbol in _NOT_EQUAL)
+    is_negated = sum(map(bool, negations)) % 2 == 1
+    if found["null"]:
+        return Condition(column, (), (), is_negated)
+    if found["low"]:
+        return Condition(column, (ge, le), (_literal(found["low"]), _literal(found["high"])), is_negated)
+    listed = found["left"] or found["right"] or found["listed"]
+    literals = tuple(_literal(literal[0]) for literal in _EACH_LITERAL.finditer(listed))
+    operator = _OPERATORS[symbol] if symbol else eq
+    operator = _REVERSED[operator] if found["reversed"] else operator
+    return Condition(column, (operator,) * len(literals), literals, is_negated)
 
 
-def _compared(column: str, operator: str, literal: Literal, is_negated: bool) -> Rows:
-    return ((Comparison(column, _NEGATED[operator] if is_negated else operator, literal),),)
+def _literal(text: str) -> Literal:
+    """A whole number, a string, DATE 'yyyy-mm-dd', true or false.
 
-
-def _between(column: str, low: Literal, high: Literal, is_negated: bool) -> Rows:
-    if is_negated:
-        return ((Comparison(column, "<", low),), (Comparison(column, ">", high),))
-    return ((Comparison(column, ">=", low), Comparison(column, "<=", high)),)
+    A quote within a string is doubled, and it stays doubled, because Amoro does not unescape it.
+    """
+    if text.isdigit():
+        return parse_long(text)
+    if not text.endswith("'"):
+        return text.lower()
+    prefix, _, quoted = text[:-1].partition("'")
+    if (prefix or _OTHER_DATE_OR_TIME.fullmatch(quoted)) and not _DATE.fullmatch(quoted):
+        raise ValueError(
+            f"must have dates such as '2026-01-05' and no times, since strings are compared; not {quoted!r}"
+        )
+    return quoted

@@ -51,7 +51,8 @@ class Amoro(Planner):
     """Optimize as Apache Amoro does: fragments often, whole segments seldom, by the partition.
 
     `options` are Amoro's own properties; sizes may be texts such as "128MiB", times are milliseconds or
-    texts such as "1h".
+    texts such as "1h". `self-optimizing.filter` is evaluated on partition values alone, and null matches no
+    `<` or `<=`: Amoro also takes null partitions where files have no column metrics.
 
     On a table of many partitions a plan may leave some for later. It takes whole partitions, the most
     expensive first, until their cost exceeds `threads` x `max_input_per_thread_bytes`, which are group

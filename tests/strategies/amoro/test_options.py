@@ -81,7 +81,7 @@ def test_options_are_read_as_people_write_them(key, value, field, expected):
         ("minor.trigger.interval", 2**31, r"at most 2147483647 ms \(24.8 days\)"),
         ("full.trigger.interval", "30d", "fails on 2592000000 ms; set a shorter interval"),
         ("major.trigger.duplicate-ratio", True, "must be a number that Java can parse"),
-        ("filter", "(p = 1)", "must have no parentheses"),
+        ("filter", "(p = 1)", "without parentheses"),
     ],
 )
 def test_options_out_of_range_are_refused(key, value, text):

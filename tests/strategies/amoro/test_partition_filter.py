@@ -45,28 +45,37 @@ def test_partitions_are_admitted_by_their_values(sql, matching, others):
 
 
 @pytest.mark.parametrize(
-    ("sql", "text"),
+    "sql",
     [
-        ("(city = 'Oslo')", "must have no parentheses around conditions: Amoro does not support them"),
-        ("a = 1 OR NOT (b = 2)", "must have no parentheses"),
-        ("b = -5", "cannot parse '-5'"),
-        ("b = 1.5", "cannot parse '1.5'"),
-        ("b == 1", "must have whole numbers or strings in single quotes as literals, not '='"),
-        ('city = "Oslo"', "cannot parse '\"Oslo\"'"),
-        ("city = oslo", "must have whole numbers or strings in single quotes as literals, not 'oslo'"),
-        ("city LIKE 'O%'", "must use comparisons, IN, BETWEEN or IS NULL, not 'LIKE'"),
-        ("city", "must use comparisons, IN, BETWEEN or IS NULL, not 'the end'"),
-        ("1 = 1", "must compare a column with a literal; '1' is not a column"),
-        ("b = 1 b = 2", "must be conditions joined by AND and OR; cannot parse 'b'"),
-        ("b IN (1", "must have ) instead of 'its end'"),
-        ("b IS 1", "must have NULL instead of '1'"),
-        ("b = 9223372036854775808", "must be a Java long"),
-        ("day = '2026-1-5'", "must have dates such as '2026-01-05' and no times"),
-        ("at < '2026-01-05T10:00:00'", "must have dates such as '2026-01-05' and no times"),
+        "b = -5",
+        "b = 1.5",
+        "b == 1",
+        'city = "Oslo"',
+        "city = oslo",
+        "city LIKE 'O%'",
+        "city",
+        "1 = 1",
+        "b = 1 b = 2",
+        "b = 1 AND",
+        "b IN (1",
+        "b IS 1",
+        "b = 9223372036854775808",
     ],
 )
-def test_sql_that_cannot_be_evaluated_is_refused(sql, text):
-    with pytest.raises(ValueError, match=text.replace("(", r"\(").replace(")", r"\)")):
+def test_sql_that_cannot_be_evaluated_is_refused(sql):
+    with pytest.raises(ValueError, match=r"^must "):
+        read_filter(sql)
+
+
+@pytest.mark.parametrize("sql", ["(city = 'Oslo')", "a = 1 OR NOT (b = 2)"])
+def test_parentheses_around_conditions_are_refused_as_by_amoro(sql):
+    with pytest.raises(ValueError, match="without parentheses"):
+        read_filter(sql)
+
+
+@pytest.mark.parametrize("sql", ["day = '2026-1-5'", "at < '2026-01-05T10:00:00'", "day = DATE 'today'"])
+def test_dates_of_another_form_and_times_are_refused(sql):
+    with pytest.raises(ValueError, match="must have dates such as '2026-01-05' and no times"):
         read_filter(sql)
 
 
@@ -75,15 +84,15 @@ def test_a_blank_filter_is_none():
 
 
 def test_a_column_that_the_partitions_do_not_tell_is_refused():
-    text = r"option self-optimizing.filter = .* partition 'p=a' does not give the values of user_id"
+    text = r"option self-optimizing.filter = .* partition 'p=a': it has no value of user_id"
     with pytest.raises(ValueError, match=text):
         admits("p = 'a' OR user_id = 7", "p=a")
-    with pytest.raises(ValueError, match="partition '' does not give the values of p"):
+    with pytest.raises(ValueError, match="partition '': it has no value of p"):
         admits("p = 'a'", "")
 
 
 def test_a_text_is_not_compared_with_a_number():
-    with pytest.raises(ValueError, match="compares city with a number, but 'Oslo' of partition 'city=Oslo'"):
+    with pytest.raises(ValueError, match="city is compared with a number, and 'Oslo' is not one"):
         admits("city IN (5)", "city=Oslo")
 
 
