@@ -1,12 +1,13 @@
-"""Everything the report says about a run group, before it is formatted as HTML or Markdown."""
+"""What a report says about run groups, section by section, before it is formatted as HTML or Markdown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from reports.charts.registry import CHARTS, Chart
 from reports.data.group import RunGroup
-from reports.page.sections import details as detail_tables
-from reports.page.sections import method
+from reports.page.blocks import Block, Code, Listing, Picture, Prose, Terms
+from reports.page.sections import details, method
 from reports.page.sections.answer import budgets, headline, primary_query
 from reports.page.sections.by_kind import compactions_by_kind
 from reports.page.sections.cautions import Caution, cautions
@@ -30,66 +31,73 @@ from reports.page.tables import Cell, Table
 from reports.phrases import Sentence, Verbatim, say
 from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
 
+Place = Literal["answer", "open", "folded", "end"]
+Blocks = Iterable[Block | None]  # None: the runs have nothing of the kind
+
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A chart of a run group, or of one format of it, which `title` then names.
+class Subject:
+    """What the sections of a report are about. `prefix` begins the names of the group's files."""
 
-    `stem` names its files and contains no text from results.
+    group: RunGroup
+    verdicts: PageVerdicts
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a report; one without blocks is left out.
+
+    `place`: first and next to its chart, below it, folded away, or at the end. `short` names it in the
+    contents of the page, `style` is the CSS class of its tables, and `is_counted` shows how many queries or
+    lines it has.
     """
 
-    chart: Chart
-    group: RunGroup
-    title: Sentence
-    stem: str
-    finding: Sentence
+    id: str
+    title: str
+    place: Place
+    build: Callable[[Subject], Blocks]
+    short: str = ""
+    style: str = ""
+    is_counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A section of the report on one run group, with its title in the words of the table format."""
+
+    section: Section
+    title: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def count(self) -> int:
+        """How many tables it has, or lines of its only table."""
+        tables = [block for block in self.blocks if isinstance(block, Table)]
+        return len(tables[0].rows) if len(tables) == 1 else len(tables)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportContent:
-    """The parts of the report on one run group, in the order they are read.
-
-    `anchor` begins the ids of its parts: "" where there is one group.
-    """
+    """The report on one run group. `anchor` begins the ids of its parts: "" where there is one group."""
 
     group: RunGroup
     anchor: str
     title: Sentence
-    description: str
     facts: Sentence
     command: Verbatim
     cautions: tuple[Caution, ...]
-    headline: tuple[Sentence, ...]
-    budgets: tuple[Table, ...]
-    query: Sentence
-    certain: tuple[Sentence, ...]
-    timings: tuple[Sentence, ...]
-    summary: Table
-    steps: tuple[Table, ...]
-    variants: Table | None
-    costs: Table | None
-    waits: Table | None
-    requests: Table | None
-    left_behind: Table | None
-    strategies: tuple[tuple[Verbatim, Verbatim], ...]
-    pictures: tuple[Picture, ...]
-    partitions: tuple[Table, ...]
-    kinds: Table | None
-    compactions: tuple[Table, ...]
-    queries: tuple[Table, ...]
-    decisions: Table | None
-    forecasts: Table | None
-    as_forecast: Sentence | None
-    metrics: Table
-    method: tuple[tuple[str, Sentence], ...]
-    set_up: Table
-    parameters: Table | None
-    options: tuple[tuple[Sentence, Verbatim], ...]
-    limits: tuple[Sentence, ...]
+    sections: tuple[Built, ...]
 
-    def placed(self, place: str) -> tuple[Picture, ...]:
-        """The pictures of one place of the page."""
-        return tuple(picture for picture in self.pictures if picture.chart.place == place)
+    def placed(self, *places: Place) -> tuple[Built, ...]:
+        """The sections of these places of the page, in order."""
+        return tuple(built for built in self.sections if built.section.place in places)
+
+    @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """All charts of the report."""
+        blocks = (block for built in self.sections for block in built.blocks)
+        return tuple(block for block in blocks if isinstance(block, Picture))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,7 @@ def page_content(groups: Sequence[RunGroup]) -> Page:
     """The report on all groups; names of files begin with the number of the group where there are several."""
     verdicts = page_verdicts(groups)
     prefixes = [f"s{number}-" if len(groups) > 1 else "" for number in range(1, len(groups) + 1)]
-    contents = tuple(map(_content, groups, verdicts, prefixes))
+    contents = tuple(_content(Subject(*subject)) for subject in zip(groups, verdicts, prefixes, strict=True))
     labels = tuple(dict.fromkeys(label for group in groups for label in group.strategies))
     return Page(method.title(groups), matrix(groups), contents, labels)
 
@@ -120,52 +128,124 @@ def shorten(table: Table, ends: int) -> Table:
     return replace(table, rows=(*table.rows[:ends], gap, *table.rows[-ends:]))
 
 
-def _pictures(chart: Chart, group: RunGroup, prefix: str) -> Iterator[Picture]:
+def _content(subject: Subject) -> ReportContent:
+    group = subject.group
+    built = (
+        Built(section, group.in_delete_words(section.title), tuple(filter(None, section.build(subject))))
+        for section in SECTIONS
+    )
+    return ReportContent(
+        group,
+        subject.prefix,
+        method.section_title(group),
+        method.facts(group),
+        method.reproduce(group),
+        cautions(group),
+        tuple(section for section in built if section.blocks),
+    )
+
+
+def _answer(subject: Subject) -> Blocks:
+    group = subject.group
+    certain_title = "Counts and bytes, as modelled" if group.is_simulated else "Certain, by counts and bytes"
+    counted = certain(group)
+    return (
+        *(Prose(line, "headline") for line in sentences_by_part(group, headline)),
+        *tables_by_part(group, budgets),
+        Prose(primary_query(group)),
+        *_pictures(subject, "answer"),
+        Listing(counted, certain_title) if counted else None,
+    )
+
+
+def _timings(subject: Subject) -> Blocks:
+    group, verdicts = subject.group, subject.verdicts
+    off = (off_the_front(part) for part in group.parts)
+    lines = (*undecided(group, verdicts), *trends(group), *filter(None, off))
+    return (
+        Listing(lines) if lines else None,
+        *tables_by_part(group, lambda part: steps(part, verdicts)),
+        variants(group, verdicts),
+    )
+
+
+def _summary(subject: Subject) -> Blocks:
+    group = subject.group
+    summaries = {run.manifest.strategy: run.manifest.strategy_summary for run in reversed(group.runs)}
+    strategies = tuple((Verbatim(label), Verbatim(summaries[label])) for label in group.strategies)
+    return summary(group, subject.verdicts), Terms(strategies, "strategies")
+
+
+def _charts(subject: Subject) -> Blocks:
+    return (*_pictures(subject, "open"), *_pictures(subject, "folded"))
+
+
+def _pictures(subject: Subject, place: str) -> Iterator[Picture]:
+    for chart in (chart for chart in CHARTS if chart.place == place):
+        yield from _pictures_of(chart, subject)
+
+
+def _pictures_of(chart: Chart, subject: Subject) -> Iterator[Picture]:
+    group = subject.group
     parts = group.parts if chart.place == "answer" else (group,)
     for number, part in enumerate(parts, 1):
         if chart.applies(part):
             title = part.in_delete_words(chart.title)
             name = say(title) if len(parts) == 1 else say(f"{title}, ", Verbatim(part_name(part, group)))
-            stem = f"{prefix}{chart.id}" if number == 1 else f"{prefix}{chart.id}-{number}"
+            stem = f"{subject.prefix}{chart.id}" if number == 1 else f"{subject.prefix}{chart.id}-{number}"
             yield Picture(chart, part, name, stem, chart.finding(part))
 
 
-def _content(group: RunGroup, verdicts: PageVerdicts, prefix: str) -> ReportContent:
-    summaries = {run.manifest.strategy: run.manifest.strategy_summary for run in reversed(group.runs)}
-    off = (off_the_front(part) for part in group.parts)
-    return ReportContent(
-        group=group,
-        anchor=prefix,
-        title=method.section_title(group),
-        description=group.manifest.description,
-        facts=method.facts(group),
-        command=method.reproduce(group),
-        cautions=cautions(group),
-        headline=sentences_by_part(group, headline),
-        budgets=tables_by_part(group, budgets),
-        query=primary_query(group),
-        certain=certain(group),
-        timings=(*undecided(group, verdicts), *trends(group), *(one for one in off if one is not None)),
-        summary=summary(group, verdicts),
-        steps=tables_by_part(group, lambda part: steps(part, verdicts)),
-        variants=variants(group, verdicts),
-        costs=costs(group, verdicts),
-        waits=waits(group),
-        requests=requests(group),
-        left_behind=left_behind(group),
-        strategies=tuple((Verbatim(s), Verbatim(summaries[s])) for s in group.strategies),
-        pictures=tuple(one for chart in CHARTS for one in _pictures(chart, group, prefix)),
-        partitions=partition_tables(group),
-        kinds=compactions_by_kind(group),
-        compactions=detail_tables.compactions(group),
-        queries=detail_tables.queries(group),
-        decisions=detail_tables.decisions(group),
-        forecasts=detail_tables.forecasts(group),
-        as_forecast=detail_tables.as_forecast(group),
-        metrics=detail_tables.metrics(group),
-        method=method.method(group),
-        set_up=set_up(group),
-        parameters=parameters(group),
-        options=method.effective_options(group),
-        limits=limits(group),
-    )
+def _each_compaction(subject: Subject) -> Blocks:
+    tables = details.compactions(subject.group)
+    text = say("From the first usable repetition of each strategy; tables/compactions.csv has all of them.")
+    return (Prose(text), *tables) if tables else ()
+
+
+def _forecast(subject: Subject) -> Blocks:
+    in_one_sentence = details.as_forecast(subject.group)
+    return (Prose(in_one_sentence) if in_one_sentence else details.forecasts(subject.group),)
+
+
+def _options(subject: Subject) -> Blocks:
+    return tuple(Code(text, title) for title, text in method.effective_options(subject.group))
+
+
+def _of_group(make: Callable[[RunGroup], Table | None]) -> Callable[[Subject], Blocks]:
+    """The only table of a section, which needs nothing but the group."""
+    return lambda subject: (make(subject.group),)
+
+
+SECTIONS: tuple[Section, ...] = (
+    Section("answer", "The answer", "answer", _answer, "Answer"),
+    Section("timings", "Timings", "open", _timings, "Timings"),
+    Section("summary", "Summary", "open", _summary, "Summary", "summary sortable"),
+    Section(
+        "costs", "What each strategy costs", "open", lambda it: (costs(it.group, it.verdicts),), "Costs",
+        "sortable",
+    ),
+    Section("waits", "How long a commit takes", "open", _of_group(waits), style="sortable"),
+    Section("requests", "Requests to S3", "open", _of_group(requests), style="sortable"),
+    Section(
+        "left", "Delete files each strategy leaves behind", "open", _of_group(left_behind), style="sortable"
+    ),
+    Section("charts", "Charts", "open", _charts, "Charts"),
+    Section("queries", "Queries", "folded", lambda it: details.queries(it.group), is_counted=True),
+    Section(
+        "partitions", "Partitions: who is compacted, and who waits", "folded",
+        lambda it: partition_tables(it.group),
+    ),
+    Section("kinds", "Compactions by kind", "folded", _of_group(compactions_by_kind)),
+    Section("each", "Individual compactions", "folded", _each_compaction),
+    Section("rules", "Rule evaluations", "folded", _of_group(details.decisions)),
+    Section("forecast", "Forecast and actual", "folded", _forecast),
+    Section("metrics", "All metrics", "folded", _of_group(details.metrics), "", "details", True),
+    Section("parameters", "All strategy parameters", "folded", _of_group(parameters), is_counted=True),
+    Section("options", "Effective options and resolved scenario", "folded", _options),
+    Section("method", "Method", "end", lambda it: (Terms(method.method(it.group), "method"),), "Method"),
+    Section("setup", "Setup", "end", _of_group(set_up), style="set-up"),
+    Section(
+        "limits", "What this does not tell you", "end", lambda it: (Listing(limits(it.group)),), "Limits"
+    ),
+    Section("reproduce", "How to reproduce", "end", lambda it: (Code(method.reproduce(it.group)),)),
+)  # fmt: skip

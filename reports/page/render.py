@@ -17,7 +17,8 @@ from reports.charts.theme import DARK, LIGHT, Theme
 from reports.data.csv_files import CSV_NAMES, write_csv_files
 from reports.data.group import run_groups
 from reports.page import markdown
-from reports.page.content import Page, Picture, page_content, shorten
+from reports.page.blocks import Picture
+from reports.page.content import Page, page_content, shorten
 from reports.page.tables import Cell
 from reports.phrases import Sentence, Verbatim
 

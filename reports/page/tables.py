@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from bench.results.rows import METRIC_BY_NAME, Row
 from bench.text import MISSING, human_ratio
@@ -34,14 +35,17 @@ class Cell:
 class Table:
     """Rows of cells under headings. `note` says how to read it; `title` is set where there are several.
 
-    `caption` says what the table holds, above it on a page.
+    `caption` says what the table holds, above it on a page. One that `is_long` is folded away there, and
+    shortened to its ends.
     """
 
+    kind: ClassVar = "table"
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     title: Sentence | None = None
     caption: str = ""
+    is_long: bool = False
 
 
 def has_values(rows: Sequence[Row], name: str) -> bool:

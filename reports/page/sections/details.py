@@ -40,7 +40,7 @@ def _compactions(group: RunGroup, label: str, records: tuple[CompactionRecord, .
         for c, times in zip(records, timings, strict=True)
     )
     caption = "Every compaction, in order"
-    return Table(columns, rows, title=say(Verbatim(label)), caption=caption)
+    return Table(columns, rows, title=say(Verbatim(label)), caption=caption, is_long=True)
 
 
 def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tuple[Cell, ...]:

@@ -10,6 +10,7 @@ from bench.cli.main import main
 from bench.results.folders import load_runs
 from reports.data.csv_files import write_csv_files
 from reports.data.group import RunGroup, run_groups
+from reports.page.blocks import Listing, Picture, Prose, Terms
 from reports.page.content import page_content
 from reports.page.render import markdown_text, render
 from reports.page.sections.deletes import left_behind
@@ -17,6 +18,7 @@ from reports.page.sections.matrix import matrix
 from reports.page.sections.parts import part_name
 from reports.page.sections.summary import summary
 from reports.page.sections.variants import variants
+from reports.page.tables import Table
 from reports.phrases import Sentence
 from reports.verdicts.page_verdicts import page_verdicts
 from reports.verdicts.samples import samples
@@ -52,20 +54,31 @@ def text(sentence: Sentence) -> str:
     return str(sentence)
 
 
+def blocks(content, section, kind):
+    """The blocks of one kind in a section of a report."""
+    return [
+        block
+        for built in content.sections
+        if built.section.id == section
+        for block in built.blocks
+        if isinstance(block, kind)
+    ]
+
+
 def test_the_page_names_both_formats_with_their_versions(both, content):
     assert text(page_content([both]).title).startswith("append-small on Iceberg 1.9 and Delta 3.3, 6 strat")
     assert text(content.title) == "append-small on Iceberg 1.9 and Delta 3.3, real"
     assert text(content.facts).startswith(
         "append on iceberg 1.9.2 and delta 3.3.2, real: 6 strategies, 3 rep"
     )
-    versions = text(dict(content.method)["Versions"])
+    versions = text(dict(blocks(content, "method", Terms)[0].entries)["Versions"])
     assert {"delta 3.3.2", "deltalake 1.1.0", "format 1.9.2", "spark 3.5.8"} <= set(
         versions.replace(" and ", ", ").split(", ")
     )
 
 
 def test_each_format_has_an_answer_of_its_own(content):
-    lines = [text(line) for line in content.headline]
+    lines = [text(prose.text) for prose in blocks(content, "answer", Prose)]
     own, other = (next(line for line in lines if line.startswith(name)) for name in ("Iceberg", "Delta"))
     assert own.startswith("Iceberg 1.9: On the means of 3 repetitions, ")
     assert "@ delta" not in own
@@ -76,18 +89,18 @@ def test_each_format_has_an_answer_of_its_own(content):
 
 
 def test_fronts_budgets_and_charts_are_of_one_format_each(content):
-    for tables, column in ((content.budgets, 1), (content.steps, 0)):
+    of_timings = [table for table in blocks(content, "timings", Table) if table.title]
+    for tables, column in ((blocks(content, "answer", Table), 1), (of_timings, 0)):
         assert [text(table.title) for table in tables] == ["Iceberg 1.9", "Delta 3.3"]
         own, other = ({str(row[column].text) for row in table.rows} for table in tables)
         assert own <= set(ICEBERG)
         assert other <= set(DELTA)
-    pictures = content.placed("answer")
+    pictures = blocks(content, "answer", Picture)
     assert [(picture.stem, text(picture.title).partition(", ")[2]) for picture in pictures] == [
         ("pareto", "Iceberg 1.9"), ("pareto-2", "Delta 3.3"),
     ]  # fmt: skip
-    assert [str(picture.title) for picture in content.placed("open")] == [
-        picture.chart.title for picture in content.placed("open")
-    ]
+    below = blocks(content, "charts", Picture)
+    assert [str(picture.title) for picture in below] == [picture.chart.title for picture in below]
 
 
 def test_a_strategy_is_compared_with_its_own_never_and_with_itself_in_the_other_format(both):
@@ -111,13 +124,17 @@ def test_bold_and_delete_files_are_of_one_format(both, content):
     assert "each variant in another one, has bold figures of its own." in table.note
     assert "A strategy in a variant is compared with never of that variant." in table.note
     assert "a deletion vector counts as one delete file" in left_behind(both).note
-    counts = [text(line) for line in content.certain if text(line).startswith("It has ")]
+    counts = [
+        text(line) for line in blocks(content, "answer", Listing)[0].lines if text(line).startswith("It has ")
+    ]
     assert ["delta" in line for line in counts] == [False, True]
-    assert "Another engine may reverse what is said of two formats." in " ".join(map(text, content.limits))
+    assert "Another engine may reverse what is said of two formats." in " ".join(
+        text(line) for line in blocks(content, "limits", Listing)[0].lines
+    )
 
 
 def test_what_only_one_format_has_names_its_strategies(content):
-    setup = {str(row[0].text): text(row[1].text) for row in content.set_up.rows}
+    setup = {str(row[0].text): text(row[1].text) for row in blocks(content, "setup", Table)[0].rows}
     assert setup["Format"] == (
         "iceberg (never, often and seldom) and delta (never @ delta, often @ delta and seldom @ delta)"
     )
@@ -184,7 +201,7 @@ def test_two_variants_of_one_format_are_two_parts_with_names_of_their_own(two_va
     names = ["Iceberg 1.9", "Delta Lake 3.3, variant delta", "Delta Lake 3.3, variant tuned"]
     (made,) = page_content([two_variants]).contents
     assert [part_name(part, two_variants) for part in two_variants.parts] == names
-    assert [text(table.title) for table in made.budgets] == names
+    assert [text(table.title) for table in blocks(made, "answer", Table)] == names
     assert text(made.title) == "append-small on Iceberg 1.9 and Delta Lake 3.3, real"
     table = summary(two_variants, page_verdicts([two_variants])[0])
     place = [column.title for column in table.columns].index("Compaction CPU")

@@ -57,7 +57,8 @@ def test_what_is_left_behind_is_listed_with_the_cost(upsert_group):
 def test_only_streams_with_deletes_leave_any_behind(group, upsert_group):
     assert left_behind(group) is None
     (content,) = page_content((upsert_group,)).contents
-    assert content.left_behind == left_behind(upsert_group)
+    (section,) = (built for built in content.sections if built.section.id == "left")
+    assert section.blocks == (left_behind(upsert_group),)
 
 
 def test_compactions_are_summed_up_by_kind(upsert_group, group):
