@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workloads import orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec, check_files, check_rows, repr_of
+from workloads.commit import CommitSpec, check_files, check_rows
 from workloads.dates import DateWindow
 from workloads.partitioning import Partitioning, Shares
 from workloads.schema import ColumnCount, Schema, schema_of
@@ -94,9 +94,6 @@ class Append:
             partitions=partitions,
             expected_bytes=sum(partition.expected_bytes for partition in partitions),
         )
-
-    def __repr__(self) -> str:
-        return repr_of(self)
 
     @property
     def schema(self) -> Schema:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
@@ -172,23 +172,6 @@ def files_problem(files: int) -> str | None:
         f"must be <= {FILES_MAX}: each file is a task of Spark, whose driver keeps track of all of them at "
         "once"
     )
-
-
-_ADDED_LATER = {"columns": 17, "initial_order": "random"}  # with their defaults
-
-
-def repr_of(workload: Any) -> str:
-    """The repr of a workload's dataclass, without fields that were added later if they have their defaults.
-
-    The repr identifies a stream and its cached change log, so the change logs written before are kept.
-    """
-    named = (f.name for f in fields(workload) if f.repr and not _is_later_default(workload, f.name))
-    values = ", ".join(f"{name}={getattr(workload, name)!r}" for name in named)
-    return f"{type(workload).__qualname__}({values})"
-
-
-def _is_later_default(workload: Any, name: str) -> bool:
-    return name in _ADDED_LATER and getattr(workload, name) == _ADDED_LATER[name]
 
 
 @runtime_checkable

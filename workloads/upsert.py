@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from workloads import changes, orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec, KeyShape, PartitionShape, check_files, check_rows, repr_of
+from workloads.commit import CommitSpec, KeyShape, PartitionShape, check_files, check_rows
 from workloads.dates import DateWindow
 from workloads.keys import KeyChoice, Skew
 from workloads.mix import Mix, MixShares, mix_of
@@ -91,9 +91,6 @@ class Upsert:
             value = getattr(self, name)
             _check(name, value, value > 0 and math.isfinite(value), "> 0 and finite")
         schema_of(self.columns)
-
-    def __repr__(self) -> str:
-        return repr_of(self)
 
     @property
     def schema(self) -> Schema:

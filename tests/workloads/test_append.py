@@ -74,15 +74,6 @@ def test_expected_bytes_grow_with_rows_and_with_files(files, rows, more_rows):
     assert ORDERS.expected_bytes(rows, files + 1) > ORDERS.expected_bytes(rows, files)
 
 
-def test_a_stream_of_seventeen_columns_is_called_as_before_there_was_a_choice():
-    said = (
-        "Append(rows_per_commit=10, files_per_commit=8, arrival=Constant(), late_share=0.0, "
-        "late_by_s=86400.0, initial_rows=0, initial_files=1"
-    )
-    assert repr(Append(10, 8)) == repr(Append(10, 8, columns=17)) == f"{said})"
-    assert repr(Append(10, 8, columns=40)) == f"{said}, columns=40)"
-
-
 @pytest.mark.parametrize("columns", SCHEMAS)
 def test_files_are_as_large_as_the_columns_make_them(columns):
     (spec,) = stream(Append(80, 8, columns=columns), commits=1)

@@ -171,17 +171,6 @@ def test_a_wider_table_is_loaded_in_more_files():
     assert files == [8, 14, 24, 86]
 
 
-def test_a_stream_of_seventeen_columns_is_called_as_before_there_was_a_choice():
-    said = (
-        "Upsert(rows_per_commit=10, files_per_commit=8, initial_rows=100, initial_files=0, "
-        "initial_span_s=2592000.0, arrival=Constant(), insert_share=0.5, delete_share=0.05, "
-        "key_skew='uniform', key_exponent=1.0, repeat_share=0.0, move_share=0.0, late_share=0.0, "
-        "late_by_s=86400.0, duplicate_share=0.0"
-    )
-    assert repr(Upsert(10, 8, 100)) == repr(Upsert(10, 8, 100, columns=17)) == f"{said})"
-    assert repr(Upsert(10, 8, 100, columns=3)) == f"{said}, columns=3)"
-
-
 @pytest.mark.parametrize("columns", [3, 40])
 def test_columns_change_the_sizes_of_data_files_and_nothing_else(columns):
     workload = Upsert(500, 4, 10_000, 2, repeat_share=0.2)
