@@ -204,9 +204,9 @@ class TableKeys(Keys):
     version_key: ClassVar[str | None] = None
 
     format: str
-    target_file_size_bytes: Size = Field(alias="target_file_size", examples=["128MiB"])
+    target_file_size_bytes: Size = Field(alias="target_file_size", gt=0, examples=["128MiB"])
     partitioning: Literal["none", "day", "bucket", "city"] = "none"
-    buckets: int | None = Field(default=None, ge=1)
+    buckets: int | None = Field(default=None, ge=1, le=10_000)  # a commit writes a file to each
     properties: Texts = {}
 
     @property

@@ -159,19 +159,11 @@ def check_rows(name: str, rows: int) -> None:
 
 def check_files(name: str, files: int) -> None:
     """Raises ValueError for more files than one commit can have."""
-    problem = files_problem(files)
-    if problem is not None:
-        raise ValueError(f"{name}={files} {problem}")
-
-
-def files_problem(files: int) -> str | None:
-    """Why one commit cannot have so many files; None if it can."""
-    if files <= FILES_MAX:
-        return None
-    return (
-        f"must be <= {FILES_MAX}: each file is a task of Spark, whose driver keeps track of all of them at "
-        "once"
-    )
+    if files > FILES_MAX:
+        raise ValueError(
+            f"{name}={files} must be <= {FILES_MAX}: each file is a task of Spark, whose driver keeps track "
+            "of all of them at once"
+        )
 
 
 @runtime_checkable

@@ -23,7 +23,7 @@ from bench.scenario.resolve import (
 )
 from bench.scenario.scenario import Scenario, Table
 from bench.scenario.schema import ScenarioKeys, VariantKeys, parse
-from bench.scenario.specs import build_maintenance, build_strategies
+from bench.scenario.specs import build_strategies
 from bench.scenario.table_checks import check_tables
 from bench.scenario.values import KeyPath, OptionError
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
@@ -111,7 +111,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
     specs = build_strategies(keys)
     if variant is not None:
         specs = tuple(spec_in(spec, variant.label) for spec in specs)
-    maintenance = build_maintenance(keys)
+    maintenance = tuple(rule.rule for rule in keys.maintenance)
     resolved = resolved_text(keys, probes, specs, maintenance)
     scenario = Scenario(
         name=file.stem, description=keys.description, seed=keys.seed,

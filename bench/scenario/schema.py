@@ -27,10 +27,14 @@ from bench.scenario.cadence import Phase
 from bench.scenario.plugins import PLANNER, TRIGGER, WORKLOAD, name_of
 from bench.scenario.values import OptionError, validated
 from strategies.planner import Planner
+from strategies.strategy import Rule
 from strategies.triggers import Trigger
-from workloads.commit import Workload
+from workloads.commit import FILES_MAX, Workload
 
 WARM_UP_ROUNDS = 4  # compaction and query times level off after three or four (see bench/DESIGN.md)
+
+
+REPETITIONS_MAX = 1_000  # a report reads all runs at once
 
 
 class ProbeKeys(Keys):
@@ -49,6 +53,11 @@ class RuleKeys(Keys):
     trigger: Annotated[Trigger, TRIGGER]
     planner: Annotated[Planner, PLANNER]
 
+    @property
+    def rule(self) -> Rule:
+        """The rule as strategies evaluate it."""
+        return Rule(self.trigger, self.planner)
+
 
 class StrategyRuleKeys(RuleKeys):
     """An entry of a strategy's `rules`.
@@ -62,6 +71,11 @@ class StrategyRuleKeys(RuleKeys):
     concurrent: bool = False
     inline: bool = False
 
+    @property
+    def rule(self) -> Rule:
+        """The rule as strategies evaluate it."""
+        return Rule(self.trigger, self.planner, self.delay_ms, self.inline, self.concurrent)
+
 
 class WriterKeys(Keys):
     """A strategy's `writer`; `upsert_mode` is one of its format's ways to update and delete rows.
@@ -69,7 +83,7 @@ class WriterKeys(Keys):
     A writer with `commit_every` keeps the rows of several commit intervals and commits them together.
     """
 
-    files_per_commit: int | None = Field(default=None, ge=1)
+    files_per_commit: int | None = Field(default=None, ge=1, le=FILES_MAX)
     upsert_mode: str | None = None
     commit_every_ms: Duration | None = Field(default=None, alias="commit_every", examples=["1h"])
 
@@ -195,9 +209,9 @@ class ScenarioKeys(Keys):
     description: str = ""
     seed: int = Field(ge=0, lt=2**63, examples=[20260101])
     duration_ms: Duration = Field(alias="duration", examples=["60min"])
-    commit_interval_ms: Duration = Field(alias="commit_interval", examples=["1min"])
-    clock: Literal["virtual", "real"] = "virtual"
-    repetitions: int = Field(default=1, ge=1)
+    commit_interval_ms: Duration = Field(alias="commit_interval", gt=0, examples=["1min"])
+    clock: Literal["virtual"] = "virtual"
+    repetitions: int = Field(default=1, ge=1, le=REPETITIONS_MAX)
     probe_every_ms: Duration | None = Field(default=None, alias="probe_every")
     side_probe_every_ms: Duration | None = Field(default=None, alias="side_probe_every")
     probe_phase: Phase = "random"

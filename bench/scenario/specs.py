@@ -3,28 +3,21 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from bench.engines.registry import FORMATS
-from bench.keys import TableKeys, duration_ms_text, unknown_columns
-from bench.scenario.checks import check_interval
+from bench.keys import duration_ms_text
 from bench.scenario.plugins import in_words, name_of, to_table
-from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyKeys, StrategyRuleKeys, WriterKeys
-from bench.scenario.values import KeyPath, OptionError
+from bench.scenario.schema import ScenarioKeys, StrategyKeys, WriterKeys
 from bench.secrets import hidden
 from bench.text import counted
 from strategies.never import Never
-from strategies.plan import Capability
-from strategies.planner import Planner, PlannerTraits, known_options_of, traits_of
+from strategies.planner import known_options_of
 from strategies.strategy import Rule, Strategy
-from strategies.triggers import AfterCommits, trigger_traits
+from strategies.triggers import AfterCommits
 
 _BASELINE_RULE = Rule(AfterCommits(1), Never())
-_DELAYABLE = frozenset({
-    Capability.COMPACT, Capability.REWRITE, Capability.CONVERT, Capability.DELAYED_COMMIT,
-})  # fmt: skip
-_NARROWING = frozenset({Capability.ROW_FILTER, Capability.BRANCH})  # options of a command, not commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +40,15 @@ class StrategySpec:
 
 
 def build_strategies(keys: ScenarioKeys) -> tuple[StrategySpec, ...]:
-    """The strategies in the order of the file. Raises OptionError."""
+    """The strategies in the order of the file."""
     built = {
         strategy.label: Strategy(
-            strategy.label,
-            tuple(
-                _strategy_rule(keys, rule, ("strategies", index, "rules", number))
-                for number, rule in enumerate(strategy.rules)
-            )
-            or (_BASELINE_RULE,),
+            strategy.label, tuple(rule.rule for rule in strategy.rules) or (_BASELINE_RULE,)
         )
-        for index, strategy in enumerate(keys.strategies)
+        for strategy in keys.strategies
     }
     default_mode = FORMATS[keys.table.format].writer.default_upsert_mode
     return tuple(_spec(strategy, built, default_mode) for strategy in keys.strategies)
-
-
-def build_maintenance(keys: ScenarioKeys) -> tuple[Rule, ...]:
-    """The rules of the scenario's maintenance, to which no compaction delay applies. Raises OptionError."""
-    return tuple(_rule(keys, rule, ("maintenance", index)) for index, rule in enumerate(keys.maintenance))
 
 
 def strategy_table(spec: StrategySpec) -> dict[str, Any]:
@@ -90,61 +73,6 @@ def content_hash(content: object) -> str:
     """A hash of `content`, 16 hexadecimal digits long."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _strategy_rule(keys: ScenarioKeys, rule: StrategyRuleKeys, path: KeyPath) -> Rule:
-    checked = _rule(keys, rule, path)
-    made = replace(checked, delay_ms=rule.delay_ms, is_inline=rule.inline, is_concurrent=rule.concurrent)
-    delay_ms = made.delay_or(keys.compaction_delay_ms)
-    if rule.concurrent and delay_ms == 0:
-        problem = 'a concurrent rule needs a deadline: set delay, such as "10min", or leave it out'
-        raise OptionError((*path, "concurrent"), problem, rule.concurrent)
-    if delay_ms > 0:
-        _check_delay(delay_ms, rule.planner, (*path, "planner", "type"))
-    return made
-
-
-def _rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath) -> Rule:
-    interval_ms = trigger_traits(rule.trigger).interval_ms
-    if interval_ms is not None:
-        check_interval(interval_ms, keys.commit_interval_ms, (*path, "trigger", "interval"))
-    traits = traits_of(rule.planner)
-    problem = unknown_columns(traits.columns, keys.workload.schema.names)
-    if problem:
-        raise OptionError((*path, "planner"), problem)
-    _check_format(traits, keys.table, (*path, "planner", "type"), name_of(type(rule.planner)))
-    return Rule(rule.trigger, rule.planner)
-
-
-def _check_format(traits: PlannerTraits, table: TableKeys, path: KeyPath, name: str) -> None:
-    version, highest = table.version, traits.max_format_version
-    if version is None or highest is None or version <= highest:
-        return
-    usable = [allowed for allowed in table.versions() if allowed <= highest]
-    remedy = (
-        f"set table.{table.version_key} = {max(usable)} instead of {version}, or"
-        if usable
-        else f"format {table.format!r} has none so low; correct max_format_version of the planner or"
-    )
-    part = "rule" if path[0] == "maintenance" else "strategy"
-    raise OptionError(
-        path,
-        f"supports tables up to format version {highest}: {remedy} remove the {part} from a copy of the file",
-        name,
-    )
-
-
-def _check_delay(delay_ms: int, planner: Planner, path: KeyPath) -> None:
-    traits = traits_of(planner)
-    native = sorted(traits.needs - _DELAYABLE - _NARROWING)
-    if native and Capability.DELAYED_COMMIT not in traits.needs:
-        raise OptionError(
-            path,
-            f"cannot be delayed: {', '.join(native)} plans and commits in one call, so no commit of the "
-            f'stream can land in between; set compaction_delay, or the delay of the rule, to "0s" and not to '
-            f'"{duration_ms_text(delay_ms)}", or use a planner that names its files or schedules first',
-            name_of(type(planner)),
-        )
 
 
 def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str | None) -> StrategySpec:

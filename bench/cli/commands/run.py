@@ -26,8 +26,8 @@ from bench.results.rows import rows
 from bench.runs import preflight
 from bench.runs.cases import PlannedRun, Source, plan_runs, repetitions_of
 from bench.runs.suite import Options, drop_left, earlier_runs, locked, run_suite
-from bench.scenario.checks import REPETITIONS_MAX
 from bench.scenario.load import load_scenario
+from bench.scenario.schema import REPETITIONS_MAX
 from bench.secrets import hide_setting, key_of
 from bench.text import counted
 
