@@ -1,47 +1,32 @@
-"""The output of `compare`: what was compared, what differs, the figures and the limits."""
+"""What `compare` answers: strategies against a baseline or new results against old ones, and limits."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
-import typer
+from bench.cli.fail_if import Limit, Outcome, noisy_tests, outcomes
+from bench.errors import ScenarioError
+from bench.keys import known_text
+from bench.results.folders import RunResult, load_runs
+from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
+from bench.results.rows import BASELINE, content_of
+from bench.text import counted, human_percent, named_once
+from reports.data.group import RunGroup, run_groups
+from reports.verdicts.contrasts import (
+    Contrast,
+    confirmed,
+    leading_metrics,
+    metrics_with_figures,
+    old_and_new,
+    with_baselines,
+)
+from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
 
-from bench.cli.fail_if import Limit, Outcome
-from bench.cli.figure_table import scaled
-from bench.cli.output import print_csv, print_heading, print_json, print_paragraph, print_remark, print_tables
-from bench.cli.results_argument import gaps
-from bench.cli.tables import Column
-from bench.results.pooling import Difference
-from bench.results.records import QUICK_WORDS
-from bench.results.rows import Row
-from bench.text import MISSING, counted, human_percent, human_ratio
-from reports.data.group import RunGroup
-from reports.page.markdown import escape, table
-from reports.page.tables import Cell, Table
-from reports.page.tables import Column as PageColumn
-from reports.phrases import Verbatim, format_range
-from reports.verdicts.compare import CONFIDENCE, Comparison
-from reports.verdicts.contrasts import Contrast, confirmatory_metrics
+EVERY_METRIC = "all"
 
-_METHODS = {
-    "paired t on log ratios": "paired t", "Welch's t on logs": "Welch's t",
-    "t on means of sittings": "t of sittings", "exact": "exact", "tolerance": "tolerance",
-    "modelled": "modelled", "none": MISSING,
-}  # fmt: skip
-_CERTAIN = ("exact", "tolerance", "modelled")
-_NO_INTERVAL = (*_CERTAIN, "none")
-
-
-class ComparisonFormat(StrEnum):
-    """How `compare` prints its answer."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
+_Key = tuple[str, str, str]  # scenario, workload, mode
+Compared = Callable[[Sequence[str], Iterable[str]], list[Contrast]]  # of these strategies, by these metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,278 +72,290 @@ class Group:
         return replace(self, notes=(*self.notes, *more))
 
 
-def print_groups(
-    groups: Sequence[Group], output: ComparisonFormat, named: Sequence[str], everything: bool
-) -> None:
-    """Print the comparisons to stdout. With CSV, what they are about and the limits go to stderr.
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to compare, and which limits to test."""
 
-    For people, those that say nothing are left out unless `everything` is wanted or their metric is `named`.
+    metrics: tuple[str, ...]
+    only: tuple[str, ...]
+    limits: tuple[Limit, ...]
+    strictest: Strictness  # of the differences between runs that are tolerated
+    sittings: SittingEffects = ASSUMES_NONE
+
+    def metrics_of(self, *run_groups: RunGroup) -> tuple[str, ...]:
+        """The metrics selected; those not named explicitly are left out where no run has a figure."""
+        known = metrics_with_figures(*run_groups)
+        if self.metrics == (EVERY_METRIC,):
+            return known
+        return self.metrics or tuple(name for name in leading_metrics(run_groups[0]) if name in known)
+
+    def strategies_of(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Those of `labels` that are selected."""
+        return tuple(label for label in labels if not self.only or label in self.only)
+
+
+def compare_pooled(results: Sequence[Path], named: str | None, selection: Selection) -> list[Group]:
+    """Strategies in all of the results compared with a baseline: the one named, or `never`.
+
+    Raises ScenarioError if there is nothing to compare.
     """
-    if output is ComparisonFormat.JSON:
-        print_json({"confidence": CONFIDENCE, "groups": [_json(group) for group in groups]})
-    elif output is ComparisonFormat.CSV:
-        _print_csv(groups)
-    else:
-        for group in groups:
-            shown = _shown(group.contrasts, () if everything else named, everything)
-            folded = len(group.contrasts) - len(shown)
-            if folded:
-                left = f"{counted(folded, 'comparison')} of equal or missing figures, or beside 0"
-                group = group.with_notes([f"left out: {left} (--all shows all)"])
-            (_print_markdown if output is ComparisonFormat.MARKDOWN else _print_table)(group, shown)
-
-
-def _shown(contrasts: Sequence[Contrast], named: Sequence[str], everything: bool) -> tuple[Contrast, ...]:
-    """Decided comparisons first, of these the confirmatory ones; without those that say nothing."""
-    kept = [c for c in contrasts if everything or c.metric.name in named or _says_something(c)]
-    return tuple(sorted(kept, key=lambda c: (_rank(c.comparison), c.role != "confirmatory")))
-
-
-def _says_something(contrast: Contrast) -> bool:
-    """Whether it is more than that figures are equal, are missing, or are compared with 0.
-
-    What a strategy costs is shown even beside a baseline that costs nothing.
-    """
-    comparison = contrast.comparison
-    if comparison.verdict == "equal":
-        return False
-    if contrast.role == "confirmatory" and comparison.verdict in ("more", "less"):
-        return True
-    return comparison.ratio is not None or (comparison.verdict == "undecided" and comparison.n > 0)
-
-
-def _rank(comparison: Comparison) -> int:
-    if comparison.verdict in ("more", "less"):
-        return 0
-    return 1 if comparison.low is not None else 2
-
-
-def _print_table(group: Group, shown: Sequence[Contrast]) -> None:
-    print_heading(group.place)
-    for line in _head(group):
-        print_paragraph(line)
-    comparisons = [_cells(contrast) for contrast in shown]
-    limits = [_tested_cells(tested) for tested in group.tested]
-    tables = (("", _columns(group), comparisons), ("", _TESTED_COLUMNS, limits))
-    print_tables(table for table in tables if table[2])
-    for line in _verdict_lines(group):
-        print_paragraph(line)
-
-
-def _print_markdown(group: Group, shown: Sequence[Contrast]) -> None:
-    typer.echo(f"### {escape(group.place)}\n\n" + "\n".join(f"- {escape(line)}" for line in _head(group)))
-    for columns, lines in (
-        (_columns(group), [_cells(contrast) for contrast in shown]),
-        (_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested]),
-    ):
-        if lines:
-            cells = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in lines)
-            headings = tuple(PageColumn(column.title, is_number=False) for column in columns)
-            typer.echo("\n" + table(Table(headings, cells)))
-    for line in _verdict_lines(group):
-        typer.echo(f"\n{escape(line)}")
-    typer.echo()
-
-
-def _verdict_lines(group: Group) -> list[str]:
-    """What came of the limits, and what fails the build without one."""
-    counts = Counter(tested.outcome for tested in group.tested)
-    summary = ", ".join(
-        f"{counts[name]} {name}" for name in ("broken", "missing", "cannot tell") if counts[name]
-    )
-    limits = [f"limits: {summary or 'all hold'}"] if group.tested else []
-    return limits + [f"failed: {failure}" for failure in group.failures]
-
-
-def _head(group: Group) -> list[str]:
-    """What was compared, from which runs, and how certain the answer is."""
-    lines = [group.title, *(_side(group, side) for side in group.sides)]
-    ratio = "strategy / " + group.headings[1] if len(group.sides) == 1 else "new / old"
-    lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + _certainty(group))
-    if group.is_simulated:
-        lines.append("simulated: nothing was measured, all times come from a cost model")
-    if group.is_quick:
-        lines.append(QUICK_WORDS)
-    lines += [f"differs: {difference}" for difference in group.differences]
-    return lines + [f"note: {note}" for note in group.notes]
-
-
-def _certainty(group: Group) -> str:
-    """How many verdicts rest on noisy figures, and which of them are corrected for their number."""
-    noisy = [contrast for contrast in group.contrasts if contrast.comparison.method not in _NO_INTERVAL]
-    if not noisy:
-        return "; no figure here has an interval"
-    exploratory = sum(contrast.role == "exploratory" for contrast in noisy)
-    corrected = len(noisy) - exploratory
-    names = " and ".join(confirmatory_metrics(next(iter(group.sides.values()))))
-    parts = (
-        [f"; {names}: {counted(corrected, 'verdict')}, family-wise error 5 % (Holm)"] if corrected else [""]
-    )
-    if exploratory:
-        expected = f"{exploratory * (1 - CONFIDENCE):.2g}"
-        parts.append(f"; {counted(exploratory, 'exploratory interval')}: about {expected} miss by chance")
-    return "".join(parts)
-
-
-def _side(group: Group, side: str) -> str:
-    run_group = group.sides[side]
-    counts = ", ".join(f"{row.strategy} {_runs(row)}" for row in run_group.rows)
-    folders = ", ".join(str(folder) for folder in group.folders[side])
-    return f"{side}: {counted(len(run_group.usable_runs), 'run')} from {folders}: {counts}"
-
-
-def _runs(row: Row) -> str:
-    unused = gaps(row)
-    return f"{row.runs} ({unused})" if unused else str(row.runs)
-
-
-def _columns(group: Group) -> tuple[Column, ...]:
-    """The columns, and in which order they are left out where they do not fit: the method first."""
-    figure, other = group.headings
-    return (
-        Column("strategy"), Column("metric"), Column(figure, drop=4), Column(other, drop=3),
-        Column("ratio"), Column("95 % interval", drop=5, shown="if any"), Column("runs", drop=2),
-        Column("method", drop=1), Column("verdict"),
-    )  # fmt: skip
-
-
-def _cells(contrast: Contrast) -> tuple[str, ...]:
-    comparison = contrast.comparison
-    return (
-        contrast.strategy,
-        contrast.metric.name,
-        *figures(contrast.metric.unit, contrast.figure, contrast.other_figure),
-        _ratio(comparison),
-        _interval(comparison),
-        _n(contrast),
-        _METHODS[comparison.method],
-        _verdict(contrast),
-    )
-
-
-def figures(unit: str, *both: float | None) -> list[str]:
-    """Two figures in one unit, that of the larger."""
-    name, texts = scaled(unit, both, both)
-    return [text if text == MISSING else f"{text} {name}".strip() for text in texts]
-
-
-def _ratio(comparison: Comparison) -> str:
-    """The ratio; an exact one that is close to 1 has enough digits to be distinguished from 1."""
-    ratio = comparison.ratio
-    if ratio is None:
-        return MISSING
-    is_close = comparison.method == "exact" and ratio != 1 and abs(ratio - 1) < 0.01
-    return f"{ratio:.4g}x" if is_close else human_ratio(ratio)
-
-
-def _interval(comparison: Comparison) -> str:
-    if comparison.method in _NO_INTERVAL or comparison.low is None or comparison.high is None:
-        return MISSING
-    return format_range(comparison.low, comparison.high)
-
-
-def _n(contrast: Contrast) -> str:
-    """The runs behind a comparison: "3" pairs, or "3 / 2" runs on either side."""
-    return str(contrast.runs) if contrast.is_paired else f"{contrast.runs} / {contrast.other_runs}"
-
-
-def _verdict(contrast: Contrast) -> str:
-    comparison = contrast.comparison
-    verdict = f"{comparison.words}, {contrast.judged}" if contrast.judged else comparison.words
-    if contrast.role == "exploratory" and comparison.method not in _NO_INTERVAL:
-        verdict += " (exploratory)"
-    return f"{verdict}: {comparison.reason}" if comparison.reason else verdict
-
-
-_TESTED_COLUMNS = (Column("strategy"), Column("limit"), Column("outcome"), Column("reason"))
-
-
-def _tested_cells(tested: Tested) -> tuple[str, ...]:
-    return (tested.contrast.strategy, tested.limit.kept, tested.outcome, _reason(tested))
-
-
-def _reason(tested: Tested) -> str:
-    contrast, comparison = tested.contrast, tested.contrast.comparison
-    if tested.outcome == "missing":
-        return "no run has this figure"
-    both = " vs ".join(figures(contrast.metric.unit, contrast.figure, contrast.other_figure))
-    if comparison.low is None or comparison.high is None or comparison.ratio is None:
-        return f"{both}: {comparison.reason}"
-    if comparison.method in _CERTAIN:
-        return f"{both}: {_without_noise(comparison)}"
-    reason = f"{both}: {human_ratio(comparison.ratio)}, 95 % interval "
-    reason += f"{format_range(comparison.low, comparison.high)}, {contrast.sample}"
-    return f"{reason}; {_provable(tested)}" if tested.outcome == "cannot tell" else reason
-
-
-def _without_noise(comparison: Comparison) -> str:
-    """A ratio without an interval: "exactly 2x", "modelled 2x", "1.01x (tolerance 2 %)"."""
-    if comparison.method == "tolerance" and comparison.tolerance:
-        return f"{_ratio(comparison)} (tolerance {human_percent(comparison.tolerance)})"
-    return f"{'modelled' if comparison.method == 'modelled' else 'exactly'} {_ratio(comparison)}"
-
-
-def _provable(tested: Tested) -> str:
-    """What the runs could have proven, so that a reader knows how many more are needed."""
-    least = tested.limit.provable(tested.contrast.comparison, tested.tests)
-    n = tested.contrast.comparison.n
-    return f"n = {n} at the noise seen here proves {least}"
-
-
-def _json(group: Group) -> dict[str, Any]:
-    manifest = next(iter(group.sides.values())).manifest
-    formats = {row.strategy: row.format for run_group in group.sides.values() for row in run_group.rows}
-    return {
-        **{name: getattr(manifest, name) for name in ("scenario", "workload", "format", "mode")},
-        "formats": formats,
-        "compared": group.title,
-        "folders": {side: [str(folder) for folder in folders] for side, folders in group.folders.items()},
-        "runs": {side: {row.strategy: row.runs for row in s.rows} for side, s in group.sides.items()},
-        "differences": [
-            {"field": d.field, "values": list(d.values), "runs": [str(run.folder) for run in d.runs]}
-            for d in group.differences
-        ],
-        "is_quick": group.is_quick,
-        "notes": list(group.notes),
-        "failures": list(group.failures),
-        "comparisons": [_record(contrast) for contrast in group.contrasts],
-        "conditions": [
-            {
-                **_record(tested.contrast),
-                "condition": tested.limit.condition,
-                "outcome": tested.outcome,
-                "explanation": _reason(tested),
-            }
-            for tested in group.tested
-        ],
-    }
-
-
-def _record(contrast: Contrast) -> dict[str, Any]:
-    """One comparison, for programs; keys are never renamed."""
-    comparison = contrast.comparison
-    return {
-        "strategy": contrast.strategy, "against": contrast.other, "metric": contrast.metric.name,
-        "unit": contrast.metric.unit, "figure": contrast.figure, "against_figure": contrast.other_figure,
-        "ratio": comparison.ratio, "low": comparison.low, "high": comparison.high, "n": comparison.n,
-        "runs": contrast.runs, "against_runs": contrast.other_runs, "paired": contrast.is_paired,
-        "method": comparison.method, "role": contrast.role, "p": comparison.p,
-        "adjusted_p": comparison.adjusted_p, "tolerance": comparison.tolerance,
-        "verdict": comparison.verdict, "judged": contrast.judged, "reason": comparison.reason,
-    }  # fmt: skip
-
-
-def _print_csv(groups: Sequence[Group]) -> None:
-    lines = [
-        {name: answer[name] for name in ("scenario", "workload")}
-        | {"format": answer["formats"][record["strategy"]], "mode": answer["mode"]}
-        | record
-        for answer in map(_json, groups)
-        for record in answer["comparisons"]
+    compared = run_groups(load_runs(*results))
+    labels = list(dict.fromkeys(label for run_group in compared for label in run_group.strategies))
+    baseline = named or BASELINE
+    if named is None and baseline not in labels:
+        raise ScenarioError(
+            f"no strategy is called {baseline!r} here: name the one to compare the others with "
+            f"(--baseline {labels[0]!r}), or give two folders, the old results first"
+        )
+    _check_known("--baseline", [baseline], labels)
+    _check_known("--only", selection.only, labels)
+    groups = [
+        _with_baseline(run_group, results, baseline, _baselines(run_group, named), selection)
+        for run_group in compared
     ]
-    if lines:
-        print_csv(list(lines[0]), [list(line.values()) for line in lines])
-    for group in groups:
-        tested = [": ".join(_tested_cells(tested)) for tested in group.tested]
-        for line in [*_head(group), *tested, *_verdict_lines(group)]:
-            print_remark(line)
+    if not any(group.contrasts or group.failures for group in groups):
+        raise ScenarioError(
+            f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario and mode, "
+            f"or --only excludes all of them; strategies here: {', '.join(labels)}"
+        )
+    return groups
+
+
+def _baselines(run_group: RunGroup, named: str | None) -> dict[str, str]:
+    """What each strategy is compared with: the one named, or else `never` in its variant."""
+    if named is not None:
+        return dict.fromkeys(run_group.strategies, named)
+    return {row.strategy: BASELINE if row.is_baseline else row.baseline for row in run_group.rows}
+
+
+def _with_baseline(
+    run_group: RunGroup, results: Sequence[Path], baseline: str, baselines: Mapping[str, str],
+    selection: Selection,
+) -> Group:  # fmt: skip
+    differing = check_pooled(run_group.usable_runs, selection.strictest)
+    chosen = selection.strategies_of(label for label in run_group.strategies if label != baseline)
+    failures = list(_faults(run_group, (*chosen, baseline))) if selection.limits else []
+    wanted = dict.fromkeys((baseline, *(baselines[label] for label in chosen)))
+    absent = [label for label in wanted if label not in run_group.strategies]
+    others = [label for label in chosen if baselines[label] not in absent]
+    notes = [f"{label} did not run here: nothing to compare with" for label in absent]
+    if selection.limits:
+        failures += [f"{label} is missing: nothing to compare with" for label in absent]
+
+    def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
+        chosen_baselines = {label: baselines[label] for label in strategies}
+        return with_baselines(run_group, chosen_baselines, metrics, selection.sittings)
+
+    contrasts = compared(others, selection.metrics_of(run_group))
+    tested, inapplicable = _tested(selection.limits, others, compared)
+    if len({run.manifest.suite_id for run in run_group.usable_runs}) > 1:
+        notes += _sittings([*contrasts, *(one.contrast for one in tested)], selection.sittings)
+    return Group(
+        place=_place(run_group),
+        title=f"each strategy compared with {baseline}{_of_variants(baseline, baselines)}",
+        sides={"pooled": run_group},
+        folders={"pooled": tuple(results)},
+        headings=("figure", baseline),
+        contrasts=tuple(contrasts),
+        tested=tested,
+        differences=differing,
+        notes=(*notes, *inapplicable),
+        failures=tuple(failures),
+    )
+
+
+def _of_variants(baseline: str, baselines: Mapping[str, str]) -> str:
+    """What is said where strategies in a variant have a baseline of their own."""
+    if len({*baselines.values()}) == 1:
+        return ""
+    return f" of its variant; {baseline} in a variant, with {baseline} as it is"
+
+
+def compare_old_and_new(results: Sequence[Path], selection: Selection) -> list[Group]:
+    """Each strategy in the second results compared with itself in the first.
+
+    Raises ScenarioError if there is nothing to compare.
+    """
+    old, new = ({_key(s): s for s in run_groups(load_runs(folder))} for folder in results)
+    shared = [key for key in old if key in new]
+    if not shared:
+        _refuse_unrelated(old, new)
+    labels = [label for key in shared for label in {**_labels(old[key]), **_labels(new[key])}]
+    _check_known("--only", selection.only, labels)
+    groups = [_new_and_old(old[key], new[key], results, selection) for key in shared]
+    if not any(group.contrasts or group.failures for group in groups):
+        raise ScenarioError(
+            f"{results[0]} and {results[1]}: no strategy has a usable run in both, or --only excludes all of "
+            "them; use --baseline STRATEGY to pool the folders and compare strategies with each other"
+        )
+    notes = [
+        f"{_place(one)} is in one folder only" for key, one in {**old, **new}.items() if key not in shared
+    ]
+    gone = [f"{_place(one)}: the new results have no run of it" for key, one in old.items() if key not in new]
+    failures = tuple(gone if selection.limits else ())
+    first = replace(groups[0], failures=(*groups[0].failures, *failures))
+    return [first.with_notes(notes), *groups[1:]]
+
+
+def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selection: Selection) -> Group:
+    differing = _check_both(old, new, selection.strictest)
+    strategies = selection.strategies_of(label for label in old.strategies if label in new.strategies)
+    gone = selection.strategies_of(label for label in old.strategies if label not in new.strategies)
+    failures: list[str] = []
+    if selection.limits:
+        failures += _faults(new, selection.strategies_of(new.strategies))
+        failures += [f"{label}: the new results have no run of it" for label in gone]
+
+    def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
+        return old_and_new(old, new, strategies, metrics, selection.sittings)
+
+    contrasts = compared(strategies, selection.metrics_of(old, new))
+    tested, inapplicable = _tested(selection.limits, strategies, compared)
+    timings = [*contrasts, *(one.contrast for one in tested)]
+    return Group(
+        place=_place(old, new),
+        title=f"new ({results[1]}) compared with old ({results[0]}), each strategy with itself",
+        sides={"old": old, "new": new},
+        folders={"old": (results[0],), "new": (results[1],)},
+        headings=("new", "old"),
+        contrasts=tuple(contrasts),
+        tested=tested,
+        differences=differing,
+        notes=(*_sittings(timings, selection.sittings), *_one_sided(old, new), *inapplicable),
+        failures=tuple(failures),
+    )
+
+
+def _tested(
+    limits: Sequence[Limit], strategies: Sequence[str], compared: Compared
+) -> tuple[tuple[Tested, ...], tuple[str, ...]]:
+    """Each limit tested on each strategy as if it were the only one, and notes on where it does not apply.
+
+    A figure that the other side has is missing. One that neither side has does not apply, unless no strategy
+    has it: then the limit could never be broken.
+    """
+    tested: list[Tested] = []
+    notes: list[str] = []
+    for limit in limits:
+        contrasts = compared(strategies, [limit.metric])
+        is_known = any(c.figure is not None or c.other_figure is not None for c in contrasts)
+        for contrast in contrasts:
+            if contrast.figure is not None:
+                tested.append(Tested(limit, contrast, limit.alone(contrast.comparison)))
+            elif contrast.other_figure is not None or not is_known:
+                tested.append(Tested(limit, contrast, "missing"))
+            else:
+                notes.append(f"{limit.metric} does not apply to {contrast.strategy}: neither side has it")
+    return tuple(tested), tuple(notes)
+
+
+def decided_jointly(groups: Sequence[Group]) -> list[Group]:
+    """The groups with all verdicts, and all outcomes of limits, corrected for how many the page has."""
+    verdicts = iter(confirmed([contrast for group in groups for contrast in group.contrasts]))
+    present = [one for group in groups for one in group.tested if one.outcome != "missing"]
+    tests = [(one.limit, one.contrast.comparison) for one in present]
+    noisy = noisy_tests(tests)
+    decided = iter(outcomes(tests))
+    return [
+        replace(
+            group,
+            contrasts=tuple(islice(verdicts, len(group.contrasts))),
+            tested=tuple(
+                one if one.outcome == "missing" else replace(one, outcome=next(decided), tests=noisy)
+                for one in group.tested
+            ),
+        )
+        for group in groups
+    ]
+
+
+def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
+    """Runs of these strategies that lost rows, or did not finish and were not repeated successfully."""
+    done = {_repetition(run) for run in run_group.usable_runs}
+    for label in labels:
+        runs = [run for run in run_group.runs if run.manifest.strategy == label]
+        wrong = sum(content_of(run) == "differs" for run in runs)
+        open_runs = [run for run in runs if not run.finished and _repetition(run) not in done]
+        interrupted = sum(run.end is None for run in open_runs)
+        failed = len(open_runs) - interrupted
+        if wrong:
+            yield f"{label}: {counted(wrong, 'run')} lost rows or changed them (content check)"
+        if failed:
+            yield f"{label}: {counted(failed, 'run')} failed"
+        if interrupted:
+            yield f"{label}: {counted(interrupted, 'run')} interrupted"
+
+
+def _repetition(run: RunResult) -> tuple[Path, str, int]:
+    return (run.folder.parent, run.manifest.strategy, run.manifest.repetition)
+
+
+def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterable[str]:
+    """What is assumed of the sittings in which runs were made, where timings of several are compared."""
+    methods = {(contrast.metric.name, contrast.comparison.method): None for contrast in contrasts}
+    if any(method == "t on means of sittings" for _, method in methods):
+        yield "each side has several sittings, so their means are compared"
+    moved = dict.fromkeys(metric for metric, method in methods if method == "Welch's t on logs")
+    unknown = [metric for metric in moved if effects.of(metric) is None]
+    if len(unknown) < len(moved):
+        sd = (
+            f"by {human_percent(effects.otherwise.sd)} (1 sd)" if effects.otherwise else "as `trust` measured"
+        )
+        yield f"intervals are widened for sittings that differ {sd}"
+    if unknown:
+        named = (
+            "" if effects == ASSUMES_NONE else f" in {', '.join(unknown)}, which --sitting-sd does not cover"
+        )
+        yield (
+            f"assumes that sittings do not differ{named}: what the machine did between them counts as a "
+            "difference; `make trust` measures it (--sitting-sd)"
+        )
+
+
+def _check_both(old: RunGroup, new: RunGroup, strictest: Strictness) -> tuple[Difference, ...]:
+    within = [*check_pooled(old.usable_runs, strictest), *check_pooled(new.usable_runs, strictest)]
+    between = check_old_and_new(old.usable_runs, new.usable_runs, strictest)
+    reported = {difference.field for difference in between}
+    return (*between, *(difference for difference in within if difference.field not in reported))
+
+
+def _one_sided(old: RunGroup, new: RunGroup) -> Iterable[str]:
+    for label in {**_labels(old), **_labels(new)}:
+        if label not in new.strategies or label not in old.strategies:
+            yield f"{label} ran in the {'old' if label in old.strategies else 'new'} results only"
+    if _began(new.runs) < _began(old.runs):
+        yield "the new results are older than the old ones: are the folders in the right order?"
+
+
+def _refuse_unrelated(old: Mapping[_Key, RunGroup], new: Mapping[_Key, RunGroup]) -> None:
+    old_runs, new_runs = ([run for s in side.values() for run in s.runs] for side in (old, new))
+    check_old_and_new(old_runs[:1], new_runs[:1], Strictness.ON_REQUEST)
+    raise ScenarioError(
+        "the results have no scenario in common: the old ones have "
+        f"{', '.join(map(_place, old.values()))}; the new ones have {', '.join(map(_place, new.values()))}"
+    )
+
+
+def _check_known(option: str, names: Iterable[str], labels: Sequence[str]) -> None:
+    for name in names:
+        if name not in labels:
+            raise ScenarioError(f"{option} {name!r}: no such strategy here; {known_text(name, set(labels))}")
+
+
+def _began(runs: Iterable[RunResult]) -> str:
+    return min(run.manifest.started_utc for run in runs)
+
+
+def _labels(run_group: RunGroup) -> dict[str, None]:
+    return dict.fromkeys(run_group.strategies)
+
+
+def _key(run_group: RunGroup) -> _Key:
+    m = run_group.manifest
+    return (m.scenario, m.workload, m.mode)
+
+
+def _place(*sides: RunGroup) -> str:
+    m = sides[0].manifest
+    formats = named_once(row.format for side in sides for row in side.rows)
+    return f"{m.scenario}: {m.workload} on {formats}, {m.mode}"

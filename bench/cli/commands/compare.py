@@ -1,62 +1,25 @@
 """`compactbench compare`: strategies against a baseline, or new results against old ones."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from bench.cli.comparison import ComparisonFormat, Group, Tested, print_groups
-from bench.cli.fail_if import Limit, noisy_tests, outcomes, parse_limit
-from bench.cli.sitting_sd import parse_sitting_sd
-from bench.errors import EXIT_CANNOT_TELL, ScenarioError
+from bench.cli.comparison import EVERY_METRIC, Selection, compare_old_and_new, compare_pooled, decided_jointly
+from bench.cli.comparison_output import ComparisonFormat, print_groups
+from bench.cli.fail_if import parse_limit
+from bench.errors import EXIT_CANNOT_TELL, ScenarioError, first_error
 from bench.keys import known_text
-from bench.results.folders import RunResult, load_runs
-from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
-from bench.results.rows import BASELINE, METRIC_BY_NAME, content_of
-from bench.text import counted, human_percent, named_once
-from reports.data.group import RunGroup, run_groups
-from reports.verdicts.contrasts import (
-    Contrast,
-    confirmed,
-    leading_metrics,
-    metrics_with_figures,
-    old_and_new,
-    with_baselines,
-)
-from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
+from bench.results.pooling import Strictness
+from bench.results.rows import METRIC_BY_NAME, METRICS
+from reports.verdicts.sittings import ASSUMES_NONE, SittingEffect, SittingEffects
 
-EVERY_METRIC = "all"
 EXIT_BROKEN = 1
+
+
 RESULTS = Path("results")  # where `run` writes unless told otherwise
-
-_Key = tuple[str, str, str]  # scenario, workload, mode
-
-Compared = Callable[[Sequence[str], Iterable[str]], list[Contrast]]  # of these strategies, by these metrics
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What to compare, and which limits to test."""
-
-    metrics: tuple[str, ...]
-    only: tuple[str, ...]
-    limits: tuple[Limit, ...]
-    strictest: Strictness  # of the differences between runs that are tolerated
-    sittings: SittingEffects = ASSUMES_NONE
-
-    def metrics_of(self, *run_groups: RunGroup) -> tuple[str, ...]:
-        """The metrics selected; those not named explicitly are left out where no run has a figure."""
-        known = metrics_with_figures(*run_groups)
-        if self.metrics == (EVERY_METRIC,):
-            return known
-        return self.metrics or tuple(name for name in leading_metrics(run_groups[0]) if name in known)
-
-    def strategies_of(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """Those of `labels` that are selected."""
-        return tuple(label for label in labels if not self.only or label in self.only)
 
 
 def compare(
@@ -141,12 +104,16 @@ def compare(
         tuple(only or ()),
         tuple(parse_limit(text) for text in fail_if or ()),
         Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED,
-        ASSUMES_NONE if sitting_sd is None else parse_sitting_sd(sitting_sd),
+        ASSUMES_NONE if sitting_sd is None else _sitting_effects(sitting_sd),
     )
     folders = tuple(results or (RESULTS,))
     is_old_and_new = baseline is None and len(folders) == 2
-    made = _old_and_new(folders, selection) if is_old_and_new else _pooled(folders, baseline, selection)
-    groups = _jointly(made)
+    made = (
+        compare_old_and_new(folders, selection)
+        if is_old_and_new
+        else compare_pooled(folders, baseline, selection)
+    )
+    groups = decided_jointly(made)
     print_groups(groups, output, selection.metrics, everything)
     found = {tested.outcome for group in groups for tested in group.tested}
     if found & {"broken", "missing"} or any(group.failures for group in groups):
@@ -163,260 +130,39 @@ def _metrics(names: Sequence[str]) -> tuple[str, ...]:
     return (EVERY_METRIC,) if EVERY_METRIC in names else tuple(dict.fromkeys(names))
 
 
-def _pooled(results: Sequence[Path], named: str | None, selection: Selection) -> list[Group]:
-    compared = run_groups(load_runs(*results))
-    labels = list(dict.fromkeys(label for run_group in compared for label in run_group.strategies))
-    baseline = named or BASELINE
-    if named is None and baseline not in labels:
-        raise ScenarioError(
-            f"no strategy is called {baseline!r} here: name the one to compare the others with "
-            f"(--baseline {labels[0]!r}), or give two folders, the old results first"
-        )
-    _check_known("--baseline", [baseline], labels)
-    _check_known("--only", selection.only, labels)
-    groups = [
-        _with_baseline(run_group, results, baseline, _baselines(run_group, named), selection)
-        for run_group in compared
-    ]
-    if not any(group.contrasts or group.failures for group in groups):
-        raise ScenarioError(
-            f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario and mode, "
-            f"or --only excludes all of them; strategies here: {', '.join(labels)}"
-        )
-    return groups
+class _Measured(BaseModel):
+    sd: float = Field(ge=0, lt=1)  # of logs
+    sittings: float = Field(ge=2, allow_inf_nan=False)
 
 
-def _baselines(run_group: RunGroup, named: str | None) -> dict[str, str]:
-    """What each strategy is compared with: the one named, or else `never` in its variant."""
-    if named is not None:
-        return dict.fromkeys(run_group.strategies, named)
-    return {row.strategy: BASELINE if row.is_baseline else row.baseline for row in run_group.rows}
+def _sitting_effects(text: str) -> SittingEffects:
+    """How far sittings are apart: one sd of logs for all timings, such as "0.05", or the path of a file.
 
-
-def _with_baseline(
-    run_group: RunGroup, results: Sequence[Path], baseline: str, baselines: Mapping[str, str],
-    selection: Selection,
-) -> Group:  # fmt: skip
-    differing = check_pooled(run_group.usable_runs, selection.strictest)
-    chosen = selection.strategies_of(label for label in run_group.strategies if label != baseline)
-    failures = list(_faults(run_group, (*chosen, baseline))) if selection.limits else []
-    wanted = dict.fromkeys((baseline, *(baselines[label] for label in chosen)))
-    absent = [label for label in wanted if label not in run_group.strategies]
-    others = [label for label in chosen if baselines[label] not in absent]
-    notes = [f"{label} did not run here: nothing to compare with" for label in absent]
-    if selection.limits:
-        failures += [f"{label} is missing: nothing to compare with" for label in absent]
-
-    def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
-        chosen_baselines = {label: baselines[label] for label in strategies}
-        return with_baselines(run_group, chosen_baselines, metrics, selection.sittings)
-
-    contrasts = compared(others, selection.metrics_of(run_group))
-    tested, inapplicable = _tested(selection.limits, others, compared)
-    if len({run.manifest.suite_id for run in run_group.usable_runs}) > 1:
-        notes += _sittings([*contrasts, *(one.contrast for one in tested)], selection.sittings)
-    return Group(
-        place=_place(run_group),
-        title=f"each strategy compared with {baseline}{_of_variants(baseline, baselines)}",
-        sides={"pooled": run_group},
-        folders={"pooled": tuple(results)},
-        headings=("figure", baseline),
-        contrasts=tuple(contrasts),
-        tested=tested,
-        differences=differing,
-        notes=(*notes, *inapplicable),
-        failures=tuple(failures),
-    )
-
-
-def _of_variants(baseline: str, baselines: Mapping[str, str]) -> str:
-    """What is said where strategies in a variant have a baseline of their own."""
-    if len({*baselines.values()}) == 1:
-        return ""
-    return f" of its variant; {baseline} in a variant, with {baseline} as it is"
-
-
-def _old_and_new(results: Sequence[Path], selection: Selection) -> list[Group]:
-    old, new = ({_key(s): s for s in run_groups(load_runs(folder))} for folder in results)
-    shared = [key for key in old if key in new]
-    if not shared:
-        _refuse_unrelated(old, new)
-    labels = [label for key in shared for label in {**_labels(old[key]), **_labels(new[key])}]
-    _check_known("--only", selection.only, labels)
-    groups = [_new_and_old(old[key], new[key], results, selection) for key in shared]
-    if not any(group.contrasts or group.failures for group in groups):
-        raise ScenarioError(
-            f"{results[0]} and {results[1]}: no strategy has a usable run in both, or --only excludes all of "
-            "them; use --baseline STRATEGY to pool the folders and compare strategies with each other"
-        )
-    notes = [
-        f"{_place(one)} is in one folder only" for key, one in {**old, **new}.items() if key not in shared
-    ]
-    gone = [f"{_place(one)}: the new results have no run of it" for key, one in old.items() if key not in new]
-    failures = tuple(gone if selection.limits else ())
-    first = replace(groups[0], failures=(*groups[0].failures, *failures))
-    return [first.with_notes(notes), *groups[1:]]
-
-
-def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selection: Selection) -> Group:
-    differing = _check_both(old, new, selection.strictest)
-    strategies = selection.strategies_of(label for label in old.strategies if label in new.strategies)
-    gone = selection.strategies_of(label for label in old.strategies if label not in new.strategies)
-    failures: list[str] = []
-    if selection.limits:
-        failures += _faults(new, selection.strategies_of(new.strategies))
-        failures += [f"{label}: the new results have no run of it" for label in gone]
-
-    def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
-        return old_and_new(old, new, strategies, metrics, selection.sittings)
-
-    contrasts = compared(strategies, selection.metrics_of(old, new))
-    tested, inapplicable = _tested(selection.limits, strategies, compared)
-    timings = [*contrasts, *(one.contrast for one in tested)]
-    return Group(
-        place=_place(old, new),
-        title=f"new ({results[1]}) compared with old ({results[0]}), each strategy with itself",
-        sides={"old": old, "new": new},
-        folders={"old": (results[0],), "new": (results[1],)},
-        headings=("new", "old"),
-        contrasts=tuple(contrasts),
-        tested=tested,
-        differences=differing,
-        notes=(*_sittings(timings, selection.sittings), *_one_sided(old, new), *inapplicable),
-        failures=tuple(failures),
-    )
-
-
-def _tested(
-    limits: Sequence[Limit], strategies: Sequence[str], compared: Compared
-) -> tuple[tuple[Tested, ...], tuple[str, ...]]:
-    """Each limit tested on each strategy as if it were the only one, and notes on where it does not apply.
-
-    A figure that the other side has is missing. One that neither side has does not apply, unless no strategy
-    has it: then the limit could never be broken.
+    The file has the form {"query_mean_s": {"sd": 0.04, "sittings": 5}, ...}. Raises ScenarioError for
+    anything else.
     """
-    tested: list[Tested] = []
-    notes: list[str] = []
-    for limit in limits:
-        contrasts = compared(strategies, [limit.metric])
-        is_known = any(c.figure is not None or c.other_figure is not None for c in contrasts)
-        for contrast in contrasts:
-            if contrast.figure is not None:
-                tested.append(Tested(limit, contrast, limit.alone(contrast.comparison)))
-            elif contrast.other_figure is not None or not is_known:
-                tested.append(Tested(limit, contrast, "missing"))
-            else:
-                notes.append(f"{limit.metric} does not apply to {contrast.strategy}: neither side has it")
-    return tuple(tested), tuple(notes)
-
-
-def _jointly(groups: Sequence[Group]) -> list[Group]:
-    """The groups with all verdicts, and all outcomes of limits, corrected for how many the page has."""
-    verdicts = iter(confirmed([contrast for group in groups for contrast in group.contrasts]))
-    present = [one for group in groups for one in group.tested if one.outcome != "missing"]
-    tests = [(one.limit, one.contrast.comparison) for one in present]
-    noisy = noisy_tests(tests)
-    decided = iter(outcomes(tests))
-    return [
-        replace(
-            group,
-            contrasts=tuple(islice(verdicts, len(group.contrasts))),
-            tested=tuple(
-                one if one.outcome == "missing" else replace(one, outcome=next(decided), tests=noisy)
-                for one in group.tested
-            ),
+    problem = f"--sitting-sd {text}: {{}}; give a number such as 0.05, or the file that `make trust` wrote"
+    try:
+        if _is_number(text):
+            return SittingEffects({}, SittingEffect(_Measured(sd=float(text), sittings=2).sd))
+        measured = TypeAdapter(Annotated[dict[str, _Measured], Field(min_length=1)]).validate_json(
+            Path(text).read_bytes()
         )
-        for group in groups
-    ]
+    except OSError as error:
+        raise ScenarioError(problem.format(f"cannot be read ({error.strerror})")) from error
+    except ValidationError as error:
+        raise ScenarioError(problem.format(first_error(error))) from error
+    timings = [metric.name for metric in METRICS if metric.basis == "timing"]  # sittings move nothing else
+    for metric in measured:
+        if metric not in timings:
+            known = known_text(metric, timings)
+            raise ScenarioError(f"--sitting-sd {text}: {metric!r}: no such timing; {known}")
+    return SittingEffects({name: SittingEffect(m.sd, m.sittings - 1) for name, m in measured.items()})
 
 
-def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
-    """Runs of these strategies that lost rows, or did not finish and were not repeated successfully."""
-    done = {_repetition(run) for run in run_group.usable_runs}
-    for label in labels:
-        runs = [run for run in run_group.runs if run.manifest.strategy == label]
-        wrong = sum(content_of(run) == "differs" for run in runs)
-        open_runs = [run for run in runs if not run.finished and _repetition(run) not in done]
-        interrupted = sum(run.end is None for run in open_runs)
-        failed = len(open_runs) - interrupted
-        if wrong:
-            yield f"{label}: {counted(wrong, 'run')} lost rows or changed them (content check)"
-        if failed:
-            yield f"{label}: {counted(failed, 'run')} failed"
-        if interrupted:
-            yield f"{label}: {counted(interrupted, 'run')} interrupted"
-
-
-def _repetition(run: RunResult) -> tuple[Path, str, int]:
-    return (run.folder.parent, run.manifest.strategy, run.manifest.repetition)
-
-
-def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterable[str]:
-    """What is assumed of the sittings in which runs were made, where timings of several are compared."""
-    methods = {(contrast.metric.name, contrast.comparison.method): None for contrast in contrasts}
-    if any(method == "t on means of sittings" for _, method in methods):
-        yield "each side has several sittings, so their means are compared"
-    moved = dict.fromkeys(metric for metric, method in methods if method == "Welch's t on logs")
-    unknown = [metric for metric in moved if effects.of(metric) is None]
-    if len(unknown) < len(moved):
-        sd = (
-            f"by {human_percent(effects.otherwise.sd)} (1 sd)" if effects.otherwise else "as `trust` measured"
-        )
-        yield f"intervals are widened for sittings that differ {sd}"
-    if unknown:
-        named = (
-            "" if effects == ASSUMES_NONE else f" in {', '.join(unknown)}, which --sitting-sd does not cover"
-        )
-        yield (
-            f"assumes that sittings do not differ{named}: what the machine did between them counts as a "
-            "difference; `make trust` measures it (--sitting-sd)"
-        )
-
-
-def _check_both(old: RunGroup, new: RunGroup, strictest: Strictness) -> tuple[Difference, ...]:
-    within = [*check_pooled(old.usable_runs, strictest), *check_pooled(new.usable_runs, strictest)]
-    between = check_old_and_new(old.usable_runs, new.usable_runs, strictest)
-    reported = {difference.field for difference in between}
-    return (*between, *(difference for difference in within if difference.field not in reported))
-
-
-def _one_sided(old: RunGroup, new: RunGroup) -> Iterable[str]:
-    for label in {**_labels(old), **_labels(new)}:
-        if label not in new.strategies or label not in old.strategies:
-            yield f"{label} ran in the {'old' if label in old.strategies else 'new'} results only"
-    if _began(new.runs) < _began(old.runs):
-        yield "the new results are older than the old ones: are the folders in the right order?"
-
-
-def _refuse_unrelated(old: Mapping[_Key, RunGroup], new: Mapping[_Key, RunGroup]) -> None:
-    old_runs, new_runs = ([run for s in side.values() for run in s.runs] for side in (old, new))
-    check_old_and_new(old_runs[:1], new_runs[:1], Strictness.ON_REQUEST)
-    raise ScenarioError(
-        "the results have no scenario in common: the old ones have "
-        f"{', '.join(map(_place, old.values()))}; the new ones have {', '.join(map(_place, new.values()))}"
-    )
-
-
-def _check_known(option: str, names: Iterable[str], labels: Sequence[str]) -> None:
-    for name in names:
-        if name not in labels:
-            raise ScenarioError(f"{option} {name!r}: no such strategy here; {known_text(name, set(labels))}")
-
-
-def _began(runs: Iterable[RunResult]) -> str:
-    return min(run.manifest.started_utc for run in runs)
-
-
-def _labels(run_group: RunGroup) -> dict[str, None]:
-    return dict.fromkeys(run_group.strategies)
-
-
-def _key(run_group: RunGroup) -> _Key:
-    m = run_group.manifest
-    return (m.scenario, m.workload, m.mode)
-
-
-def _place(*sides: RunGroup) -> str:
-    m = sides[0].manifest
-    formats = named_once(row.format for side in sides for row in side.rows)
-    return f"{m.scenario}: {m.workload} on {formats}, {m.mode}"
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
