@@ -8,11 +8,10 @@ from collections.abc import Callable
 from strategies.amoro.planner import Amoro
 from strategies.delta.delta_rs import DeltaRs
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
-from strategies.hudi.archive import Archive
-from strategies.hudi.clean import Clean
 from strategies.hudi.cluster import Clustering
 from strategies.hudi.compact import Compaction
 from strategies.hudi.log_compact import LogCompaction
+from strategies.hudi.retention import Archive, Clean
 from strategies.hudi.triggers import (
     NumAndTime,
     NumCommits,

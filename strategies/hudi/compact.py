@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction.registry import strategy_of, uses_today
 from strategies.hudi.compaction_options import COMPACTION_OPTIONS, compaction_texts
+from strategies.hudi.compaction_strategies import strategy_of, uses_today
 from strategies.options import OptionValue
 from strategies.plan import Capability, Native, Plan, Reason
 from strategies.planner import Planner, PlannerTraits

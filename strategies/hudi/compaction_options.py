@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 
-from strategies.hudi.compaction.registry import reads
-from strategies.hudi.compaction.strategy import (
+from strategies.hudi.compaction_strategies import (
     DEFAULT_TARGET_IO_MIB,
     DEFAULT_TARGET_PARTITIONS,
     Settings,
+    reads,
 )
 from strategies.hudi.incremental import INCREMENTAL
 from strategies.java_values import parse_boolean, parse_int, parse_long

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction.strategy import CompactionStrategy, Settings
+from strategies.hudi.compaction_strategies import CompactionStrategy, Settings
 from strategies.hudi.files import Action, HudiState
 from strategies.hudi.incremental import all_partitions, incremental_partitions
 from strategies.hudi.operations import Operation

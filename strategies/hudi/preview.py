@@ -8,9 +8,9 @@ from datetime import date
 
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction.registry import strategy_of
 from strategies.hudi.compaction_options import compaction_settings
 from strategies.hudi.compaction_plan import CompactionPlan, plan_compaction
+from strategies.hudi.compaction_strategies import strategy_of
 from strategies.hudi.files import FileSlice, hudi_state
 from strategies.plan import Action, Native
 from strategies.preview import Preview, PreviewError, RewriteGroup, equal_shares

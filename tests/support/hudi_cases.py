@@ -6,7 +6,6 @@ from datetime import date, timedelta
 from hudi_tables import hudi_table, slice_files
 from hypothesis import strategies as st
 
-from strategies.hudi.compaction.registry import STRATEGIES
 from strategies.hudi.compaction_options import (
     INCREMENTAL,
     LOG_BYTES_MIN,
@@ -15,6 +14,7 @@ from strategies.hudi.compaction_options import (
     TARGET_IO,
     TARGET_PARTITIONS,
 )
+from strategies.hudi.compaction_strategies import STRATEGIES
 from strategies.hudi.files import HudiState
 from strategies.state import MIB
 

@@ -12,7 +12,7 @@ from hudi_cases import Case
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from strategies.hudi.compaction.registry import class_names
+from strategies.hudi.compaction_strategies import class_names
 from strategies.hudi.files import FileGroupId, FileSlice
 
 _INSTANT = "20240101000000000"

@@ -24,8 +24,8 @@ from strategies.hudi.cluster import Clustering
 from strategies.hudi.clustering_plan import GROUP_BYTES, SMALL_FILE_LIMIT, TARGET_BYTES, clustering_options
 from strategies.hudi.commands import Command
 from strategies.hudi.compact import Compaction
-from strategies.hudi.compaction.registry import uses_today
 from strategies.hudi.compaction_options import compaction_settings
+from strategies.hudi.compaction_strategies import uses_today
 from strategies.hudi.files import FileSlice, HudiState
 from strategies.hudi.log_compact import LogCompaction
 from strategies.plan import Action, Native

@@ -4,9 +4,6 @@ from bench.engines.contract import TableSpec
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read, keys_of
 from strategies.hudi.cluster import Clustering
 from strategies.hudi.compact import Compaction
-from strategies.hudi.compaction.day_based import DayBased
-from strategies.hudi.compaction.partition_regex_based import PartitionRegexBased
-from strategies.hudi.compaction.registry import names_of, reads_dates, uses_today
 from strategies.hudi.compaction_options import (
     PARTITION_REGEX,
     TARGET_IO,
@@ -14,6 +11,13 @@ from strategies.hudi.compaction_options import (
     compaction_settings,
     compaction_texts,
     without_effect,
+)
+from strategies.hudi.compaction_strategies import (
+    DayBased,
+    PartitionRegexBased,
+    names_of,
+    reads_dates,
+    uses_today,
 )
 from strategies.hudi.log_compact import LogCompaction
 from strategies.hudi.triggers import HUDI_TRIGGERS

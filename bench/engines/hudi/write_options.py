@@ -14,7 +14,7 @@ from bench.engines.hudi.table_keys import (
     is_merge_on_read,
     keys_of,
 )
-from strategies.hudi.compaction.registry import class_names
+from strategies.hudi.compaction_strategies import class_names
 
 IS_DELETED = "_hoodie_is_deleted"  # a column: a row that has it set deletes the row of its key
 _TASKS = 2

@@ -8,11 +8,10 @@ from hudi_cases import cases
 from hudi_oracle import HudiOracle, JavaPlan
 from hypothesis import HealthCheck, given, settings
 
+from strategies.hudi import compaction_strategies
 from strategies.hudi.compact import Compaction
-from strategies.hudi.compaction import bounded_partition_aware, day_based
-from strategies.hudi.compaction.log_file_size_based import LogFileSizeBased
-from strategies.hudi.compaction.registry import STRATEGIES
 from strategies.hudi.compaction_options import INCREMENTAL
+from strategies.hudi.compaction_strategies import STRATEGIES, Choice, DayBased, LogFileSizeBased
 from strategies.hudi.dates import day_of
 from strategies.hudi.operations import Operation
 from strategies.hudi.preview import planned_compaction
@@ -122,17 +121,21 @@ def _rounded_up(operation):
     return -(-(operation.slice.base_bytes + operation.log_bytes) // MIB) + operation.slice.base_bytes // MIB
 
 
-_EARLIEST = bounded_partition_aware._earliest_day
+_EARLIEST = compaction_strategies._earliest_day
+
+
+def _latest_by_text(self, partitions, settings):
+    return Choice(sorted(partitions, reverse=True)[: settings.target_partitions])
 
 
 @pytest.mark.parametrize(
     ("owner", "name", "mutant"),
     [
         # As Hudi's documentation has it: today - 3 is no longer among the last 3.
-        (bounded_partition_aware, "_earliest_day", lambda settings: _EARLIEST(settings) + 1),
-        (bounded_partition_aware, "grouped", dict.fromkeys),
-        (bounded_partition_aware, "latest_first", lambda partitions: sorted(partitions, reverse=True)),
-        (day_based, "day_of", lambda partition: partition),
+        (compaction_strategies, "_earliest_day", lambda settings: _EARLIEST(settings) + 1),
+        (compaction_strategies, "grouped", dict.fromkeys),
+        (compaction_strategies, "latest_first", lambda partitions: sorted(partitions, reverse=True)),
+        (DayBased, "partitions", _latest_by_text),
         (LogFileSizeBased, "threshold", lambda self, settings: settings.log_bytes_min + 1),
         (Operation, "io_mib", property(_rounded_up)),
     ],

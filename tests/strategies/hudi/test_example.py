@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from hudi_tables import DAY_MS, hudi_table, slice_files
 
-from strategies.hudi.compaction.registry import strategy_of
-from strategies.hudi.compaction.strategy import Settings
 from strategies.hudi.compaction_plan import plan_compaction
+from strategies.hudi.compaction_strategies import Settings, strategy_of
 from strategies.hudi.dates import day_of
 from strategies.state import MIB
 

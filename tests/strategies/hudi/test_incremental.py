@@ -2,9 +2,8 @@
 
 from hudi_tables import compaction, delta_commit, hudi_table, slice_files
 
-from strategies.hudi.compaction.registry import strategy_of
-from strategies.hudi.compaction.strategy import Settings
 from strategies.hudi.compaction_plan import plan_compaction
+from strategies.hudi.compaction_strategies import Settings, strategy_of
 
 A, B, C = "2026/01/01", "2026/01/02", "2026/01/03"
 

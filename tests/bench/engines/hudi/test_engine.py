@@ -25,8 +25,6 @@ from bench.engines.hudi.packing import AUTO_SPLIT, SMALL_FILE_LIMIT, SPLIT_ROWS
 from bench.engines.hudi.services import Services, shifted_days
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
 from bench.engines.hudi.timeline_files import TimelineFiles
-from strategies.hudi.archive import Archive
-from strategies.hudi.clean import Clean
 from strategies.hudi.cluster import Clustering
 from strategies.hudi.commands import Command
 from strategies.hudi.compact import Compaction
@@ -35,6 +33,7 @@ from strategies.hudi.dates import day_of
 from strategies.hudi.files import Action
 from strategies.hudi.log_compact import LogCompaction
 from strategies.hudi.preview import planned_compaction
+from strategies.hudi.retention import Archive, Clean
 from strategies.plan import Native
 from strategies.state import MIB
 from workloads.partitioning import Partitioning

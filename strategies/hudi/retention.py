@@ -1,4 +1,4 @@
-"""The planner that archives: it takes the oldest instants out of the timeline that readers list."""
+"""Planners that limit what a table retains: cleaning deletes files, archiving moves old instants."""
 
 from dataclasses import dataclass
 
@@ -33,3 +33,25 @@ class Archive(Planner):
     def decide(self, state: TableState) -> Plan | None:
         arguments = {"min_commits": str(self.min_commits), "max_commits": str(self.max_commits)}
         return Plan((Native(Command.ARCHIVE, arguments),), Reason.RETENTION)
+
+
+@dataclass(frozen=True, slots=True)
+class Clean(Planner):
+    """Delete what was replaced before the last `retain_commits` commits (KEEP_LATEST_COMMITS).
+
+    Earlier states of the table can no longer be read afterwards. By default Hudi cleans after each commit and
+    retains 10 (hoodie.clean.commits.retained).
+    """
+
+    retain_commits: int = 10
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.retain_commits <= MAX_INT:
+            raise ValueError(f"retain_commits={self.retain_commits} must be >= 1 and a Java int")
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Command.CLEAN}), reads_state=False)
+
+    def decide(self, state: TableState) -> Plan | None:
+        arguments = {"retain_commits": str(self.retain_commits)}
+        return Plan((Native(Command.CLEAN, arguments),), Reason.RETENTION)

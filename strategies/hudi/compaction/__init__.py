@@ -1,1 +1,0 @@
-"""Hudi's compaction strategies, which choose the file slices that a compaction merges."""
