@@ -12,18 +12,32 @@ def test_values_compare_by_the_type_of_their_column():
     assert matching_partitions([], {"n": "BIGINT"}, "n > 9") == []
 
 
-@pytest.mark.parametrize(
-    ("where", "expected"),
-    [
-        ("d = 'a' -- the first", ["d=a"]),
-        ("D = 'a'", ["d=a"]),
-        ("`d` LIKE '%'", ["d=a", "d=b"]),
-        ("d IS NULL OR d IN ('b')", ["d=b", "d=null"]),
-        ("current_date > DATE '2020-01-01'", DAYS),
-    ],
-)
+SELECTED = [
+    ("d = 'a' -- the first", ["d=a"]),
+    ("D = 'a'", ["d=a"]),
+    ("`d` LIKE '%'", ["d=a", "d=b"]),
+    ("d IS NULL OR d IN ('b')", ["d=b", "d=null"]),
+    ("d <=> 'a'", ["d=a"]),
+    ("d <=> NULL", ["d=null"]),
+    ("NOT d <=> 'a'", ["d=b", "d=null"]),
+    ("d <=> 'a' = false", ["d=b", "d=null"]),
+    ("d <=> lower('A') OR d IS NULL", ["d=a", "d=null"]),
+    ("d = 'a<=>' OR d = 'b' -- <=>", ["d=b"]),
+    ("current_date > DATE '2020-01-01'", DAYS),
+]
+
+
+@pytest.mark.parametrize(("where", "expected"), SELECTED)
 def test_a_predicate_selects_partitions(where, expected):
     assert matching_partitions(DAYS, {"d": "VARCHAR"}, where) == expected
+
+
+@pytest.mark.spark
+def test_spark_selects_the_same_partitions(spark):
+    table = spark.createDataFrame([("a",), ("b",), (None,)], "d string")
+    for where, expected in SELECTED:
+        selected = [f"d={row.d or 'null'}" for row in table.where(where).collect()]
+        assert (where, sorted(selected)) == (where, expected)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +60,8 @@ def test_a_predicate_selects_partitions(where, expected):
         ("d = 'a' /*", "unterminated"),
         ("NOT " * 900 + "true", "nested too deeply"),
         ("d = 5", "Could not convert"),
+        ("d = 'a' <=> d", "on the left"),
+        ("d <=> 'a' || 'b'", "VARCHAR, not true or false"),
         ("", "syntax error"),
     ],
 )
