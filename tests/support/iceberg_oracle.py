@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote_plus
 
 from key_metrics import KeyColumn, KeyMetrics
 from planner_cases import Case
@@ -187,7 +187,7 @@ def _java_group(line: str, is_shuffled: bool) -> JavaGroup:
     partition, paths, *numbers, tasks = line.split("\t")
     is_bucket = all(map(is_null, fields_of(partition).values()))
     return JavaGroup(
-        "" if is_bucket else unquote(partition),
+        "" if is_bucket else unquote_plus(partition),
         tuple(paths.split(",")),
         *map(int, numbers),
         task_bytes=None if is_shuffled else tuple(map(int, tasks.split(","))),

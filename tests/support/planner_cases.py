@@ -195,6 +195,9 @@ def thresholds(figures: RewriteOptions) -> tuple[int, ...]:
     return (low, target, high, 2 * target, 3 * target, figures.max_output_file_bytes, *tolerated, *remainders)
 
 
+_VALUES = (("a",), ("a", "b"), ("a", "b", "c"), ("a", "null"), ("null", "x=null"), ("a b", "a+b", "a"))
+
+
 @st.composite
 def data_files(
     draw: st.DrawFn, layout: Sequence[Sequence[str]], figures: RewriteOptions
@@ -202,7 +205,7 @@ def data_files(
     """One to fourteen files; a size is a threshold, or what the files before it lack of one."""
     edges = thresholds(figures)
     sums: Counter[tuple[int, str]] = Counter()
-    values = draw(st.sampled_from((("a",), ("a", "b"), ("a", "b", "c"), ("a", "null"), ("null", "x=null"))))
+    values = draw(st.sampled_from(_VALUES))
     single_spec, is_small = draw(st.booleans()), draw(st.integers(0, 3)) == 0
     spec_ids = st.just(len(layout) - 1) if single_spec else st.integers(0, len(layout) - 1)
     files = []
