@@ -14,7 +14,7 @@ from engine_sheet import Workshop
 from hypothesis import settings
 from iceberg_sheets import make_real
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.session import start_session, stop_session
 

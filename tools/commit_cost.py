@@ -11,7 +11,7 @@ from statistics import median
 
 from pyspark.sql import SparkSession
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.contract import Batch, CatalogSettings, EngineSettings, TableSpec
 from bench.engines.iceberg.engine import open_iceberg
 from workloads.change_log import ChangeLog, LoggedCommit, ensure_change_log

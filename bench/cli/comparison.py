@@ -6,8 +6,8 @@ from itertools import islice
 from pathlib import Path
 
 from bench.cli.fail_if import Limit, Outcome, noisy_tests, outcomes
+from bench.engines.keys import known_text
 from bench.errors import ScenarioError
-from bench.keys import known_text
 from bench.results.folders import RunResult, load_runs
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.rows import BASELINE, content_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from bench.cli.tables import Column
-from bench.keys import duration_ms_text
+from bench.engines.keys import duration_ms_text
 from bench.results.records import DELETE_WORDS
 from bench.results.rows import in_delete_words
 from bench.text import MISSING, byte_unit, human_number

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from bench.cli.tables import Column
-from bench.keys import duration_ms_text
+from bench.engines.keys import duration_ms_text
 from bench.results.agreement import Pair
 from bench.results.records import CompactionRecord
 from reports.text import format_value

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal, NewType, Protocol, cast, get_args
 
 from bench.engines.journal import Journal
-from bench.keys import TableKeys
+from bench.engines.keys import TableKeys
+from bench.engines.spark.master import parse_master
 from bench.results.records import PlanStatus
-from bench.spark_master import parse_master
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
 from strategies.state import TableState
@@ -401,7 +401,7 @@ class EngineSettings:
 
     `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
     is the path of a file; None means the file that ships with the format. `versions` names the line of
-    `bench.runtime.LINES` whose jars a real table is made with; None means the default line.
+    `bench.engines.runtime.LINES` whose jars a real table is made with; None means the default line.
     """
 
     folder: Path

@@ -16,8 +16,8 @@ from pydantic import JsonValue
 
 from bench.engines.contract import CommitLayout, Cost, Engine, EngineSettings, TableSpec
 from bench.engines.existing import ExistingTables
+from bench.engines.keys import TableKeys
 from bench.engines.tickets import Planning
-from bench.keys import TableKeys
 from bench.results.records import DELETE_WORDS
 from strategies.preview import Preview
 from strategies.strategy import Rule

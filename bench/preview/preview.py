@@ -7,8 +7,8 @@ from typing import Any
 
 from bench.engines.existing import ExistingTable, Shortfall
 from bench.engines.format import Format
+from bench.engines.keys import unknown_columns
 from bench.errors import ScenarioError
-from bench.keys import unknown_columns
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.scenario import Scenario

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bench import runtime
+from bench.engines import runtime
 from bench.errors import ScenarioError
 from bench.scenario.scenario import Scenario
 from workloads.change_log import ChangeLog, ChangeLogError, find_change_log

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from bench.engines.contract import EngineSettings
 from bench.engines.format import EngineKind
 from bench.engines.registry import FORMATS, engine_kind
+from bench.engines.spark.master import parse_master
 from bench.replay.recorder import utc_now
 from bench.results.records import SHARED_JVM, Manifest, Mode
 from bench.runs import provenance
@@ -17,7 +18,6 @@ from bench.runs.warm_up import planners_of
 from bench.scenario.plugins import in_words
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults
-from bench.spark_master import parse_master
 from strategies.never import Never
 from strategies.planner import traits_of
 from workloads.change_log import ChangeLog

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
+from bench.engines.spark.master import parse_master
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import LOG
 from bench.runs.cases import PlannedRun, Source
@@ -22,7 +23,6 @@ from bench.scenario.catalog import catalog_setting, configured_catalog, has_shar
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
 from bench.scenario.variants import BASE
-from bench.spark_master import parse_master
 
 NOTES = ".try"  # in the results folder: what tries have made elsewhere, until it is gone
 _NO_CLASS = re.compile(r"(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)")

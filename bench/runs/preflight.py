@@ -6,11 +6,12 @@ from pathlib import Path
 
 import psutil
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.format import Format
+from bench.engines.keys import bytes_text, value_text
 from bench.engines.registry import FORMATS, engine_kind
+from bench.engines.spark.master import parse_master
 from bench.errors import MissingRuntimeError, ScenarioError
-from bench.keys import bytes_text, value_text
 from bench.results.records import Mode
 from bench.runs.cached_log import cached_log, log_cache
 from bench.runs.cases import PlannedRun
@@ -22,7 +23,6 @@ from bench.scenario.specs import StrategySpec
 from bench.scenario.table_checks import check_real_resources
 from bench.scenario.values import path_text
 from bench.scenario.variants import BASE, Variant
-from bench.spark_master import parse_master
 from bench.text import human_bytes
 from strategies.never import Never
 from strategies.plan import Capability

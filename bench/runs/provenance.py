@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 from pydantic import JsonValue
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.contract import CatalogSettings, SparkSettings
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS

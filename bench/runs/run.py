@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from bench.engines.contract import Batch, Engine, EngineSettings
 from bench.engines.format import SizeModel
 from bench.engines.registry import FORMATS, engine_kind
+from bench.engines.spark.master import parse_master
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock
@@ -31,7 +32,6 @@ from bench.runs.settings import engine_settings, strategy_of
 from bench.runs.warm_up import warm_up
 from bench.scenario.kept_back import kept_back, last_committed
 from bench.scenario.scenario import Scenario
-from bench.spark_master import parse_master
 from strategies.plan import PlanError
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log

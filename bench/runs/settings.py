@@ -6,10 +6,10 @@ from pathlib import Path
 
 from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings
 from bench.engines.journal import Journal
+from bench.engines.spark.master import parse_master
 from bench.scenario.catalog import catalog_of, has_shared_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
-from bench.spark_master import parse_master
 
 # In a run folder: namespaces of a shared catalog with tables of the run, and what it has staged elsewhere.
 NAMESPACE_NOTES, STAGING_NOTES = "namespaces", "staging"

@@ -19,7 +19,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.contract import SparkSettings
 from bench.engines.registry import engine_kind
 from bench.engines.spark.engine import one_line

@@ -4,15 +4,15 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
+from bench.engines.keys import bytes_text, duration_ms_text, known_text
 from bench.engines.registry import FORMATS
-from bench.keys import bytes_text, duration_ms_text, known_text
+from bench.engines.spark.master import parse_master
+from bench.engines.sql import code_of, reads
 from bench.scenario.catalog import catalog_properties
 from bench.scenario.rule_checks import rule_errors
 from bench.scenario.schema import OWN_SPARK_KEYS, ProbeKeys, ScenarioKeys, Spark, StrategyKeys, WriterKeys
 from bench.scenario.values import KeyPath, OptionError, path_text
 from bench.secrets import HIDDEN, Secrets
-from bench.spark_master import parse_master
-from bench.sql import code_of, reads
 from workloads.schema import ORDERS, Schema
 
 DRIVER_MEMORY_MIN_BYTES = 512 * 2**20

@@ -8,8 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from bench.engines.keys import known_text, value_text
 from bench.errors import ScenarioError
-from bench.keys import known_text, value_text
 from bench.scenario.values import KeyPath, path_text
 from bench.secrets import key_of
 

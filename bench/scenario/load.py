@@ -8,8 +8,8 @@ from operator import or_
 from pathlib import Path
 from typing import Any
 
+from bench.engines.keys import TableKeys
 from bench.errors import ScenarioError
-from bench.keys import TableKeys
 from bench.scenario import file as scenario_file
 from bench.scenario.checks import check_keys
 from bench.scenario.environment import fill_in

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bench.engines.contract import Probe
-from bench.keys import TableKeys
+from bench.engines.keys import TableKeys
 from bench.scenario.cadence import default_side_probe_every_ms
 from bench.scenario.checks import missing_columns
 from bench.scenario.schema import ScenarioKeys

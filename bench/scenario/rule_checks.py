@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bench.keys import duration_ms_text, unknown_columns
+from bench.engines.keys import duration_ms_text, unknown_columns
 from bench.scenario.plugins import name_of
 from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyRuleKeys
 from bench.scenario.values import KeyPath, OptionError

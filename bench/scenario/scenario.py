@@ -6,9 +6,9 @@ from typing import Any
 
 from bench.engines.contract import Batch, TableSpec
 from bench.engines.contract import Probe as Probe  # a scenario's probes are what an engine runs
+from bench.engines.keys import TableKeys
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.keys import TableKeys
 from bench.scenario.cadence import Cadence, Phase
 from bench.scenario.kept_back import kept_back
 from bench.scenario.schema import Catalog, Prices, Resources, Spark
@@ -80,7 +80,7 @@ class Scenario:
 
     @property
     def versions(self) -> str | None:
-        """The name of its line of versions (`bench.runtime.LINES`); None for the default one."""
+        """The name of its line of versions (`bench.engines.runtime.LINES`); None for the default one."""
         return self.variant.versions if self.variant else None
 
     def in_variant(self, label: str | None) -> "Scenario":

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model, model_validator
 
 from bench.engines.contract import CatalogSettings, ExecutorCpuSource
-from bench.engines.registry import FORMATS
-from bench.keys import (
+from bench.engines.keys import (
     Duration,
     Identifier,
     Keys,
@@ -22,6 +21,7 @@ from bench.keys import (
     matching,
     value_text,
 )
+from bench.engines.registry import FORMATS
 from bench.results.records import VARIANT_LABEL
 from bench.scenario.cadence import Phase
 from bench.scenario.plugins import PLANNER, TRIGGER, WORKLOAD, name_of
@@ -111,8 +111,8 @@ class VariantKeys(Keys):
     `set` holds keys and their values as the file does (`table = { format_version = 3 }` or, the same,
     `"table.format_version" = 3`), or with an entry of a list as `--set` takes it
     (`"strategies[amoro].properties" = { ... }`); tables are merged into the scenario's. `versions` is the
-    name of a line of `bench.runtime.LINES`. Every strategy runs in every variant, and in the scenario as it
-    is.
+    name of a line of `bench.engines.runtime.LINES`. Every strategy runs in every variant, and in the scenario
+    as it is.
     """
 
     label: Annotated[

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bench.engines.keys import duration_ms_text
 from bench.engines.registry import FORMATS
-from bench.keys import duration_ms_text
 from bench.scenario.plugins import in_words, name_of, to_table
 from bench.scenario.schema import ScenarioKeys, StrategyKeys, WriterKeys
 from bench.secrets import hidden

@@ -4,12 +4,12 @@ import os
 from dataclasses import replace
 from typing import NoReturn
 
+from bench.engines.keys import bytes_text
 from bench.engines.registry import FORMATS
+from bench.engines.spark.master import parse_master
 from bench.errors import ScenarioError
-from bench.keys import bytes_text
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import KeyPath, OptionError
-from bench.spark_master import parse_master
 
 
 def check_tables(scenario: Scenario) -> None:

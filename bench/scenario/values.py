@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from bench.engines.keys import VALUELESS, value_text
 from bench.errors import ScenarioError
-from bench.keys import VALUELESS, value_text
 from bench.secrets import hidden
 
 KeyPath = tuple[str | int, ...]

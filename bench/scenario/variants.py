@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bench import runtime
+from bench.engines import runtime
+from bench.engines.keys import TableKeys, known_text, value_text
 from bench.errors import ScenarioError
-from bench.keys import TableKeys, known_text, value_text
 from bench.results.records import label_in
 from bench.scenario import file as scenario_file
 from bench.scenario.schema import VariantKeys

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bench.keys import value_text
+from bench.engines.keys import value_text
 from bench.results.records import Manifest, Record
 from bench.secrets import HIDDEN, NO_SECRETS, Secrets, hidden, hide, hide_setting, is_secret_key
 

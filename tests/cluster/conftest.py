@@ -15,7 +15,7 @@ import psutil
 import pyspark
 import pytest
 
-from bench import runtime
+from bench.engines import runtime
 
 WAIT_S = 60.0
 # In an environment of its own: what it needs conflicts with our constraints.

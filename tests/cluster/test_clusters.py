@@ -23,7 +23,7 @@ MEASURED = """
 
     import psutil
 
-    from bench import runtime
+    from bench.engines import runtime
     from bench.engines.contract import EngineSettings, SparkSettings, TableSpec
     from bench.engines.spark.measured_session import measured_session
 

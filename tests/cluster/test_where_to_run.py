@@ -50,7 +50,7 @@ SENDING = """
     import json, sys
     from pathlib import Path
 
-    from bench import runtime
+    from bench.engines import runtime
     from bench.engines.contract import SparkSettings
     from bench.engines.spark.s3_requests import s3_requests
     from bench.engines.spark.session import java_class, start_session, stop_session

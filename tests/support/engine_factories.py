@@ -10,7 +10,7 @@ import iceberg_sheets
 import pytest
 from engine_sheet import EngineSheet
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.registry import engine_kind
 
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from bench import runtime
 from bench.cli.output import conceal, print_line
 from bench.cli.results_argument import DEFAULT_OUT, readable_runs
+from bench.engines import runtime
+from bench.engines.keys import flat
 from bench.errors import EngineError, ScenarioError
-from bench.keys import flat
 from bench.results.folders import RunResult, is_run_folder
 from bench.results.records import MANIFEST
 from bench.runs.cases import Source

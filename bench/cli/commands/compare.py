@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from bench.cli.comparison import EVERY_METRIC, Selection, compare_old_and_new, compare_pooled, decided_jointly
 from bench.cli.comparison_output import ComparisonFormat, print_groups
 from bench.cli.fail_if import parse_limit
+from bench.engines.keys import known_text
 from bench.errors import EXIT_CANNOT_TELL, ScenarioError, first_error
-from bench.keys import known_text
 from bench.results.pooling import Strictness
 from bench.results.rows import METRIC_BY_NAME, METRICS
 from reports.verdicts.sittings import ASSUMES_NONE, SittingEffect, SittingEffects

@@ -14,9 +14,9 @@ import numpy as np
 import psutil
 import typer
 
-from bench import runtime
 from bench.cli.output import ERR, print_facts
 from bench.cli.results_argument import DEFAULT_OUT
+from bench.engines import runtime
 from bench.engines.registry import FORMATS
 from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
 from bench.runs.jobs import NoiseJob

@@ -18,9 +18,9 @@ from bench.cli.output import (
     print_table,
 )
 from bench.cli.tables import Column
+from bench.engines.keys import duration_ms_text, known_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.keys import duration_ms_text, known_text
 from bench.results.rows import METRICS
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins

@@ -8,8 +8,8 @@ import typer
 
 from bench.cli.output import ERR
 from bench.cli.results_argument import ResultsArgument, readable_runs
+from bench.engines.keys import known_text
 from bench.errors import ScenarioError
-from bench.keys import known_text
 from bench.results.folders import RunResult
 from reports.page.render import render
 

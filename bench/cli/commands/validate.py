@@ -14,9 +14,10 @@ from bench.cli.output import (
     print_table,
 )
 from bench.engines.contract import CommitLayout
+from bench.engines.keys import duration_text
 from bench.engines.registry import FORMATS
+from bench.engines.spark.master import parse_master
 from bench.errors import ScenarioError
-from bench.keys import duration_text
 from bench.results.figures import sum_of_known
 from bench.results.metrics import MIN_RUNS
 from bench.results.records import Mode
@@ -28,7 +29,6 @@ from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
-from bench.spark_master import parse_master
 from bench.text import counted
 from workloads.commit import CommitSpec, Recorded
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeVar
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from bench.keys import value_text
+from bench.engines.keys import value_text
 
 CLUSTERING_DOMAIN = "delta.clustering"
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from bench.engines.contract import TableSpec
 from bench.engines.delta.properties import table_properties
 from bench.engines.delta.table_keys import INDEXED_COUNT, STATS_COLUMNS, clustering_columns_of
-from bench.keys import unknown_columns
-from bench.sql import code_of
+from bench.engines.keys import unknown_columns
+from bench.engines.sql import code_of
 from strategies.delta.commands import Command
 from strategies.delta.planners import Optimize, Reorg, ZOrder
 from strategies.planner import Planner, traits_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.contract import (
     Cost,
     EngineSettings,

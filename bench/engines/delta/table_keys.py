@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from bench.engines.contract import TableSpec
-from bench.keys import Identifier, TableKeys
+from bench.engines.keys import Identifier, TableKeys
 from strategies.delta.commands import Command
 from strategies.plan import Capability
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.contract import (
     Cost,
     EngineSettings,

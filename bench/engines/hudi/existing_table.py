@@ -16,9 +16,9 @@ from bench.engines.hudi.timeline_files import (
     TimelineFiles,
     table_properties,
 )
+from bench.engines.keys import value_text
 from bench.engines.table_folder import reading, resolved, table_folder
 from bench.errors import ScenarioError
-from bench.keys import value_text
 from bench.text import human_bytes
 from strategies.hudi.cluster import Clustering
 from strategies.hudi.clustering_plan import GROUP_BYTES, SMALL_FILE_LIMIT, TARGET_BYTES, clustering_options

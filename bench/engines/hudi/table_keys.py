@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from bench.engines.contract import TableSpec
-from bench.keys import TableKeys
+from bench.engines.keys import TableKeys
 from strategies.hudi.commands import Command
 from strategies.partitions import decoded, fields_of
 from strategies.plan import Capability

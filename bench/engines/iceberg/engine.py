@@ -10,7 +10,7 @@ from pyiceberg.io import FileIO
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.contract import TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag
 from bench.engines.iceberg import upsert
 from bench.engines.iceberg.catalog import Catalog

@@ -9,10 +9,10 @@ from pyspark.sql import SparkSession
 
 from bench.engines.iceberg.delete_files import WrittenFile
 from bench.engines.iceberg.table_files import data_folder
+from bench.engines.spark.master import parse_master
 from bench.engines.spark.session import file_system, has_file_system, java_class
 from bench.engines.spark.staging import staging_of
 from bench.errors import EngineError
-from bench.spark_master import parse_master
 
 
 class Exchange:

@@ -26,8 +26,8 @@ from bench.engines.contract import CatalogSettings
 from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.iceberg.folder import METADATA_SUFFIX
 from bench.engines.iceberg.state import matching_paths, table_state
+from bench.engines.keys import value_text
 from bench.errors import ScenarioError
-from bench.keys import value_text
 from bench.secrets import Secrets
 from bench.text import human_bytes
 from strategies.iceberg.commands import Command

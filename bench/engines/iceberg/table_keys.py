@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, get_args
 from pydantic import Field
 
 from bench.engines.contract import TableSpec
-from bench.keys import TableKeys
+from bench.engines.keys import TableKeys
 from strategies.iceberg.commands import Command
 from strategies.plan import Capability
 

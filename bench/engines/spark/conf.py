@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.engines.contract import SparkSettings
-from bench.runtime import spark_home
+from bench.engines.runtime import spark_home
 
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 JARS = "spark.jars"

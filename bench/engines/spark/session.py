@@ -15,6 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
+from bench.engines.runtime import ON_LOOPBACK
 from bench.engines.spark.conf import (
     DEFAULT_CONF,
     SECRET_CONF,
@@ -24,7 +25,6 @@ from bench.engines.spark.conf import (
     own_java_options,
 )
 from bench.engines.spark.executor_cpu import ExecutorCpu
-from bench.runtime import ON_LOOPBACK
 from bench.secrets import Secrets
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from bench.results.records import CommitRecord, Manifest
 from bench.results.table_content import commits_of
-from bench.spark_master import parse_master
 from bench.text import human_bytes, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parameters import plugin_text
@@ -221,19 +220,11 @@ def _resources(m: Manifest) -> str:
     master = m.options.get("spark.master")
     if master is None:
         return f"cores {UNKNOWN}; memory {memory}"
-    kind = _master_kind(str(master))
+    kind = str(master).partition("[")[0]  # "local", "local-cluster", or a cluster's address
     if kind == "local":
         return f"one process (Spark {master}) writes, compacts and queries in turn; memory {memory}"
     where = "executors on this machine" if kind == "local-cluster" else f"cores of the cluster {UNKNOWN}"
     return f"Spark master {master}, {where}; memory of the driver {memory}"
-
-
-def _master_kind(text: str) -> str:
-    """That of a recorded master, which a later version may not know."""
-    try:
-        return parse_master(text).kind
-    except ValueError:
-        return UNKNOWN
 
 
 def _maintenance(m: Manifest) -> str | None:

@@ -6,7 +6,7 @@ from scenario_builder import SOUND, write
 
 from bench.cli.commands.validate import summary
 from bench.cli.main import main
-from bench.runtime import LINES
+from bench.engines.runtime import LINES
 from bench.scenario.load import load_scenario
 
 

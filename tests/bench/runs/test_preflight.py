@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from scenario_builder import SOUND, load, maintenance
 
-from bench import runtime
+from bench.engines import runtime
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.runs import places, preflight

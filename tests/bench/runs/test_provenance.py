@@ -8,9 +8,9 @@ from bench.engines.contract import CatalogSettings, EngineSettings, SparkSetting
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import _check_made_by_run
 from bench.engines.journal import Journal
+from bench.engines.keys import TableKeys
 from bench.engines.registry import engine_kind
 from bench.errors import EngineError
-from bench.keys import TableKeys
 from bench.runs import provenance
 from bench.runs.manifest import _options
 from bench.runs.settings import engine_settings

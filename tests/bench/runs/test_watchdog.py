@@ -46,7 +46,7 @@ def test_a_jvm_that_is_stopped_is_ended_and_the_call_to_it_fails(tmp_path):
         from py4j.protocol import Py4JError
         from pyspark import SparkContext
 
-        from bench import runtime
+        from bench.engines import runtime
         from bench.engines.contract import SparkSettings
         from bench.engines.spark.session import start_session
         from bench.runs.watchdog import Watchdog, _ask_jvm, _end_jvm

@@ -6,9 +6,9 @@ import pytest
 from scenario_builder import SOUND, load, maintenance
 
 from bench.engines.format import CatalogRules
+from bench.engines.keys import TableKeys
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.keys import TableKeys
 from bench.scenario.load import load_scenario
 
 

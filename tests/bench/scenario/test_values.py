@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.keys import bytes_text, duration_ms_text, duration_text, flat, known_text
+from bench.engines.keys import bytes_text, duration_ms_text, duration_text, flat, known_text
 from bench.scenario.plugins import model_of, to_table
 from bench.scenario.values import OptionError, path_text, validated
 from strategies.quantities import DURATION_DAYS_MAX, parse_bytes, parse_duration_ms, parse_duration_s

@@ -5,7 +5,7 @@ import json
 import pytest
 from scenario_builder import EVERY, SOUND, load, write
 
-from bench import runtime
+from bench.engines import runtime
 from bench.errors import ScenarioError
 from bench.scenario.load import load_scenario
 

@@ -23,7 +23,7 @@ from bench.engines.hudi.table_keys import READ_OPTIMIZED, is_merge_on_read
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
 from bench.engines.simulated.model import Committed, Staging
-from bench.sql import reads
+from bench.engines.sql import reads
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action as InstantAction
 from strategies.plan import Action

@@ -7,8 +7,8 @@ import pytest
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.property_values import known_options, unknown_option, value_problem
 from bench.engines.hudi.write_options import write_options
+from bench.engines.runtime import jars
 from bench.engines.spark.session import java_class
-from bench.runtime import jars
 from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS
 from strategies.hudi.compaction_options import COMPACTION_OPTIONS
 from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS

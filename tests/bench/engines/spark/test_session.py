@@ -23,7 +23,7 @@ def test_a_secret_of_the_session_is_in_no_command_line(tmp_path):
 
         import psutil
 
-        from bench import runtime
+        from bench.engines import runtime
         from bench.engines.contract import SparkSettings
         from bench.engines.spark.session import start_session, stop_session
 
@@ -63,7 +63,7 @@ def test_executors_report_to_the_address_that_spark_has_by_default(tmp_path):
         from pathlib import Path
         from types import SimpleNamespace
 
-        from bench import runtime
+        from bench.engines import runtime
         from bench.engines.contract import SparkSettings
         from bench.engines.spark.session import start_session, stop_session
 

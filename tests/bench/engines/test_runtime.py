@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import runtime
+from bench.engines import runtime
+from bench.engines.runtime import cache_folder, current_line, jars, java_home, java_major, java_version
 from bench.errors import MissingRuntimeError
-from bench.runtime import cache_folder, current_line, jars, java_home, java_major, java_version
 
 
 @pytest.fixture

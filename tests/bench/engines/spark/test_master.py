@@ -1,6 +1,6 @@
 import pytest
 
-from bench.spark_master import Master, parse_master
+from bench.engines.spark.master import Master, parse_master
 
 
 @pytest.mark.parametrize(
