@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from bench.cli.output import ERR, concealing, print_error, print_warning, without_secrets
 from bench.errors import CompactbenchError, MissingRuntimeError, ScenarioError
+from bench.scenario.values import is_utf8
 from bench.secrets import Secrets
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
@@ -79,19 +80,21 @@ def compactbench(
 class _Command(TyperCommand):
     """A command whose help shows no types: flags take no value, and an argument's name says what it is.
 
-    It takes no empty value, as an unset shell variable makes it: that would mean the current folder, or that
-    nothing was given.
+    It takes no empty value, as an unset shell variable makes it, which would mean the current folder or
+    nothing, and none that is not UTF-8, which no file of results could hold.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         rest = super().parse_args(ctx, args)
         for param in () if ctx.resilient_parsing else self.get_params(ctx):
-            value = given.get(param.name)
-            if any(isinstance(one, str) and not one.strip() for one in _listed(value)):
+            texts = [text for text in _listed(given.get(param.name)) if isinstance(text, str)]
+            if not all(text.strip() for text in texts):
                 raise typer.BadParameter(
                     "it is empty; give it a value, or leave it out", ctx=ctx, param=param
                 )
+            if not all(map(is_utf8, texts)):
+                raise typer.BadParameter("it is not UTF-8", ctx=ctx, param=param)
         return rest
 
     def get_params(self, ctx: Any) -> list[Any]:

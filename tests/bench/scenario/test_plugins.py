@@ -128,6 +128,12 @@ def test_build_nests_an_arrival_in_a_workload():
     assert workload == Append(8, 2, Bursts(600.0, 60.0, 2.0))
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_is_finite(number):
+    table = {"type": "bursts", "every": "10min", "length": "1min", "factor": number}
+    assert "trigger.factor = " in refusal(ARRIVAL, table)
+
+
 def test_build_nests_a_list_of_triggers():
     table = {"type": f"{__name__}:AnyOf", "triggers": [{"type": "every", "interval": "1h"}], "every": "2s"}
     assert build(TRIGGER, table, AT, Path()) == AnyOf((Every(3_600_000),), 2000)
