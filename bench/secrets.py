@@ -85,8 +85,12 @@ def is_secret_key(key: str) -> bool:
 
 def hide(text: str) -> str:
     """`text` without the secrets that can be recognised in it: passwords in URIs, values of secret keys."""
-    uris = (match.span(1) for match in _USER_INFO.finditer(text))
-    return _masked(text, (*_pair_spans(text), *uris))
+    parts, done = [], 0
+    without_users = _USER_INFO.sub(f"//{HIDDEN}@", text)
+    for start, end in _pair_spans(without_users):
+        parts += [without_users[done:start], HIDDEN]
+        done = end
+    return "".join([*parts, without_users[done:]])
 
 
 def key_of(setting: str) -> str:
@@ -223,16 +227,11 @@ def _worth_hiding(values: Iterable[str]) -> Iterator[str]:
 
 def _forms(value: str) -> set[str]:
     """As it is, as JSON and Python write it, and as it appears in a URI."""
-    json_texts = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+    encoded = value.encode(errors="surrogateescape")  # a command line may have bytes that are not UTF-8
     return {
-        value, unquote(value), _quoted(value, safe=""), _quoted(value), _quoted(value, plus=True),
-        repr(value)[1:-1],
-    } | json_texts  # fmt: skip
-
-
-def _quoted(value: str, safe: str = "/", *, plus: bool = False) -> str:
-    """As in a URI. What a command line has that is not UTF-8 is quoted byte by byte."""
-    return (quote_plus if plus else quote)(value, safe="" if plus else safe, errors="surrogateescape")
+        value, repr(value)[1:-1], json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1],
+        unquote(value), quote(encoded), quote(encoded, safe=""), quote_plus(encoded),
+    }  # fmt: skip
 
 
 @lru_cache(maxsize=100)
@@ -249,17 +248,8 @@ def _pair_spans(text: str) -> Iterator[tuple[int, int]]:
         at = key.end()
         if is_secret_key(key[1]) and (value := _VALUE.match(text, at)):
             at = value.end()
-            yield (value.start() + 1, at - 1) if value["quoted"] else value.span("bare")
-
-
-def _masked(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """`text` with each span hidden; spans that overlap or touch are hidden as one."""
-    parts: list[str] = []
-    done = 0
-    for start, end in sorted(spans):
-        if start == end or end <= done:
-            continue
-        if start > done or not parts:
-            parts += [text[done:start], HIDDEN]
-        done = end
-    return "".join([*parts, text[done:]])
+            start, end = value.span()
+            if value["bare"]:
+                yield start, end
+            elif end - start > len('""'):
+                yield start + 1, end - 1
