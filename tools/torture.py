@@ -27,9 +27,9 @@ import psutil
 
 from bench.results.folders import load_runs
 from bench.results.records import ContentRecord
-from bench.runs.dropping import left_by
-from bench.runs.processes import LOG_GRACE_S, STOP_GRACE_S
-from bench.runs.suite import WORK
+from bench.runs.suite.dropping import left_by
+from bench.runs.suite.processes import LOG_GRACE_S, STOP_GRACE_S
+from bench.runs.suite.results_folder import WORK
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from shared_lake import write_lake

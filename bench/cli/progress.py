@@ -21,7 +21,7 @@ from bench.results.records import (
     PhaseRecord,
     QueryRecord,
 )
-from bench.runs.cases import PlannedRun
+from bench.runs.suite.cases import PlannedRun
 from bench.text import counted, human_duration
 
 # Before its first commit a run starts an engine and warms up, which takes about as long as this many commits
@@ -44,7 +44,7 @@ def doing(text: str, console: Console) -> Iterator[None]:
 
 
 class SuiteProgress:
-    """Shows the progress of a suite (see `bench.runs.suite.Watcher`). If `quiet`, only failures.
+    """Shows the progress of a suite (see `bench.runs.suite.watcher.Watcher`). If `quiet`, only failures.
 
     On a terminal: a bar of the suite, one of the change log or the run in progress, and its latest figures.
     Elsewhere: a line whenever something starts or ends.

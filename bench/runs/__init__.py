@@ -1,1 +1,1 @@
-"""Runs: planned as a suite, executed in worker processes, and checked."""
+"""Runs: planned and made by a suite, each in a worker process; both sides know `jobs` and `settings`."""

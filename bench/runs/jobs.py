@@ -85,7 +85,7 @@ class DropJob(_ScenarioJob):
 
     kind: Literal["drop"] = "drop"
     run_folder: Path
-    kept_too: bool
+    tables_too: bool  # not only staged files
     variant: str | None  # of the scenario, as in a RunJob
 
 

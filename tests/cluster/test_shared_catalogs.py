@@ -10,7 +10,7 @@ from shared_lake import write_lake
 
 from bench.results.folders import load_runs
 from bench.results.records import ContentRecord
-from bench.runs.dropping import left_by
+from bench.runs.suite.dropping import left_by
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 

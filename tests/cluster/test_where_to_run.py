@@ -22,7 +22,7 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
-from bench.runs.dropping import left_by
+from bench.runs.suite.dropping import left_by
 
 pytestmark = [pytest.mark.cluster, pytest.mark.spark]
 

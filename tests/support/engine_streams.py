@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.engines.contract import Batch, Engine, Probe
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.runs.content_check import ContentCheck, compare_content
+from bench.runs.worker.content_check import ContentCheck, compare_content
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
 from strategies.state import MIB, DataFile
 from workloads.append import Append

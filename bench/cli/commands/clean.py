@@ -15,10 +15,10 @@ from bench.engines.keys import flat
 from bench.errors import EngineError, ScenarioError
 from bench.results.folders import RunResult, is_run_folder
 from bench.results.records import MANIFEST
-from bench.runs.cases import Source
-from bench.runs.dropping import drop_left_by, folders_of_tables, left_by
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
-from bench.runs.suite import LOCK, WORK, locked
+from bench.runs.suite.cases import Source
+from bench.runs.suite.dropping import drop_left_by, folders_of_tables, left_by
+from bench.runs.suite.results_folder import LOCK, WORK, locked
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.text import human_bytes

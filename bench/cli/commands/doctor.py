@@ -20,8 +20,8 @@ from bench.engines import runtime
 from bench.engines.registry import FORMATS
 from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
 from bench.runs.jobs import NoiseJob
-from bench.runs.processes import worker
-from bench.runs.run_files import last_line
+from bench.runs.suite.processes import worker
+from bench.runs.suite.run_files import last_line
 from bench.text import counted, human_bytes, human_duration, human_percent
 from strategies.state import GIB
 

@@ -23,9 +23,11 @@ from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
 from bench.results.rows import rows
-from bench.runs import preflight
-from bench.runs.cases import PlannedRun, Source, plan_runs, repetitions_of
-from bench.runs.suite import Options, drop_left, earlier_runs, locked, run_suite
+from bench.runs.preflight.checks import check
+from bench.runs.preflight.space import log_bytes, needed_bytes, results_bytes
+from bench.runs.suite.cases import PlannedRun, Source, plan_runs, repetitions_of
+from bench.runs.suite.results_folder import earlier_runs, locked
+from bench.runs.suite.suite import Options, drop_left, run_suite
 from bench.scenario.load import load_scenario
 from bench.scenario.schema import REPETITIONS_MAX
 from bench.secrets import hide_setting, key_of
@@ -176,7 +178,7 @@ def run(
         runs = planned()
         _check_any(runs, sources, out, only or ())
         with _checking(mode, quiet):
-            preflight.check(runs, out, keep_tables=keep_tables)
+            check(runs, out, keep_tables=keep_tables)
         try:
             with SuiteProgress(runs, ERR, quiet=quiet) as progress:
                 if mode == "real":
@@ -303,7 +305,7 @@ def _chosen(text: str) -> tuple[str, str]:
 def _print_plan(
     planned: Sequence[PlannedRun], sources: Sequence[Source], repetitions: int | None, mode: Mode
 ) -> None:
-    each = [preflight.needed_bytes(planned_run) for planned_run in planned] if mode == "real" else []
+    each = [needed_bytes(planned_run) for planned_run in planned] if mode == "real" else []
     for number, planned_run in enumerate(planned, 1):
         scenario = planned_run.source.scenario
         space = f"{_gib(each[number - 1])} of disk" if each else mode
@@ -312,9 +314,9 @@ def _print_plan(
             f"{counted(scenario.commits_count, 'commit')}, {planned_run.spec.summary}; {space}"
         )
     if each:
-        kept = f"with --keep-tables {_gib(preflight.results_bytes(planned, keep_tables=True))}"
+        kept = f"with --keep-tables {_gib(results_bytes(planned, keep_tables=True))}"
         print_line(f"disk: {_gib(max(each))} at a time, since each run deletes its table; {kept}")
-        logs_bytes = preflight.log_bytes(planned)
+        logs_bytes = log_bytes(planned)
         if logs_bytes:
             print_line(f"disk of the cache: {_gib(logs_bytes)}, for the change log")
     for source in sources:

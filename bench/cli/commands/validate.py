@@ -21,9 +21,9 @@ from bench.errors import ScenarioError
 from bench.results.figures import sum_of_known
 from bench.results.metrics import MIN_RUNS
 from bench.results.records import Mode
-from bench.runs.cases import repetitions_of
-from bench.runs.preflight import check_supported
+from bench.runs.preflight.checks import check_supported
 from bench.runs.settings import run_namespace
+from bench.runs.suite.cases import repetitions_of
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario

@@ -9,9 +9,9 @@ from bench.engines.journal import Journal
 from bench.errors import EngineError
 from bench.results.folders import load_runs
 from bench.results.records import MANIFEST
-from bench.runs import suite
-from bench.runs.dropping import TABLES, left_by
 from bench.runs.settings import NAMESPACE_NOTES
+from bench.runs.suite import results_folder
+from bench.runs.suite.dropping import TABLES, left_by
 from bench.scenario.load import load_scenario
 
 
@@ -20,10 +20,10 @@ def results(tmp_path):
     """Two runs that kept their tables, and what a suite that died left; 5 bytes each."""
     folder = build_results(tmp_path / "results", {"never": None, "b": 1}, 1, 2)
     runs = [run.folder for run in load_runs(folder)]
-    for left in (*(run / TABLES for run in runs), folder / suite.WORK):
+    for left in (*(run / TABLES for run in runs), folder / results_folder.WORK):
         (left / "deep").mkdir(parents=True)
         (left / "deep" / "part.parquet").write_bytes(b"12345")
-    (folder / suite.LOCK).touch()
+    (folder / results_folder.LOCK).touch()
     return folder
 
 
@@ -45,7 +45,7 @@ def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
     before = load_runs(results)
     assert main(["clean", str(results)]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == f"removed {results / suite.WORK} (5 B)"
+    assert printed[0] == f"removed {results / results_folder.WORK} (5 B)"
     assert [line.split(" (")[0] for line in printed[1:]] == [
         f"removed {run.folder / TABLES}" for run in sorted(before, key=lambda run: run.folder)
     ]
@@ -62,7 +62,7 @@ def test_folders_of_others_are_kept(tmp_path, results, cache):
     (other / "src" / "part" / MANIFEST).write_text("{}")
     assert main(["clean", str(other)]) == 0
     assert len(left(other)) == 2
-    assert not (other / suite.LOCK).exists()  # or the next one would take .work for a suite's
+    assert not (other / results_folder.LOCK).exists()  # or the next one would take .work for a suite's
     linked = next(results.glob(f"*/*/{TABLES}"))
     linked.rename(tmp_path / "elsewhere")
     linked.symlink_to(tmp_path / "elsewhere")
@@ -109,7 +109,7 @@ def test_clean_says_so_when_there_is_nothing(tmp_path, cache, capsys, monkeypatc
 
 
 def test_clean_leaves_a_suite_in_progress_alone(results, cache, capsys):
-    with suite.locked(results, sweep=False):
+    with results_folder.locked(results, sweep=False):
         assert main(["clean", str(results)]) == 2
     assert "another compactbench is writing there" in capsys.readouterr().err
     assert len(left(results)) == 3

@@ -9,7 +9,7 @@ from scenario_builder import load
 
 from bench.cli.progress import LiveFigures, SuiteProgress, doing
 from bench.results.records import PhaseRecord
-from bench.runs.cases import Source, plan_runs
+from bench.runs.suite.cases import Source, plan_runs
 
 STEP = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
 ENGINE_STARTED, WARM = (PhaseRecord(**STEP, name=name) for name in ("start_engine", "warm_up"))

@@ -9,7 +9,7 @@ from bench.cli.commands import run as cli_run
 from bench.cli.main import main
 from bench.errors import MissingRuntimeError
 from bench.results.folders import load_run
-from bench.runs import suite
+from bench.runs.suite import results_folder
 from bench.scenario.load import load_scenario
 
 
@@ -44,7 +44,7 @@ def suites(monkeypatch):
         made.append((planned, options))
         return tuple(stored(options.out, one) for one in planned)
 
-    monkeypatch.setattr(cli_run.preflight, "check", lambda planned, out, keep_tables: None)
+    monkeypatch.setattr(cli_run, "check", lambda planned, out, keep_tables: None)
     monkeypatch.setattr(cli_run, "run_suite", run_suite)
     return made
 
@@ -221,7 +221,7 @@ def test_what_the_machine_lacks_exits_3_before_anything_runs(run, suites, monkey
     def check(planned, out, keep_tables):
         raise MissingRuntimeError("no Java 17: install one")
 
-    monkeypatch.setattr(cli_run.preflight, "check", check)
+    monkeypatch.setattr(cli_run, "check", check)
     code, _, err = run()
     assert code == 3
     assert err.endswith("error: no Java 17: install one\n")
@@ -229,7 +229,7 @@ def test_what_the_machine_lacks_exits_3_before_anything_runs(run, suites, monkey
 
 
 def test_a_folder_in_use_exits_2(run, suites, tmp_path):
-    with suite.locked(tmp_path / "results"):
+    with results_folder.locked(tmp_path / "results"):
         code, _, err = run()
     assert code == 2
     assert "another compactbench is writing there" in err

@@ -12,8 +12,10 @@ from scenario_builder import SOUND, write
 from bench.cli.main import main
 from bench.results.folders import load_runs
 from bench.results.records import CompactionRecord, DecisionRecord, RunRecord
-from bench.runs import cases, provenance, run_files, suite
-from bench.runs import run as run_module
+from bench.runs.jobs import RunJob
+from bench.runs.suite import cases, results_folder, run_files, suite
+from bench.runs.worker import provenance
+from bench.runs.worker import run as run_module
 from bench.scenario.load import load_scenario
 from bench.secrets import HIDDEN
 
@@ -216,7 +218,7 @@ def test_no_secret_is_in_what_a_worker_leaves_that_fails_or_is_killed(user, plan
     for label in ("fails", "dies"):
         run = planned(label, "simulated")
         folder = user / "results" / label
-        work = user / "results" / suite.WORK / label
+        work = user / "results" / results_folder.WORK / label
         job = _job(run, folder, work, options)
         assert suite._in_worker(run, job, Deaf()) == {"fails": 1, "dies": -9}[label]
         results[label] = run_files.closed(folder, -9)
@@ -240,7 +242,7 @@ def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned
     monkeypatch.setattr(provenance.runtime, "java_version", lambda home: "")
     run = planned("never", "real")
     options = suite.Options(user / "results", command="compactbench run demo.toml")
-    job = _job(run, user / "results" / "real", user / "results" / suite.WORK / "real", options)
+    job = _job(run, user / "results" / "real", user / "results" / results_folder.WORK / "real", options)
     heard = []
     assert run_module.execute(job, source.scenario, heard.append) is False
     result = run_files.closed(job.run_folder, 1)
@@ -257,7 +259,7 @@ def _job(run, folder, work, options):
     """A job as the suite makes it."""
     folder.mkdir(parents=True)
     work.mkdir(parents=True)
-    return suite.RunJob(
+    return RunJob(
         scenario=run.source.name_or_path, overrides=run.source.overrides,
         scenario_hash=run.source.scenario.hash, work_folder=work, run_folder=folder, run_id=folder.name,
         suite_id="suite", mode=run.mode, strategy=run.spec.label, repetition=1, position=0, log_folder=None,

@@ -30,7 +30,8 @@ from bench.results.records import (
     RunRecord,
 )
 from bench.results.rows import run_figures
-from bench.runs import preflight, suite
+from bench.runs.preflight import checks
+from bench.runs.suite import suite
 from bench.scenario.load import load_scenario
 from reports.page.render import markdown_text
 from workloads.schema import SCHEMAS
@@ -57,8 +58,8 @@ def no_java(monkeypatch):
     def missing(*asked):
         raise MissingRuntimeError("no Java here")
 
-    monkeypatch.setattr(preflight.runtime, "java_home", missing)
-    monkeypatch.setattr(preflight.runtime, "jars", missing)
+    monkeypatch.setattr(checks.runtime, "java_home", missing)
+    monkeypatch.setattr(checks.runtime, "jars", missing)
 
 
 @pytest.fixture
@@ -414,7 +415,7 @@ def test_a_run_without_a_manifest_is_told_in_one_line(simulate, tmp_path, monkey
     def gone(load_before_suite):
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr("bench.runs.provenance.machine", gone)
+    monkeypatch.setattr("bench.runs.worker.provenance.machine", gone)
     code, _, err = simulate()
     assert code == 1
     assert "the run could not start: OSError: the disk is gone" in " ".join(err.split())

@@ -15,7 +15,7 @@ from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.iceberg.procedures import call, scoped
 from bench.engines.journal import Journal
 from bench.engines.spark.meter import Meter
-from bench.runs.content_check import check_content
+from bench.runs.worker.content_check import check_content
 from strategies.iceberg import procedures as planners
 from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import (

@@ -5,7 +5,7 @@ from scenario_builder import load
 
 from bench.engines.contract import CatalogSettings, SparkSettings
 from bench.engines.journal import Journal
-from bench.runs import provenance
+from bench.runs.worker import provenance
 from reports.page.sections.notes import LIMITS, METHOD
 
 SPARK = [

@@ -1,9 +1,10 @@
-"""A worker process: `python -m bench.runs.worker FOLDER PARENT` does one job, read from its standard input.
+"""A worker process does one job, which it reads from its standard input.
 
 Each run has its own process, JVM and work folder; those of a quick suite share process and JVM. The worker
 ends when its parent does, for whatever reason, and takes its JVM with it.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -13,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from types import FrameType
 
 from py4j.protocol import Py4JJavaError
@@ -20,23 +22,24 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from bench.engines import runtime
-from bench.engines.contract import SparkSettings
-from bench.engines.registry import engine_kind
+from bench.engines.contract import EngineSettings, Probe, SparkSettings, TableSpec
+from bench.engines.registry import FORMATS, engine_kind
 from bench.engines.spark.engine import one_line
 from bench.engines.spark.session import start_session, stop_session
 from bench.errors import EngineError, first_error
 from bench.results.records import MANIFEST
-from bench.runs.dropping import drop_noted
 from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TryJob
-from bench.runs.noise import measure_noise
-from bench.runs.run import execute
 from bench.runs.settings import engine_settings
-from bench.runs.watchdog import Watchdog, jvm_watchdog
+from bench.runs.worker.run import execute
+from bench.runs.worker.watchdog import Watchdog, jvm_watchdog
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
+from strategies.state import MIB
 from workloads.change_log import ChangeLogError, ensure_change_log
 
 PARENT_CHECK_S = 1.0
+_NOISE_WARM_UP_QUERIES = 20
+_NOISE = Probe("noise", "SELECT count(*) FROM range(1000000), (SELECT count(*) FROM orders)", primary=True)
 
 
 def main() -> None:
@@ -52,7 +55,7 @@ def main() -> None:
     watchdog.start()
     match job:
         case NoiseJob():
-            measure_noise(job)
+            _measure_noise(job)
         case LogJob():
             write_log(job, _scenario(job))
         case DropJob():
@@ -75,6 +78,15 @@ def _or_reason(do: Callable[[], None]) -> None:
     except Exception as error:
         traceback.print_exc()
         sys.exit(first_error(error))
+
+
+def drop_noted(scenario: Scenario, job: DropJob) -> None:
+    """Remove what a run has noted and not removed itself."""
+    any_strategy = scenario.strategies[0].label
+    settings = engine_settings(scenario, any_strategy, job.work_folder, run_folder=job.run_folder)
+    if not job.tables_too:
+        settings = replace(settings, catalog=replace(settings.catalog, journal=None))
+    engine_kind(scenario.table.format, "real").drop_left(settings)
 
 
 def _try_table(scenario: Scenario, job: TryJob) -> None:
@@ -156,5 +168,16 @@ def write_log(job: LogJob, scenario: Scenario) -> None:
             raise
 
 
-if __name__ == "__main__":
-    main()
+def _measure_noise(job: NoiseJob) -> None:
+    """Repeat one query on a table without rows; its wall seconds, in order, go to the job's file."""
+    settings = EngineSettings(job.work_folder, TableSpec(target_file_size_bytes=128 * MIB))
+    walls_s = []
+    kind = next(each.engines.real for each in FORMATS.values() if each.engines.real is not None)
+    with kind.open(settings) as engine:
+        engine.create()
+        for _ in range(_NOISE_WARM_UP_QUERIES):
+            engine.query(_NOISE)
+        until_s = time.monotonic() + job.seconds
+        while time.monotonic() < until_s:
+            walls_s.append(engine.query(_NOISE).cost.wall_s)
+    job.walls_file.write_text(json.dumps(walls_s), encoding="utf-8")

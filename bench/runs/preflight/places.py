@@ -13,12 +13,12 @@ from secrets import token_hex
 from bench.engines.spark.master import parse_master
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import LOG
-from bench.runs.cases import PlannedRun, Source
-from bench.runs.dropping import left_by
 from bench.runs.jobs import TryJob
-from bench.runs.processes import worker
-from bench.runs.run_files import last_line
-from bench.runs.suite import WORK
+from bench.runs.suite.cases import PlannedRun, Source
+from bench.runs.suite.dropping import left_by
+from bench.runs.suite.processes import worker
+from bench.runs.suite.results_folder import WORK
+from bench.runs.suite.run_files import last_line
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text

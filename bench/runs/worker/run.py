@@ -24,12 +24,12 @@ from bench.replay.clock import ModelledClock, SystemClock
 from bench.replay.loop import Loop, ReplayTimes
 from bench.replay.recorder import Recorder, utc_now, without_secrets
 from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
-from bench.runs.content_check import check_content
 from bench.runs.jobs import RunJob
-from bench.runs.manifest import manifest_of
-from bench.runs.neighbours import Neighbours
 from bench.runs.settings import engine_settings, strategy_of
-from bench.runs.warm_up import warm_up
+from bench.runs.worker.content_check import check_content
+from bench.runs.worker.manifest import manifest_of
+from bench.runs.worker.neighbours import Neighbours
+from bench.runs.worker.warm_up import warm_up
 from bench.scenario.kept_back import kept_back, last_committed
 from bench.scenario.scenario import Scenario
 from strategies.plan import PlanError

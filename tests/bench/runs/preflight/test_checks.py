@@ -7,8 +7,8 @@ from scenario_builder import SOUND, load, maintenance
 from bench.engines import runtime
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
-from bench.runs import places, preflight
-from bench.runs.cases import Source, plan_runs
+from bench.runs.preflight import checks, places, space
+from bench.runs.suite.cases import Source, plan_runs
 from strategies.plan import Capability
 from strategies.state import GIB
 
@@ -25,9 +25,9 @@ def machine(monkeypatch, tmp_path):
     """
     fake = SimpleNamespace(free=PLENTY, asked=[])
     monkeypatch.setenv("COMPACTBENCH_CACHE", str(tmp_path / "no" / "cache"))
-    monkeypatch.setattr(preflight.runtime, "java_home", lambda: fake.asked.append("java"))
-    monkeypatch.setattr(preflight.runtime, "jars", lambda *jars: fake.asked.append(jars))
-    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=fake.free))
+    monkeypatch.setattr(checks.runtime, "java_home", lambda: fake.asked.append("java"))
+    monkeypatch.setattr(checks.runtime, "jars", lambda *jars: fake.asked.append(jars))
+    monkeypatch.setattr(space.shutil, "disk_usage", lambda folder: SimpleNamespace(free=fake.free))
     return fake
 
 
@@ -43,7 +43,7 @@ def check(folder, keep_tables=False, repetitions=1, mode="real", only=(), **chan
     folder.mkdir(exist_ok=True)
     source = Source("demo", (), load(folder, **changes))
     planned = sorted(plan_runs([source], only, repetitions, (), mode=mode), key=lambda run: run.index)
-    preflight.check(planned, folder, keep_tables=keep_tables)
+    checks.check(planned, folder, keep_tables=keep_tables)
     return planned
 
 
@@ -135,7 +135,7 @@ def test_the_jars_of_every_line_that_is_used_are_asked_for(machine, tmp_path):
 
 def test_no_runs_need_nothing(machine, tmp_path):
     machine.free = 0
-    preflight.check((), tmp_path, keep_tables=False)
+    checks.check((), tmp_path, keep_tables=False)
     assert machine.asked == []
 
 
@@ -286,7 +286,7 @@ def test_a_missing_java_is_reported(machine, tmp_path, monkeypatch):
     def missing():
         raise MissingRuntimeError("no Java 17")
 
-    monkeypatch.setattr(preflight.runtime, "java_home", missing)
+    monkeypatch.setattr(checks.runtime, "java_home", missing)
     with pytest.raises(MissingRuntimeError, match="no Java 17"):
         check(tmp_path)
 
@@ -294,12 +294,10 @@ def test_a_missing_java_is_reported(machine, tmp_path, monkeypatch):
 def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path):
     never, every = check(tmp_path)
     stream_bytes = 10 * 8 * 6167  # orders.expected_bytes: 10 commits of 8 files of 10 rows
-    scratch_bytes = preflight.SCRATCH_BYTES
-    assert preflight.needed_bytes(never) == pytest.approx(
-        2 * stream_bytes + 10 * 100_000 + scratch_bytes, abs=10
-    )
+    scratch_bytes = space.SCRATCH_BYTES
+    assert space.needed_bytes(never) == pytest.approx(2 * stream_bytes + 10 * 100_000 + scratch_bytes, abs=10)
     # Every 2 of 10 minutes is 5 rounds, of a table that grows to the stream: half of it on average.
-    assert preflight.needed_bytes(every) == pytest.approx(
+    assert space.needed_bytes(every) == pytest.approx(
         2 * stream_bytes + 3 * stream_bytes + (10 + 5) * 100_000 + scratch_bytes, abs=10
     )
 
@@ -313,13 +311,13 @@ def test_needed_bytes_include_what_a_strategy_switches_to(machine, tmp_path):
             {"label": "late", "switch": switch}, {"label": "every", "rules": [every]}, {"label": "never"},
         ],
     )  # fmt: skip
-    assert preflight.needed_bytes(late) == preflight.needed_bytes(own) > preflight.needed_bytes(never)
+    assert space.needed_bytes(late) == space.needed_bytes(own) > space.needed_bytes(never)
 
 
 def test_needed_bytes_sum_the_rules_that_may_plan_at_different_commits(machine, tmp_path):
     rules = [maintenance("iceberg.rewrite_data_files", interval) for interval in ("2min", "5min", "1min")]
     strategies = [{"label": str(n), "rules": rules[:n]} for n in (1, 2, 3)]
-    first, second, third = map(preflight.needed_bytes, check(tmp_path, strategies=strategies))
+    first, second, third = map(space.needed_bytes, check(tmp_path, strategies=strategies))
     stream_bytes = 10 * 8 * 6167
     # 5 plans, 5 + 2 of them, and no more than one a commit.
     assert second - first == pytest.approx(stream_bytes + 2 * 100_000, abs=10)
@@ -328,14 +326,14 @@ def test_needed_bytes_sum_the_rules_that_may_plan_at_different_commits(machine, 
 
 def test_needed_bytes_include_maintenance_that_rewrites_data(machine, tmp_path):
     never = [{"label": "never"}]
-    (plain,) = map(preflight.needed_bytes, check(tmp_path, strategies=never))
+    (plain,) = map(space.needed_bytes, check(tmp_path, strategies=never))
     tidy = [maintenance("iceberg.rewrite_manifests", "2min")]
-    (tidied,) = map(preflight.needed_bytes, check(tmp_path, strategies=never, maintenance=tidy))
+    (tidied,) = map(space.needed_bytes, check(tmp_path, strategies=never, maintenance=tidy))
     assert tidied == plain + 5 * 100_000  # it writes no data file
     merge = [maintenance("iceberg.rewrite_data_files", "2min")]
-    (merged,) = map(preflight.needed_bytes, check(tmp_path, strategies=never, maintenance=merge))
+    (merged,) = map(space.needed_bytes, check(tmp_path, strategies=never, maintenance=merge))
     _, every = check(tmp_path)
-    assert merged == preflight.needed_bytes(every)
+    assert merged == space.needed_bytes(every)
 
 
 def test_needed_bytes_ask_the_trigger_and_not_its_class(machine, tmp_path, monkeypatch):
@@ -359,7 +357,7 @@ class Merge:
     rule = {"trigger": trigger, "planner": {"type": "own_every:Merge"}}
     (own,) = check(tmp_path, strategies=[{"label": "own", "rules": [rule]}])
     _, every = check(tmp_path)
-    assert preflight.needed_bytes(own) == preflight.needed_bytes(every)
+    assert space.needed_bytes(own) == space.needed_bytes(every)
 
 
 def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
@@ -370,16 +368,16 @@ def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
     # Eight equality-delete files a commit, of 500 bytes and 3.6 a key, and one position delete of 1,400:
     # 40 draws among 1,000 keys hit one twice.
     deletes_bytes = 10 * (8 * 500 + 80 * 3.6 + 1_400)
-    scratch_bytes = 10 * 100_000 + preflight.SCRATCH_BYTES
-    table_bytes = preflight.needed_bytes(never) - data_bytes - scratch_bytes
+    scratch_bytes = 10 * 100_000 + space.SCRATCH_BYTES
+    table_bytes = space.needed_bytes(never) - data_bytes - scratch_bytes
     assert table_bytes - data_bytes == pytest.approx(deletes_bytes, rel=0.01)
     rewritten_bytes = 3 * table_bytes + 5 * 100_000
-    assert preflight.needed_bytes(every) == preflight.needed_bytes(never) + rewritten_bytes
+    assert space.needed_bytes(every) == space.needed_bytes(never) + rewritten_bytes
 
 
 def test_too_little_disk_is_reported_with_what_is_needed(machine, tmp_path):
     planned = check(tmp_path)
-    needed = max(preflight.needed_bytes(run) for run in planned) + preflight.log_bytes(planned)
+    needed = max(space.needed_bytes(run) for run in planned) + space.log_bytes(planned)
     machine.free = needed
     check(tmp_path)
     machine.free = needed - 1
@@ -389,7 +387,7 @@ def test_too_little_disk_is_reported_with_what_is_needed(machine, tmp_path):
 
 def test_tables_that_are_kept_add_up(machine, tmp_path):
     planned = check(tmp_path)
-    machine.free = sum(preflight.needed_bytes(run) for run in planned) + preflight.log_bytes(planned)
+    machine.free = sum(space.needed_bytes(run) for run in planned) + space.log_bytes(planned)
     check(tmp_path, keep_tables=True)
     machine.free -= 1
     check(tmp_path)
@@ -400,9 +398,9 @@ def test_tables_that_are_kept_add_up(machine, tmp_path):
 def test_tables_in_a_catalog_of_ones_own_need_no_disk_here(machine, tmp_path):
     elsewhere = {"catalog": {"properties": {"type": "jdbc", "uri": "jdbc:sqlite:/lake/catalog.db"}}}
     planned = check(tmp_path, **elsewhere)
-    needed = 10 * 8 * 6167 + preflight.SCRATCH_BYTES  # the dump, and scratch
-    assert [preflight.needed_bytes(run) for run in planned] == pytest.approx([needed] * 2, abs=10)
-    machine.free = preflight.needed_bytes(planned[0]) + preflight.log_bytes(planned)
+    needed = 10 * 8 * 6167 + space.SCRATCH_BYTES  # the dump, and scratch
+    assert [space.needed_bytes(run) for run in planned] == pytest.approx([needed] * 2, abs=10)
+    machine.free = space.needed_bytes(planned[0]) + space.log_bytes(planned)
     check(tmp_path, keep_tables=True, **elsewhere)
     machine.free -= 1
     with pytest.raises(MissingRuntimeError, match="may be needed"):
@@ -416,16 +414,16 @@ def test_change_logs_need_the_space_of_the_cache(machine, monkeypatch, tmp_path)
     monkeypatch.setenv("COMPACTBENCH_CACHE", str(cache))
     out = tmp_path / "out"
     planned = check(out)
-    log_bytes = preflight.log_bytes(planned)
+    log_bytes = space.log_bytes(planned)
     assert log_bytes == pytest.approx(10 * 8 * 6167, abs=10)  # both strategies replay the same
-    free = {out: max(map(preflight.needed_bytes, planned)), cache: log_bytes}
-    monkeypatch.setattr(preflight, "_file_system", list(free).index)
-    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[folder]))
+    free = {out: max(map(space.needed_bytes, planned)), cache: log_bytes}
+    monkeypatch.setattr(space, "_file_system", list(free).index)
+    monkeypatch.setattr(space.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[folder]))
     check(out)
     free[cache] -= 1
     with pytest.raises(MissingRuntimeError, match=f"{cache}: .*set COMPACTBENCH_CACHE to another folder"):
         check(out)
-    monkeypatch.setattr(preflight, "cached_log", lambda scenario: "there already")
+    monkeypatch.setattr(space, "cached_log", lambda scenario: "there already")
     check(out)
 
 

@@ -10,9 +10,9 @@ from bench.cli.main import main
 from bench.errors import EngineError
 from bench.results.folders import load_runs
 from bench.results.records import LOG
-from bench.runs.cases import Source, plan_runs
 from bench.runs.jobs import RunJob
-from bench.runs.shared_jvm import run_in_one_jvm
+from bench.runs.suite.cases import Source, plan_runs
+from bench.runs.suite.shared_jvm import run_in_one_jvm
 from bench.scenario.load import load_scenario
 
 pytestmark = pytest.mark.processes

@@ -8,11 +8,13 @@ from scenario_builder import load
 from bench.engines.journal import Journal
 from bench.errors import EngineError, ScenarioError
 from bench.results.folders import load_run, load_runs
-from bench.runs import dropping, suite, worker
-from bench.runs.cases import Source
-from bench.runs.dropping import TABLES, drop_left_by, drop_noted, left_by, unwanted
 from bench.runs.jobs import DropJob
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
+from bench.runs.suite import suite
+from bench.runs.suite.cases import Source
+from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
+from bench.runs.worker import main
+from bench.runs.worker.main import drop_noted
 
 
 def left(folder, name, *records, **changes):
@@ -38,21 +40,21 @@ def test_staged_files_are_never_to_be_kept(tmp_path, monkeypatch):
     assert left_by(run, kept_too=False) == ["staged files"]
     assert left_by(run) == ["bench_kept", "staged files"]
     asked = []
-    monkeypatch.setattr(dropping, "engine_kind", lambda *of: SimpleNamespace(drop_left=asked.append))
+    monkeypatch.setattr(main, "engine_kind", lambda *of: SimpleNamespace(drop_left=asked.append))
     catalog = {"properties": {"type": "hadoop", "warehouse": "file:///nowhere"}}
     scenario = load(tmp_path, catalog=catalog, spark={"staging": "file:///nowhere"})
-    for kept_too in (False, True):
-        drop_noted(scenario, job_for(run, kept_too=kept_too))
+    for tables_too in (False, True):
+        drop_noted(scenario, job_for(run, tables_too=tables_too))
     without, with_tables = asked
     assert without.catalog.journal is None
     assert with_tables.catalog.journal == Journal(run / NAMESPACE_NOTES)
     assert without.spark.staging_journal == with_tables.spark.staging_journal == Journal(run / STAGING_NOTES)
 
 
-def job_for(run_folder, *, kept_too=True):
+def job_for(run_folder, *, tables_too):
     return DropJob(
         scenario="demo", overrides=(), scenario_hash="", variant=None, run_folder=run_folder,
-        work_folder=run_folder, kept_too=kept_too,
+        work_folder=run_folder, tables_too=tables_too,
     )  # fmt: skip
 
 
@@ -104,7 +106,7 @@ def test_the_last_line_of_a_worker_says_what_could_not_be_dropped(capsys):
         raise EngineError("bench_a: no catalog\nat org.apache.Catalog")
 
     with pytest.raises(SystemExit) as ended:
-        worker._or_reason(fails)
+        main._or_reason(fails)
     assert ended.value.code == "bench_a: no catalog"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from workload_builders import CHANGES, rows_parquet
 
-from bench.runs.content_check import check_content
+from bench.runs.worker.content_check import check_content
 from workloads.change_log import ChangeLog, ChangeLogError, LoggedCommit, LoggedFile
 from workloads.content import content
 from workloads.fold import change_columns

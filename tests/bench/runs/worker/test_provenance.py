@@ -11,9 +11,9 @@ from bench.engines.journal import Journal
 from bench.engines.keys import TableKeys
 from bench.engines.registry import engine_kind
 from bench.errors import EngineError
-from bench.runs import provenance
-from bench.runs.manifest import _options
 from bench.runs.settings import engine_settings
+from bench.runs.worker import provenance
+from bench.runs.worker.manifest import _options
 from bench.scenario.specs import option_defaults
 from strategies.iceberg.procedures import RewriteDataFiles
 

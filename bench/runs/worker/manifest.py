@@ -11,10 +11,10 @@ from bench.engines.registry import FORMATS, engine_kind
 from bench.engines.spark.master import parse_master
 from bench.replay.recorder import utc_now
 from bench.results.records import SHARED_JVM, Manifest, Mode
-from bench.runs import provenance
 from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
-from bench.runs.warm_up import planners_of
+from bench.runs.worker import provenance
+from bench.runs.worker.warm_up import planners_of
 from bench.scenario.plugins import in_words
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults

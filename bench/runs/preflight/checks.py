@@ -1,21 +1,19 @@
 """What is checked before a run starts: capabilities, resources, Java, jars, disk space and a first table."""
 
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
 
 from bench.engines import runtime
-from bench.engines.format import Format
 from bench.engines.keys import bytes_text, value_text
 from bench.engines.registry import FORMATS, engine_kind
 from bench.engines.spark.master import parse_master
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
-from bench.runs.cached_log import cached_log, log_cache
-from bench.runs.cases import PlannedRun
-from bench.runs.places import check_places
+from bench.runs.preflight.places import check_places
+from bench.runs.preflight.space import check_space
+from bench.runs.suite.cases import PlannedRun
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
@@ -24,15 +22,10 @@ from bench.scenario.table_checks import check_real_resources
 from bench.scenario.values import path_text
 from bench.scenario.variants import BASE, Variant
 from bench.text import human_bytes
-from strategies.never import Never
 from strategies.plan import Capability
 from strategies.planner import traits_of
-from strategies.state import GIB
 from strategies.strategy import Rule
-from strategies.triggers import Trigger, trigger_traits
-from workloads.commit import CommitSpec
 
-SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a small table, logs
 _KEYS: Mapping[str, str] = {  # the key of a scenario that needs it, where its name is not that key
     Capability.MERGE: "writer.upsert_mode",
     Capability.ROW_FILTER: "where",
@@ -69,7 +62,7 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
         _check_modules(scenario, home)
     for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
         runtime.jars(table_format, line)
-    _check_space(planned, out, keep_tables=keep_tables)
+    check_space(planned, out, keep_tables=keep_tables)
     check_places(planned, out)
 
 
@@ -183,93 +176,3 @@ def _planners(rules: Iterable[Rule]) -> dict[str, str]:
     """By capability, the planner that needs it, unless it has the same name."""
     planners = {name_of(type(rule.planner)): traits_of(rule.planner).needs for rule in rules}
     return {need: f"planner {name}" for name, needs in planners.items() for need in needs if need != name}
-
-
-def needed_bytes(run: PlannedRun) -> int:
-    """An upper estimate of what a run needs in the results folder: the dump of the content check and scratch.
-
-    The table comes on top, unless it is in a catalog that the scenario names, and so somewhere else.
-    """
-    scenario = run.source.scenario
-    specs = tuple(scenario.shape())
-    table_bytes = 0 if has_shared_catalog(scenario) else _table_bytes(run, specs)
-    return _stream_bytes(specs) + table_bytes + SCRATCH_BYTES
-
-
-def _table_bytes(run: PlannedRun, specs: Sequence[CommitSpec]) -> int:
-    """An upper estimate of a table with every version that compaction leaves behind.
-
-    Each time a trigger with a fixed interval fires, the whole table is assumed to be rewritten, unless its
-    planner only needs commands that write metadata. Any other trigger is assumed to fire at every commit. A
-    strategy plans at most once a commit, and so do those that it switches to; each rule of the maintenance
-    comes on top.
-    """
-    scenario = run.source.scenario
-    table_format, settings = FORMATS[scenario.table.format], scenario.spark.settings
-    deletes_bytes = sum(table_format.writer.layout(spec, settings).delete_bytes for spec in specs)
-    table_bytes = _stream_bytes(specs) + deletes_bytes
-    groups = [scenario.rules_of(run.spec), *((rule,) for rule in scenario.maintenance)]
-    plans = sum(_plans(rules, scenario) for rules in groups)
-    rewrites = sum(_plans(_rewriting(rules, table_format), scenario) for rules in groups)
-    rewritten_bytes = table_bytes * (rewrites + 1) // 2 if rewrites else 0
-    snapshots = scenario.commits_count + plans
-    return table_bytes + rewritten_bytes + snapshots * table_format.writer.metadata_bytes_per_commit
-
-
-def _stream_bytes(specs: Iterable[CommitSpec]) -> int:
-    return sum(spec.expected_bytes for spec in specs)
-
-
-def _rewriting(rules: Iterable[Rule], table_format: Format) -> tuple[Rule, ...]:
-    """The rules whose plans may write data files. A planner that declares no needs may plan anything."""
-    needs = ((rule, traits_of(rule.planner).needs) for rule in rules)
-    return tuple(
-        rule for rule, needed in needs if not needed or needed - table_format.engines.metadata_commands
-    )
-
-
-def _plans(rules: Iterable[Rule], scenario: Scenario) -> int:
-    """The most plans that rules make of which only one plans at a commit."""
-    fires = (_fires(rule.trigger, scenario) for rule in rules if not isinstance(rule.planner, Never))
-    return min(scenario.commits_count, sum(fires))
-
-
-def _fires(trigger: Trigger, scenario: Scenario) -> int:
-    interval_ms = trigger_traits(trigger).interval_ms
-    return scenario.commits_count if interval_ms is None else -(-scenario.duration_ms // interval_ms)
-
-
-def results_bytes(planned: Sequence[PlannedRun], *, keep_tables: bool) -> int:
-    """What the runs need in the results folder: one at a time, unless their tables are there and kept."""
-    each = [(needed_bytes(run), has_shared_catalog(run.source.scenario)) for run in planned]
-    kept_bytes = sum(needed for needed, is_elsewhere in each if keep_tables and not is_elsewhere)
-    return max((kept_bytes, *(needed for needed, _ in each)))
-
-
-def log_bytes(planned: Sequence[PlannedRun]) -> int:
-    """What the change logs need that the cache does not have yet. Raises ScenarioError for a damaged one."""
-    scenarios = {run.source.scenario.name: run.source.scenario for run in planned}  # variants share a log
-    return sum(_stream_bytes(one.shape()) for one in scenarios.values() if cached_log(one) is None)
-
-
-def _check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
-    """The change logs go to the cache and all else to `out`; on one file system both need its space."""
-    cache = next(folder for folder in (log_cache(), *log_cache().parents) if folder.exists())
-    in_out, in_cache = results_bytes(planned, keep_tables=keep_tables), log_bytes(planned)
-    if _file_system(cache) == _file_system(out):
-        in_out, in_cache = in_out + in_cache, 0
-    _check_free(out, in_out, "choose another --out")
-    _check_free(cache, in_cache, "set COMPACTBENCH_CACHE to another folder")
-
-
-def _file_system(folder: Path) -> int:
-    return folder.stat().st_dev
-
-
-def _check_free(folder: Path, needed: int, remedy: str) -> None:
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise MissingRuntimeError(
-            f"{folder}: {free / GIB:.1f} GiB free, but {needed / GIB:.1f} GiB may be needed; "
-            f"free some space, {remedy}, or make the scenario smaller"
-        )

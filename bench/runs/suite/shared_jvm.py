@@ -11,11 +11,11 @@ from functools import partial
 
 from bench.results.folders import RunResult
 from bench.results.records import LOG
-from bench.runs.cases import PlannedRun
 from bench.runs.jobs import QuickJob, RunJob
-from bench.runs.processes import worker
-from bench.runs.run_files import closed, follow
-from bench.runs.watcher import Watcher
+from bench.runs.suite.cases import PlannedRun
+from bench.runs.suite.processes import worker
+from bench.runs.suite.run_files import closed, follow
+from bench.runs.suite.watcher import Watcher
 
 
 def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) -> tuple[RunResult, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from bench.results.folders import RunResult
-from bench.runs.cases import PlannedRun
+from bench.runs.suite.cases import PlannedRun
 
 
 class Watcher(Protocol):

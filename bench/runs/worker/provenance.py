@@ -160,7 +160,7 @@ def _cpu_model() -> str:
 
 def source() -> dict[str, JsonValue]:
     """The commit of the checkout this code runs from, and whether it is dirty; empty outside a checkout."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     if not (root / ".git").exists():
         return {}
     commit, changes = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain")

@@ -8,7 +8,7 @@ from scenario_builder import SOUND, load
 from bench.engines.registry import FORMATS
 from bench.results.folders import load_runs
 from bench.results.records import CompactionRecord
-from bench.runs.manifest import _drops_versions
+from bench.runs.worker.manifest import _drops_versions
 from strategies.registry import PLANNERS
 
 # Those that can order rows by value, with the options by which they do.

@@ -12,9 +12,9 @@ from scenario_builder import SOUND, load, write
 from simulated_tables import make
 
 from bench.engines.contract import Batch
-from bench.runs.run import batches_of
-from bench.runs.warm_up import COMMITS_PER_ROUND_MAX, planners_of, warm_up
-from bench.runs.warm_up_load import SHARE_OF_TARGET, scaled_load
+from bench.runs.worker.run import batches_of
+from bench.runs.worker.warm_up import COMMITS_PER_ROUND_MAX, planners_of, warm_up
+from bench.runs.worker.warm_up_load import SHARE_OF_TARGET, scaled_load
 from bench.scenario.load import load_scenario
 from strategies.amoro.planner import Amoro
 from strategies.delta.planners import Reorg

@@ -21,7 +21,7 @@ from bench.replay.clock import SystemClock
 from bench.replay.fields import cost_fields
 from bench.replay.recorder import utc_now
 from bench.results.records import WarmUpRecord
-from bench.runs.warm_up_load import scaled_load
+from bench.runs.worker.warm_up_load import scaled_load
 from bench.scenario.plugins import in_words, name_of
 from bench.scenario.scenario import Scenario
 from strategies.never import Never

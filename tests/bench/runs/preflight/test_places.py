@@ -6,10 +6,10 @@ import pytest
 from scenario_builder import SOUND, write
 
 from bench.errors import MissingRuntimeError, ScenarioError
-from bench.runs.cases import Source, plan_runs
-from bench.runs.places import NOTES, check_places
+from bench.runs.preflight.places import NOTES, check_places
 from bench.runs.settings import NAMESPACE_NOTES
-from bench.runs.suite import WORK
+from bench.runs.suite.cases import Source, plan_runs
+from bench.runs.suite.results_folder import WORK
 from bench.scenario.load import load_scenario
 
 pytestmark = pytest.mark.spark

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import pytest
 from scenario_builder import load, write
 
-from bench.runs import suite, worker
 from bench.runs.jobs import LogJob, LogProgress
-from bench.runs.suite import Source
+from bench.runs.suite import change_log
+from bench.runs.suite.cases import Source
+from bench.runs.worker import main
 
 
 class Watcher:
@@ -49,10 +50,10 @@ def write_log(tmp_path, monkeypatch):
             scenario="demo.toml", overrides=(), scenario_hash=scenario.hash, work_folder=tmp_path,
             cache_folder=tmp_path, progress_file=tmp_path / "progress.json",
         )  # fmt: skip
-        monkeypatch.setattr(worker, "ensure_change_log", lambda *a: ensure_change_log(*a, cached=cached))
-        monkeypatch.setattr(worker, "start_session", lambda *a: None)
-        monkeypatch.setattr(worker, "stop_session", lambda spark: None)
-        worker.write_log(job, scenario)
+        monkeypatch.setattr(main, "ensure_change_log", lambda *a: ensure_change_log(*a, cached=cached))
+        monkeypatch.setattr(main, "start_session", lambda *a: None)
+        monkeypatch.setattr(main, "stop_session", lambda spark: None)
+        main.write_log(job, scenario)
         told.append(read())
         return told
 
@@ -95,9 +96,9 @@ def test_the_watcher_is_told_of_the_end_whatever_it_saw(tmp_path, monkeypatch, s
 
         yield SimpleNamespace(poll=poll)
 
-    monkeypatch.setattr(suite, "worker", fake_worker)
-    monkeypatch.setattr(suite, "POLL_S", 0)
+    monkeypatch.setattr(change_log, "worker", fake_worker)
+    monkeypatch.setattr(change_log, "POLL_S", 0)
     watcher = Watcher()
     source = Source(write(tmp_path), (), load(tmp_path))
-    assert suite.ensure_log(source, tmp_path / "out", watcher) == folder
+    assert change_log.ensure_log(source, tmp_path / "out", watcher) == folder
     assert watcher.seen == ["started", *seen, "ended with 10"]

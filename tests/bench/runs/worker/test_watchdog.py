@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from bench.runs.watchdog import Watchdog
+from bench.runs.worker.watchdog import Watchdog
 
 
 def watched(ask, silence_max_s=0.3):
@@ -49,7 +49,7 @@ def test_a_jvm_that_is_stopped_is_ended_and_the_call_to_it_fails(tmp_path):
         from bench.engines import runtime
         from bench.engines.contract import SparkSettings
         from bench.engines.spark.session import start_session
-        from bench.runs.watchdog import Watchdog, _ask_jvm, _end_jvm
+        from bench.runs.worker.watchdog import Watchdog, _ask_jvm, _end_jvm
 
         runtime.use_java()
         dog = Watchdog(_ask_jvm, _end_jvm, silence_max_s=2, asked_every_s=0.2)

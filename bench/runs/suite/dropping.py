@@ -2,21 +2,18 @@
 
 import shutil
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from bench.engines.journal import Journal
-from bench.engines.registry import engine_kind
 from bench.errors import EngineError
 from bench.results.folders import RunResult
 from bench.results.records import LOG
-from bench.runs.cases import Source
 from bench.runs.jobs import DropJob
-from bench.runs.processes import worker
-from bench.runs.run_files import last_line
-from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES, engine_settings
+from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
+from bench.runs.suite.cases import Source
+from bench.runs.suite.processes import worker
+from bench.runs.suite.run_files import last_line
 from bench.scenario.catalog import has_shared_catalog
-from bench.scenario.scenario import Scenario
 
 TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 
@@ -78,7 +75,7 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too:
         scenario_hash=source.scenario.hash,
         variant=run.manifest.variant_label,
         run_folder=run_folder,
-        kept_too=kept_too,
+        tables_too=kept_too or not keeps_tables(run_folder),
         work_folder=work_folder,
     )
     log = work_folder / LOG
@@ -91,12 +88,3 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too:
             f"{run_folder.name}: what it has left ({', '.join(left)}) could not be removed: {why}; "
             "`compactbench clean` tries again"
         )
-
-
-def drop_noted(scenario: Scenario, job: DropJob) -> None:
-    """Remove what a run has noted and not removed itself. Called in the worker."""
-    any_strategy = scenario.strategies[0].label
-    settings = engine_settings(scenario, any_strategy, job.work_folder, run_folder=job.run_folder)
-    if keeps_tables(job.run_folder) and not job.kept_too:
-        settings = replace(settings, catalog=replace(settings.catalog, journal=None))
-    engine_kind(scenario.table.format, "real").drop_left(settings)

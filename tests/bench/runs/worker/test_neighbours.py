@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from bench.engines.spark.master import parse_master
-from bench.runs import neighbours
-from bench.runs.neighbours import Neighbours
+from bench.runs.worker import neighbours
+from bench.runs.worker.neighbours import Neighbours
 
 Machine = namedtuple("Machine", "user nice system idle iowait irq softirq steal guest guest_nice")
 Process = namedtuple("Process", "user system children_user children_system")

@@ -17,9 +17,9 @@ from bench.errors import EngineError, ScenarioError
 from bench.replay.recorder import Recorder
 from bench.results.folders import load_run
 from bench.results.records import CommitRecord
-from bench.runs import run_files, suite
-from bench.runs.cases import Case, Source, plan_runs, shuffled
-from bench.runs.suite import earlier_runs, locked
+from bench.runs.suite import results_folder, run_files
+from bench.runs.suite.cases import Case, Source, plan_runs, shuffled
+from bench.runs.suite.results_folder import LOCK, WORK, earlier_runs, locked
 from bench.scenario.load import load_scenario
 
 VARIANTS = """
@@ -290,23 +290,27 @@ def test_a_second_holder_is_refused(tmp_path):
 
 
 def test_a_lock_file_that_a_dead_process_left_holds_nothing(tmp_path):
-    (tmp_path / suite.LOCK).touch()
+    (tmp_path / LOCK).touch()
     with locked(tmp_path):
         pass
 
 
 def test_the_lock_is_held_against_other_processes(tmp_path):
-    with locked(tmp_path), (tmp_path / suite.LOCK).open("w") as other, pytest.raises(BlockingIOError):
+    with (
+        locked(tmp_path),
+        (tmp_path / LOCK).open("w") as other,
+        pytest.raises(BlockingIOError),
+    ):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_locking_sweeps_what_a_dead_suite_left_unless_sweep_is_off(tmp_path):
-    left = tmp_path / suite.WORK / "run" / "warehouse"
+    left = tmp_path / WORK / "run" / "warehouse"
     left.mkdir(parents=True)
     with pytest.raises(ScenarioError, match=r"\.work: is not compactbench's"), locked(tmp_path):
         pass
     assert left.exists()
-    (tmp_path / suite.LOCK).touch()
+    (tmp_path / LOCK).touch()
     with locked(tmp_path, sweep=False):
         assert left.exists()
     with locked(tmp_path):
@@ -337,7 +341,7 @@ def test_an_out_that_is_a_file_is_refused(tmp_path):
 
 
 def test_a_work_folder_that_is_a_file_is_refused(tmp_path):
-    (tmp_path / suite.WORK).write_text("")
+    (tmp_path / WORK).write_text("")
     refused = pytest.raises(
         ScenarioError, match=r"\.work: is not a folder; remove it, or choose another --out"
     )
@@ -357,7 +361,7 @@ def test_a_run_folder_that_cannot_be_created_is_named(tmp_path):
     with pytest.raises(
         ScenarioError, match=r"run: cannot be created \(Not a directory\); choose another --out"
     ):
-        suite._fresh(tmp_path / "file" / "run")
+        results_folder.fresh(tmp_path / "file" / "run")
 
 
 def test_a_worker_that_died_without_a_word_gets_its_closing_record(tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from bench.engines.spark.conf import SECRET_CONF
 from bench.runs.jobs import NoiseJob, QuickJob, RunJob
-from bench.runs.processes import worker
+from bench.runs.suite.processes import worker
 
 PARENT = """
     import os, subprocess, sys

@@ -1,0 +1,1 @@
+"""What the parent process checks before a suite begins."""

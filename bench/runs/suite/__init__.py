@@ -1,0 +1,1 @@
+"""The parent process: which runs there are to make, their folders, and starting their workers."""

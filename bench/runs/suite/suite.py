@@ -1,0 +1,154 @@
+"""Making the runs of a suite one after the other."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from typing import Literal
+
+from bench.errors import EngineError
+from bench.replay.recorder import utc_now
+from bench.results.folders import RunResult
+from bench.results.records import LOG
+from bench.runs.jobs import RunJob
+from bench.runs.suite.cases import PlannedRun, Source
+from bench.runs.suite.change_log import ensure_log
+from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
+from bench.runs.suite.processes import STOP_GRACE_S, worker
+from bench.runs.suite.results_folder import WORK, fresh
+from bench.runs.suite.run_files import closed, follow
+from bench.runs.suite.shared_jvm import run_in_one_jvm
+from bench.runs.suite.watcher import Watcher
+from bench.runs.worker.run import execute
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to execute the suite."""
+
+    out: Path
+    verify: Literal["end", "each", "off"] = "end"
+    keep_tables: bool = False
+    command: str = ""  # that repeats the suite
+    coefficients: Path | None = None  # of simulated runs; None for the format's own
+    is_quick: bool = False  # all runs of a scenario, in one variant, in one JVM
+
+
+def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher) -> tuple[RunResult, ...]:
+    """Execute the runs one after the other and return their results. `out` must be locked.
+
+    Simulated runs are executed in this process, real ones in a worker process each, or, if the suite is to be
+    quick, in one for all of a scenario. A run that fails is recorded, and the next one starts. Raises
+    EngineError or ScenarioError if a change log cannot be written or read.
+    """
+    suite_id, load_1min = _stamp(), round(os.getloadavg()[0], 2)  # before work of its own
+    results: list[RunResult] = []
+    logs: dict[str, Path] = {}
+
+    def prepared(run: PlannedRun) -> RunJob:
+        name = run.source.scenario.name
+        if run.mode == "real" and name not in logs:
+            logs[name] = ensure_log(run.source, options.out, watcher)
+        job = _job(run, options, suite_id, logs.get(name))
+        return job.model_copy(update={"load_before_suite": load_1min}) if run is planned[0] else job
+
+    if options.is_quick:
+        for group in _by_jvm(planned):
+            made = run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
+            drop_left(made, [group[0].source], options.out, watcher)
+            results += made
+    else:
+        for run in planned:
+            results.append(_run(run, prepared(run), watcher))
+            drop_left(results[-1:], [run.source], options.out, watcher)
+    return tuple(results)
+
+
+def drop_left(runs: Iterable[RunResult], sources: Sequence[Source], out: Path, watcher: Watcher) -> None:
+    """Drop what runs of these scenarios whose worker died have left in shared catalogs and staging folders.
+
+    If that fails, `watcher` is warned, and the next runs are made all the same.
+    """
+    by_name = {source.scenario.name: source for source in sources}
+    for run in unwanted(runs):
+        watcher.dropping(run.folder.name, left_by(run.folder, kept_too=False))
+        source, work_folder = by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}"
+        try:
+            drop_left_by(run, source, work_folder, kept_too=False)
+        except EngineError as error:
+            watcher.warned(str(error))
+
+
+def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
+    """Runs that can share a JVM: those of a scenario in one variant."""
+    groups: dict[tuple[str, str | None], list[PlannedRun]] = {}
+    for run in planned:
+        groups.setdefault((run.source.scenario.name, run.source.scenario.variant_label), []).append(run)
+    return list(groups.values())
+
+
+def _job(run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None) -> RunJob:
+    """What a worker is told of a run, whose folders are made."""
+    scenario = run.source.scenario
+    # Runs may start within one second, and labels may differ in characters that a file name cannot have.
+    run_id = f"{_stamp()}-{run.folder_name}-{token_hex(2)}"
+    folder = fresh(options.out / scenario.name / run_id)
+    keep_tables = options.keep_tables and run.mode == "real"
+    work_folder = fresh(folder / TABLES if keep_tables else options.out / WORK / run_id)
+    return RunJob(
+        scenario=run.source.name_or_path,
+        overrides=run.source.overrides,
+        scenario_hash=scenario.hash,
+        work_folder=work_folder,
+        run_folder=folder,
+        run_id=run_id,
+        suite_id=suite_id,
+        mode=run.mode,
+        variant=scenario.variant_label,
+        strategy=run.spec.label,
+        strategy_index=run.index,
+        repetition=run.repetition,
+        position=run.position,
+        shares_jvm=options.is_quick and run.mode == "real",
+        log_folder=log_folder,
+        coefficients=options.coefficients,
+        verify=options.verify,
+        command=options.command,
+        keep_tables=keep_tables,
+    )
+
+
+def _run(run: PlannedRun, job: RunJob, watcher: Watcher) -> RunResult:
+    watcher.run_started(run)
+    exit_code = (_simulate if run.mode == "simulated" else _in_worker)(run, job, watcher)
+    if not job.keep_tables:
+        shutil.rmtree(job.work_folder, ignore_errors=True)
+    result = closed(job.run_folder, exit_code)
+    watcher.run_ended(run, result)
+    return result
+
+
+def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
+    finished = execute(job, run.source.scenario, lambda record: watcher.run_progressed(run, record))
+    return 0 if finished else 1
+
+
+def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
+    """Execute the run in a worker process; returns its exit code."""
+    folder = job.run_folder
+    with worker(job, folder / LOG, run.source.scenario.secrets) as process:
+        if not follow(process, folder, partial(watcher.run_progressed, run)):
+            # A thread of a planner may keep it. Spark has ended before the last record.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_GRACE_S)
+        return process.poll() or 0
+
+
+def _stamp() -> str:
+    return re.sub(r"[-:]|\.\d+", "", utc_now())

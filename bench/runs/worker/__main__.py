@@ -1,0 +1,5 @@
+"""`python -m bench.runs.worker FOLDER PARENT` does one job."""
+
+from bench.runs.worker.main import main
+
+main()
