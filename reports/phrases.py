@@ -5,6 +5,7 @@ a reader sees where a label begins and ends.
 """
 
 from dataclasses import dataclass
+from string import Formatter
 
 from bench.text import human_ratio
 
@@ -33,6 +34,19 @@ def say(*parts: str) -> Sentence:
     return Sentence(parts)
 
 
+def sentence(template: str, **values: str | Sentence) -> Sentence:
+    """The template with its fields, such as {strategy}, replaced by values; verbatim ones stay verbatim."""
+    parts: list[str] = []
+    for words, name, _, _ in Formatter().parse(template):
+        value = values[name] if name else ""
+        for part in (words, *(value.parts if isinstance(value, Sentence) else (value,))):
+            if parts and not isinstance(part, Verbatim) and not isinstance(parts[-1], Verbatim):
+                parts[-1] += part
+            elif part:
+                parts.append(part)
+    return Sentence(tuple(parts))
+
+
 def listed(labels: list[str]) -> Sentence:
     """Labels from results as "a", "a and b" or "a, b and c"."""
     return joined([say(Verbatim(label)) for label in labels])
@@ -45,6 +59,12 @@ def joined(sentences: list[Sentence]) -> Sentence:
         between = () if index == 0 else (" and ",) if index == len(sentences) - 1 else (", ",)
         parts += between + sentence.parts
     return Sentence(parts)
+
+
+def separated(separator: str, sentences: list[Sentence]) -> Sentence:
+    """Clauses one after the other, with a separator such as "; " between them."""
+    first, *others = sentences
+    return sum((say(separator) + other for other in others), start=first)
 
 
 def counted(number: int, singular: str, plural: str) -> str:

@@ -6,19 +6,20 @@ from bench.results.rows import Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Table, durations, has_values, metric_cells, seconds
-from reports.phrases import Sentence, Verbatim, joined, listed, say
+from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, separated
 from reports.text import cost_text
 from reports.verdicts.best import likely_best
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import Point, alike, candidates, differ_in_staleness, pareto_front, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
-_BUDGET_METRICS = (  # beside cost and latency, where a run has a value
+_BUDGET_METRICS = (  # shown after cost and latency, where a run has a value
     ("files_end", "Files at end", ""),
     ("delete_files_end", "Delete files at end", ""),
     ("storage_bytes_end", "Storage at end", ""),
     ("space_amplification", "Space amplification", ""),
 )
+_TOLERANCE = human_percent(MODELLED_TOLERANCE)
 
 
 def headline(group: RunGroup) -> tuple[Sentence, ...]:
@@ -67,8 +68,10 @@ def primary_query(group: RunGroup) -> Sentence:
     """Which query the latencies are of, with its text where the run recorded it."""
     m = group.manifest
     sql = query_text(group, m.primary_probe)
-    text = (": ", Verbatim(sql), ".") if sql else (".",)
-    return say("The latencies are those of the primary query, ", Verbatim(m.primary_probe), *text)
+    return sentence(
+        "The latencies are those of the primary query, {name}{text}.",
+        name=Verbatim(m.primary_probe), text=say(": ", Verbatim(sql)) if sql else "",
+    )  # fmt: skip
 
 
 def query_text(group: RunGroup, name: str) -> str | None:
@@ -106,14 +109,15 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
         return _best_of(group, likely[0], fastest)
     if likely:
         return _either(group, likely)
-    why = "there are two to choose from" if len(choices) == 2 else "no strategy stands out"
-    return (
-        say(f"{_basis(group)}{why}: ", Verbatim(cheapest.strategy), " is the cheapest, with ")
-        + _figures(group, cheapest)
-        + say("; ", Verbatim(fastest.strategy), " is the fastest, with ")
-        + _figures(group, fastest)
-        + say(f". The cheapest {_trade(group, cheapest, fastest)}.")
-    )
+    return sentence(
+        "{basis}{why}: {cheapest} is the cheapest, with {cheapest_figures}; {fastest} is the fastest, with "
+        "{fastest_figures}. The cheapest {trade}.",
+        basis=_basis(group),
+        why="there are two to choose from" if len(choices) == 2 else "no strategy stands out",
+        cheapest=Verbatim(cheapest.strategy), cheapest_figures=_figures(group, cheapest),
+        fastest=Verbatim(fastest.strategy), fastest_figures=_figures(group, fastest),
+        trade=_trade(group, cheapest, fastest),
+    )  # fmt: skip
 
 
 def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:
@@ -124,48 +128,54 @@ def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:
 
 
 def _as_fast(group: RunGroup, cheapest: Point, fastest: Point) -> Sentence:
-    within = f"and within {human_percent(MODELLED_TOLERANCE)} as fast as the fastest, "
-    return (
-        say(_basis(group), Verbatim(cheapest.strategy), f" is the cheapest strategy, {within}")
-        + say(Verbatim(fastest.strategy), ": ")
-        + _figures(group, cheapest)
-        + say(", against ")
-        + _figures(group, fastest)
-        + say(".")
-    )
+    return sentence(
+        "{basis}{cheapest} is the cheapest strategy, and within {tolerance} as fast as the fastest, "
+        "{fastest}: {cheapest_figures}, against {fastest_figures}.",
+        basis=_basis(group), tolerance=_TOLERANCE,
+        cheapest=Verbatim(cheapest.strategy), cheapest_figures=_figures(group, cheapest),
+        fastest=Verbatim(fastest.strategy), fastest_figures=_figures(group, fastest),
+    )  # fmt: skip
 
 
 def _by_age(group: RunGroup, choices: list[Point]) -> Sentence:
-    """The choices, those whose queries see the freshest rows first."""
-    start = say(
-        _basis(group), "what to choose depends on how old the rows may be that queries see. Mean age: "
-    )
-    named = [
-        say(Verbatim(point.strategy), f" {human_duration(point.staleness_s)}, with ") + _figures(group, point)
+    """The choices, the one whose queries see the freshest rows first."""
+    ages = [
+        sentence(
+            "{strategy} {age}, with {figures}", strategy=Verbatim(point.strategy),
+            age=human_duration(point.staleness_s), figures=_figures(group, point),
+        )
         for point in sorted(choices, key=lambda point: point.staleness_s)
-    ]
-    first, *others = named
-    return start + sum((say("; ") + one for one in others), start=first) + say(".")
+    ]  # fmt: skip
+    return sentence(
+        "{basis}what to choose depends on how old the rows may be that queries see. Mean age: {ages}.",
+        basis=_basis(group), ages=separated("; ", ages),
+    )  # fmt: skip
 
 
 def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:
-    return (
-        say(_basis(group), Verbatim(chosen.strategy), " is the best trade-off: ")
-        + _figures(group, chosen)
-        + say(". Against the fastest on the front, ", Verbatim(fastest.strategy))
-        + say(f", it {_trade(group, chosen, fastest)}.")
-    )
+    return sentence(
+        "{basis}{chosen} is the best trade-off: {figures}. Against the fastest on the front, {fastest}, it "
+        "{trade}.",
+        basis=_basis(group), chosen=Verbatim(chosen.strategy), figures=_figures(group, chosen),
+        fastest=Verbatim(fastest.strategy), trade=_trade(group, chosen, fastest),
+    )  # fmt: skip
 
 
 def _either(group: RunGroup, likely: list[Point]) -> Sentence:
     """Several strategies of which each may be the knee, within the noise or what a model can tell apart."""
-    named = [say(Verbatim(p.strategy), ", with ") + _figures(group, p) for p in likely]
-    first, *others = named
-    alternatives = sum((say("; or ") + one for one in others), start=first)
-    tolerance = human_percent(MODELLED_TOLERANCE)
-    equal = f"where figures within {tolerance} of each other count as equal, each of these may be"
-    why = equal if group.is_simulated else "noise decides which is"
-    return say(_basis(group), why, " the best trade-off: ") + alternatives + say(".")
+    alternatives = [
+        sentence("{strategy}, with {figures}", strategy=Verbatim(p.strategy), figures=_figures(group, p))
+        for p in likely
+    ]
+    why = (
+        f"where figures within {_TOLERANCE} of each other count as equal, each of these may be"
+        if group.is_simulated
+        else "noise decides which is"
+    )
+    return sentence(
+        "{basis}{why} the best trade-off: {alternatives}.",
+        basis=_basis(group), why=why, alternatives=separated("; or ", alternatives),
+    )  # fmt: skip
 
 
 def _basis(group: RunGroup) -> str:
@@ -183,31 +193,35 @@ def _basis(group: RunGroup) -> str:
 def _only(group: RunGroup, point: Point) -> Sentence:
     others = [p for p in candidates(points(group)) if not p.is_baseline and p != point]
     is_beaten = any(p.cost_s < point.cost_s or p.query_s < point.query_s for p in others)
-    within = f", within {human_percent(MODELLED_TOLERANCE)}" if is_beaten else ""
-    both = f"is both the cheapest and the fastest strategy that compacts{within}"
-    why = both if others else "is the only strategy that compacts"
+    why = "is the only strategy that compacts"
+    if others:
+        within = f", within {_TOLERANCE}" if is_beaten else ""
+        why = f"is both the cheapest and the fastest strategy that compacts{within}"
     like = [] if group.is_simulated else [p.strategy for p in others if _is_like(group, p, point)]
     equal = [label for label, other in alike(group).items() if other == point.strategy]
-    others_too = f" {'equals' if len(equal) == 1 else 'equal'} it within {human_percent(MODELLED_TOLERANCE)}."
-    return (
-        say(_basis(group), Verbatim(point.strategy), f" {why}: ") + _figures(group, point) + say(".")
-        + (say(" ") + listed(equal) + say(others_too) if equal else say())
-        + (say(" The runs do not tell it from ") + listed(like) + say(".") if like else say())
+    equals = " {labels} equals it within {tolerance}." if len(equal) == 1 else (
+        " {labels} equal it within {tolerance}."
+    )  # fmt: skip
+    return sentence(
+        "{basis}{strategy} {why}: {figures}.{equals}{like}",
+        basis=_basis(group), strategy=Verbatim(point.strategy), why=why, figures=_figures(group, point),
+        equals=sentence(equals, labels=listed(equal), tolerance=_TOLERANCE) if equal else "",
+        like=sentence(" Statistically indistinguishable from {labels}.", labels=listed(like)) if like else "",
     )  # fmt: skip
 
 
 def _is_like(group: RunGroup, one: Point, other: Point) -> bool:
     """Whether the intervals of both ratios, of cost and of latency, contain 1."""
-    found = [
+    ratios = [
         compare_strategies(group, metric, one.strategy, other.strategy)
         for metric in (group.cost_metric, "query_mean_s")
     ]
-    return all(c.low is not None and c.high is not None and c.low <= 1 <= c.high for c in found)
+    return all(c.low is not None and c.high is not None and c.low <= 1 <= c.high for c in ratios)
 
 
-def _figures(group: RunGroup, point: Point) -> Sentence:
+def _figures(group: RunGroup, point: Point) -> str:
     query = f"a mean query of {human_duration(point.query_s)}"
-    return say(f"{cost_text(point.cost_s)} of {group.cost.words} and {query}")
+    return f"{cost_text(point.cost_s)} of {group.cost.words} and {query}"
 
 
 def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
@@ -220,34 +234,38 @@ def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
 
 
 def _without_compaction(group: RunGroup, choices: list[Point]) -> tuple[Sentence, ...]:
-    never = group.rows[0].baseline
+    never = Verbatim(group.rows[0].baseline)
     never_s = None if group.baseline is None else group.baseline.values["query_mean_s"]
     if never_s is None:
-        text = ", the benefit of compaction cannot be quantified."
-        return (say("Without a usable run of ", Verbatim(never), text),)
+        text = "Without a usable run of {never}, the benefit of compaction cannot be quantified."
+        return (sentence(text, never=never),)
     named = next((point for point in choices if point.strategy == best(group)), choices[-1])
-    ratio = human_ratio(never_s / named.query_s)
     return (
-        say(
-            "Without compaction (", Verbatim(never), f") the mean query takes {human_duration(never_s)}: "
-            f"{ratio} the latency of ", Verbatim(named.strategy), ".",
+        sentence(
+            "Without compaction ({never}) the mean query takes {time}: {ratio} the latency of {named}.",
+            never=never, time=human_duration(never_s), ratio=human_ratio(never_s / named.query_s),
+            named=Verbatim(named.strategy),
         ),
     )  # fmt: skip
 
 
 def _waiting(group: RunGroup) -> tuple[Sentence, ...]:
-    """How long callers wait for commits that compactions delay, which neither cost nor latency tells."""
+    """How long callers wait for commits that compactions delay, which neither cost nor latency shows."""
     rows = group.choices
     if not any(row.commits_wait for row in rows):
         return ()
-    named = [
+    waits = [
         say(Verbatim(row.strategy), f" {_returned(row)}")
         for row in rows
         if row.commits_wait or row.is_baseline
     ]
-    start = "Compactions make the callers of commits wait. Until a call returns, 95th percentile: "
-    left_out = ". Costs and queries alone decide what is on the front: these waits are in neither."
-    return (say(start) + joined(named) + say(left_out),)
+    return (
+        sentence(
+            "Compactions make the callers of commits wait. Until a call returns, 95th percentile: {waits}. "
+            "Costs and queries alone decide what is on the front: these waits are in neither.",
+            waits=joined(waits),
+        ),
+    )
 
 
 def _returned(row: Row) -> str:
@@ -266,8 +284,8 @@ def _by_total_cost(group: RunGroup) -> tuple[Sentence, ...]:
     )
     if not by_total or by_total == by_compaction:
         return ()
-    start = "With the CPU of maintenance and evaluations, too, the strategies of the Pareto front are "
-    return (say(start) + listed(by_total) + say("."),)
+    text = "If the CPU of maintenance and evaluations counts too, the Pareto front consists of {labels}."
+    return (sentence(text, labels=listed(by_total)),)
 
 
 def _among(labels: set[str], all_points: tuple[Point, ...]) -> tuple[Point, ...]:
@@ -276,8 +294,8 @@ def _among(labels: set[str], all_points: tuple[Point, ...]) -> tuple[Point, ...]
 
 def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
     if any(not point.is_baseline for point in candidates(all_points)):
-        text = "no strategy pays: none that compacts has a lower mean query latency than "
-        return (say(_basis(group), text, Verbatim(group.rows[0].baseline), "."),)
+        text = "{basis}no compaction strategy beats {never} on mean query latency."
+        return (sentence(text, basis=_basis(group), never=Verbatim(group.rows[0].baseline)),)
     return (say("No strategy compacted during the stream."),)
 
 
@@ -285,16 +303,22 @@ def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
     """Strategies that differ from `never` by noise only."""
     late = [point.strategy for point in all_points if point.is_idle and point.is_late]
     never = [point.strategy for point in all_points if point.is_idle and not point.is_late]
-    of_noise = "any difference in latency from a table without compaction is noise."
-    return (
-        *([listed(never) + say(f" did not compact during the stream; {of_noise}")] if never else []),
-        *([listed(late) + say(f" compacts at the last tick only, which pays after the stream; {of_noise}")]
-          if late else []),
+    what_they_did = (
+        (never, "did not compact during the stream"),
+        (late, "compacted at the last tick only, which pays after the stream"),
+    )
+    return tuple(
+        sentence(
+            "{labels} {did}; any difference in latency from a table without compaction is noise.",
+            labels=listed(labels), did=did,
+        )
+        for labels, did in what_they_did
+        if labels
     )  # fmt: skip
 
 
 def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
-    """Strategies with a latency whose cost is unknown, since their compactions run beside the stream."""
+    """Strategies with a latency whose cost is unknown, since their compactions run concurrently."""
     placed = {point.strategy for point in all_points}
     unplaced = [
         row.strategy
@@ -305,7 +329,7 @@ def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence,
     ]
     if not unplaced:
         return ()
-    return (say("Not ranked, since their cost is unknown: ") + listed(unplaced) + say("."),)
+    return (sentence("Not ranked, since their cost is unknown: {labels}.", labels=listed(unplaced)),)
 
 
 def _what_cost_is(group: RunGroup) -> tuple[Sentence, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bench.results.rows import Row
 from bench.text import human_bytes, human_count, human_percent, human_ratio
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, listed, say
+from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, separated
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import pareto_front, points
 
@@ -16,9 +16,7 @@ def certain(group: RunGroup) -> tuple[Sentence, ...]:
     """The most important first; what a policy rewrites only for those that the answer names."""
     rewritten = (_rewritten(part) for part in group.parts)
     return tuple(
-        sentence
-        for sentence in (*rewritten, _files(group), *_delete_files(group), _space(group))
-        if sentence is not None
+        line for line in (*rewritten, _files(group), *_delete_files(group), _space(group)) if line is not None
     )
 
 
@@ -36,22 +34,14 @@ def _rewritten(group: RunGroup) -> Sentence | None:
         return None
     sizes = sorted((size_bytes, label) for label, number, size_bytes in known if number and size_bytes)
     (least, fewest), (most, largest) = sizes[0], sizes[-1]
-    differ = (
+    if (
         largest != fewest
         and compare_strategies(group, "compaction_added_bytes", largest, fewest).verdict != "equal"
-    )
-    apart = (
-        say("; ", Verbatim(largest), f" rewrites {human_ratio(most / least)} the bytes of ", Verbatim(fewest))
-        if differ
-        else say()
-    )
-    return _in_turn(parts) + apart + say(", as modelled." if group.is_simulated else ".")
-
-
-def _in_turn(parts: list[Sentence]) -> Sentence:
-    """Clauses one after the other."""
-    first, *others = parts
-    return sum(((say("; ") + part) for part in others), start=first)
+    ):
+        text = "{largest} rewrites {ratio} the bytes of {fewest}"
+        ratio = human_ratio(most / least)
+        parts.append(sentence(text, largest=Verbatim(largest), ratio=ratio, fewest=Verbatim(fewest)))
+    return separated("; ", parts) + say(", as modelled." if group.is_simulated else ".")
 
 
 def _times(number: float) -> str:
@@ -96,18 +86,18 @@ def _space(group: RunGroup) -> Sentence | None:
     most, least = max(sizes, key=lambda label: sizes[label]), min(sizes, key=lambda label: sizes[label])
     if sizes[most] < _SPACE_ABOVE * sizes[least]:
         return None
-    start = say(
-        "Space: ", Verbatim(most), f" ends with {human_bytes(sizes[most])} on storage",
-        _metadata_share(group.row(most), sizes[most]),
-        f", {human_ratio(sizes[most] / sizes[least])} that of ", Verbatim(least),
-    )  # fmt: skip
-    if group.manifest_of(most).drops_versions:
-        return start + say(_what_dropping_did(group, most))
-    advice = (
+    advice = sentence(
         ". No rule drops old versions of the table, so each compaction leaves what it replaced, and its own "
-        "metadata. To see what dropping them frees, add a rule for it to the scenario's "
+        "metadata. To see what dropping them frees, add a rule for it to the scenario's {section}.",
+        section=Verbatim("[[maintenance]]"),
     )
-    return start + say(advice, Verbatim("[[maintenance]]"), ".")
+    return sentence(
+        "Space: {most} ends with {size} on storage{metadata}, {ratio} that of {least}{advice}",
+        most=Verbatim(most), size=human_bytes(sizes[most]),
+        metadata=_metadata_share(group.row(most), sizes[most]),
+        ratio=human_ratio(sizes[most] / sizes[least]), least=Verbatim(least),
+        advice=_what_dropping_did(group, most) if group.manifest_of(most).drops_versions else advice,
+    )  # fmt: skip
 
 
 def _metadata_share(row: Row, size_bytes: float) -> str:

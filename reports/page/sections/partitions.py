@@ -27,10 +27,10 @@ _PARTITIONS_SHOWN = 12
 _STRATEGY = Column("Strategy", is_number=False)
 _OF_FIRST_RUNS = "Of the first usable repetition of each strategy."
 _WAITING_NOTE = (
-    "A round is a compaction, also one that found nothing to do. Rounds until drained: after how many each "
-    "partition that had delete or log files at the first round had been compacted. Longest wait: how long a "
-    "partition had such files until it was compacted, in scenario time. Waiting: the bytes of all delete and "
-    "log files, mean over time."
+    "A round is a compaction, also one that found nothing to do. Rounds to drain: rounds until every "
+    "backlogged partition was compacted, that is each that had delete or log files at the first round. "
+    "Longest wait: how long a partition had such files until it was compacted, in scenario time. Waiting: "
+    "the bytes of all delete and log files, mean over time."
 )
 _READ_NOTE = (
     "What a reader of a whole partition reads, data, delete and log files together, mean over time, against "
@@ -55,7 +55,7 @@ def partition_tables(group: RunGroup) -> tuple[Table, ...]:
 def _waiting(group: RunGroup, done: Mapping[str, Sequence[Round]]) -> Table:
     columns = (
         _STRATEGY, Column("Rounds"), Column("Partitions", "per round"),
-        Column("Never compacted", is_number=False), Column("Rounds until drained"),
+        Column("Never compacted", is_number=False), Column("Rounds to drain"),
         Column("Longest wait"), Column("Waiting", "mean"),
     )  # fmt: skip
     rows = tuple(_waits(label, its, group.first_runs[label]) for label, its in done.items())

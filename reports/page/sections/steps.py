@@ -6,7 +6,7 @@ from bench.results.metrics import LATENCY
 from bench.text import human_percent
 from reports.data.group import RunGroup
 from reports.page.tables import Table, Versus, versus_table
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, Verbatim, joined, say, sentence
 from reports.verdicts.page_verdicts import PageVerdicts
 from reports.verdicts.pareto_front import alike, differ_in_staleness, dominated, pareto_front, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
@@ -46,9 +46,8 @@ def off_the_front(group: RunGroup) -> Sentence | None:
     parts = [joined(labels) + say(" (by ", Verbatim(better), ")") for better, labels in by_better.items()]
     if not parts:
         return None
-    within = f" within {human_percent(MODELLED_TOLERANCE)}" if group.is_simulated else ""
-    return (
-        say(f"Dominated on the means, by a strategy that costs no more and is no slower{within}: ")
-        + joined(parts)
-        + say(".")
+    return sentence(
+        "Dominated on the means, by a strategy that costs no more and is no slower{within}: {strategies}.",
+        within=f" within {human_percent(MODELLED_TOLERANCE)}" if group.is_simulated else "",
+        strategies=joined(parts),
     )

@@ -2,7 +2,7 @@
 
 from bench.text import human_ratio
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, format_range, joined, listed, say
+from reports.phrases import Sentence, Verbatim, format_range, joined, listed, say, sentence
 from reports.verdicts.trend import Trend
 from reports.verdicts.trend_series import latency_trends
 
@@ -23,17 +23,22 @@ def trends(group: RunGroup) -> tuple[Sentence, ...]:
     for verdict, cause in _CAUSES.items():
         rising = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get(verdict, [])]
         if rising:
-            start = "Queries get slower in the course of the run, relative to the control query, with "
-            lines.append(say(start) + joined(rising) + say(f"{cause}."))
+            text = (
+                "Queries get slower in the course of the run, relative to the control query, with "
+                "{strategies}{cause}."
+            )
+            lines.append(sentence(text, strategies=joined(rising), cause=cause))
     flat = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get("flat or undecided", [])]
     if flat:
-        lines.append(say("No rise in latency is shown with ") + joined(flat) + say("."))
+        lines.append(sentence("No rise in latency is shown with {strategies}.", strategies=joined(flat)))
     untold = by_verdict.get("cannot tell", [])
     if untold:
-        labels = listed([label for label, _ in untold])
         lines.append(
-            say("It is unclear whether latency rises with ") + labels + say(f": {untold[0][1].reason}.")
-        )
+            sentence(
+                "It is unclear whether latency rises with {strategies}: {reason}.",
+                strategies=listed([label for label, _ in untold]), reason=untold[0][1].reason,
+            )
+        )  # fmt: skip
     return tuple(lines)
 
 

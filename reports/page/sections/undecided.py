@@ -7,7 +7,7 @@ from itertools import pairwise
 from bench.results.metrics import LATENCY
 from bench.text import human_duration
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, Verbatim, joined, say, sentence
 from reports.verdicts import repetitions
 from reports.verdicts.compare import Comparison
 from reports.verdicts.contrasts import confirmatory_metrics
@@ -33,10 +33,14 @@ def undecided(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
     if not found:
         return ()
     runs = max(len(row.repetitions) for row in group.rows)
-    pairs = joined([_pair(group, one) for one in found])
-    times = "one repetition" if runs == 1 else f"{runs} repetitions"
-    remedy = _remedy(group, found, runs, verdicts.number)
-    return (say(f"Undecided after {times}: ") + pairs + say(". ") + remedy,)
+    return (
+        sentence(
+            "Undecided after {times}: {pairs}. {remedy}",
+            times="one repetition" if runs == 1 else f"{runs} repetitions",
+            pairs=joined([_pair(group, one) for one in found]),
+            remedy=_remedy(group, found, runs, verdicts.number),
+        ),
+    )
 
 
 def _not_comparable(group: RunGroup) -> Iterator[Sentence]:
@@ -60,8 +64,11 @@ def _open(group: RunGroup, verdicts: PageVerdicts) -> Iterator[_Open]:
 
 def _pair(group: RunGroup, one: _Open) -> Sentence:
     words = {group.cost_metric: "cost", LATENCY: "latency"}
-    what = " and ".join(words[metric] for metric in one.comparisons)
-    return say("how ", Verbatim(one.strategy), " compares with ", Verbatim(one.other), f" in {what}")
+    return sentence(
+        "how {strategy} compares with {other} in {metrics}",
+        strategy=Verbatim(one.strategy), other=Verbatim(one.other),
+        metrics=" and ".join(words[metric] for metric in one.comparisons),
+    )  # fmt: skip
 
 
 def _remedy(group: RunGroup, found: list[_Open], runs: int, family: int) -> Sentence:
@@ -75,8 +82,10 @@ def _remedy(group: RunGroup, found: list[_Open], runs: int, family: int) -> Sent
     minutes = repetitions.minutes(group, most - runs)
     time = "" if not minutes else f", about {human_duration(60 * max(round(minutes), 1))} more"
     is_known = all(unclear.low is not None for one in found for unclear in one.comparisons.values())
-    start = "In four of five cases" if is_known else "At least"
-    needs = f"{start} {most} repetitions decide it" if is_known else f"{start} {most} repetitions are needed"
-    text = f"{needs}{time} ("
-    rest = "); the closest of them stay open." if len(possible) < len(wanted) else ")."
-    return say(text, Verbatim(f"--repetitions {most}"), rest)
+    return sentence(
+        "In four of five cases {most} repetitions decide it{time} ({option}){rest}."
+        if is_known
+        else "At least {most} repetitions are needed{time} ({option}){rest}.",
+        most=str(most), time=time, option=Verbatim(f"--repetitions {most}"),
+        rest="; the closest of them stay open" if len(possible) < len(wanted) else "",
+    )  # fmt: skip

@@ -109,8 +109,7 @@ def test_a_front_that_changes_with_all_that_a_policy_causes_is_said():
         for row in made.rows
     ]
     said = [str(line) for line in headline(RunGroup(tuple(rows), made.runs))]
-    start = "With the CPU of maintenance and evaluations, too, the strategies of the Pareto front are "
-    assert said[2] == f"{start}rare, dear and often."
+    assert said[2].endswith("rare, dear and often.")
 
 
 def noisy(label, repetition, cost_s, query_s):
@@ -124,7 +123,7 @@ def test_what_the_runs_do_not_tell_from_the_only_choice_is_named():
     figures = {"never": (0.0, 9.0), "best": (10.0, 1.0), "similar1": (10.2, 1.02), "worse": (30.0, 3.0)}
     runs = [noisy(label, number, *of) for label, of in figures.items() for number in range(1, 7)]
     (made,) = run_groups(runs)
-    assert str(headline(made)[0]).endswith(" The runs do not tell it from similar1.")
+    assert str(headline(made)[0]).endswith(" Statistically indistinguishable from similar1.")
 
 
 def test_one_repetition_says_that_its_noise_is_unknown():
