@@ -22,7 +22,7 @@ _SIZE_BYTES = re.compile(r"0*[1-9][0-9]{0,17}")  # fits into the 64 bits that fo
 
 
 def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
-    """Raises OptionError for the first contradiction. `secrets` are those of the scenario."""
+    """Raises OptionError for the first contradiction. `secrets` are the scenario's secrets."""
     for error in _errors(keys, secrets):
         raise error
 
@@ -186,7 +186,7 @@ def _writer(keys: ScenarioKeys, writer: WriterKeys, path: KeyPath) -> Iterator[O
         yield OptionError((*path, "files_per_commit"), rules.files_refused, writer.files_per_commit)
     if writer.upsert_mode is not None and not keys.workload.is_cdc:
         problem = (
-            f"says how changes are written, and type {keys.workload_name!r} only appends: leave it out or "
+            f"sets how changes are written, but type {keys.workload_name!r} only appends: leave it out or "
             'use workload.type = "upsert"'
         )
         yield OptionError((*path, "upsert_mode"), problem, writer.upsert_mode)
@@ -199,12 +199,12 @@ def _writer(keys: ScenarioKeys, writer: WriterKeys, path: KeyPath) -> Iterator[O
 
 
 def _kept_back(keys: ScenarioKeys, every_ms: int, path: KeyPath) -> Iterator[OptionError]:
-    """A writer that keeps rows back in a way that cannot be replayed."""
+    """A writer that keeps rows back at times at which the stream has no commit."""
     interval, duration = duration_ms_text(keys.commit_interval_ms), duration_ms_text(keys.duration_ms)
     if keys.workload.is_cdc:
         problem = (
-            f"commits several batches as one, and those of type {keys.workload_name!r} may change a row "
-            "twice: leave it out, or lengthen commit_interval for all strategies"
+            f"commits several batches as one, but batches of type {keys.workload_name!r} may change the same "
+            "row: leave it out, or lengthen commit_interval for all strategies"
         )
         yield OptionError(path, problem, duration_ms_text(every_ms))
     if not _is_multiple(every_ms, keys.commit_interval_ms) or keys.duration_ms % every_ms:

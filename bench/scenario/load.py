@@ -54,10 +54,11 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
         blamed = [text for path, text in overridden.items() if _touch(path, error.path)]
         problem = secrets.scrub(f"{''.join(f' with --set {text}' for text in blamed)}: {error}")
         raise ScenarioError(f"{file}{problem}") from error
-    variants = tuple(_in_variant(file, document, base, index, one) for index, one in enumerate(keys.variants))
-    return replace(
-        base, variants=variants, secrets=reduce(or_, (one.secrets for one in variants), base.secrets)
+    variants = tuple(
+        _in_variant(file, document, base, index, variant) for index, variant in enumerate(keys.variants)
     )
+    secrets = reduce(or_, (variant.secrets for variant in variants), base.secrets)
+    return replace(base, variants=variants, secrets=secrets)
 
 
 def _in_variant(
@@ -79,7 +80,7 @@ def _in_variant(
 
 
 def _check_same_stream(base: Scenario, scenario: Scenario, path: KeyPath) -> None:
-    """Refuse keys that a workload sizes its initial load by: the variant would replay other files."""
+    """Refuse keys that determine the size of the initial load: the variant would replay other files."""
     if repr(scenario.workload) != repr(base.workload):
         raise OptionError(
             (*path, "set"),
@@ -89,12 +90,12 @@ def _check_same_stream(base: Scenario, scenario: Scenario, path: KeyPath) -> Non
 
 
 def _check_same_cpu(base: Scenario, scenario: Scenario, path: KeyPath) -> None:
-    """Refuse variants of which only one leaves a part of the CPU out: their costs would not compare."""
+    """Refuse a variant that counts CPU differently from the scenario: costs would not compare."""
     if (base.spark.executor_cpu == "tasks") != (scenario.spark.executor_cpu == "tasks"):
         raise OptionError(
             (*path, "set"),
-            'counts other CPU than the scenario as it is: set spark.executor_cpu = "tasks" in all variants '
-            "or in none",
+            'counts CPU differently from the scenario: set spark.executor_cpu = "tasks" in all variants or '
+            "in none",
         )
 
 

@@ -119,7 +119,7 @@ class Description:
 
 
 class Options(Keys):
-    """The options of a plug-in, as its table in a scenario has them beside `type`."""
+    """The keys of a plug-in's table in a scenario, except for `type`."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=(), allow_inf_nan=False)
     plugin: ClassVar[type]

@@ -61,7 +61,7 @@ def probes_of(keys: ScenarioKeys) -> tuple[Probe, ...]:
     primary = next((probe.name for probe in keys.probes if probe.primary), _STANDARD_PROBES[0].name)
     if primary in own and own[primary].primary is False:
         raise OptionError(
-            ("probes",), f"no probe is primary: {primary} says primary = false; set primary = true at another"
+            ("probes",), f"no probe is primary: {primary} has primary = false; set primary = true for another"
         )
     sql = {p.name: p.sql for p in _STANDARD_PROBES if not missing_columns(p.sql, keys.workload.schema)}
     sql |= {p.name: p.sql for p in keys.probes}

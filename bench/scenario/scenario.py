@@ -37,12 +37,12 @@ class Table:
 class Scenario:
     """A scenario with its defaults and overrides applied.
 
-    `resolved` is the same in the form of a file, secrets hidden. `hash` covers it except for the description,
-    the repetitions and the choice of strategies and variants, since a result folder may get more of these.
-    `secrets` are the values that must not be written or printed, those of all variants among them.
+    `resolved` is the scenario in the form of a file, secrets hidden. `hash` covers it except for the
+    description, the repetitions and the choice of strategies and variants, since a result folder may get more
+    of these. `secrets` are the values that must not be written or printed, including the variants' secrets.
 
-    `variants` are the same scenario in each of its variants, with the same `hash`, and `variant` is what such
-    a one changes; its strategies have labels of their own (`records.label_in`).
+    `variants` holds the scenario in each of its variants, with the same `hash`. There `variant` is what it
+    changes, and strategies have labels of their own (`records.label_in`).
     """
 
     name: str
@@ -75,7 +75,7 @@ class Scenario:
 
     @property
     def variant_label(self) -> str | None:
-        """The label of the variant that it is in; None for the scenario as it is."""
+        """The label of its variant; None for the scenario as it is."""
         return self.variant.label if self.variant else None
 
     @property
@@ -84,21 +84,18 @@ class Scenario:
         return self.variant.versions if self.variant else None
 
     def in_variant(self, label: str | None) -> "Scenario":
-        """The scenario in the variant of this label; None is the scenario as it is.
-
-        Raises ScenarioError if it has none.
-        """
-        if label is None:
-            return self
-        found = [one for one in self.variants if one.variant_label == label]
-        if not found:
-            raise ScenarioError(f"{self.name}: has no variant {label!r}")
-        return found[0]
+        """The scenario in the variant of this label, or as it is. Raises ScenarioError if it has none."""
+        for scenario in (self, *self.variants):
+            if label in (None, scenario.variant_label):
+                return scenario
+        raise ScenarioError(f"{self.name}: has no variant {label!r}")
 
     def with_strategy(self, label: str) -> "Scenario":
         """The scenario in the variant that has a strategy of this label; as it is, if none has."""
-        having = (one for one in self.variants if any(spec.label == label for spec in one.strategies))
-        return next(having, self)
+        for variant in self.variants:
+            if any(spec.label == label for spec in variant.strategies):
+                return variant
+        return self
 
     @property
     def primary_probe(self) -> Probe:
@@ -116,7 +113,7 @@ class Scenario:
     def stream_epoch_ms(self) -> int | None:
         """Scenario time 0 in the calendar of the stream's dates, in milliseconds since 1970 UTC.
 
-        None if the workload does not say.
+        None if the workload has no dates.
         """
         return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
 

@@ -62,9 +62,9 @@ class RuleKeys(Keys):
 class StrategyRuleKeys(RuleKeys):
     """An entry of a strategy's `rules`.
 
-    `delay` takes the place of the scenario's compaction_delay. What a `concurrent` rule plans is executed
-    meanwhile, beside the stream. With `inline` each commit evaluates the rule, and waits until what it plans
-    is done, or with a delay until it is scheduled.
+    `delay` takes the place of the scenario's compaction_delay. While the plan of a `concurrent` rule is
+    executed, the stream goes on. With `inline` each commit evaluates the rule and waits until its plan is
+    done, or, with a delay, scheduled.
     """
 
     delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])

@@ -197,7 +197,7 @@ STRATEGY_CONTRADICTIONS = [
      'strategies[0].writer.commit_every = "4min": must be a whole'),
     ([{"label": "a", "writer": {"commit_every": "0s"}}], 'strategies[0].writer.commit_every = "0s": must'),
     ([{"label": "a", "writer": {"upsert_mode": "merge-on-read"}}],
-     'strategies[0].writer.upsert_mode = "merge-on-read": says how changes'),
+     'strategies[0].writer.upsert_mode = "merge-on-read": sets how changes'),
 ]  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def test_probes_that_read_orders_are_accepted(tmp_path, sql):
     [
         ([("a", None), ("a", None)], 'probes = "a": 2 probes are'),
         ([("a", True), ("b", True)], 'probes = ["a", "b"]: more than one is primary'),
-        ([("min_order", False)], "no probe is primary: min_order says primary"),
+        ([("min_order", False)], "no probe is primary: min_order has primary"),
         ([("A b", None)], 'probes[0].name = "A b": must be 1 to 60 of a-z, 0-9, _ and -'),
     ],
 )

@@ -293,4 +293,4 @@ def test_a_variant_that_counts_other_cpu_is_refused(tmp_path):
     cluster = '[variants.set]\n"spark.master" = "spark://host:7077"\n'
     assert load_scenario(write(tmp_path, variant(cluster, "cluster"))).variants
     tasks = variant(f'{cluster}"spark.executor_cpu" = "tasks"', "cluster")
-    assert "counts other CPU" in refused(tmp_path, tasks)
+    assert "counts CPU differently" in refused(tmp_path, tasks)
