@@ -157,7 +157,7 @@ def test_plan_lists_the_files_when_asked(told, printed, standing_table):
 
 def test_plan_cuts_long_lists_short(printed, told, folder, monkeypatch):
     table = make_table(folder, [{f"city{n:02}": 1 for n in range(22)}] * 2)
-    monkeypatch.setattr("bench.cli.commands.plan.FILES_SHOWN", 3)
+    monkeypatch.setattr("bench.cli.plan_output.FILES_SHOWN", 3)
     text = printed(table.location(), *REWRITE, *FEW, "--files")
     assert text.count("city=city") + text.count("(whole table)") == 20 + 3
     assert "and 2 more partitions" in text
