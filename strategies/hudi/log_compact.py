@@ -18,7 +18,9 @@ class LogCompaction(Planner):
 
     The merged files stay in the slice until a compaction: readers still list them, and skip what is in them.
     Hudi plans nothing until as many delta commits as a slice needs log files, five by default, have completed
-    since the last compaction and since the last log compaction. `options` have Hudi's names.
+    since the last compaction and since the last log compaction. A compaction that is planned while a log
+    compaction is pending takes its slices too, and Hudi then refuses the log compaction, whose plan stays
+    pending: do not delay one past the next compaction. `options` have Hudi's names.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
