@@ -15,9 +15,16 @@ from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.log import LOG_FOLDER, DeltaLog, FileAction, LogCommit, live_actions
 from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
 from bench.engines.delta.state import live_files
-from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.existing import (
+    DeleteFacts,
+    Shortfall,
+    TableAddress,
+    TableFacts,
+    reading,
+    resolved,
+    table_folder,
+)
 from bench.engines.keys import value_text
-from bench.engines.table_folder import reading, resolved, table_folder
 from bench.errors import ScenarioError
 from bench.text import human_bytes, human_percent
 from strategies.delta.clustering import small_cubes

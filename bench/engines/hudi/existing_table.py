@@ -5,7 +5,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.existing import (
+    DeleteFacts,
+    Shortfall,
+    TableAddress,
+    TableFacts,
+    reading,
+    resolved,
+    table_folder,
+)
 from bench.engines.hudi.existing_state import StateReading
 from bench.engines.hudi.fitting import options_problem
 from bench.engines.hudi.folder import METADATA_FOLDER, TableFolder
@@ -17,7 +25,6 @@ from bench.engines.hudi.timeline_files import (
     table_properties,
 )
 from bench.engines.keys import value_text
-from bench.engines.table_folder import reading, resolved, table_folder
 from bench.errors import ScenarioError
 from bench.text import human_bytes
 from strategies.hudi.cluster import Clustering
@@ -181,11 +188,11 @@ class HudiTable:
         )
 
     def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
-        """None beside those of the files that are rewritten."""
+        """Always none: Hudi drops log files only together with the slices it rewrites."""
         return ()
 
     def is_files_out_exact(self, preview: Preview) -> bool:
-        """Not where slices are clustered into several files, whose sizes are only aimed at."""
+        """Exact unless slices are clustered into several files, whose sizes are only targets."""
         return all(len(group.tasks) == 1 for group in preview.groups)
 
     def is_deletes_exact(self) -> bool:

@@ -83,7 +83,7 @@ class Listing:
 
     @property
     def early_instants(self) -> list[InstantFiles]:
-        """The same of a table up to version 6. Instants count as completed when they were requested."""
+        """The instants of a table up to version 6, which count as completed when they were requested."""
         return self._instants(METADATA_FOLDER, is_early=True)
 
     def _instants(self, timeline_folder: str, *, is_early: bool) -> list[InstantFiles]:

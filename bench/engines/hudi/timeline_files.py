@@ -172,7 +172,7 @@ class TimelineFiles:
 
 
 class EarlyTimelineFiles(TimelineFiles):
-    """The same of a table of version 6. What it has archived is not read."""
+    """Reads the timeline of a table of version 6, without its archived instants."""
 
     timeline_folder = METADATA_FOLDER
     has_completions = False
