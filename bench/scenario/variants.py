@@ -72,45 +72,36 @@ def spec_in(spec: StrategySpec, variant: str) -> StrategySpec:
 
 def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -> None:
     """Refuse labels that are taken, and a variant that changes nothing. Raises OptionError."""
-    for index, variant in enumerate(variants):
+    labels = [variant.label for variant in variants]
+    for index, (label, variant) in enumerate(zip(labels, variants, strict=True)):
         path: KeyPath = ("variants", index)
-        label = variant.label
         if label == BASE:
             raise OptionError((*path, "label"), "means the scenario as it is: choose another", label)
-        earlier = [other.label for other in variants[:index]]
-        if label in earlier:
-            problem = f"is also the label of variants[{earlier.index(label)}]: rename one"
+        if label in labels[:index]:
+            problem = f"is also the label of variants[{labels.index(label)}]: rename one"
             raise OptionError((*path, "label"), problem, label)
-        taken = next((name for name in strategies if label_in(name, label) in strategies), None)
-        if taken is not None:
-            problem = f"makes {label_in(taken, label)!r} of {taken!r}, which is a strategy: rename one"
-            raise OptionError((*path, "label"), problem, label)
+        for name in strategies:
+            if label_in(name, label) in strategies:
+                problem = f"makes {label_in(name, label)!r} of {name!r}, which is a strategy: rename one"
+                raise OptionError((*path, "label"), problem, label)
         if not variant.changes and variant.versions is None:
             raise OptionError(path, "changes nothing: give it `set` or `versions`", label)
-        lines = [line.name for line in runtime.LINES]
-        if variant.versions is not None and variant.versions not in lines:
-            problem = f"no such line of versions; {known_text(variant.versions, lines)}"
-            raise OptionError((*path, "versions"), problem, variant.versions)
 
 
 def check_versions(variant: Variant, table_format: str, path: KeyPath) -> None:
-    """Refuse a line that has other versions of another format than the variant's. Raises OptionError."""
-    line = next((line for line in runtime.LINES if line.name == variant.versions), None)
-    if line is not None and line.format != table_format:
-        own = ", ".join(other.name for other in runtime.LINES if other.format == table_format)
-        raise OptionError(
-            (*path, "versions"),
-            f"is a line of versions of {line.format}, and the variant's tables have format {table_format!r}: "
-            f"{f'choose one of its own ({own})' if own else 'leave it out'}",
-            variant.versions,
-        )
+    """Refuse a line of versions that is unknown, or of another format. Raises OptionError."""
+    lines = [line.name for line in runtime.LINES if line.format == table_format]
+    if variant.versions not in (None, *lines):
+        problem = f"no such line of versions for tables of format {table_format!r}; "
+        remedy = known_text(str(variant.versions), lines) if lines else "leave it out"
+        raise OptionError((*path, "versions"), problem + remedy, variant.versions)
 
 
 def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tuple[dict[str, Any], Variant]:
     """A file's document with the keys of one of its variants set, and the variant itself.
 
-    A variant of another format starts without what is the scenario's own format's. `path` leads to the
-    variant. Raises OptionError on a key that does not exist or that all variants share.
+    A variant of another format starts without the keys that only the scenario's format has. `path` leads to
+    the variant. Raises OptionError on a key that does not exist or that all variants share.
     """
     merged, changes = _with_changes(document, keys, path)
     if _format_of(merged) != _format_of(document):
@@ -122,18 +113,18 @@ def _of_every_format(document: Mapping[str, Any]) -> dict[str, Any]:
     """A file's document with the keys that mean the same in every format.
 
     Left out are the catalog, properties, the keys of [table] that only its format has, and the upsert modes
-    of writers. Rules stay, though most are of one format: a strategy must not become another unnoticed.
+    of writers. Rules stay, though most are for one format: a strategy must not turn into another silently.
     """
-    kept = {key: value for key, value in document.items() if key != "catalog"}
+    general = {key: value for key, value in document.items() if key != "catalog"}
     table = {key: value for key, value in document["table"].items() if key in _TABLE_OF_EVERY_FORMAT}
     strategies = [_strategy_of_every_format(strategy) for strategy in document.get("strategies", [])]
-    return {**kept, "table": table, **({"strategies": strategies} if strategies else {})}
+    return {**general, "table": table, **({"strategies": strategies} if strategies else {})}
 
 
 def _strategy_of_every_format(strategy: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in strategy.items() if key not in ("properties", "writer")}
+    general = {key: value for key, value in strategy.items() if key not in ("properties", "writer")}
     writer = {key: value for key, value in strategy.get("writer", {}).items() if key != "upsert_mode"}
-    return {**kept, **({"writer": writer} if writer else {})}
+    return {**general, **({"writer": writer} if writer else {})}
 
 
 def _with_changes(
@@ -154,7 +145,7 @@ def _with_changes(
 
 
 def _format_of(document: Mapping[str, Any]) -> object:
-    """The format of a document's tables; None where [table] is no table, which the schema refuses."""
+    """The format of a document's tables; None if [table] is not a table, which the schema refuses."""
     table = document["table"]
     return table["format"] if isinstance(table, Mapping) else None
 
