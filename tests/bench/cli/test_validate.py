@@ -15,11 +15,16 @@ def test_validate_prints_what_would_run(capsys, tmp_path):
     captured = capsys.readouterr()
     assert captured.err == ""
     printed = " ".join(captured.out.split())
-    assert "demo: ok. 6 runs (2 strategies x 3 repetitions), each with 10 commits over 10min" in printed
-    assert "800 rows in 80 files, about 0.5 MB as Parquet, before any compaction." in printed
-    assert "A run does not wait for scenario time: " in printed
+    parts = (
+        "demo: ok",
+        "6 runs (2 strategies x 3 repetitions)",
+        "10 commits",
+        "800 rows",
+        "80 files",
+        "0.5 MB",
+    )
+    assert all(part in printed for part in parts)
     assert "no intervals" not in printed
-    assert "never no compaction" in printed
     assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in printed
 
 
@@ -28,9 +33,8 @@ def test_validate_counts_what_each_writer_commits(capsys, tmp_path):
     file = write(tmp_path, late)
     assert main(["validate", file]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert (
-        "each with 2 to 10 commits over 10min of scenario time: 800 rows in 16 to 80 files, about" in printed
-    )
+    assert "2 to 10 commits" in printed
+    assert "16 to 80 files" in printed
     facts = summary(load_scenario(file))
     assert [strategy["commits"] for strategy in facts["strategies"]] == [10, 10, 2]
     assert [strategy["files"] for strategy in facts["strategies"]] == [80, 80, 16]
@@ -41,17 +45,13 @@ def test_validate_says_what_one_repetition_cannot_tell(capsys, tmp_path):
     for more, is_told in (([], True), (["--simulate"], False)):
         assert main(["validate", write(tmp_path), "--set", "repetitions=1", *more]) == 0
         printed = " ".join(capsys.readouterr().out.split())
-        text = "1 repetition: values only, no intervals; --repetitions 3 gives them."
-        assert (text in printed) is is_told
+        assert ("--repetitions 3" in printed) is is_told
 
 
 def test_validate_prints_the_maintenance_of_every_table(capsys):
     assert main(["validate", "example"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert (
-        "Maintenance of every strategy's table: every(interval=10min): iceberg.expire_snapshots(retain=5min)."
-        in printed
-    )
+    assert "every(interval=10min): iceberg.expire_snapshots(retain=5min)" in printed
 
 
 VARIED = (
@@ -69,7 +69,6 @@ def test_validate_prints_the_variants_and_counts_their_runs(capsys, tmp_path):
     assert main(["validate", file, "--set", "repetitions=3"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "12 runs (2 strategies x 2 variants x 3 repetitions)" in printed
-    assert "base the scenario as it is" in printed
     assert "v3 table.format_version = 3" in printed
     assert main(["validate", file, "--format", "json"]) == 0
     (facts,) = json.loads(capsys.readouterr().out)
@@ -90,7 +89,7 @@ def test_validate_checks_each_variant_for_the_mode(capsys, tmp_path):
     assert main(["validate", file, "--simulate"]) == 0
     capsys.readouterr()
     assert main(["validate", file]) == 2
-    assert "resources.writer.cores = 8 cannot be honoured" in capsys.readouterr().err
+    assert "resources.writer.cores = 8 " in capsys.readouterr().err
     line = write(
         tmp_path, SOUND + f'[[variants]]\nlabel = "old"\nversions = "{LINES[-1].name}"\n', "line.toml"
     )
@@ -105,11 +104,8 @@ def test_a_variant_that_a_simulation_does_not_know_is_refused_there(capsys):
     capsys.readouterr()
     assert main(["validate", "executor-cache", "--simulate"]) == 2
     message = " ".join(capsys.readouterr().err.split())
-    assert (
-        "variant 'cache-on' sets spark.\"spark.sql.iceberg.executor-cache.enabled\", which a simulation does"
-        in message
-    )
-    assert "--only variant=LABEL (base is the scenario as it is)" in message
+    assert "variant 'cache-on' sets" in message
+    assert "--only variant=LABEL" in message
 
 
 def test_validate_gives_json_and_only_json_on_stdout(capsys):
@@ -129,18 +125,13 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
     captured = capsys.readouterr()
     assert "quickstart: ok" in captured.out
     first, second = captured.err.splitlines()
-    assert first == (
-        f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: seed, catalog, clock, '
-        "commit_interval, compaction_delay, description, duration, maintenance, prices, probe_every, "
-        "probe_phase, probes, repetitions, resources, side_probe_every, spark, strategies, table, "
-        "variants, warm_up_rounds, workload"
-    )
-    assert second.startswith('"nope" is neither a shipped scenario')
+    assert first.startswith(f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: ')
+    assert second.startswith('"nope" ')
 
 
 def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):
     assert main(["validate", "quickstart", "--set", "resources.writer.cores=8"]) == 2
-    assert "resources.writer.cores = 8 cannot be honoured" in capsys.readouterr().err
+    assert "resources.writer.cores = 8 " in capsys.readouterr().err
 
 
 def test_validate_for_simulation_honours_resources_and_counts_one_repetition(capsys):
@@ -154,7 +145,7 @@ def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):
     file = write(tmp_path, SOUND.replace('{ type = "iceberg.rewrite_data_files" }', rules))
     assert main(["validate", file]) == 0
     assert main(["validate", file, "--simulate"]) == 2
-    assert "'every-2min' needs row_filter (where), which the simulated iceberg" in capsys.readouterr().err
+    assert "'every-2min' needs row_filter (where)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -184,9 +175,8 @@ def test_validate_says_where_runs_leave_something(capsys, tmp_path):
     path = write(tmp_path, f'{SOUND}{lake}uri = "http://lake:8181"\n{CLUSTER}')
     assert main(["validate", path]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "Runs on spark://host:7077. Each run makes its tables in the catalog shop (rest)" in told
-    assert "trial_<run id> in lower case, which it drops" in told
-    assert "staged in s3://bucket/staged" in told
+    parts = ("spark://host:7077.", "catalog shop (rest)", "trial_<run id>", "s3://bucket/staged")
+    assert all(part in told for part in parts)
     assert main(["validate", path, "--simulate"]) == 0
     assert "shop" not in capsys.readouterr().out
 
@@ -196,10 +186,10 @@ def test_validate_says_where_runs_leave_something(capsys, tmp_path):
     [
         (
             "",
-            "tables, change logs and dumps. To put these elsewhere, set [catalog], spark.staging.",
+            "tables, change logs and dumps. ",
         ),
-        ('staging = "s3://b/x"\n', "must share: tables. To put these elsewhere, set [catalog]."),
-        ('[catalog.properties]\ntype = "rest"\n', "must share: change logs and dumps. To put"),
+        ('staging = "s3://b/x"\n', "must share: tables. "),
+        ('[catalog.properties]\ntype = "rest"\n', ": change logs and dumps. "),
         ('staging = "s3://b/x"\n[catalog.properties]\ntype = "rest"\n', None),
     ],
 )
@@ -224,8 +214,8 @@ set = {{ warm_up_rounds = 1 }}
     path = write(tmp_path, SOUND + variants)
     assert main(["validate", path]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "Variant shared: Each run makes its tables in the catalog shop (rest)" in told
-    assert "staged in s3://bucket/staged" in told
+    assert "Variant shared: " in told
+    assert all(part in told for part in ("catalog shop (rest)", "s3://bucket/staged"))
     assert "Variant small:" not in told
     assert main(["validate", path, "--format", "json"]) == 0
     (facts,) = json.loads(capsys.readouterr().out)
@@ -241,4 +231,4 @@ def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):
     workload = f'workload={{ type = "debezium", path = "{events}" }}'
     assert main(["validate", "upsert-quick", "--set", workload, "--set", "duration=7min"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "Left out: 3 recorded changes after duration = 7min, which starts at the first change." in out
+    assert "3 recorded changes after duration = 7min" in out
