@@ -179,7 +179,7 @@ def _either(group: RunGroup, likely: list[Point]) -> Sentence:
 
 
 def _basis(group: RunGroup) -> str:
-    """What the choice rests on: means, whose noise is told with the timings."""
+    """What the choice rests on: means, whose noise is reported with the timings."""
     repetitions = max(len(row.repetitions) for row in group.rows)
     if group.is_simulated:
         return "As modelled, "
@@ -199,13 +199,14 @@ def _only(group: RunGroup, point: Point) -> Sentence:
         why = f"is both the cheapest and the fastest strategy that compacts{within}"
     like = [] if group.is_simulated else [p.strategy for p in others if _is_like(group, p, point)]
     equal = [label for label, other in alike(group).items() if other == point.strategy]
-    equals = " {labels} equals it within {tolerance}." if len(equal) == 1 else (
-        " {labels} equal it within {tolerance}."
+    equals = sentence(
+        " {labels} {equal} it within {tolerance}.",
+        labels=listed(equal), equal="equals" if len(equal) == 1 else "equal", tolerance=_TOLERANCE,
     )  # fmt: skip
     return sentence(
         "{basis}{strategy} {why}: {figures}.{equals}{like}",
         basis=_basis(group), strategy=Verbatim(point.strategy), why=why, figures=_figures(group, point),
-        equals=sentence(equals, labels=listed(equal), tolerance=_TOLERANCE) if equal else "",
+        equals=equals if equal else "",
         like=sentence(" Statistically indistinguishable from {labels}.", labels=listed(like)) if like else "",
     )  # fmt: skip
 
