@@ -15,8 +15,8 @@ from enum import StrEnum, auto
 from strategies.amoro.options import Settings
 from strategies.amoro.pending import partition_path
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index
+from strategies.iceberg.deletes.ranked import FileSums, sums_of
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.iceberg.deletes.series import FileSums, sums_of
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState
 from strategies.java_hash_map import HashMapKeys
 

@@ -7,13 +7,20 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 from strategies.iceberg.deletes.keyed_files import KeyedFiles
-from strategies.iceberg.deletes.series import FileSums, Series, series_of
+from strategies.iceberg.deletes.ranked import FileSums, Ranked
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.state import StateError
 
 _Scope = tuple[int, str]  # partition spec and partition
+
+# The data sequence number, by which deletes and data files are compared in age.
+sequence_number = attrgetter("data_sequence_number")
+
+_NONE = Ranked[IcebergDeleteFile]()
+_NO_KEYS = KeyedFiles[IcebergDeleteFile]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +42,8 @@ class DeleteIndex:
 
     everywhere: KeyedFiles[IcebergDeleteFile]  # equality deletes of unpartitioned specs: global deletes
     equality: Mapping[_Scope, KeyedFiles[IcebergDeleteFile]]
-    position: Mapping[_Scope, Series[IcebergDeleteFile]]
-    position_of_file: Mapping[str, Series[IcebergDeleteFile]]
+    position: Mapping[_Scope, Ranked[IcebergDeleteFile]]
+    position_of_file: Mapping[str, Ranked[IcebergDeleteFile]]
     vectors: Mapping[str, IcebergDeleteFile]
 
     @property
@@ -67,9 +74,9 @@ class DeleteIndex:
         return self.everywhere.meeting(number, keys) + scoped.meeting(number, keys)
 
 
-def not_older(deletes: Series[IcebergDeleteFile], file: IcebergDataFile) -> FileSums:
+def not_older(deletes: Ranked[IcebergDeleteFile], file: IcebergDataFile) -> FileSums:
     """The sums of the deletes that are not older than `file`, as position deletes must be."""
-    return deletes.sums_since(bisect_left(deletes.numbers, file.data_sequence_number))
+    return deletes.sums(bisect_left(deletes.keys, file.data_sequence_number))
 
 
 def delete_index(state: IcebergState) -> DeleteIndex:
@@ -102,24 +109,9 @@ def index_deletes(delete_files: Iterable[IcebergDeleteFile]) -> DeleteIndex:
         elif vectors.setdefault(named, delete) is not delete:
             raise StateError(f"{named} has two deletion vectors; a data file can have at most one")
     return DeleteIndex(
-        everywhere=_keyed(equality.pop(None, [])),
-        equality={scope: _keyed(deletes) for scope, deletes in equality.items() if scope is not None},
-        position={scope: _series(deletes) for scope, deletes in position.items()},
-        position_of_file={path: _series(deletes) for path, deletes in position_of_file.items()},
+        everywhere=KeyedFiles(equality.pop(None, []), sequence_number),
+        equality={scope: KeyedFiles(own, sequence_number) for scope, own in equality.items() if scope},
+        position={scope: Ranked(own, sequence_number) for scope, own in position.items()},
+        position_of_file={path: Ranked(own, sequence_number) for path, own in position_of_file.items()},
         vectors=vectors,
     )
-
-
-def _sequence_number(file: IcebergDataFile | IcebergDeleteFile) -> int:
-    return file.data_sequence_number
-
-
-def _keyed(deletes: Iterable[IcebergDeleteFile]) -> KeyedFiles[IcebergDeleteFile]:
-    return KeyedFiles(deletes, _sequence_number)
-
-
-def _series(deletes: Iterable[IcebergDeleteFile]) -> Series[IcebergDeleteFile]:
-    return series_of(deletes, _sequence_number)
-
-
-_NONE, _NO_KEYS = _series([]), _keyed([])

@@ -1,146 +1,94 @@
-"""Files indexed by a number and by their key bounds, for sums over those above a number that overlap a range.
-
-If all of them overlap, which is the common case, the outermost bounds settle that at once. Otherwise those
-that do not overlap are counted in logarithmic time. In neither case is a single file visited.
-"""
+"""Sums over the files above a number whose key bounds meet a range, by bisection: no file is visited."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import accumulate, chain
+from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import Any, Generic
 
-from strategies.iceberg.deletes.series import NO_FILES, File, FileSums, Series, series_of
-from strategies.iceberg.files import KeyBounds
+from strategies.iceberg.deletes.ranked import NO_FILES, File, FileSums, Ranked
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, KeyBounds
+
+_ANY_KEY = KeyBounds(None, None, nulls=True)
+_LOWER, _UPPER = attrgetter("key_bounds.lower"), attrgetter("key_bounds.upper")
 
 
 class KeyedFiles(Generic[File]):
-    """An index of files by number and key bounds. `number` returns the number of a file."""
+    """An index of files by a number, which is the same `number` of each file, and by their key bounds."""
 
-    def __init__(self, files: Iterable[File], number: Callable[[File], int]) -> None:
-        of_kind: dict[tuple[bool, bool], list[File]] = defaultdict(list)
+    def __init__(self, files: Iterable[File] = (), number: Callable[[File], int] = lambda file: 0) -> None:
+        alike: dict[tuple[bool, bool], list[File]] = defaultdict(list)
         for file in files:
-            keys = file.key_bounds
-            of_kind[(True, True) if keys is None else (keys.nulls, keys.values)].append(file)
-        self._kinds: list[_Kind[File]] = [
-            _Kind(nulls, values, series_of(alike, number)) for (nulls, values), alike in of_kind.items()
+            keys = file.key_bounds or _ANY_KEY
+            alike[keys.nulls, keys.values].append(file)
+        self._groups: list[_Group[File]] = [
+            _Group(*flags, Ranked(own, number)) for flags, own in alike.items()
         ]
 
     @property
     def is_empty(self) -> bool:
         """Whether the index holds no file."""
-        return not self._kinds
+        return not self._groups
 
     def meeting(self, beyond: int, keys: KeyBounds | None) -> FileSums:
         """The sums of the files whose number is above `beyond` and whose bounds meet `keys` (None: all)."""
-        return sum((kind.meeting(kind.start(beyond), keys) for kind in self._kinds), NO_FILES)
+        return sum((group.meeting(group.start(beyond), keys) for group in self._groups), NO_FILES)
 
-    def parts(self, beyond: int) -> Iterator[tuple[Series[File], int]]:
-        """The files whose number is above `beyond`, whatever their keys: each series with a start in it."""
-        return ((kind.series, kind.start(beyond)) for kind in self._kinds)
+    def above(self, beyond: int) -> Iterator[tuple[Ranked[File], int]]:
+        """The files whose number is above `beyond`, whatever their keys: files in order and a start."""
+        return ((group.ranked, group.start(beyond)) for group in self._groups)
 
 
-class _Kind(Generic[File]):
-    """The files that agree on whether they may hold nulls, and whether they may hold other values."""
+class _Group(Generic[File]):
+    """Files that agree on whether they may hold nulls, and whether they may hold other values."""
 
-    def __init__(self, nulls: bool, values: bool, series: Series[File]) -> None:
+    def __init__(self, nulls: bool, values: bool, ranked: Ranked[File]) -> None:
         self._nulls, self._values = nulls, values
-        self.series: Series[File] = series
-        self._lowers = [file.key_bounds.lower if file.key_bounds else None for file in series.files]
-        self._uppers = [file.key_bounds.upper if file.key_bounds else None for file in series.files]
-        self._highest_lower_from = _outermost(self._lowers, max)
-        self._lowest_upper_from = _outermost(self._uppers, min)
+        self.ranked: Ranked[File] = ranked
+        self._nodes: dict[int, tuple[Ranked[File], Ranked[File]]] = {}
+        known = [file for file in ranked.files if _has_bounds(file)]
+        self._lowest_upper: Any = min(map(_UPPER, known), default=None)
+        self._highest_lower: Any = max(map(_LOWER, known), default=None)
 
     def start(self, beyond: int) -> int:
-        """The index in the series of the first file whose number is above `beyond`."""
-        return bisect_right(self.series.numbers, beyond)
+        """The place of the first file whose number is above `beyond`."""
+        return bisect_right(self.ranked.keys, beyond)
 
     def meeting(self, start: int, keys: KeyBounds | None) -> FileSums:
         """`KeyBounds.meets` for all files from `start` on at once."""
         if keys is None or (keys.nulls and self._nulls):
-            return self.series.sums_since(start)
+            return self.ranked.sums(start)
         if not (keys.values and self._values):
             return NO_FILES
-        return self.series.sums_since(start) - self._missing(start, keys)
+        if keys.lower is None or self._lowest_upper is None or self._all_overlap(keys):
+            return self.ranked.sums(start)
+        # Bounds that do not overlap the range lie either above or below it, so no file is in both sums.
+        nodes = self._covering(len(self.ranked.files) - start)
+        missing = (
+            lowers.sums(bisect_right(lowers.keys, keys.upper))
+            + uppers.sums(0, bisect_left(uppers.keys, keys.lower))
+            for lowers, uppers in nodes
+        )
+        return self.ranked.sums(start) - sum(missing, NO_FILES)
 
-    def _missing(self, start: int, keys: KeyBounds) -> FileSums:
-        """The sums of the files from `start` on whose bounds do not overlap `keys`.
+    def _all_overlap(self, keys: KeyBounds) -> bool:
+        return bool(keys.lower <= self._lowest_upper and self._highest_lower <= keys.upper)
 
-        A range that misses another lies either above or below it, so the two sums share no file.
+    def _covering(self, from_end: int) -> Iterator[tuple[Ranked[File], Ranked[File]]]:
+        """The last `from_end` files of known bounds, in log n parts, each by lower and by upper bounds.
+
+        The parts are nodes of a Fenwick tree over the files, counted from the last: node n has the places
+        from n - (lowest set bit of n) + 1 to n. A node is made when it is first needed.
         """
-        lower, upper = self._lowest_upper_from[start], self._highest_lower_from[start]
-        if keys.lower is None or lower is None or (keys.lower <= lower and upper <= keys.upper):
-            return NO_FILES
-        from_end = len(self.series.files) - start
-        return self._by_lower.above(from_end, keys.upper) + self._by_upper.below(from_end, keys.lower)
-
-    @cached_property
-    def _by_lower(self) -> "_Ranks":
-        return _Ranks(self._lowers, self.series)
-
-    @cached_property
-    def _by_upper(self) -> "_Ranks":
-        return _Ranks(self._uppers, self.series)
-
-
-class _Ranks:
-    """Sums over those of the last files of a series whose bound is above, or below, a value.
-
-    A Fenwick tree over the reversed series: node n covers the places from n - (lowest set bit of n) + 1 to n,
-    and keeps their bounds in ascending order with running sums of bytes and rows. The last n files are
-    covered by at most log n nodes, and each is searched by bisection.
-    """
-
-    def __init__(self, bounds: Sequence[Any], series: Series[Any]) -> None:
-        count = len(bounds)
-        self._nodes = [_Node() for _ in range(count + 1)]
-        known = (place for place in range(count) if bounds[place] is not None)
-        for place in sorted(known, key=bounds.__getitem__):
-            file, node = series.files[place], count - place
-            while node <= count:
-                self._nodes[node].append(bounds[place], file.size_bytes, file.rows)
-                node += node & -node
-
-    def above(self, from_end: int, bound: Any) -> FileSums:
-        """The sums of those of the last `from_end` files whose bound is above `bound`."""
-        covering = self._covering(from_end)
-        return sum((node.sums(bisect_right(node.bounds, bound), None) for node in covering), NO_FILES)
-
-    def below(self, from_end: int, bound: Any) -> FileSums:
-        """The sums of those of the last `from_end` files whose bound is below `bound`."""
-        covering = self._covering(from_end)
-        return sum((node.sums(0, bisect_left(node.bounds, bound)) for node in covering), NO_FILES)
-
-    def _covering(self, node: int) -> Iterator["_Node"]:
+        node, nodes, files = from_end, self._nodes, self.ranked.files
         while node:
-            yield self._nodes[node]
+            if node not in nodes:
+                first = len(files) - node
+                part = list(filter(_has_bounds, files[first : first + (node & -node)]))
+                nodes[node] = Ranked(part, _LOWER), Ranked(part, _UPPER)
+            yield nodes[node]
             node &= node - 1
 
 
-class _Node:
-    __slots__ = ("_bytes", "_rows", "bounds")
-
-    def __init__(self) -> None:
-        self.bounds: list[Any] = []
-        self._bytes, self._rows = [0], [0]
-
-    def append(self, bound: Any, size_bytes: int, rows: int) -> None:
-        self.bounds.append(bound)
-        self._bytes.append(self._bytes[-1] + size_bytes)
-        self._rows.append(self._rows[-1] + rows)
-
-    def sums(self, start: int, end: int | None) -> FileSums:
-        last = len(self.bounds) if end is None else end
-        return FileSums(
-            last - start, self._bytes[last] - self._bytes[start], self._rows[last] - self._rows[start]
-        )
-
-
-def _outermost(bounds: list[Any], choose: Callable[[Any, Any], Any]) -> list[Any]:
-    """The outermost of the bounds from each place to the end; None if none of them is known."""
-
-    def further(so_far: Any, bound: Any) -> Any:
-        return so_far if bound is None else bound if so_far is None else choose(so_far, bound)
-
-    return list(accumulate(chain([None], reversed(bounds)), further))[::-1]
+def _has_bounds(file: IcebergDataFile | IcebergDeleteFile) -> bool:
+    return file.key_bounds is not None and file.key_bounds.lower is not None

@@ -9,13 +9,14 @@ each equality delete is checked against an index of the data files older than it
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
-from strategies.iceberg.deletes.index import DeleteIndex
+from strategies.iceberg.deletes.index import DeleteIndex, sequence_number
 from strategies.iceberg.deletes.keyed_files import KeyedFiles
-from strategies.iceberg.deletes.series import NO_FILES, FileSums, Series, series_of
+from strategies.iceberg.deletes.ranked import NO_FILES, FileSums, Ranked
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 
-_Part = tuple[Series[IcebergDeleteFile], int]  # a series, and where in it the delete files start that apply
+_Part = tuple[Ranked[IcebergDeleteFile], int]  # and where in it the delete files start that apply
 
 
 class DeleteSet:
@@ -29,7 +30,7 @@ class DeleteSet:
     def __init__(self, index: DeleteIndex, files: Iterable[IcebergDataFile] = ()) -> None:
         self._index = index
         self._files: dict[tuple[int, str], list[IcebergDataFile]] = defaultdict(list)  # by spec and partition
-        self._oldest: dict[tuple[int, str], int] = {}  # of those without a vector, the lowest sequence number
+        self._oldest: dict[tuple[int, str], int] = {}  # lowest number of a file without a vector
         self._named: list[_Part] = []
         self._vectors: list[IcebergDeleteFile] = []
         for file in files:
@@ -45,7 +46,7 @@ class DeleteSet:
             return
         self._oldest[scope] = min(self._oldest.get(scope, number), number)
         if named is not None:
-            self._named.append((named, bisect_left(named.numbers, number)))
+            self._named.append((named, bisect_left(named.keys, number)))
 
     @property
     def equality(self) -> FileSums:
@@ -65,8 +66,8 @@ class DeleteSet:
     @property
     def keys(self) -> frozenset[str]:
         """The `key` of every delete file that applies, deletion vectors included."""
-        parts = (*self._equality(), *self._position())
-        return frozenset(delete.key for delete in (*_files(parts), *self._vectors))
+        applying = _files(chain(self._equality(), self._position()))
+        return frozenset(delete.key for delete in chain(applying, self._vectors))
 
     def _equality(self) -> Iterator[_Part]:
         for scope, files in self._files.items():
@@ -81,30 +82,28 @@ class DeleteSet:
         for scope, oldest in self._oldest.items():
             scoped = self._index.position.get(scope)
             if scoped is not None:
-                yield scoped, bisect_left(scoped.numbers, oldest)
+                yield scoped, bisect_left(scoped.keys, oldest)
 
 
-def _meeting_any(deletes: KeyedFiles[IcebergDeleteFile], files: Sequence[IcebergDataFile]) -> Iterator[_Part]:
+def _meeting_any(deletes: KeyedFiles[IcebergDeleteFile], files: Sequence[IcebergDataFile]) -> Iterable[_Part]:
     """The equality deletes among `deletes` that apply to any of the files."""
-    oldest = min(files, key=lambda file: file.data_sequence_number)
+    oldest = min(files, key=sequence_number)
     number = oldest.data_sequence_number
     if deletes.meeting(number, oldest.key_bounds) == deletes.meeting(number, None):
-        yield from deletes.parts(number)
-        return
+        return deletes.above(number)
     # Negated numbers, so that the data files older than a delete are those above its negated number.
     older = KeyedFiles(files, lambda file: -file.data_sequence_number)
-    newer = _files(deletes.parts(number))
     applying = (
         delete
-        for delete in newer
+        for delete in _files(deletes.above(number))
         if older.meeting(-delete.data_sequence_number, delete.key_bounds).files_count
     )
-    yield series_of(applying, lambda delete: delete.data_sequence_number), 0
+    return [(Ranked(applying, sequence_number), 0)]
 
 
 def _sums(parts: Iterable[_Part]) -> FileSums:
-    return sum((series.sums_since(start) for series, start in parts), NO_FILES)
+    return sum((deletes.sums(start) for deletes, start in parts), NO_FILES)
 
 
 def _files(parts: Iterable[_Part]) -> Iterator[IcebergDeleteFile]:
-    return (delete for series, start in parts for delete in series.files[start:])
+    return (delete for deletes, start in parts for delete in deletes.files[start:])

@@ -4,7 +4,7 @@ from amoro_tables import data, equality, files, position, settings, table
 from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
 from strategies.amoro.decision import Condition, cost_bytes, decide_partition, is_worth_a_scan
 from strategies.amoro.evaluation import FileClass, Partition, amoro_index, evaluate
-from strategies.iceberg.deletes.reach import FileSums
+from strategies.iceberg.deletes.ranked import FileSums
 from strategies.plan import Reason
 from strategies.state import MIB
 

@@ -4,7 +4,7 @@ import pytest
 from amoro_tables import data, equality, position, settings, table
 
 from strategies.amoro.evaluation import FileClass, amoro_index, evaluate, is_amoros_own
-from strategies.iceberg.deletes.series import FileSums
+from strategies.iceberg.deletes.ranked import FileSums
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, KeyBounds
 
 CLEAN, FRAGMENT, POSITIONS = FileClass.CLEAN, FileClass.FRAGMENT, FileClass.POSITIONS

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from bench.engines.simulated.costs import Work
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
-from strategies.iceberg.deletes.series import FileSums
+from strategies.iceberg.deletes.ranked import FileSums
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
 
 _DeleteScope = tuple[str, int, KeyBounds | None]  # partition, data sequence number, key bounds
@@ -81,7 +81,7 @@ class Scan:
         self._count(file_class.applied, 1)
         named = index.position_of_file.get(file.path)
         if named is not None:
-            self._positions[file.path] = named.sums_since(0)
+            self._positions[file.path] = named.sums()
             self._count(self._positions[file.path], 1)
 
     def _count(self, applied: FileSums, files_count: int) -> None:

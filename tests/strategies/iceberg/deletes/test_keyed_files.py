@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, NARROW, may_meet
 
 from strategies.iceberg.deletes.keyed_files import KeyedFiles
-from strategies.iceberg.deletes.series import FileSums, sums_of
+from strategies.iceberg.deletes.ranked import FileSums, sums_of
 from strategies.iceberg.files import IcebergDataFile, KeyBounds
 
 ANY = KeyBounds(None, None)
@@ -65,5 +65,5 @@ def test_meeting_equals_a_look_at_every_file(files, beyond):
     for keys in ASKED:
         assert keyed.meeting(beyond, keys) == sums_of(f for f in newer if may_meet(f.key_bounds, keys))
     assert keyed.is_empty == (not files)
-    parts = (series.sums_since(start) for series, start in keyed.parts(beyond))
+    parts = (ranked.sums(start) for ranked, start in keyed.above(beyond))
     assert sum(parts, FileSums()) == sums_of(newer)

@@ -6,8 +6,8 @@ from key_ranges import KEY_RANGES
 
 from strategies.iceberg.deletes import applies
 from strategies.iceberg.deletes.index import index_deletes
+from strategies.iceberg.deletes.ranked import FileSums
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.iceberg.deletes.series import FileSums
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 
 EQUALITY, POSITION = DeleteKind.EQUALITY, DeleteKind.POSITION
