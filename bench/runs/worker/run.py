@@ -76,8 +76,9 @@ def execute(
 
 def _log_traceback(job: RunJob, scenario: Scenario) -> None:
     """Append the traceback of the error that is being handled to the run's log, if it can be written."""
-    with suppress(OSError), (job.run_folder / LOG).open("a", encoding="utf-8") as file:
-        file.write(scenario.secrets.scrub(traceback.format_exc()))
+    text = scenario.secrets.scrub(traceback.format_exc())
+    with suppress(OSError), (job.run_folder / LOG).open("ab") as file:
+        file.write(text.encode(errors="backslashreplace"))
 
 
 def _store_manifest(folder: Path, manifest: Manifest) -> None:
@@ -95,8 +96,10 @@ def _in_words(error: Exception) -> str:
     notes = getattr(error, "__notes__", [])
     place = f" ({'; '.join(notes)})" if notes else ""
     if isinstance(error, PlanError):
-        return f"{error}{place}; correct the planner"
-    return f"{type(error).__name__}: {error}{place}"
+        words = f"{error}{place}; correct the planner"
+    else:
+        words = f"{type(error).__name__}: {error}{place}"
+    return words.encode(errors="backslashreplace").decode()  # a lone surrogate is no UTF-8
 
 
 class Run:

@@ -380,6 +380,7 @@ def test_a_full_disk_fails_the_runs_it_meets_and_keeps_what_is_there(
             "raise ZeroDivisionError('of its own')",
             "ZeroDivisionError: of its own (rule 1 of strategy broken)",
         ),
+        (r"raise ValueError('\ud800')", r"ValueError: \ud800 (rule 1 of strategy broken)"),
         (
             "from strategies.plan import Plan, Reason; return Plan((), Reason.OTHER)",
             "a plan needs at least one action; return None to do nothing (rule 1 of strategy broken); "
