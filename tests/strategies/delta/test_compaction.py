@@ -4,10 +4,10 @@ from delta_tables import data_file, delta_table, delta_tables, vector
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.delta.bins import next_fit
 from strategies.delta.compaction import (
     batches,
     deleted_ratio,
+    next_fit,
     plan_compaction,
     plan_purge,
     plan_repartition,

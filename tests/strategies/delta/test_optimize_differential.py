@@ -8,9 +8,8 @@ import pytest
 from delta_oracle import interpreting, make_case, make_pool, treated
 
 from strategies.delta import compaction
-from strategies.delta.bins import next_fit
 from strategies.delta.commands import Command
-from strategies.delta.compaction import batches
+from strategies.delta.compaction import batches, next_fit
 from strategies.delta.preview import preview_action
 from strategies.plan import Native
 
