@@ -81,7 +81,7 @@ class _Command(TyperCommand):
     """A command whose help shows no types: flags take no value, and an argument's name says what it is.
 
     It takes no empty value, as an unset shell variable makes it, which would mean the current folder or
-    nothing, and none but a path that is not UTF-8, since no file of results could hold it.
+    nothing, and no option that is not UTF-8, since no file of results could hold it.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -93,7 +93,7 @@ class _Command(TyperCommand):
                 raise typer.BadParameter(
                     "it is empty; give it a value, or leave it out", ctx=ctx, param=param
                 )
-            if param.type.name != "path" and not all(map(is_utf8, texts)):
+            if param.param_type_name == "option" and not all(map(is_utf8, texts)):
                 raise typer.BadParameter("it is not UTF-8", ctx=ctx, param=param)
         return rest
 
