@@ -6,7 +6,6 @@ A user's own need no line here: they are found by their entry point, or by a nam
 from collections.abc import Callable
 
 from strategies.amoro.planner import Amoro
-from strategies.delta.delta_rs import DeltaRs
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
 from strategies.hudi.cluster import Clustering
 from strategies.hudi.compact import Compaction
@@ -35,7 +34,6 @@ ENTRY_POINT_GROUP = "compactbench.strategies"
 
 PLANNERS: dict[str, Callable[..., Planner]] = {
     "amoro": Amoro,
-    "delta.delta_rs": DeltaRs,
     "delta.optimize": Optimize,
     "delta.reorg": Reorg,
     "delta.repartition": Repartition,
@@ -53,6 +51,11 @@ PLANNERS: dict[str, Callable[..., Planner]] = {
     "iceberg.rewrite_manifests": RewriteManifests,
     "iceberg.rewrite_position_delete_files": RewritePositionDeleteFiles,
     "never": Never,
+}
+
+# Names that planners no longer have, and what to write instead.
+MOVED: dict[str, str] = {
+    "delta.delta_rs": 'is an executor now: set type = "delta.optimize", and executor = "delta-rs" in the rule'
 }
 
 TRIGGERS: dict[str, Callable[..., Trigger]] = {

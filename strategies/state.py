@@ -127,12 +127,14 @@ class PendingPlan:
     """A compaction that is scheduled and not yet complete; its files must not be planned again.
 
     `paths` are the keys of every file it names: files rewritten or converted, and delete files dropped.
+    `role` is the id of the role that scheduled it.
     """
 
     scheduled_at_ms: int
     due_at_ms: int
     reason: str
     paths: frozenset[str] = frozenset()
+    role: str = "compactor"
 
 
 class DerivedValues:
@@ -169,6 +171,8 @@ class TableState:
     `stream_epoch_ms` maps scenario time 0 to the calendar of the stream's dates, in milliseconds since 1970
     UTC; None if that is unknown.
 
+    `table_id` tells the tables of a run apart.
+
     `note` is what the planner noted when its rule last fired. It is None at first, after a switch of
     strategies, and for planners that note nothing (see `strategies.strategy.Planner`).
     """
@@ -192,6 +196,7 @@ class TableState:
         default_factory=DerivedValues, repr=False, compare=False, kw_only=True
     )
     note: object | None = field(default=None, kw_only=True)
+    table_id: str = field(default="orders", kw_only=True)
 
     @property
     def size_bytes(self) -> int:

@@ -24,7 +24,8 @@ class Rule:
 
     What it plans is committed `delay_ms` later; see `delay_or` for None. If it `is_concurrent`, it is
     executed meanwhile, beside the stream. A rule that `is_inline` is evaluated within each commit, which
-    waits until what it plans is done, or with a delay until it is scheduled.
+    waits until what it plans is done, or with a delay until it is scheduled. `executor` names what executes
+    its plans; None is the engine's own.
     """
 
     trigger: Trigger
@@ -32,6 +33,7 @@ class Rule:
     delay_ms: int | None = None
     is_inline: bool = False
     is_concurrent: bool = False
+    executor: str | None = None
 
     def delay_or(self, default_ms: int) -> int:
         """Its delay in milliseconds; without one none if it is inline, else that of the scenario."""

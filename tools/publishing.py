@@ -201,8 +201,8 @@ class Published:
     def met(self, strategy: str) -> Met:
         """The primary query beside compactions of a strategy. Raises ValueError if none met any."""
         settled = [query for run in self._runs_of(strategy) for query in _settled(run)]
-        met_s = [query.wall_s for query in settled if query.is_shared]
-        others_s = [query.wall_s for query in settled if not query.is_shared]
+        met_s = [query.cost.wall_s for query in settled if query.cost.is_shared]
+        others_s = [query.cost.wall_s for query in settled if not query.cost.is_shared]
         return Met(
             f"{len(met_s):,} of {len(settled):,}",
             human_duration(min(met_s)), human_duration(max(met_s)), human_duration(fmean(others_s)),
@@ -304,10 +304,12 @@ def _warmed(planner: str, records: Sequence[WarmUpRecord]) -> WarmedPlanner:
         planner=planner,
         acted=f"{sum(record.acted for record in records):,} of {len(records):,}",
         commits=_span_of([record.commits_count for record in records]),
-        first_cpu_s=_number(fmean(record.cpu_s for record in first), 2),
-        last_cpu_s=_number(fmean(record.cpu_s for record in last), 2),
-        data_files=arrow(f"{done.files_removed_count:,}", f"{done.files_added_count:,}"),
-        delete_files=arrow(f"{done.delete_files_removed_count:,}", f"{done.delete_files_added_count:,}"),
+        first_cpu_s=_number(fmean(record.cost.cpu_s for record in first), 2),
+        last_cpu_s=_number(fmean(record.cost.cpu_s for record in last), 2),
+        data_files=arrow(f"{done.change.files_removed_count:,}", f"{done.change.files_added_count:,}"),
+        delete_files=arrow(
+            f"{done.change.delete_files_removed_count:,}", f"{done.change.delete_files_added_count:,}"
+        ),
         delete_rows=arrow(f"{done.delete_rows_before:,}", f"{done.delete_rows_after:,}"),
     )
 

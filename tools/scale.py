@@ -51,7 +51,7 @@ def name_of(group: RunGroup) -> str:
     run = group.runs[0]
     columns, loaded_rows = table_of(run)
     loaded = run.of(ObserveRecord)[0]
-    return f"{columns} columns, {loaded_rows / 1e6:g} M rows, {loaded.live_bytes / GIGA:.2f} GB"
+    return f"{columns} columns, {loaded_rows / 1e6:g} M rows, {loaded.table.live_bytes / GIGA:.2f} GB"
 
 
 def cost_of(row: Row) -> str:
@@ -86,7 +86,7 @@ def ratios_of(group: RunGroup) -> list[str]:
 
 def queries_of(group: RunGroup, row: Row) -> str:
     run = next(run for run in group.runs if run.manifest.strategy == row.strategy)
-    at = [f"{q.wall_s:.1f}" for q in run.of(QueryRecord) if q.primary and q.when == "settled"]
+    at = [f"{q.cost.wall_s:.1f}" for q in run.of(QueryRecord) if q.primary and q.when == "settled"]
     before, after = (row.values[name] for name in ("query_before_s", "query_after_s"))
     told = " | ".join("-" if value is None else f"{value:.1f}" for value in (before, after))
     return f"{' '.join(at)} | {told} | {row.values['delete_files_mean'] or 0:.0f}"

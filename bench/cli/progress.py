@@ -228,17 +228,17 @@ class LiveFigures:
                 return self._started()
             case ObserveRecord():
                 self._phase = ""
-                self._files = record.data_files_count
+                self._files = record.table.data_files_count
                 if record.after == "commit":  # once in each tick, whether or not it has rows to commit
                     return 1 + self._started()  # a warm JVM is not warmed up
             case QueryRecord(primary=True):
-                self._query_s = record.wall_s
+                self._query_s = record.cost.wall_s
             case CompactionRecord():
                 self._compactions_count += record.status != "noop"
                 self._noop_count += record.status == "noop"
                 self._failed_count += record.status in FAILED_STATUSES
-                if self._compaction_cpu_s is not None and record.own_cpu_s is not None:
-                    self._compaction_cpu_s += record.own_cpu_s
+                if self._compaction_cpu_s is not None and record.cost.own_cpu_s is not None:
+                    self._compaction_cpu_s += record.cost.own_cpu_s
                 else:
                     self._compaction_cpu_s = None
         return 0

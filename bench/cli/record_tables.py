@@ -4,7 +4,8 @@ from typing import Any
 
 from bench.cli.figure_table import Field
 from bench.cli.tables import Column
-from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.query_effect import QueryEffect
+from bench.results.records import DecisionRecord
 
 DECISION_FIELDS = (
     Field("tick", Column("tick"), unit="count"),
@@ -49,13 +50,14 @@ def decision_line(record: DecisionRecord) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def compaction_line(record: CompactionRecord) -> tuple[Any, ...]:
+def compaction_line(effect: QueryEffect) -> tuple[Any, ...]:
     """The values of `COMPACTION_FIELDS`."""
+    record, before, after = effect.compaction, effect.compaction.before, effect.compaction.after
     return (
         record.tick, record.status, record.plan_kind, record.reason,
-        record.files_before_count, record.files_after_count, record.delete_files_before_count,
-        record.delete_files_after_count, record.delete_rows_after, record.live_before_bytes,
-        record.live_after_bytes, record.wall_s,
-        record.own_cpu_s, record.query_before_s, record.query_after_s, record.replaced_bytes,
-        record.added_bytes, record.error,
+        before.data_files_count, after.data_files_count,
+        before.delete_files_count, after.delete_files_count, after.delete_rows,
+        before.live_bytes, after.live_bytes, record.cost.wall_s, record.cost.own_cpu_s,
+        effect.query_before_s, effect.query_after_s,
+        record.change.replaced_bytes, record.change.added_bytes, record.error,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from bench.cli.tables import Column
@@ -29,8 +30,9 @@ def full_line(pair: Pair) -> tuple[Any, ...]:
     return (
         pair.scenario, pair.strategy, pair.tick, pair.at_ms,
         *(one.decision if one else None for one in pair.evaluations), pair.same_decision,
-        *_each(compactions, "status"), *_each(compactions, "files_removed_count"),
-        *_each(compactions, "files_added_count"), pair.same_files, *_each(compactions, "added_bytes"),
+        *_each(compactions, "status"), *_each(compactions, "change.files_removed_count"),
+        *_each(compactions, "change.files_added_count"), pair.same_files,
+        *_each(compactions, "change.added_bytes"),
     )  # fmt: skip
 
 
@@ -38,7 +40,7 @@ def table_line(pair: Pair) -> tuple[str, ...]:
     """One evaluation, for people: where both modes agree, the simulated column says so."""
     decisions = [one.decision if one else "not evaluated" for one in pair.evaluations]
     files = [_files(compaction) if compaction else "-" for compaction in pair.compactions]
-    written = [format_value("bytes", c.added_bytes) if c else "-" for c in pair.compactions]
+    written = [format_value("bytes", c.change.added_bytes) if c else "-" for c in pair.compactions]
     return (
         pair.strategy, duration_ms_text(pair.at_ms), decisions[0],
         SAME if pair.same_decision else decisions[1],
@@ -48,11 +50,11 @@ def table_line(pair: Pair) -> tuple[str, ...]:
 
 def _files(compaction: CompactionRecord) -> str:
     """The status and the files in and out, followed by the delete files if there were any."""
-    c = compaction
-    data_files = f"{c.status} {c.files_removed_count} -> {c.files_added_count}"
-    if not (c.delete_files_removed_count or c.delete_files_added_count):
+    change = compaction.change
+    data_files = f"{compaction.status} {change.files_removed_count} -> {change.files_added_count}"
+    if not (change.delete_files_removed_count or change.delete_files_added_count):
         return data_files
-    return f"{data_files}, deletes {c.delete_files_removed_count} -> {c.delete_files_added_count}"
+    return f"{data_files}, deletes {change.delete_files_removed_count} -> {change.delete_files_added_count}"
 
 
 def has_effect_or_differs(pair: Pair) -> bool:
@@ -72,10 +74,10 @@ def agreements(pairs: Sequence[Pair]) -> Iterator[str]:
 
 def _bytes_apart(compacted: Sequence[Pair]) -> str:
     real, simulated = (
-        sum(c.added_bytes for pair in compacted if (c := pair.compactions[side])) for side in (0, 1)
+        sum(c.change.added_bytes for pair in compacted if (c := pair.compactions[side])) for side in (0, 1)
     )
     return f", simulated bytes are {simulated / real:.2f}x the real ones" if real else ""
 
 
 def _each(compactions: Sequence[CompactionRecord | None], field: str) -> Iterator[Any]:
-    return (getattr(compaction, field) if compaction else None for compaction in compactions)
+    return (attrgetter(field)(compaction) if compaction else None for compaction in compactions)

@@ -6,16 +6,17 @@ state up to date itself: every method that changes the table also returns an `Ob
 making it is not part of the cost of the change.
 """
 
-from collections import Counter
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NewType, Protocol, cast, get_args
+from typing import Literal, NewType, Protocol
 
 from bench.engines.journal import Journal
 from bench.engines.keys import TableKeys
 from bench.engines.spark.master import parse_master
-from bench.results.records import PlanStatus
+from bench.results.records import PlanStatus, RoleId
+from bench.results.values import Change, Cost, ScanWork, TableFigures, sum_of_changes
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
 from strategies.state import TableState
@@ -24,68 +25,12 @@ from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, Schema
 
 TicketId = NewType("TicketId", int)
-Role = Literal["writer", "compactor", "maintainer", "reader"]
+TABLE_ID = "orders"  # the name that probes use
+_ROLE = re.compile(r"(writer|compactor|maintainer|reader)(-[a-z0-9]+)?")
 ExecutorCpuSource = Literal["processes", "tasks"]
 LOAD_STEP = "load"  # the step name in the tag of the initial load
 INLINE = "inline"  # the reason of a compaction that a commit ran by itself
 TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a step cost, and the most memory that it had in use. None means that the figure is not known.
-
-    If it `is_shared`, something else of the run went on meanwhile, and its CPU is in `cpu_s` and its parts.
-
-    `wall_s` is the step's wall time and `cpu_s` the process CPU (JVM, Python, children, executors of a
-    cluster) spent during it. It has three parts that are told apart: `executor_cpu_s` of the Spark tasks,
-    `jit_cpu_s` of the compiler's threads and `gc_cpu_s` of the garbage collector's. The rest is planning,
-    commit, the gateway and Python.
-
-    `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap, including garbage
-    that no collection has removed yet. `requests` are those sent to S3, by what is charged for them: GET,
-    HEAD, PUT, POST, LIST and DELETE.
-    """
-
-    wall_s: float = 0.0
-    cpu_s: float = 0.0
-    executor_cpu_s: float = 0.0
-    jit_cpu_s: float | None = None
-    gc_cpu_s: float | None = None
-    peak_rss_bytes: int | None = None
-    peak_heap_bytes: int | None = None
-    is_shared: bool = False
-    requests: Mapping[str, int] | None = None
-
-    def __add__(self, other: "Cost") -> "Cost":
-        """Both steps together: sums are known if both sides are, peaks are the highest that is known."""
-        return Cost(
-            self.wall_s + other.wall_s,
-            self.cpu_s + other.cpu_s,
-            self.executor_cpu_s + other.executor_cpu_s,
-            _sum(self.jit_cpu_s, other.jit_cpu_s),
-            _sum(self.gc_cpu_s, other.gc_cpu_s),
-            _highest(self.peak_rss_bytes, other.peak_rss_bytes),
-            _highest(self.peak_heap_bytes, other.peak_heap_bytes),
-            self.is_shared or other.is_shared,
-            _added(self.requests, other.requests),
-        )
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
-
-
-def _added(one: Mapping[str, int] | None, other: Mapping[str, int] | None) -> Mapping[str, int] | None:
-    return None if one is None or other is None else dict(Counter(one) + Counter(other))
-
-
-def _highest(one: int | None, other: int | None) -> int | None:
-    return max((peak for peak in (one, other) if peak is not None), default=None)
-
-
-# Adds nothing: of a step that did nothing, all sums are known.
-NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0, requests={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,34 +69,19 @@ class CommitLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What one table version, or several together, added and removed. Metadata is counted separately."""
-
-    files_added_count: int = 0
-    files_removed_count: int = 0
-    delete_files_added_count: int = 0
-    delete_files_removed_count: int = 0
-    added_bytes: int = 0  # data and delete files
-    replaced_bytes: int = 0
-    metadata_bytes: int = 0
-    metadata_files_count: int = 0
-
-    def __add__(self, other: "Change") -> "Change":
-        return Change(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-
-@dataclass(frozen=True, slots=True)
 class Tag:
     """What a step of the bench writes into the versions it makes, so that any reader can attribute them.
 
-    `step` names the step within the run, e.g. "commit-12". `rows` is the number of rows that a commit of the
-    stream delivered.
+    `role` is the id of a role, such as "writer" or "compactor-2". `step` names the step within the run, e.g.
+    "commit-12". `rows` is the number of rows that a commit of the stream delivered. The text stored in a
+    table does not name the table.
     """
 
-    role: Role
+    role: RoleId
     step: str
     at_ms: int
     rows: int = 0
+    table_id: str = TABLE_ID
 
     def __str__(self) -> str:
         """The tag as it is stored in the table: "writer/commit-12/720000/80"."""
@@ -161,11 +91,11 @@ class Tag:
     def parse(cls, text: str) -> "Tag | None":
         """The tag that `text` encodes; None if it is not one of ours."""
         parts = text.split("/")
-        if len(parts) != 4 or parts[0] not in get_args(Role):
+        if len(parts) != 4 or not _ROLE.fullmatch(parts[0]):
             return None
         if not (parts[2].isdecimal() and parts[3].isdecimal()):
             return None
-        return cls(cast(Role, parts[0]), parts[1], int(parts[2]), int(parts[3]))
+        return cls(parts[0], parts[1], int(parts[2]), int(parts[3]))
 
     @classmethod
     def of_commit(cls, spec: CommitSpec, at_ms: int) -> "Tag":
@@ -175,16 +105,17 @@ class Tag:
     @property
     def is_stream_commit(self) -> bool:
         """Whether the tag is that of a commit of the stream, which the initial load is not."""
-        return self.role == "writer" and self.step != LOAD_STEP
+        return self.role.startswith("writer") and self.step != LOAD_STEP
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
     """One version of a table and its effect: a snapshot, or the metadata that a command wrote without one.
 
-    `id` and `operation` are the format's own; `id` is None where only metadata was written. `tag` is None
-    where the command that made the version cannot write one. `rewritten` are the partitions in which it
-    replaced files; None where the format's reader does not tell.
+    `id` and `operation` are the format's own; `id` is None if only metadata was written. `tag` is None if the
+    command that made the version cannot write one. `application` is the id of the application that made it,
+    and `rewritten` are the partitions in which it replaced files; both are None if the format does not record
+    them.
     """
 
     id: str | None
@@ -192,36 +123,25 @@ class Version:
     change: Change
     tag: Tag | None = None
     rewritten: frozenset[str] | None = None
+    application: str | None = None
 
 
 def total_change(versions: Iterable[Version]) -> Change:
     """The sum of the changes of several versions."""
-    return sum((version.change for version in versions), Change())
+    return sum_of_changes(version.change for version in versions)
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The table at one version (None before the first one), and the cost of reading it."""
+    """The table at one version (None before the first one), and the cost of reading it.
+
+    `rewritten` are the partitions in which files have been removed since the last observation.
+    """
 
     cost: Cost
     version: str | None
-    data_files_count: int
-    delete_files_count: int
-    live_bytes: int
-    rows: int
-    storage_bytes: int
-    metadata_storage_bytes: int
-    delete_rows: int = 0  # of its delete files: keys of equality deletes, positions of all others
-    # Further counts that the format keeps of its delete files, by their field names in records.
-    delete_counts: Mapping[str, int] = field(default_factory=dict)
-    # Of its delete files the bytes in each partition that has any.
-    delete_bytes: Mapping[str, int] = field(default_factory=dict)
-    # The bytes of the data files in each partition of the table.
-    data_bytes_beside: Mapping[str, int] = field(default_factory=dict)
-    # The partitions in which files have been removed since the last observation.
+    table: TableFigures
     rewritten: frozenset[str] = frozenset()
-    # When the oldest of its delete files was added, in scenario time; None if it has none.
-    oldest_delete_at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,19 +174,6 @@ class CommitOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class ScanWork:
-    """What the scans of a query had to open. A delete file counts once for each data file it applies to.
-
-    None means that the format's reader does not report the figure.
-    """
-
-    files_count: int | None = None
-    delete_files_count: int | None = None
-    opened_bytes: int | None = None
-    metadata_files_count: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class QueryOutcome:
     """One execution of a probe, and what its scans had to open."""
 
@@ -281,7 +188,8 @@ class Ticket:
     """An accepted plan, pending until it is completed.
 
     `preview` is what each action would do to the table as of scheduling, by our own planner. `scheduling_s`
-    are the wall seconds that scheduling took, which are in the cost of its outcome.
+    are the wall seconds that staging took, which are in the cost of its outcome. `executor` None is the
+    engine's own.
     """
 
     id: TicketId
@@ -290,6 +198,7 @@ class Ticket:
     scheduled_at_ms: int
     due_at_ms: int
     scheduling_s: float = 0.0
+    executor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,10 +322,10 @@ class EngineSettings:
     versions: str | None = None
 
 
-class Engine(Protocol):
-    """One table of one format in one mode. Raises EngineError when a step that must work fails."""
+class Table(Protocol):
+    """One table: its state, its versions, and the commits of the stream."""
 
-    capabilities: frozenset[str]  # members of `Capability`, and names of native commands
+    table_id: str
 
     def create(self) -> None:
         """Create the empty table."""
@@ -427,8 +336,49 @@ class Engine(Protocol):
     def state(self, at_ms: int) -> TableState:
         """The table as a planner sees it, valid until the next change. Does no I/O."""
 
-    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
-        """Accept a plan. An explicit rewrite reads and writes its files now and commits on `complete`."""
+    def dump(self, folder: Path) -> None:
+        """Write the table's payload columns to Parquet files in `folder`, as few and large as compacted ones.
+
+        They have the codec of the table's own files, and up to the target size each.
+        """
+
+    def drop(self) -> None:
+        """Remove the table and its files."""
+
+
+class Prober(Protocol):
+    """Queries one table."""
+
+    def query(self, probe: Probe) -> QueryOutcome:
+        """Run a probe once and read its whole result."""
+
+    def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
+        """Make the table that the control query reads: `batches`, committed to a table that never changes.
+
+        `probe` is the query that it runs there. Does nothing if the engine has no control query.
+        """
+
+    def drop_control(self) -> None:
+        """Remove the table of the control query and its files, if there is one."""
+
+    def control(self) -> Cost | None:
+        """Run the control query: the same work each time, on the same way through the code as the probe.
+
+        So its cost changes with the machine and the runtime, such as a compiler that warms up, and not with
+        the table. None if the engine has none, and before `make_control`.
+        """
+
+
+class Compactor(Protocol):
+    """Executes plans on one table, by the executor that a rule chooses (`Rule.executor`)."""
+
+    capabilities: frozenset[str]  # of its own executor: members of `Capability`, names of native commands
+
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int, executor: str | None = None) -> Ticket:
+        """Accept a plan. An explicit rewrite reads and writes its files now and commits on `complete`.
+
+        `executor` None is the engine's own.
+        """
 
     def start(self, ticket: Ticket) -> None:
         """Begin to execute a plan beside what follows; `complete` then waits for its end.
@@ -439,33 +389,12 @@ class Engine(Protocol):
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         """Execute the plan, or commit what was prepared. Refusals and conflicts are outcomes, not errors."""
 
-    def query(self, probe: Probe) -> QueryOutcome:
-        """Run a probe once and read its whole result."""
 
-    def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
-        """Make the table that the control query reads: `batches`, committed to a table that never changes.
+class Engine(Table, Prober, Compactor, Protocol):
+    """A table of one format in one mode with all that works on it, as a format opens it.
 
-        `probe` is the query that it runs there. Nothing where the engine has no control query.
-        """
-
-    def drop_control(self) -> None:
-        """Remove the table of the control query and its files, if there is one."""
-
-    def control(self) -> Cost | None:
-        """Run the control query: the same work each time, on the same way through the code as the probe.
-
-        So its cost changes with the machine and the runtime, such as a compiler that warms up, and not with
-        the table. None where the engine has none, and before `make_control`.
-        """
-
-    def dump(self, folder: Path) -> None:
-        """Write the table's payload columns to Parquet files in `folder`, as few and large as compacted ones.
-
-        They have the codec of the table's own files, and up to the target size each.
-        """
+    Raises EngineError when a step that must work fails.
+    """
 
     def sibling(self, name: str) -> "Engine":
         """An engine of the same kind for another, throw-away table."""
-
-    def drop(self) -> None:
-        """Remove the table and its files."""

@@ -14,11 +14,13 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from bench.engines.contract import CommitLayout, Cost, Engine, EngineSettings, TableSpec
+from bench.engines.contract import CommitLayout, Engine, EngineSettings, TableSpec
+from bench.engines.executor import OWN
 from bench.engines.existing import ExistingTables
 from bench.engines.keys import TableKeys
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
+from bench.results.values import Cost
 from strategies.preview import Preview
 from strategies.strategy import Rule
 from workloads.commit import CommitSpec
@@ -65,6 +67,7 @@ class EngineKind:
 
     `capabilities` are members of `Capability` and names of native commands. An engine whose seconds are
     measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
+    `executors` are the capabilities of the executors that a rule can choose in place of the engine's own.
     `options` are the part of its configuration that results show in addition to the table's.
     `setting_problem` refuses a setting of Spark that decides which files there are, and that the engine does
     not heed; `heeded_settings` are those that a simulation heeds. `wrong_rows` and `content_bytes`, the bytes
@@ -83,6 +86,7 @@ class EngineKind:
     heeded_settings: frozenset[str] = frozenset()
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None
+    executors: Mapping[str, frozenset[str]] = field(default_factory=dict)
     executors_memory_bytes: Callable[[Any], int | None] = lambda engine: None
     drop_left: Callable[[EngineSettings], None] = lambda settings: None
     estimates: Callable[[Path | None], Estimates] | None = None
@@ -187,10 +191,19 @@ class Engines:
     packages: tuple[str, ...] = ()
 
     @property
+    def kinds(self) -> tuple[EngineKind, ...]:
+        """The engines that there are."""
+        return tuple(kind for kind in (self.real, self.simulated) if kind is not None)
+
+    @property
     def capabilities(self) -> frozenset[str]:
         """What at least one of them can do."""
-        kinds = (kind for kind in (self.real, self.simulated) if kind is not None)
-        return frozenset[str]().union(*(kind.capabilities for kind in kinds))
+        return frozenset[str]().union(*(kind.capabilities for kind in self.kinds))
+
+    @property
+    def executors(self) -> tuple[str, ...]:
+        """The names that a rule may give as its executor."""
+        return (OWN, *sorted({name for kind in self.kinds for name in kind.executors}))
 
     def estimates(self) -> Estimates | None:
         """By the coefficients that ship with the format, if there are any. Raises ScenarioError."""

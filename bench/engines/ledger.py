@@ -6,16 +6,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from bench.engines.contract import (
-    INLINE,
-    Change,
-    Cost,
-    InlineCompaction,
-    Observation,
-    Ticket,
-    Version,
-    total_change,
-)
+from bench.engines.contract import INLINE, InlineCompaction, Observation, Ticket, Version, total_change
+from bench.results.values import Change, Cost, TableFigures
 from strategies.plan import Plan, Rewrite
 from strategies.state import (
     CommitSeen,
@@ -182,24 +174,22 @@ class Ledger(Generic[Data, Delete, State]):
         sums = self._partitions.values()
         with_deletes = {name: each for name, each in self._partitions.items() if each.delete_files_count}
         rewritten, self._rewritten = frozenset(self._rewritten), set()
-        return Observation(
-            cost=cost,
-            version=self.version,
+        table = TableFigures(
             data_files_count=len(self._data),
             delete_files_count=len(self._delete_files),
             live_bytes=self.size_bytes,
             rows=sum(p.rows for p in sums),
+            delete_rows=sum(p.delete_rows for p in sums),
             storage_bytes=storage_bytes,
             metadata_storage_bytes=metadata_storage_bytes,
-            delete_rows=sum(p.delete_rows for p in sums),
-            delete_counts=dict(self._delete_counts),
-            delete_bytes={name: each.delete_size_bytes for name, each in with_deletes.items()},
-            data_bytes_beside={name: each.size_bytes for name, each in self._partitions.items()},
-            rewritten=rewritten,
+            delete_bytes_by_partition={name: p.delete_size_bytes for name, p in with_deletes.items()},
+            data_bytes_by_partition={name: p.size_bytes for name, p in self._partitions.items()},
             oldest_delete_at_ms=min(
                 (time_ms for time_ms in self._delete_added_ms.values() if time_ms is not None), default=None
             ),
+            **self._delete_counts,
         )
+        return Observation(cost, self.version, table, rewritten)
 
     def _update_sums(self, file: Data | Delete, sign: int) -> None:
         """Update the sums for a file added (1) or removed (-1), and drop what was derived from the files."""

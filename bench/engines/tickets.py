@@ -5,17 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from bench.engines.contract import (
-    NO_COST,
-    Cost,
-    Tag,
-    Ticket,
-    TicketId,
-    Version,
-    total_change,
-)
+from bench.engines.contract import Tag, Ticket, TicketId, Version, total_change
 from bench.engines.ledger import AnyLedger, compaction_seen, pending_plan
 from bench.results.records import PlanStatus
+from bench.results.values import NO_COST, Cost
 from strategies.plan import Action, Plan, Reason, Rewrite, capabilities_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
 from strategies.state import StateError, TableState
@@ -83,35 +76,33 @@ class Staged(Generic[_Prepared]):
 class Tickets(Generic[_Prepared]):
     """The tickets of one table. They tell its ledger which plans are pending and how each one ended."""
 
-    def __init__(self, ledger: AnyLedger, planning: Planning) -> None:
-        self._ledger, self._planning = ledger, planning
+    def __init__(self, ledger: AnyLedger) -> None:
+        self._ledger = ledger
         self._numbers = itertools.count(1)
         self._open: dict[TicketId, tuple[Ticket, Staged[_Prepared]]] = {}
 
     def issue(
-        self, plan: Plan, capabilities: frozenset[str], at_ms: int, due_at_ms: int
+        self,
+        plan: Plan,
+        capabilities: frozenset[str],
+        planning: Planning,
+        at_ms: int,
+        due_at_ms: int,
+        executor: str | None = None,
     ) -> tuple[Ticket, Staged[_Prepared]]:
         """A ticket for a plan, pending from now on, and the place where its prepared actions go.
 
-        It is vetoed if an engine of these capabilities cannot execute it, or if it might resurrect a row.
+        `capabilities` and `planning` are those of the executor. The plan is vetoed if it cannot execute it,
+        or if the plan might resurrect a row.
         """
-        preview, veto = self._judge(plan, self._ledger.state(at_ms))
-        ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms)
+        preview, veto = _judge(plan, planning, self._ledger.state(at_ms))
+        ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms, executor=executor)
         missing = capabilities_of(plan) - capabilities
-        cannot = f"this engine cannot {', '.join(sorted(missing))}" if missing else None
+        cannot = f"{executor or 'this engine'} cannot {', '.join(sorted(missing))}" if missing else None
         staged = Staged[_Prepared](veto=cannot or veto)
         self._open[ticket.id] = ticket, staged
         self._update_pending()
         return ticket, staged
-
-    def _judge(self, plan: Plan, state: TableState) -> tuple[PlanPreview, str | None]:
-        """What a plan would do, and why it is vetoed. A state that cannot be understood vetoes every plan."""
-        try:
-            preview = preview_plan(plan, state, self._planning.preview)
-            return preview, self._planning.veto(plan, preview, state)
-        except StateError as error:
-            unknown = NoPreview(str(error))
-            return PlanPreview(state.version, (unknown,) * len(plan.actions)), str(error)
 
     def staged(self, ticket: Ticket) -> Staged[_Prepared]:
         """The prepared part of a ticket's plan."""
@@ -136,6 +127,16 @@ class Tickets(Generic[_Prepared]):
 
     def _update_pending(self) -> None:
         self._ledger.pending = tuple(pending_plan(ticket) for ticket, _ in self._open.values())
+
+
+def _judge(plan: Plan, planning: Planning, state: TableState) -> tuple[PlanPreview, str | None]:
+    """What a plan would do, and why it is vetoed. A state that cannot be understood vetoes every plan."""
+    try:
+        preview = preview_plan(plan, state, planning.preview)
+        return preview, planning.veto(plan, preview, state)
+    except StateError as error:
+        unknown = NoPreview(str(error))
+        return PlanPreview(state.version, (unknown,) * len(plan.actions)), str(error)
 
 
 def tag_of(ticket: Ticket, at_ms: int) -> Tag:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bench.engines.contract import Cost
 from bench.replay.clock import Clock
+from bench.results.values import Cost
 from strategies.never import Never
 from strategies.planner import traits_of
 from strategies.state import TableState

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from bench.engines.contract import NO_COST, Cost
+from bench.results.values import NO_COST, Cost
 
 Elapsed = Callable[[], Cost]
 

@@ -149,15 +149,21 @@ def _decision(evaluation: Evaluation | None) -> tuple[int, str] | None:
 
 
 def _is_alike(one: CompactionRecord, other: CompactionRecord) -> bool:
-    places = (one.rewritten_partitions, other.rewritten_partitions)
+    places = (one.partitions, other.partitions)
     return (None in places or places[0] == places[1]) and _outcome(one) == _outcome(other)
 
 
 def _is_in_same_place(one: CompactionRecord, other: CompactionRecord) -> bool:
-    places = one.rewritten_partitions
-    return places is not None and (one.status, places) == (other.status, other.rewritten_partitions)
+    places = one.partitions
+    return places is not None and (one.status, places) == (other.status, other.partitions)
 
 
 def _outcome(done: CompactionRecord) -> tuple[str | int, ...]:
-    files = (done.files_removed_count, done.files_added_count)
-    return (done.status, *files, done.delete_files_removed_count, done.delete_files_added_count)
+    change = done.change
+    return (
+        done.status,
+        change.files_removed_count,
+        change.files_added_count,
+        change.delete_files_removed_count,
+        change.delete_files_added_count,
+    )

@@ -27,7 +27,7 @@ def content_bytes(run: RunResult) -> int | None:
     """
     measured = run.end.content_bytes if run.end is not None else None
     observed = run.of(ObserveRecord)
-    live_bytes = observed[-1].live_bytes if observed else None
+    live_bytes = observed[-1].table.live_bytes if observed else None
     return min((size for size in (measured, live_bytes) if size is not None), default=None)
 
 
@@ -45,7 +45,7 @@ def written_bytes(f: RunFigures) -> float:
     compactions = f.run.of(CompactionRecord)  # those that the load ran by itself included
     steps: tuple[CommitRecord | CompactionRecord | MaintenanceRecord, ...]
     steps = (*f.loads, *f.commits, *compactions, *f.maintenance)
-    return total(step.added_bytes for step in steps)
+    return total(step.change.added_bytes for step in steps)
 
 
 def write_amplification(f: RunFigures) -> float | None:
@@ -55,12 +55,12 @@ def write_amplification(f: RunFigures) -> float | None:
 
 def compaction_amplification(f: RunFigures) -> float | None:
     """Of the bytes written, those that compaction wrote."""
-    return _per_content_byte(f, total(c.added_bytes for c in f.compactions))
+    return _per_content_byte(f, total(c.change.added_bytes for c in f.compactions))
 
 
 def space_amplification(f: RunFigures) -> float | None:
     """Bytes on storage at the end, metadata included, per byte of the final content."""
-    return _per_content_byte(f, f.observed[-1].storage_bytes) if f.observed else None
+    return _per_content_byte(f, f.observed[-1].table.storage_bytes) if f.observed else None
 
 
 def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: int | None) -> float | None:
@@ -75,7 +75,7 @@ def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: 
     return mean_over_time(
         run.manifest,
         queries,
-        lambda q: None if q.opened_bytes is None else q.opened_bytes / (content * share_at(q.tick)),
+        lambda q: None if q.work.opened_bytes is None else q.work.opened_bytes / (content * share_at(q.tick)),
     )
 
 
@@ -85,11 +85,11 @@ def opened_share(run: RunResult, queries: Sequence[QueryRecord]) -> float | None
     The rest was skipped. It is above 1 where delete files were opened for several data files each. A query of
     a table without files, all of whose rows have been deleted, is left out.
     """
-    live_bytes = {o.tick: o.live_bytes for o in run.of(ObserveRecord)}  # as the tick leaves it
+    live_bytes = {o.tick: o.table.live_bytes for o in run.of(ObserveRecord)}  # as the tick leaves it
 
     def share(query: QueryRecord) -> float | None:
-        live = live_bytes.get(query.tick)
-        return None if live is None or query.opened_bytes is None else query.opened_bytes / live
+        live, opened_bytes = live_bytes.get(query.tick), query.work.opened_bytes
+        return None if live is None or opened_bytes is None else opened_bytes / live
 
     filled = [query for query in queries if live_bytes.get(query.tick) != 0]
     return mean_over_time(run.manifest, filled, share)

@@ -15,7 +15,7 @@ def compaction_cpu_s(f: RunFigures) -> float | None:
 
 def compaction_executor_cpu_s(f: RunFigures) -> float | None:
     """CPU of the Spark tasks of all compactions."""
-    return _sum(*(None if c.is_shared else c.executor_cpu_s for c in f.compactions))
+    return _sum(*(None if c.cost.is_shared else c.cost.executor_cpu_s for c in f.compactions))
 
 
 def commit_cpu_s(f: RunFigures) -> float | None:
@@ -30,9 +30,9 @@ def maintenance_cpu_s(f: RunFigures) -> float | None:
 
 def evaluation_cpu_s(f: RunFigures) -> float | None:
     """CPU of deciding and of reading the state for it; None in simulations, which do not model it."""
-    if f.is_simulated or any(c.is_shared for c in f.compactions):
+    if f.is_simulated or any(c.cost.is_shared for c in f.compactions):
         return None
-    return total(d.cpu_s + d.state_cpu_s for d in f.decisions)
+    return total(d.cost.cpu_s + d.state_cpu_s for d in f.decisions)
 
 
 def policy_cpu_s(f: RunFigures) -> float | None:
@@ -52,7 +52,7 @@ def jit_share(f: RunFigures) -> float | None:
 
 
 def _own_cpu_s(steps: Sequence[BaseRecord]) -> float | None:
-    return _sum(*(step.own_cpu_s for step in steps))
+    return _sum(*(step.cost.own_cpu_s for step in steps))
 
 
 def _sum(*values: float | None) -> float | None:
@@ -68,22 +68,22 @@ _STEPS: dict[str, Steps] = {
 
 
 def known_total(steps: str, field: str) -> Callable[[RunFigures], float | None]:
-    """The sum of a field of all steps of one kind; None unless it is known of each of them, and its own."""
+    """The sum of a field of the costs of all steps of a kind; None unless each step knows its own."""
     return lambda f: _of_known(sum, _executed(_STEPS[steps](f)), field)
 
 
 def highest(steps: str, field: str) -> Callable[[RunFigures], float | None]:
-    """The maximum of a field over all steps of one kind; None unless it is known of each of them."""
+    """The maximum of a field of the costs of all steps of a kind; None unless each step knows its own."""
     return lambda f: _of_known(max, _executed(_STEPS[steps](f)), field)
 
 
 def _executed(steps: Iterable[BaseRecord]) -> list[BaseRecord]:
     """Those that took time: a plan that was refused was never executed, and has no split and no peak."""
-    return [step for step in steps if step.wall_s > 0]
+    return [step for step in steps if step.cost.wall_s > 0]
 
 
 def _of_known(
     combine: Callable[[list[float]], float], steps: Sequence[BaseRecord], field: str
 ) -> float | None:
-    known = all_known(None if step.is_shared else getattr(step, field) for step in steps)
+    known = all_known(None if step.cost.is_shared else getattr(step.cost, field) for step in steps)
     return float(combine(known)) if known else None

@@ -129,10 +129,11 @@ def ineffective(f: RunFigures) -> float:
 
 
 def _is_ineffective(c: CompactionRecord) -> bool:
-    same_deletes = c.delete_files_removed_count == c.delete_files_added_count
+    change = c.change
+    same_deletes = change.delete_files_removed_count == change.delete_files_added_count
     # Around an inline compaction the table was observed together with the commit that ran it.
-    is_known = not c.is_inline and c.rows_before == c.rows_after
-    return c.files_removed_count == c.files_added_count > 0 and same_deletes and is_known
+    is_known = not c.is_inline and c.before.rows == c.after.rows
+    return change.files_removed_count == change.files_added_count > 0 and same_deletes and is_known
 
 
 def noop_evaluations(f: RunFigures) -> float | None:
@@ -147,16 +148,18 @@ def returned_s(f: RunFigures) -> list[float]:
     queue for the same cores, and those that prepare the batch come first: so this part of the preparation is
     waiting, too. The rest of it is not.
     """
-    beside = [c for c in f.compactions if c.is_shared]
-    return [c.wall_s + c.waited_s + sum(_prepared_during(c, other) for other in beside) for c in f.commits]
+    beside = [c for c in f.compactions if c.cost.is_shared]
+    return [
+        c.cost.wall_s + c.waited_s + sum(_prepared_during(c, other) for other in beside) for c in f.commits
+    ]
 
 
 def _prepared_during(commit: CommitRecord, compaction: CompactionRecord) -> float:
     """Seconds of a commit's preparation during which a compaction ran."""
-    if commit.started_s is None or compaction.started_s is None or compaction.ended_s is None:
+    if commit.span is None or compaction.span is None:
         return 0.0
-    began_s = max(commit.started_s - commit.prepare_s, compaction.started_s)
-    return max(0.0, min(commit.started_s, compaction.ended_s) - began_s)
+    started_s = max(commit.span.started_s - commit.prepare_s, compaction.span.started_s)
+    return max(0.0, min(commit.span.started_s, compaction.span.ended_s) - started_s)
 
 
 def pending_mean_s(f: RunFigures) -> float | None:
@@ -166,7 +169,7 @@ def pending_mean_s(f: RunFigures) -> float | None:
 
 def control_mean_s(f: RunFigures) -> float | None:
     """Wall seconds of the control query; None where it did not run."""
-    return mean([c.wall_s for c in f.run.of(ControlRecord) if c.status == "ok"])
+    return mean([c.cost.wall_s for c in f.run.of(ControlRecord) if c.status == "ok"])
 
 
 def staleness_mean_s(f: RunFigures) -> float | None:
@@ -215,48 +218,48 @@ def deletes_age_mean_s(f: RunFigures) -> float | None:
 
 
 def _delete_age_ms(observed: ObserveRecord, interval_ms: int) -> float | None:
-    if not observed.delete_files_count:
+    if not observed.table.delete_files_count:
         return 0.0
-    added_ms = observed.oldest_delete_at_ms
+    added_ms = observed.table.oldest_delete_at_ms
     return None if added_ms is None else observed.at_ms - added_ms + interval_ms / 2
 
 
 def _deletes(f: RunFigures, observations: Sequence[ObserveRecord], field: str) -> list[float]:
     """A field of the observations; empty where deletes do not occur or an observation lacks the field."""
-    values = [getattr(o, field) for o in observations] if has_deletes(f) else []
+    values = [getattr(o.table, field) for o in observations] if has_deletes(f) else []
     return [] if None in values else values
 
 
 def has_deletes(f: RunFigures) -> bool:
     """Whether the stream updates or deletes rows, or delete files were observed."""
-    return f.run.manifest.is_cdc or any(o.delete_files_count for o in f.observed)
+    return f.run.manifest.is_cdc or any(o.table.delete_files_count for o in f.observed)
 
 
 def commit_added_bytes(f: RunFigures) -> float:
     """Bytes of data and delete files written by the commits of the stream."""
-    return total(c.added_bytes for c in f.commits)
+    return total(c.change.added_bytes for c in f.commits)
 
 
 def compaction_added_bytes(f: RunFigures) -> float:
     """Bytes of data and delete files written by compaction."""
-    return total(c.added_bytes for c in f.compactions)
+    return total(c.change.added_bytes for c in f.compactions)
 
 
 def overlapped_commits(f: RunFigures) -> float | None:
     """Duration of the longest compaction in commit intervals."""
-    longest_s = max((c.wall_s for c in f.compactions), default=0.0)
+    longest_s = max((c.cost.wall_s for c in f.compactions), default=0.0)
     return 1000 * longest_s / f.run.manifest.commit_interval_ms
 
 
 def duty_cycle(f: RunFigures) -> float:
     """Compaction seconds per second of scenario time; above 1, no compactor could keep up."""
-    return total(c.wall_s for c in f.compactions) / (f.run.manifest.duration_ms / 1000)
+    return total(c.cost.wall_s for c in f.compactions) / (f.run.manifest.duration_ms / 1000)
 
 
 def metadata_bytes(f: RunFigures) -> float:
     """Metadata bytes written by the stream, compactions and maintenance."""
     return (
-        total(c.metadata_bytes for c in f.commits)
-        + total(c.metadata_bytes for c in f.compactions)
-        + total(m.metadata_bytes for m in f.maintenance)
+        total(c.change.metadata_bytes for c in f.commits)
+        + total(c.change.metadata_bytes for c in f.compactions)
+        + total(m.change.metadata_bytes for m in f.maintenance)
     )

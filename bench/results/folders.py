@@ -155,13 +155,22 @@ def _load_manifest(path: Path) -> Manifest:
         if version != SCHEMA_VERSION:
             raise ResultSchemaError(
                 f"{path}: schema_version {version!r}, but this compactbench reads {SCHEMA_VERSION}; "
-                "read it with the version that wrote it (see `versions` in the manifest)"
+                f"read it with the version that wrote it{_writer(content)}"
             )
         return Manifest.model_validate_json(text)
     except OSError as error:
         raise _unreadable(path, error) from error
     except ValueError as error:  # neither JSON nor a manifest
         raise ResultSchemaError(f"{path}: {first_error(error)}; {_RESTORE}") from error
+
+
+def _writer(manifest: Any) -> str:
+    """The version and the commit of compactbench that wrote a manifest, as far as it names them."""
+    if not isinstance(manifest, dict):
+        return ""
+    versions, git = (manifest.get(name) or {} for name in ("versions", "git"))
+    version, commit = versions.get("compactbench"), git.get("commit")
+    return f", {version}{f' at commit {commit}' if commit else ''}" if version else ""
 
 
 def _load_records(path: Path) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""When compactions beside the stream took effect."""
+"""When compactions that ran while the stream went on took effect."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -8,40 +8,39 @@ from bench.results.records import CompactionRecord, ObserveRecord
 
 
 def landed(records: Sequence[Any]) -> tuple[Any, ...]:
-    """The records of a run, with each compaction beside the stream where its effect was first observed.
+    """The records of a run, each compaction beside the stream dated to where its effect was first observed.
 
-    The stream writes the record of such a compaction when it waits for its end, which is up to the rule's
-    delay later: queries have met its files since. So its time, and the table after it, are those of the first
-    observation that began once it had ended, usually that of the next commit; the table before it is that
-    of the observation before.
+    Such a compaction is recorded when its end is waited for, up to the rule's delay later; queries have seen
+    its files since. So its time, and the table after it, are those of the first observation that began once
+    it had ended, usually that of the next commit. The table before it is that of the observation before.
     """
-    looks = [one for one in records if isinstance(one, ObserveRecord)]
-    began_s = [one.started_s for one in looks if one.started_s is not None]
-    if len(began_s) < len(looks):
+    observed = [record for record in records if isinstance(record, ObserveRecord)]
+    starts_s = [record.span.started_s for record in observed if record.span is not None]
+    if len(starts_s) < len(observed):
         return tuple(records)
-    return tuple(_landed(one, looks, began_s) if _is_beside(one) else one for one in records)
-
-
-def _is_beside(record: Any) -> bool:
-    return isinstance(record, CompactionRecord) and record.is_shared and not record.is_inline
+    return tuple(
+        _landed(record, observed, starts_s)
+        if isinstance(record, CompactionRecord) and record.is_beside_stream
+        else record
+        for record in records
+    )
 
 
 def _landed(
-    compaction: CompactionRecord, looks: Sequence[ObserveRecord], began_s: Sequence[float]
+    compaction: CompactionRecord, observed: Sequence[ObserveRecord], starts_s: Sequence[float]
 ) -> CompactionRecord:
-    """As it is if the table was not observed on both sides of its end."""
-    if compaction.ended_s is None:
+    """The compaction unchanged if the table was not observed on both sides of its end."""
+    if compaction.span is None:
         return compaction
-    place = bisect_left(began_s, compaction.ended_s)
-    if not 0 < place < len(looks):
+    place = bisect_left(starts_s, compaction.span.ended_s)
+    if not 0 < place < len(observed):
         return compaction
-    before, after = looks[place - 1], looks[place]
-    return compaction.model_copy(update={
-        "tick": after.tick, "at_ms": after.at_ms,
-        "files_before_count": before.data_files_count, "files_after_count": after.data_files_count,
-        "delete_files_before_count": before.delete_files_count,
-        "delete_files_after_count": after.delete_files_count, "delete_rows_after": after.delete_rows,
-        "equality_files_after_count": after.equality_files_count,
-        "rows_before": before.rows, "rows_after": after.rows,
-        "live_before_bytes": before.live_bytes, "live_after_bytes": after.live_bytes,
-    })  # fmt: skip
+    before, after = observed[place - 1], observed[place]
+    return compaction.model_copy(
+        update={
+            "tick": after.tick,
+            "at_ms": after.at_ms,
+            "before": before.table.live,
+            "after": after.table.live,
+        }
+    )

@@ -40,12 +40,12 @@ def mean_over_time(
 
 def mean_wall_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | None:
     """The mean latency over scenario time."""
-    return mean_over_time(manifest, queries, lambda query: query.wall_s)
+    return mean_over_time(manifest, queries, lambda query: query.cost.wall_s)
 
 
 def mean_cpu_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | None:
     """The mean process CPU of a query over scenario time."""
-    return mean_over_time(manifest, queries, lambda query: query.own_cpu_s)
+    return mean_over_time(manifest, queries, lambda query: query.cost.own_cpu_s)
 
 
 def _weight_ms(manifest: Manifest, query: QueryRecord) -> int:

@@ -11,6 +11,7 @@ from bench.results import amplification, cpu, money, requests
 from bench.results import figures as fig
 from bench.results.figures import RunFigures, mean, percentile, total
 from bench.results.latency import mean_cpu_s, mean_wall_s
+from bench.results.query_effect import query_effects
 from bench.results.records import FAILED_STATUSES
 
 Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "points"]
@@ -42,28 +43,24 @@ class Metric:
         return self.basis != "timing"
 
 
-def _compaction_sum(field: str) -> Callable[[RunFigures], float]:
-    return lambda f: total(getattr(c, field) for c in f.compactions)
-
-
-def _effective_mean(field: str) -> Callable[[RunFigures], float | None]:
+def _query_mean(field: str) -> Callable[[RunFigures], float | None]:
     def of_run(f: RunFigures) -> float | None:
-        values = [getattr(c, field) for c in f.effective]
-        return mean([v for v in values if v is not None])
+        values = [getattr(effect, field) for effect in query_effects(f.run) if effect.compaction.tick]
+        return mean([value for value in values if value is not None])
 
     return of_run
 
 
 def _settled(of: Callable[[Sequence[float]], float | None]) -> Callable[[RunFigures], float | None]:
-    return lambda f: of([query.wall_s for query in f.settled])
+    return lambda f: of([query.cost.wall_s for query in f.settled])
 
 
 def _last_observed(field: str) -> Callable[[RunFigures], float | None]:
-    return lambda f: float(getattr(f.observed[-1], field)) if f.observed else None
+    return lambda f: float(getattr(f.observed[-1].table, field)) if f.observed else None
 
 
 def _data_storage_bytes(f: RunFigures) -> float | None:
-    last = f.observed[-1] if f.observed else None
+    last = f.observed[-1].table if f.observed else None
     return None if last is None else float(last.storage_bytes - last.metadata_storage_bytes)
 
 
@@ -93,7 +90,8 @@ METRICS: tuple[Metric, ...] = (
            "mean scenario seconds, at each commit, since the last compaction that committed or since the "
            "stream began; files it did not touch have waited longer", fig.since_compaction_mean_s),
     Metric("compaction_s", "s", "lower", "timing",
-           "wall seconds of all compactions, including planning and commit", _compaction_sum("wall_s")),
+           "wall seconds of all compactions, including planning and commit",
+           lambda f: total(c.cost.wall_s for c in f.compactions)),
     Metric("compaction_cpu_s", "s", "lower", "timing",
            f"{_PROCESS_CPU} during all compactions", cpu.compaction_cpu_s),
     Metric("compaction_executor_cpu_s", "s", "lower", "timing",
@@ -110,7 +108,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("maintenance_s", "s", "lower", "timing",
            "wall seconds of the scheduled maintenance of the scenario: the same schedule for every strategy, "
            "but more snapshots and files to maintain under some",
-           lambda f: total(m.wall_s for m in f.maintenance)),
+           lambda f: total(m.cost.wall_s for m in f.maintenance)),
     Metric("maintenance_cpu_s", "s", "lower", "timing",
            f"{_PROCESS_CPU} during the same", cpu.maintenance_cpu_s),
     Metric("maintenance_freed_bytes", "bytes", "neither", "bytes",
@@ -175,19 +173,19 @@ METRICS: tuple[Metric, ...] = (
            lambda f: mean_wall_s(f.run.manifest, f.after_commit)),
     Metric("query_before_s", "s", "lower", "timing",
            "mean latency of the primary query just before each compaction that committed",
-           _effective_mean("query_before_s")),
+           _query_mean("query_before_s")),
     Metric("query_after_s", "s", "lower", "timing",
            "mean latency of the primary query after each compaction that committed",
-           _effective_mean("query_after_s")),
+           _query_mean("query_after_s")),
     Metric("query_cpu_s", "s", "lower", "timing",
            "mean process CPU seconds over scenario time of the settled primary query",
            lambda f: mean_cpu_s(f.run.manifest, f.settled)),
     Metric("commit_mean_s", "s", "lower", "timing",
            "mean wall seconds of a commit, without preparing its batch",
-           lambda f: mean([c.wall_s for c in f.commits])),
+           lambda f: mean([c.cost.wall_s for c in f.commits])),
     Metric("commit_p95_s", "s", "lower", "timing",
            "95th percentile of the wall seconds of a commit, without preparing its batch",
-           lambda f: percentile([c.wall_s for c in f.commits], 95)),
+           lambda f: percentile([c.cost.wall_s for c in f.commits], 95)),
     Metric("commit_returned_p95_s", "s", "lower", "timing",
            "95th percentile of the wall seconds until the call of a commit returns: with compactions that it "
            "ran by itself, and with preparing its batch for as long as one ran beside the stream",
@@ -231,13 +229,14 @@ METRICS: tuple[Metric, ...] = (
            "bytes of data and delete files written by compaction", fig.compaction_added_bytes),
     Metric("compaction_replaced_bytes", "bytes", "lower", "bytes",
            "bytes of the data and delete files that compaction replaced or dropped; not what it read of "
-           "other files, such as the keys needed to convert deletes", _compaction_sum("replaced_bytes")),
+           "other files, such as the keys needed to convert deletes",
+           lambda f: total(c.change.replaced_bytes for c in f.compactions)),
     Metric("metadata_bytes", "bytes", "lower", "bytes",
            "metadata bytes written by commits, compactions and maintenance", fig.metadata_bytes),
     Metric("observe_s", "s", "neither", "timing",
            "wall seconds of reading the table state after each step; evaluation_cpu_s has the part that "
            "strategies needed; not modelled in simulations",
-           lambda f: None if f.is_simulated else total(o.wall_s for o in f.observed)),
+           lambda f: None if f.is_simulated else total(o.cost.wall_s for o in f.observed)),
     Metric("overlapped_commits", "ratio", "lower", "timing",
            "longest compaction / commit interval; above 1, a real stream would have committed meanwhile",
            fig.overlapped_commits),

@@ -26,7 +26,9 @@ _HOUR_S = 3600
 def files_written(f: RunFigures) -> float:
     """Data, delete and metadata files written by the stream, compactions and maintenance."""
     return total(
-        step.files_added_count + step.delete_files_added_count + step.metadata_files_count
+        step.change.files_added_count
+        + step.change.delete_files_added_count
+        + step.change.metadata_files_count
         for step in writing_steps(f)
     )
 
@@ -39,18 +41,20 @@ def files_opened(f: RunFigures) -> float | None:
 
 def _compacted_files(f: RunFigures) -> float:
     """The data and delete files that compaction replaced or dropped, each opened once."""
-    return total(c.files_removed_count + c.delete_files_removed_count for c in f.compactions)
+    return total(c.change.files_removed_count + c.change.delete_files_removed_count for c in f.compactions)
 
 
 def _opened_files(query: QueryRecord) -> int | None:
-    return sum_of_known((query.files_count, query.delete_files_count, query.metadata_files_count))
+    return sum_of_known(
+        (query.work.files_count, query.work.delete_files_count, query.work.metadata_files_count)
+    )
 
 
 def compute_money_per_day(f: RunFigures) -> float | None:
     """Cores and memory of commits, compactions, maintenance and evaluation, and the start of each job."""
     m = f.run.manifest
     steps = (*f.commits, *f.compactions, *f.maintenance)
-    evaluating_s = 0.0 if f.is_simulated else total(d.wall_s + d.state_wall_s for d in f.decisions)
+    evaluating_s = 0.0 if f.is_simulated else total(d.cost.wall_s + d.state_wall_s for d in f.decisions)
     jobs_s = m.job_start_s * len(_jobs(f.compactions))
     cpu_s = total_cpu_s(f)
     starts_cpu_s = 0.0 if jobs_s == 0 else None if m.cores is None else m.cores * jobs_s
@@ -59,7 +63,7 @@ def compute_money_per_day(f: RunFigures) -> float | None:
     money = _compute_money(
         f,
         cpu_s + starts_cpu_s,
-        total(step.wall_s for step in steps) + evaluating_s + jobs_s,
+        total(step.cost.wall_s for step in steps) + evaluating_s + jobs_s,
     )
     return None if money is None else money * _scenarios_per_day(m)
 
@@ -79,7 +83,7 @@ def storage_money_per_day(f: RunFigures) -> float | None:
     price = f.run.manifest.price_per_storage_gb_month
     if price is None or not f.observed:
         return None
-    return price * f.observed[-1].storage_bytes / GB / MONTH_DAYS
+    return price * f.observed[-1].table.storage_bytes / GB / MONTH_DAYS
 
 
 def request_money_per_day(f: RunFigures) -> float | None:

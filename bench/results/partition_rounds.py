@@ -24,9 +24,9 @@ class Round:
 
 def is_known(run: RunResult) -> bool:
     """Whether it is recorded which partitions wait and which are compacted: there may be too many to name."""
-    return all(each.delete_bytes is not None for each in run.of(ObserveRecord)) and all(
-        each.rewritten_partitions is not None for each in run.of(CompactionRecord) if each.status == "ok"
-    )
+    return all(
+        record.table.delete_bytes_by_partition is not None for record in run.of(ObserveRecord)
+    ) and all(each.partitions is not None for each in run.of(CompactionRecord) if each.status == "ok")
 
 
 def rounds(run: RunResult) -> tuple[Round, ...]:
@@ -38,14 +38,14 @@ def _rounds(run: RunResult) -> Iterator[Round]:
     waiting: frozenset[str] = frozenset()
     for record in run.records:
         if isinstance(record, ObserveRecord):
-            waiting = frozenset(record.delete_bytes or ())
+            waiting = frozenset(record.table.delete_bytes_by_partition or ())
         elif isinstance(record, CompactionRecord) and _is_counted(record):
-            taken = frozenset(record.rewritten_partitions or ())
+            taken = frozenset(record.partitions or ())
             yield Round(record.at_ms, taken, waiting - taken)
 
 
 def _is_counted(record: CompactionRecord) -> bool:
-    return record.status in ("ok", "noop") and record.rewritten_partitions is not None
+    return record.status in ("ok", "noop") and record.partitions is not None
 
 
 def never_taken(done: Sequence[Round]) -> frozenset[str]:
@@ -86,13 +86,14 @@ def longest_wait(run: RunResult) -> Wait | None:
     longest = Wait()
     for record in run.records:
         if isinstance(record, ObserveRecord):
-            if record.delete_bytes is None:
+            waiting = record.table.delete_bytes_by_partition
+            if waiting is None:
                 return None
-            ended = (since_ms[name] for name in since_ms.keys() - record.delete_bytes.keys())
+            ended = (since_ms[name] for name in since_ms.keys() - waiting.keys())
             longest = max(longest, *(Wait(record.at_ms - began_ms) for began_ms in ended), Wait())
-            since_ms = {name: since_ms.get(name, record.at_ms) for name in record.delete_bytes}
+            since_ms = {name: since_ms.get(name, record.at_ms) for name in waiting}
         elif isinstance(record, CompactionRecord) and _is_counted(record):
-            for name in since_ms.keys() & set(record.rewritten_partitions or ()):
+            for name in since_ms.keys() & set(record.partitions or ()):
                 longest = max(longest, Wait(record.at_ms - since_ms[name]))
                 since_ms[name] = record.scheduled_at_ms
     end_ms = run.manifest.duration_ms
@@ -122,8 +123,8 @@ def read_bytes(run: RunResult) -> Mapping[str, float]:
     By partition, and from its first file on. Empty if that is not recorded.
     """
     left = as_left(run)
-    data_bytes = all_known(each.data_bytes_beside for each in left)
-    delete_bytes = all_known(each.delete_bytes for each in left)
+    data_bytes = all_known(record.table.data_bytes_by_partition for record in left)
+    delete_bytes = all_known(record.table.delete_bytes_by_partition for record in left)
     if data_bytes is None or delete_bytes is None:
         return {}
     seen = list(zip(data_bytes, delete_bytes, strict=True))
@@ -147,7 +148,7 @@ def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[st
     """
     read = {label: read_bytes(run) for label, run in runs.items()}
     observed = (each for run in runs.values() for each in run.of(ObserveRecord))
-    waited = {name for each in observed for name in each.delete_bytes or ()}
+    waited = {name for each in observed for name in each.table.delete_bytes_by_partition or ()}
     least = {
         name: min(each[name] for each in read.values() if name in each)
         for name in sorted(waited)
@@ -161,5 +162,5 @@ def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[st
 
 def waiting_bytes_mean(run: RunResult) -> float | None:
     """All delete and log bytes, mean over time; None if some are not recorded."""
-    known = all_known(each.delete_bytes for each in as_left(run))
+    known = all_known(record.table.delete_bytes_by_partition for record in as_left(run))
     return fmean(sum(sizes.values()) for sizes in known) if known else None

@@ -25,13 +25,16 @@ from pydantic import (
 )
 
 from bench.errors import first_error
+from bench.results.values import Change, Cost, Count, LiveFiles, ScanWork, Seconds, Span, TableFigures
 
 Mode = Literal["real", "simulated"]
 StepStatus = Literal["ok", "failed"]
 PlanStatus = Literal["ok", "noop", "vetoed", "failed"]  # noop: nothing was committed
 Evaluated = Literal["not_due", "nothing_to_do", "planned"]
+# What a step of a run was done as; a role that has several processes numbers them: "compactor-2".
+RoleId = Annotated[str, Field(pattern=r"^(writer|compactor|maintainer|reader|runner)(-[a-z0-9]+)?$")]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
@@ -45,9 +48,7 @@ VARIANT_LABEL = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$"
 
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
-Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes: what floats hold exactly
 Amount = Annotated[float, Field(ge=0, le=2**53)]  # of files or bytes, where it may be a mean
-Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
 Price = Annotated[float, Field(ge=0, le=1e9)]  # as in a scenario, likewise its rate of queries
 
 
@@ -230,38 +231,22 @@ class Manifest(_Model):
 
 
 class BaseRecord(_Model):
-    """Fields of every record. `wall_s` and `cpu_s` (process CPU of JVM, Python, children) are its own."""
+    """Fields of every record: when, who, which version of which table, and at what cost.
+
+    `span` covers the step on the clock of the run; None for steps outside the replay. Of a step in two
+    phases it is the second one, so that no step of a role ends after the next has begun.
+    """
 
     tick: Count  # 0 before the stream begins, then the number of the commit
     at_ms: Int64  # scenario milliseconds
     written_utc: Moment  # when the step had ended
-    table: str = "orders"
-    role: Literal["writer", "compactor", "maintainer", "reader", "runner"] = "runner"  # who did it
+    table_id: str = "orders"
+    role: RoleId = "runner"
     version: str | None = None  # of the table when the step had ended; None if it has none yet
-    started_s: Seconds | None = None  # since the replay began: measured or, in simulations, modelled seconds
-    ended_s: Seconds | None = None  # likewise; both are None for steps outside the replay
-    wall_s: Seconds = 0.0
-    cpu_s: Seconds = 0.0
-    executor_cpu_s: Seconds = 0.0  # of the Spark tasks alone, a part of cpu_s
-    jit_cpu_s: Seconds | None = None  # of Java's compiler threads, a part of cpu_s; None if it is not known
-    gc_cpu_s: Seconds | None = None  # of the garbage collector's threads, a part of cpu_s; likewise
-    peak_rss_bytes: Count | None = None  # resident memory of JVM and Python: the highest during the step
-    peak_heap_bytes: Count | None = None  # the JVM's heap, uncollected garbage included; likewise
-    is_shared: bool = False  # another step went on meanwhile, whose CPU is in cpu_s and its parts, too
-    # To S3, by kind: GET, HEAD, PUT, POST, LIST, DELETE; None where they are not counted.
-    requests: dict[str, Count] | None = None
-    status: str = "ok"  # each kind says which there are
+    span: Span | None = None
+    cost: Cost = Cost()
+    status: str = "ok"  # each kind lists its values
     error: str | None = None
-
-    @property
-    def own_cpu_s(self) -> float | None:
-        """Its CPU; None if that cannot be told from that of another step."""
-        return None if self.is_shared else self.cpu_s
-
-    @property
-    def own_requests(self) -> dict[str, int] | None:
-        """Its requests; None if they are not counted, or not apart from those of another step."""
-        return None if self.is_shared else self.requests
 
 
 class PhaseRecord(BaseRecord):
@@ -287,19 +272,16 @@ class WarmUpRecord(BaseRecord):
     commits_count: Count
     acted: bool
     actions: list[str] = []
-    files_removed_count: Count = 0  # data files, by the last plan; so are the counts below
-    files_added_count: Count = 0
-    delete_files_removed_count: Count = 0
-    delete_files_added_count: Count = 0
+    change: Change = Change()  # by the last plan
     delete_rows_before: Count = 0  # in all live delete files
     delete_rows_after: Count = 0
     round_s: Seconds = 0.0  # wall time of the round: commits, queries and plans
 
 
 class CommitRecord(BaseRecord):
-    """One commit. Preparing the batch (read, split, cache) is outside `wall_s`.
+    """One commit. Preparing the batch (read, split, cache) is not in its cost.
 
-    A tick without rows to commit has none; in older results it has one with `rows` 0.
+    A tick without rows to commit has none.
     """
 
     kind: Literal["commit"] = "commit"
@@ -307,18 +289,14 @@ class CommitRecord(BaseRecord):
     is_initial: bool = False
     rows: Count = 0
     ingested_bytes: Count = 0  # change-log bytes of the same rows
-    files_added_count: Count = 0
-    delete_files_added_count: Count = 0
-    added_bytes: Count = 0  # data and delete files
-    metadata_bytes: Count = 0
-    metadata_files_count: Count = 0
+    change: Change = Change()
     prepare_s: Seconds = 0.0
     waited_s: Seconds = 0.0  # for compactions that the commit itself ran; these have their own records
-    versions: list[str] = []  # those it created
+    versions: list[str] = []  # created by the commit
 
 
 class ObserveRecord(BaseRecord):
-    """The table after a commit or compaction; `wall_s` is the time it took to read its state.
+    """The table after a commit or compaction; the cost is that of reading its state.
 
     Each tick has one "commit", even if it had no rows to commit.
     """
@@ -326,24 +304,11 @@ class ObserveRecord(BaseRecord):
     kind: Literal["observe"] = "observe"
     status: StepStatus = "ok"
     after: Literal["initial", "commit", "compaction", "maintenance"]
-    data_files_count: Count
-    delete_files_count: Count = 0
-    delete_rows: Count | None = None  # in the delete files: keys of equality deletes, positions of the others
-    equality_files_count: Count | None = None  # of the delete files
-    live_bytes: Count
-    rows: Count
-    storage_bytes: Count  # all files of the table, old snapshots and metadata included
-    metadata_storage_bytes: Count
-    # When the oldest of the delete files was added, in scenario time; None without any.
-    oldest_delete_at_ms: Count | None = None
-    # Of the delete files the bytes in each partition that has any; None where these are too many to name.
-    delete_bytes: dict[str, Count] | None = None
-    # Of the data files the bytes in each partition; None where they are too many to name, and in old records.
-    data_bytes_beside: dict[str, Count] | None = None
+    table: TableFigures
 
 
 class QueryRecord(BaseRecord):
-    """One query of a probe. `wall_s` is planning plus execution.
+    """One query of a probe. `wall_s` of its cost is planning plus execution.
 
     On the cadence, every probe runs right after the commit ("after_commit") and once more at the end of the
     tick, after any compaction and maintenance ("settled"). Off it, the primary one runs just before and
@@ -357,10 +322,7 @@ class QueryRecord(BaseRecord):
     when: Literal["after_commit", "settled", "before", "after"]
     planning_s: Seconds = 0.0
     execution_s: Seconds = 0.0
-    files_count: Count | None = None  # opened by its scans; None if the reader does not report it
-    delete_files_count: Count | None = None  # each delete file once per data file it applies to
-    opened_bytes: Count | None = None
-    metadata_files_count: Count | None = None
+    work: ScanWork = ScanWork()
 
 
 class ControlRecord(BaseRecord):
@@ -376,9 +338,9 @@ class ControlRecord(BaseRecord):
 class DecisionRecord(BaseRecord):
     """One evaluation of a rule: verdict not_due, nothing_to_do or planned (in `status`).
 
-    `wall_s` and `cpu_s` (of Python alone) are those of its trigger and planner. `state_wall_s` and
-    `state_cpu_s` are what it took to read the table state that the evaluation needed; they are 0 for further
-    rules of the same tick, which share the state, and for an interval that is not over, which needs none.
+    The cost (CPU of Python alone) is that of its trigger and planner. `state_wall_s` and `state_cpu_s` are
+    what it took to read the table state that the evaluation needed; they are 0 for further rules of the same
+    tick, which share the state, and for an interval that is not over, which needs none.
     """
 
     kind: Literal["decision"] = "decision"
@@ -396,54 +358,39 @@ class DecisionRecord(BaseRecord):
 
 
 class CompactionRecord(BaseRecord):
-    """One plan executed: status ok, noop (nothing committed), vetoed or failed."""
+    """One plan executed: status ok, noop (nothing committed), vetoed or failed.
+
+    A plan that is staged reads and writes its files when it is scheduled (`staged`) and commits them later
+    (`span`); its cost is that of both. `before` and `after` are the table as it was observed around the step.
+    The queries around a compaction are found in the records of queries (`bench.results.query_effect`).
+    """
 
     kind: Literal["compaction"] = "compaction"
     status: PlanStatus = "ok"
     reason: str
     actions: list[str]
     plan_kind: str = ""  # the planner's own word, such as "minor"; "" if it has none
+    executor: str = ""  # what executed the plan; "" is the engine's own
     scheduled_at_ms: Count
-    files_before_count: Count  # live data files
-    files_after_count: Count
-    delete_files_before_count: Count = 0  # live delete and log files
-    delete_files_after_count: Count = 0
-    delete_rows_after: Count | None = None  # in the delete files that are still live
-    equality_files_after_count: Count | None = None  # of the delete files that are still live
-    rows_before: Count | None = None  # in the data files, deleted ones included; None where not counted
-    rows_after: Count | None = None
-    live_before_bytes: Count
-    live_after_bytes: Count
-    files_removed_count: Count = 0  # data files
-    files_added_count: Count = 0
-    delete_files_removed_count: Count = 0
-    delete_files_added_count: Count = 0
-    replaced_bytes: Count = 0  # of the data and delete files it replaced or dropped, not of those it kept
-    added_bytes: Count = 0
-    metadata_bytes: Count = 0
-    metadata_files_count: Count = 0
-    query_before_s: Seconds | None = None  # primary query before and after, if the status is ok
-    query_after_s: Seconds | None = None  # on the cadence, that of the settled probe
-    forecast: dict[str, Amount] | None = None  # our planner's expectation, by field of this record
+    staged: Span | None = None
+    before: LiveFiles
+    after: LiveFiles
+    change: Change = Change()
+    forecast: dict[str, Amount] | None = None  # our planner's expectation, by field of `change`
     answer: dict[str, int] | None = None  # reported by the format's own command, under its own names
-    versions: list[str] = []  # those it created
-    # The partitions whose files it replaced or dropped, those of a commit that ran it included; None where
-    # these are too many to name.
+    versions: list[str] = []  # created by the plan
+    # The partitions whose files it replaced or dropped, including files of the commit that ran it; None if
+    # there are too many to name.
     partitions: list[str] | None = None
-    # Whether it ordered rows by value, and whether it converted deletes; None where that is not known.
+    # Whether it ordered rows by value, and whether it converted deletes; None if that is not known.
     is_sorted: bool | None = None
     is_converting: bool | None = None
     is_inline: bool = False  # run by a commit, which waited for it
 
     @property
-    def rewritten_partitions(self) -> list[str] | None:
-        """`partitions`; None where they are not known.
-
-        Early records of a commit's own compaction do not name those of which it replaced only files that the
-        same commit had written.
-        """
-        is_incomplete = not self.partitions and self.files_removed_count + self.delete_files_removed_count > 0
-        return None if is_incomplete else self.partitions
+    def is_beside_stream(self) -> bool:
+        """Whether it ran while the stream went on."""
+        return self.cost.is_shared and not self.is_inline
 
 
 class MaintenanceRecord(BaseRecord):
@@ -455,12 +402,8 @@ class MaintenanceRecord(BaseRecord):
     kind: Literal["maintenance"] = "maintenance"
     status: PlanStatus = "ok"
     command: str
-    files_added_count: Count = 0  # data files
-    delete_files_added_count: Count = 0
-    added_bytes: Count = 0  # data and delete files
-    metadata_bytes: Count = 0
-    metadata_files_count: Count = 0
-    versions: list[str] = []  # those it created; the expiry of snapshots creates none
+    change: Change = Change()
+    versions: list[str] = []  # created by it; the expiry of snapshots creates none
     freed_bytes: Int64 = 0  # storage bytes released, minus the metadata it wrote
 
 

@@ -1,6 +1,6 @@
 """Requests to S3, where the steps of a run counted them: totals, and those of one query."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from bench.results.figures import RunFigures, all_known, total
 from bench.results.latency import mean_over_time
@@ -26,7 +26,7 @@ def writing_steps(f: RunFigures) -> tuple[WritingStep, ...]:
 
 def is_on_s3(f: RunFigures) -> bool:
     """Whether any step sent a request that was counted: the AWS SDK may be there for other tables."""
-    return any(step.requests for step in (*f.loads, *writing_steps(f), *f.settled))
+    return any(step.cost.requests for step in (*f.loads, *writing_steps(f), *f.settled))
 
 
 def s3_puts(f: RunFigures) -> float | None:
@@ -45,13 +45,13 @@ def gets_per_query(f: RunFigures) -> float | None:
 
 
 def _query_gets(query: QueryRecord) -> int | None:
-    return None if query.own_requests is None else _of(query.own_requests, AS_GET)
+    return None if query.cost.own_requests is None else _of(query.cost.own_requests, AS_GET)
 
 
 def _sent(f: RunFigures, kinds: Collection[str]) -> float | None:
-    counted = all_known(step.own_requests for step in writing_steps(f)) if is_on_s3(f) else None
+    counted = all_known(step.cost.own_requests for step in writing_steps(f)) if is_on_s3(f) else None
     return None if counted is None else total(_of(requests, kinds) for requests in counted)
 
 
-def _of(requests: dict[str, int], kinds: Iterable[str]) -> int:
+def _of(requests: Mapping[str, int], kinds: Iterable[str]) -> int:
     return sum(requests.get(kind, 0) for kind in kinds)

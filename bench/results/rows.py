@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal
 
 from bench.results import figures as fig
@@ -242,22 +243,22 @@ def _probe(
     run: RunResult, queries: Sequence[QueryRecord], content_bytes: int | None
 ) -> dict[str, float | None]:
     after_commit, settled = ([q for q in queries if q.when == when] for when in _ON_CADENCE)
-    walls = [q.wall_s for q in settled]
+    walls = [q.cost.wall_s for q in settled]
 
     def over_time(field: str) -> float | None:
-        return mean_over_time(run.manifest, settled, lambda query: getattr(query, field))
+        return mean_over_time(run.manifest, settled, attrgetter(field))
 
     return {
-        "query_mean_s": over_time("wall_s"),
+        "query_mean_s": mean_wall_s(run.manifest, settled),
         "query_p50_s": percentile(walls, 50),
         "query_p95_s": percentile(walls, 95),
         "query_max_s": max(walls, default=None),
         "query_after_commit_s": mean_wall_s(run.manifest, after_commit),
         "planning_mean_s": over_time("planning_s"),
         "execution_mean_s": over_time("execution_s"),
-        "files_mean": over_time("files_count"),
-        "delete_files_mean": over_time("delete_files_count"),
-        "opened_bytes_mean": over_time("opened_bytes"),
+        "files_mean": over_time("work.files_count"),
+        "delete_files_mean": over_time("work.delete_files_count"),
+        "opened_bytes_mean": over_time("work.opened_bytes"),
         "opened_share": opened_share(run, settled),
         "read_amplification": read_amplification(run, settled, content_bytes),
     }

@@ -50,7 +50,7 @@ from bench.errors import ScenarioError
 from bench.scenario.values import KeyPath, OptionError, option_error
 from bench.secrets import hidden
 from strategies.planner import Planner, known_options_of
-from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
+from strategies.registry import ENTRY_POINT_GROUP, MOVED, PLANNERS, TRIGGERS
 from strategies.triggers import Trigger
 from workloads.arrival import Arrival
 from workloads.commit import Workload
@@ -377,6 +377,8 @@ def _find(kind: PluginKind[Any], name: str) -> Any:
     points = _entry_points(kind)
     if name in points:
         return _loaded(name, points[name].load)
+    if name in MOVED:
+        raise ScenarioError(MOVED[name])
     raise ScenarioError(
         f"unknown {kind.word}; {known_text(name, [*kind.registry, *points])}; name your own as module:Class"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from bench.engines.keys import duration_ms_text, unknown_columns
+from bench.engines.registry import FORMATS
 from bench.scenario.plugins import name_of
 from bench.scenario.schema import RuleKeys, ScenarioKeys, StrategyRuleKeys
 from bench.scenario.values import KeyPath, OptionError
@@ -23,6 +24,7 @@ def rule_errors(keys: ScenarioKeys) -> Iterator[OptionError]:
             path: KeyPath = ("strategies", index, "rules", number)
             yield from _rule(keys, rule, path)
             yield from _delay(keys, rule, path)
+            yield from _executor(keys, rule, path)
     for index, maintenance in enumerate(keys.maintenance):
         yield from _rule(keys, maintenance, ("maintenance", index))
 
@@ -61,3 +63,10 @@ def _delay(keys: ScenarioKeys, rule: StrategyRuleKeys, path: KeyPath) -> Iterato
             f'"{duration_ms_text(delay_ms)}", or use a planner that names its files or schedules first'
         )
         yield OptionError((*path, "planner", "type"), problem, name_of(type(rule.planner)))
+
+
+def _executor(keys: ScenarioKeys, rule: StrategyRuleKeys, path: KeyPath) -> Iterator[OptionError]:
+    names = FORMATS[keys.table.format].engines.executors
+    if rule.executor is not None and rule.executor not in names:
+        problem = f"is no executor of {keys.table.format}: choose {' or '.join(names)}"
+        yield OptionError((*path, "executor"), problem, rule.executor)

@@ -102,6 +102,10 @@ class Scenario:
         """The probe that the latency figures are about."""
         return next(probe for probe in self.probes if probe.primary)
 
+    def ticks(self) -> Iterator[tuple[int, int]]:
+        """The number and the scenario time of each tick of the stream."""
+        return ((tick, tick * self.commit_interval_ms) for tick in range(1, self.commits_count + 1))
+
     def cadence(self, repetition: int) -> Cadence:
         """When the probes of a repetition run, counted from 1."""
         return Cadence(

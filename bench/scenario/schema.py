@@ -64,17 +64,19 @@ class StrategyRuleKeys(RuleKeys):
 
     `delay` takes the place of the scenario's compaction_delay. While the plan of a `concurrent` rule is
     executed, the stream goes on. With `inline` each commit evaluates the rule and waits until its plan is
-    done, or, with a delay, scheduled.
+    done, or, with a delay, scheduled. `executor` is what
+    executes its plans, by default Spark.
     """
 
     delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])
     concurrent: bool = False
     inline: bool = False
+    executor: str | None = Field(default=None, examples=["spark"])
 
     @property
     def rule(self) -> Rule:
         """The rule as strategies evaluate it."""
-        return Rule(self.trigger, self.planner, self.delay_ms, self.inline, self.concurrent)
+        return Rule(self.trigger, self.planner, self.delay_ms, self.inline, self.concurrent, self.executor)
 
 
 class WriterKeys(Keys):

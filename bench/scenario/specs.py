@@ -113,6 +113,7 @@ def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
             **({} if rule.delay_ms is None else {"delay": duration_ms_text(rule.delay_ms)}),
             **({"concurrent": True} if rule.is_concurrent else {}),
             **({"inline": True} if rule.is_inline else {}),
+            **({} if rule.executor is None else {"executor": rule.executor}),
         }
         for rule in rules
     ]
@@ -124,12 +125,13 @@ def rule_text(rule: Rule) -> str:
 
 
 def _manner(rule: Rule) -> str:
+    by = f" by {rule.executor}" if rule.executor else ""
     if rule.is_inline and not rule.delay_ms:
-        return " within the commit"
+        return f"{by} within the commit"
     later = f"committed {duration_ms_text(rule.delay_ms)} later" if rule.delay_ms else ""
     where = "planned within the commit" if rule.is_inline else ""
     beside = "executed beside the stream" if rule.is_concurrent else ""
-    return "".join(f", {part}" for part in (where, beside, later) if part)
+    return by + "".join(f", {part}" for part in (where, beside, later) if part)
 
 
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:

@@ -50,7 +50,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     styles, unit_ms = traits(group.strategies, theme), time_axis(axes, group.manifest.duration_ms, theme)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
     axes.set_yticks(range(len(lanes)), labels=[])
-    scale = _Scale(unit_ms, group.manifest.duration_ms, max(c.added_bytes for c in compactions))
+    scale = _Scale(unit_ms, group.manifest.duration_ms, max(c.change.added_bytes for c in compactions))
     for lane, (label, records) in enumerate(lanes.items()):
         write_label(axes, -0.012, 1 - (lane + 0.5) / len(lanes), label, theme, ha="right")
         is_dense, colour = len(records) > _MOST_MARKS, styles[label].colour
@@ -104,7 +104,7 @@ def _committed(
 ) -> Sequence[Artist]:  # fmt: skip
     drawn: list[Artist] = []
     for record in (record for record in records if record.status == "ok"):
-        share = math.sqrt(record.added_bytes / scale.largest_bytes) if scale.largest_bytes else 0.0
+        share = math.sqrt(record.change.added_bytes / scale.largest_bytes) if scale.largest_bytes else 0.0
         mark = marks.get(record.reason, _REASON_MARKS[-1])
         drawn += axes.plot([record.at_ms / scale.unit_ms], [lane], mark,
                            markersize=max(_SMALLEST_PT, _LARGEST_PT * share), alpha=0.75, color=colour,
@@ -120,7 +120,7 @@ def _density(
     done = [record for record in records if record.status == "ok"]
     sums, edges = np.histogram(
         [record.at_ms for record in done], bins=_stretches(len(done)), range=(0, scale.duration_ms),
-        weights=[record.added_bytes for record in done],
+        weights=[record.change.added_bytes for record in done],
     )  # fmt: skip
     base = lane + _LANE_SHARE / 2
     heights = base - _LANE_SHARE * sums / max(sums.max(), 1)

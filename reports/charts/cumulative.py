@@ -1,6 +1,7 @@
 """Cumulative cost of compaction over scenario time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -34,20 +35,29 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         return nothing_to_draw(theme, "no strategy compacted")
     figure = new_figure(theme, 5.6, panels=2, right=right_margin(group.strategies))
     cost = group.compaction_cost
-    column = "cpu_s" if cost is COMPACTION_CPU else "wall_s"
+    is_cpu = cost is COMPACTION_CPU
     title = f"cumulative compaction cost ({cost.unit})"
-    runs = [run for run in group.timed_runs if column == "wall_s" or _has_cpu(run)]
-    _panel(figure.axes[0], group, column, runs, (1.0, title), theme)
+    runs = [run for run in group.timed_runs if not is_cpu or _has_cpu(run)]
+    _panel(
+        figure.axes[0],
+        group,
+        attrgetter("cost.cpu_s" if is_cpu else "cost.wall_s"),
+        runs,
+        (1.0, title),
+        theme,
+    )
     figure.axes[0].set_xlabel("")
     unit_bytes, unit = byte_unit(float(compactions(group).groupby("run_id")["added_bytes"].sum().max()))
     title = f"cumulative data written by compaction ({unit})"
-    _panel(figure.axes[1], group, "added_bytes", group.usable_runs, (unit_bytes, title), theme)
+    _panel(
+        figure.axes[1], group, attrgetter("change.added_bytes"), group.usable_runs, (unit_bytes, title), theme
+    )
     return figure
 
 
 def _has_cpu(run: RunResult) -> bool:
     """Whether the CPU of its compactions is their own."""
-    return not any(record.is_shared for record in run.of(CompactionRecord))
+    return not any(record.cost.is_shared for record in run.of(CompactionRecord))
 
 
 def finding(group: RunGroup) -> Sentence:
@@ -67,14 +77,14 @@ def finding(group: RunGroup) -> Sentence:
 def _panel(
     axes: Axes,
     group: RunGroup,
-    column: str,
+    value_of: Callable[[CompactionRecord], float],
     runs: Sequence[RunResult],
     scale: tuple[float, str],
     theme: Theme,
 ) -> None:
     styles, (divisor, title) = traits(group.strategies, theme), scale
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
-    totals = cumulative(group, column, runs)
+    totals = cumulative(group, value_of, runs)
     for label, found in totals.items():
         line, trait = thinned(found, "median"), styles[label]
         at = line["at_ms"] / unit_ms

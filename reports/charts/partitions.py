@@ -83,18 +83,19 @@ def _rewritten(group: RunGroup) -> Mapping[str, Sequence[tuple[int, str]]]:
 
 def _places(run: RunResult) -> Iterator[tuple[int, str]]:
     for compaction in run.of(CompactionRecord):
-        for partition in compaction.rewritten_partitions or () if compaction.status == "ok" else ():
+        for partition in compaction.partitions or () if compaction.status == "ok" else ():
             yield compaction.at_ms, partition
 
 
 def _backlogs(run: RunResult) -> Mapping[str, Sequence[tuple[int, int]]]:
     """By partition the bytes of delete files after each commit and each compaction."""
-    observed = [record for record in run.of(ObserveRecord) if record.delete_bytes is not None]
-    names = {name for record in observed for name in record.delete_bytes or ()}
-    return {
-        name: [(record.at_ms, (record.delete_bytes or {}).get(name, 0)) for record in observed]
-        for name in names
-    }
+    observed = [
+        (record.at_ms, record.table.delete_bytes_by_partition)
+        for record in run.of(ObserveRecord)
+        if record.table.delete_bytes_by_partition is not None
+    ]
+    names = {name for _, sizes in observed for name in sizes}
+    return {name: [(at_ms, sizes.get(name, 0)) for at_ms, sizes in observed] for name in names}
 
 
 def _highest(backlogs: Mapping[str, Mapping[str, Sequence[tuple[int, int]]]]) -> Mapping[str, int]:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord
+from bench.results.query_effect import QueryEffect
+from bench.results.records import DecisionRecord, ObserveRecord
 from reports.data.frames import frame
 from reports.data.group import RunGroup
 from reports.data.spreadsheets import formula_safe
@@ -18,7 +19,7 @@ def write_csv_files(run_groups: Iterable[RunGroup], folder: Path) -> tuple[str, 
     groups = tuple(run_groups)
     runs = [run for group in groups for run in group.usable_runs]
     tables = (
-        _summary(groups), frame(runs, CompactionRecord), frame(runs, DecisionRecord), _probes(groups),
+        _summary(groups), frame(runs, QueryEffect), frame(runs, DecisionRecord), _probes(groups),
         frame(runs, ObserveRecord),
     )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,10 +10,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bench.results.columns import columns_of
 from bench.results.folders import RunResult
+from bench.results.query_effect import QueryEffect
 from bench.results.records import (
     CommitRecord,
-    CompactionRecord,
     ContentRecord,
     ControlRecord,
     DecisionRecord,
@@ -30,7 +31,7 @@ from reports.data.group import run_groups
 RECORD_TABLES: Mapping[str, type[Any]] = {
     "commits": CommitRecord,
     "queries": QueryRecord,
-    "compactions": CompactionRecord,
+    "compactions": QueryEffect,
     "observations": ObserveRecord,
     "controls": ControlRecord,
     "decisions": DecisionRecord,
@@ -80,9 +81,10 @@ def tables(runs: Iterable[RunResult]) -> dict[str, pa.Table]:
 
 def _runs(runs: tuple[RunResult, ...]) -> pa.Table:
     added: dict[str, type] = {"folder": str, "content": str, "usable": bool}
-    ends = {name: kind for name, kind in column_types(RunRecord).items() if name not in ("tick", "at_ms")}
+    of_end = [column for column in columns_of(RunRecord) if column.name not in ("tick", "at_ms")]
+    ends = {column.name: column.type for column in of_end}
     lines = [
-        {**dict(run.manifest), **({name: getattr(run.end, name) for name in ends} if run.end else {}),
+        {**dict(run.manifest), **{column.name: column.value_in(run.end) for column in of_end},
          "folder": _text(run.folder), "content": content_of(run), "usable": usable(run)}
         for run in runs
     ]  # fmt: skip

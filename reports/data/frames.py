@@ -3,15 +3,16 @@
 The frames of a group contain its usable runs only.
 """
 
-import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from bench.results.columns import FlatColumn, columns_of
 from bench.results.folders import RunResult
+from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord
 from reports.data.group import RunGroup
 
@@ -52,7 +53,7 @@ def health(group: RunGroup) -> pd.DataFrame:
 @lru_cache(_GROUPS)
 def compactions(group: RunGroup) -> pd.DataFrame:
     """Every compaction, in order."""
-    return frame(group.usable_runs, CompactionRecord)
+    return frame(group.usable_runs, QueryEffect)
 
 
 def band(figures: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
@@ -64,13 +65,15 @@ def band(figures: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
     }
 
 
-def cumulative(group: RunGroup, value: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:
+def cumulative(
+    group: RunGroup, value_of: Callable[[CompactionRecord], float], runs: Sequence[RunResult]
+) -> Mapping[str, pd.DataFrame]:
     """The running total of a compaction figure as a step function: median, min and max over `runs`."""
     totals: dict[str, list[pd.Series[float]]] = {}
     grid = np.unique([0.0, group.manifest.duration_ms, *compactions(group)["at_ms"].astype(float)])
     for run in runs:
         made = run.of(CompactionRecord)
-        sums = np.concatenate([[0.0], np.cumsum([float(getattr(c, value)) for c in made])])
+        sums = np.concatenate([[0.0], np.cumsum([value_of(c) for c in made])])
         steps = sums[np.searchsorted([c.at_ms for c in made], grid, side="right")]
         totals.setdefault(run.manifest.strategy, []).append(pd.Series(steps, index=grid))
     return {label: _spread(series) for label, series in totals.items()}
@@ -89,39 +92,29 @@ def _spread(series: list["pd.Series[float]"]) -> pd.DataFrame:
 def frame(runs: Iterable[RunResult], kind: type[Any]) -> pd.DataFrame:
     """The records of one kind as a tidy frame, a line per record, with the columns that identify the run.
 
-    The columns exist even if there is no record.
+    Compactions come with the queries around them (`QueryEffect`). The columns exist even without a record.
     """
-    fields = _columns(kind)
+    columns = _columns(kind)
     lines = [
-        {**_run_columns(run.manifest), **{column: getattr(record, name) for name, column in fields.items()}}
+        {
+            **_run_columns(run.manifest),
+            **{name: column.value_in(record) for name, column in columns.items()},
+        }
         for run in runs
-        for record in run.of(kind)
+        for record in (query_effects(run) if kind is QueryEffect else run.of(kind))
     ]
-    return pd.DataFrame(lines, columns=[*RUN_COLUMNS, *fields.values()])
+    return pd.DataFrame(lines, columns=[*RUN_COLUMNS, *columns])
 
 
 def column_types(kind: type[Any]) -> dict[str, type]:
     """The plain type of each column a record adds to its frame; `dict` for anything structured."""
-    return {
-        column: _plain_type(kind.model_fields[name].annotation) for name, column in _columns(kind).items()
-    }
+    return {name: column.type for name, column in _columns(kind).items()}
 
 
-def _columns(kind: type[Any]) -> dict[str, str]:
-    """Field -> column; a record's field with the same name as a column of the run is renamed."""
-    is_record = "kind" in kind.model_fields
-    renamed = _IN_FORCE if is_record else {}
-    return {name: renamed.get(name, name) for name in kind.model_fields if name != "kind"}
-
-
-def _plain_type(annotation: Any) -> type:
-    if get_origin(annotation) is Annotated:
-        return _plain_type(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, types.UnionType):
-        return _plain_type(next(part for part in get_args(annotation) if part is not type(None)))
-    if annotation in (bool, int, float, str):
-        return annotation  # type: ignore[no-any-return]
-    return str if get_origin(annotation) is Literal else dict
+def _columns(kind: type[Any]) -> dict[str, FlatColumn]:
+    """The columns by name; one with the same name as a column of the run is renamed."""
+    renamed = _IN_FORCE if kind is DecisionRecord else {}
+    return {renamed.get(column.name, column.name): column for column in columns_of(kind)}
 
 
 def _run_columns(manifest: Manifest) -> dict[str, Any]:

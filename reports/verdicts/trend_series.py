@@ -49,20 +49,21 @@ def trend_series(runs: Iterable[RunResult]) -> TrendSeries:
 def _points(run: RunResult) -> dict[int, _Point]:
     queries = of_content(run, run.of(QueryRecord))
     settled = {q.tick: q for q in queries if q.primary and q.when == "settled"}
-    control = {c.tick: c.wall_s for c in run.of(ControlRecord) if c.status == "ok" and c.wall_s > 0}
+    control = {c.tick: c.cost.wall_s for c in run.of(ControlRecord) if c.status == "ok" and c.cost.wall_s > 0}
     held = {o.tick: _holdings(o) for o in run.of(ObserveRecord) if o.after != "maintenance"}
-    ticks = (tick for tick in settled if tick in control and tick in held and settled[tick].wall_s > 0)
+    ticks = (tick for tick in settled if tick in control and tick in held and settled[tick].cost.wall_s > 0)
     return {
-        tick: (settled[tick].at_ms / 1000, settled[tick].wall_s, control[tick], held[tick]) for tick in ticks
+        tick: (settled[tick].at_ms / 1000, settled[tick].cost.wall_s, control[tick], held[tick])
+        for tick in ticks
     }
 
 
 def _holdings(observed: ObserveRecord) -> tuple[float, ...]:
     """Data files, delete files, bytes."""
     return (
-        float(observed.data_files_count),
-        float(observed.delete_files_count),
-        float(observed.live_bytes),
+        float(observed.table.data_files_count),
+        float(observed.table.delete_files_count),
+        float(observed.table.live_bytes),
     )
 
 

@@ -4,9 +4,8 @@ from enum import StrEnum
 
 
 class Command(StrEnum):
-    """A command of Delta on Spark, or what replaces one."""
+    """A command of Delta."""
 
-    DELTA_RS = "delta.delta_rs"  # `optimize.compact` of delta-rs, without Spark
     OPTIMIZE = "delta.optimize"  # OPTIMIZE; on a table with clustering columns it clusters
     REORG = "delta.reorg"  # REORG TABLE ... APPLY (PURGE)
     REPARTITION = "delta.repartition"  # overwrite by repartitioned rows, without a change of data

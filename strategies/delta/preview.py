@@ -42,10 +42,6 @@ def preview_action(action: Action, state: TableState) -> Preview:
                     f"where={arguments['where']!r}: it is evaluated by Delta, not on the table state"
                 )
             return _RULES[command](table, optimize_options(options, state.target_file_size_bytes), None)
-        case Native(command=Command.DELTA_RS):
-            raise PreviewError(
-                f"{Command.DELTA_RS} has no preview: delta-rs chooses files by rules of its own"
-            )
         case Native(command=command):
             raise PreviewError(f"{command} has no preview: it writes no data file")
         case Rewrite():

@@ -101,4 +101,4 @@ def test_a_suite_ends_with_the_content_of_the_stream(master, asked, tmp_path):
         assert run.manifest.notes["cpu"] == "processes of a cluster"
         assert run.end.executors_memory_bytes == 2 * 2**30
         for step in run.of(CommitRecord):
-            assert step.cpu_s > step.executor_cpu_s > 0
+            assert step.cost.cpu_s > step.cost.executor_cpu_s > 0

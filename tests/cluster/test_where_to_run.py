@@ -114,9 +114,9 @@ def run(folder, lines, **environment):
     for one in runs:
         assert [content.status for content in one.of(ContentRecord)] == ["equal"]
         assert left_by(one.folder) == []
-        print(one.manifest.strategy, sum(step.cpu_s for step in one.of(CommitRecord)))
+        print(one.manifest.strategy, sum(step.cost.cpu_s for step in one.of(CommitRecord)))
     by_label = {one.manifest.strategy: one.of(CompactionRecord) for one in runs}
-    assert any(compaction.files_removed_count for compaction in by_label["every-2min"])
+    assert any(compaction.change.files_removed_count for compaction in by_label["every-2min"])
     assert any(compaction.is_converting for compaction in by_label["convert"])
     return runs
 
@@ -214,11 +214,11 @@ def keys_in_s3(address):
 def test_s3(s3_server, s3_lines, tmp_path):
     address, _ = s3_server
     runs = run(tmp_path, s3_lines, **S3_KEYS)
-    assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
+    assert all(one.of(CommitRecord)[-1].change.delete_files_added_count for one in runs)
     for one in runs:
         for step in (*one.of(CommitRecord), *one.of(CompactionRecord)):
             assert step.requests["PUT"] >= step.files_added_count + step.delete_files_added_count
-        assert all(query.requests["GET"] >= query.files_count for query in one.of(QueryRecord))
+        assert all(query.cost.requests["GET"] >= query.work.files_count for query in one.of(QueryRecord))
     compactbench("report", tmp_path / "results", "-o", tmp_path / "page")
     assert "Requests to S3" in (tmp_path / "page" / "report.md").read_text()
     kept, planned = plans_of_a_kept_table(tmp_path, **S3_KEYS)
@@ -230,7 +230,7 @@ def test_s3_on_a_cluster_that_sees_none_of_the_driver_s_folders(s3_server, s3_li
     (address, _), (master, shared, own) = s3_server, cluster_apart
     cluster = f'master = "{master}"\nstaging = "file://{shared}/staging"\n"spark.executor.memory" = "1g"\n'
     runs = run(own, s3_lines.replace(str(tmp_path), str(own)) + cluster, **S3_KEYS)
-    assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
+    assert all(one.of(CommitRecord)[-1].change.delete_files_added_count for one in runs)
     assert files_below(shared) == keys_in_s3(address) == []
 
 
@@ -248,7 +248,7 @@ def test_a_cluster_with_a_rest_catalog_that_vends_the_keys_of_s3(
         lines = lines.replace(example, place)
     assert "access-key" not in lines
     runs = run(own, lines, JAVA_HOME=str(full_jdk), **NO_KEYS)
-    assert all(one.of(CommitRecord)[-1].delete_files_added_count for one in runs)
+    assert all(one.of(CommitRecord)[-1].change.delete_files_added_count for one in runs)
     assert files_below(shared) == keys_in_s3(address) == []
 
 

@@ -62,8 +62,8 @@ def snapshots(outcome) -> int:
     return sum(version.id is not None for version in outcome.versions)
 
 
-def execute(engine: Engine, plan: Plan, at_ms: int):
-    return engine.complete(engine.schedule(plan, at_ms, at_ms), at_ms)
+def execute(engine: Engine, plan: Plan, at_ms: int, executor: str | None = None):
+    return engine.complete(engine.schedule(plan, at_ms, at_ms, executor), at_ms)
 
 
 def plan(*actions) -> Plan:

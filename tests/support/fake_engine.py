@@ -11,14 +11,11 @@ from dataclasses import dataclass, replace
 
 from bench.engines.contract import (
     Batch,
-    Change,
     CommitOutcome,
-    Cost,
     InlineCompaction,
     Observation,
     Outcome,
     QueryOutcome,
-    ScanWork,
     Tag,
     Ticket,
     TicketId,
@@ -28,6 +25,7 @@ from bench.engines.contract import (
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.ledger import compaction_seen
 from bench.engines.tickets import tag_of
+from bench.results.values import Change, Cost, ScanWork
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, TableState
 from strategies.plan import Capability, Compact, Native, Plan, Reason
@@ -72,6 +70,7 @@ class FakeEngine:
     """
 
     capabilities = frozenset[str]((*Capability, *Command))
+    table_id = "orders"
 
     def __init__(
         self,
@@ -120,12 +119,14 @@ class FakeEngine:
         self.states.append(replace(state, data_files=tuple(state.data_files)))
         return state
 
-    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int, executor: str | None = None) -> Ticket:
         inputs = [] if _is_maintenance(plan) else self._small_files()
         seen = PendingPlan(at_ms, due_at_ms, plan.reason, frozenset(f.path for f in inputs))
         preview = PlanPreview(self.ledger.version, ())
         scheduling_s = self.costs.scheduling_s
-        ticket = Ticket(TicketId(next(self._ticket_ids)), plan, preview, at_ms, due_at_ms, scheduling_s)
+        ticket = Ticket(
+            TicketId(next(self._ticket_ids)), plan, preview, at_ms, due_at_ms, scheduling_s, executor
+        )
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket
@@ -146,7 +147,8 @@ class FakeEngine:
                 ("ok", (self._merge(inputs, at_ms, tag_of(ticket, at_ms)),)) if inputs else ("noop", ())
             )
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
-        cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s)
+        is_beside = any(started == ticket.id for started, _ in self.started)
+        cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s, is_shared=is_beside)
         change = total_change(versions)
         self.ledger.saw_compaction(
             compaction_seen(at_ms, status, ticket.plan, ticket.scheduled_at_ms, change, cost)

@@ -1,12 +1,13 @@
 """Observations of a table against what its versions say they changed."""
 
-from bench.engines.contract import Change, Observation
+from bench.engines.contract import Observation
+from bench.results.values import Change
 
 
 def check_grown(before: Observation, after: Observation, change: Change) -> None:
     """Files and live bytes differ by what was changed between the two observations."""
     deletes = change.delete_files_added_count - change.delete_files_removed_count
-    assert after.delete_files_count == before.delete_files_count + deletes
+    assert after.table.delete_files_count == before.table.delete_files_count + deletes
     files = change.files_added_count - change.files_removed_count
-    assert after.data_files_count == before.data_files_count + files
-    assert after.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
+    assert after.table.data_files_count == before.table.data_files_count + files
+    assert after.table.live_bytes == before.table.live_bytes + change.added_bytes - change.replaced_bytes

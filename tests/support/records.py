@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from nested import record
 from result_builder import manifest
 
 from bench.results.folders import RunResult
@@ -21,14 +22,14 @@ _STEP: dict[str, Any] = {"tick": 1, "at_ms": 60_000, "written_utc": "2026-01-05T
 
 
 def commit(**fields: Any) -> CommitRecord:
-    return CommitRecord(**_STEP | {"rows": 1} | fields)
+    return record(CommitRecord, **_STEP | {"rows": 1} | fields)
 
 
 def query(wall_s: float = 1.0, **fields: Any) -> QueryRecord:
     """The settled primary probe."""
     opened = dict.fromkeys(("files_count", "delete_files_count", "opened_bytes", "metadata_files_count"), 0)
     given = {"probe": "first-order", "primary": True, "when": "settled", "wall_s": wall_s, **opened}
-    return QueryRecord(**_STEP | given | fields)
+    return record(QueryRecord, **_STEP | given | fields)
 
 
 def observed(**fields: Any) -> ObserveRecord:
@@ -36,19 +37,24 @@ def observed(**fields: Any) -> ObserveRecord:
         "after": "commit", "data_files_count": 1, "live_bytes": 1, "rows": 1, "storage_bytes": 1,
         "metadata_storage_bytes": 0,
     }  # fmt: skip
-    return ObserveRecord(**_STEP | given | fields)
+    return record(ObserveRecord, **_STEP | given | fields)
 
 
 def compaction(**fields: Any) -> CompactionRecord:
     given = {
-        "reason": "scheduled", "actions": ["compact(all partitions)"], "scheduled_at_ms": 60_000,
-        "files_before_count": 8, "files_after_count": 1, "live_before_bytes": 1, "live_after_bytes": 1,
-    }  # fmt: skip
-    return CompactionRecord(**_STEP | given | fields)
+        "reason": "scheduled",
+        "actions": ["compact(all partitions)"],
+        "scheduled_at_ms": 60_000,
+        "before_data_files_count": 8,
+        "after_data_files_count": 1,
+        "before_live_bytes": 1,
+        "after_live_bytes": 1,
+    }
+    return record(CompactionRecord, **_STEP | given | fields)
 
 
 def maintenance(**fields: Any) -> MaintenanceRecord:
-    return MaintenanceRecord(**_STEP | {"command": "rewrite_manifests()"} | fields)
+    return record(MaintenanceRecord, **_STEP | {"command": "rewrite_manifests()"} | fields)
 
 
 def decision(**fields: Any) -> DecisionRecord:
@@ -59,17 +65,23 @@ def decision(**fields: Any) -> DecisionRecord:
         "planner": "iceberg.rewrite_data_files",
         "status": "not_due",
     }
-    return DecisionRecord(**_STEP | given | fields)
+    return record(DecisionRecord, **_STEP | given | fields)
 
 
 def truth(status: str = "equal") -> ContentRecord:
-    return ContentRecord(
-        **_STEP, status=status, expected_rows=1, found_rows=1, expected_hash="a", found_hash="a"
+    return record(
+        ContentRecord,
+        **_STEP,
+        status=status,
+        expected_rows=1,
+        found_rows=1,
+        expected_hash="a",
+        found_hash="a",
     )
 
 
 def end(status: str = "finished", **fields: Any) -> RunRecord:
-    return RunRecord(**_STEP, status=status, **fields)
+    return record(RunRecord, **_STEP, status=status, **fields)
 
 
 def run(*records: Any, strategy: str = "never", repetition: int = 1, **changes: Any) -> RunResult:

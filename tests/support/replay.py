@@ -1,14 +1,19 @@
 """Replays on the fake engine: a scenario and rules in, records and a log of them out."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fake_engine import FakeEngine
+from result_builder import manifest
 
 from bench.engines.contract import Batch
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import Clock, ModelledClock
-from bench.replay.loop import Loop, ReplayTimes
+from bench.replay.replay import replay as replay_stream
+from bench.replay.step_log import ReplayTimes
+from bench.results.folders import RunResult
+from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import (
     CompactionRecord,
     DecisionRecord,
@@ -31,6 +36,11 @@ class KeptRecords:
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [r for r in self.records if isinstance(r, kind)]
+
+    @property
+    def effects(self) -> tuple[QueryEffect, ...]:
+        """The compactions with the queries around them."""
+        return query_effects(RunResult(Path(), manifest(), tuple(self.records)))
 
     def log(self) -> list[str]:
         """A line a record; of the probes the primary one only."""
@@ -72,7 +82,13 @@ def replay(
         label: Strategy(label, tuple(its)) for label, its in {"mine": rules, **(others or {})}.items()
     }
     strategy = ActiveStrategy("mine", strategies, switches)
-    timed = clock or ModelledClock()
-    loop = Loop(scenario, strategy, engine or FakeEngine(), recorder, timed, after_compaction)
-    loop.run(batches(scenario) if stream is None else stream)
-    return recorder, loop.times
+    times = replay_stream(
+        scenario,
+        strategy,
+        engine or FakeEngine(),
+        batches(scenario) if stream is None else stream,
+        recorder,
+        clock or ModelledClock(),
+        after_compaction=after_compaction,
+    )
+    return recorder, times

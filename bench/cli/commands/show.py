@@ -38,7 +38,8 @@ from bench.errors import ScenarioError
 from bench.results.agreement import Pair
 from bench.results.agreement import side_by_side as pairs
 from bench.results.folders import RunResult
-from bench.results.records import DELETE_WORDS, QUICK_WORDS, CompactionRecord, DecisionRecord
+from bench.results.query_effect import query_effects
+from bench.results.records import DELETE_WORDS, QUICK_WORDS, DecisionRecord
 from bench.results.rows import METRIC_BY_NAME, Row, common_delete_words, rows
 from bench.text import counted, named_once
 
@@ -129,7 +130,7 @@ def show(
             lines = [(run, decision_line(record)) for run in runs for record in run.of(DecisionRecord)]
             _print_records(output, DECISION_FIELDS, lines, "no strategy was evaluated in these runs")
         elif compactions:
-            lines = [(run, compaction_line(record)) for run in runs for record in run.of(CompactionRecord)]
+            lines = [(run, compaction_line(effect)) for run in runs for effect in query_effects(run)]
             _print_records(output, COMPACTION_FIELDS, lines, "no compaction ran in these runs")
         elif side_by_side:
             _print_pairs(pairs(runs), output)

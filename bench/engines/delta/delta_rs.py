@@ -1,10 +1,24 @@
-"""The compaction of delta-rs, in this process and without Spark, on the terms that Spark's OPTIMIZE has."""
+"""An executor without Spark: OPTIMIZE by delta-rs, in this process, on the terms that Spark has.
+
+Its rules are its own: it merges files that are next to each other in the log, excludes only files above the
+target size, and does not look at deleted rows. So a plan has no preview.
+"""
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
 from bench.engines.contract import Tag
-from strategies.plan import Native
+from bench.engines.delta.ledger import PLANNING
+from bench.engines.delta.table_keys import DELTA_RS_CAPABILITIES
+from bench.engines.spark.meter import Measured, Meter
+from bench.engines.tickets import Planning
+from strategies.delta.commands import NO_REWRITE
+from strategies.delta.optimize_options import MAX_FILE_SIZE
+from strategies.plan import Action, Native
+from strategies.preview import Preview, PreviewError
+from strategies.state import TableState
 
 if TYPE_CHECKING:
     from deltalake import WriterProperties
@@ -15,12 +29,47 @@ _CODECS: Mapping[str, _Codec] = {"none": "UNCOMPRESSED"}  # others have one name
 _LEVELS: Mapping[_Codec, int] = {"ZSTD": 3}
 
 
-def compact(location: str, action: Native, tag: Tag, codec: str, cores: int) -> None:
-    """Run `optimize.compact` with Spark's codec and no more tasks at a time than Spark's `cores`.
+def _no_preview(action: Action, state: TableState) -> Preview:
+    raise PreviewError("delta-rs chooses files by rules of its own")
 
-    By default delta-rs would write zstd, and use all cores of the machine. Raises ValueError for a table that
-    it would damage, and for what delta-rs itself refuses, such as a conflict.
+
+_PLANNING = Planning(_no_preview, PLANNING.resurrection)
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaRs:
+    """Executes `delta.optimize` on the whole of the table at `location`; see `Executor`.
+
+    It writes with Spark's `codec`, and no more tasks at a time than Spark's `cores`: by default delta-rs
+    would write zstd, and use all cores of the machine. The JVM is idle meanwhile; its CPU is counted all the
+    same.
     """
+
+    location: str
+    target_file_size_bytes: int
+    codec: str
+    cores: int
+    meter: Meter
+    capabilities: frozenset[str] = DELTA_RS_CAPABILITIES
+    planning: Planning = field(default=_PLANNING)
+
+    def stage(self, action: Action, at_ms: int) -> None:
+        raise ValueError(NO_REWRITE)
+
+    def execute(self, action: Action, prepared: None, tag: Tag) -> None:
+        """Raises ValueError for a table that delta-rs would damage, and for what it refuses itself."""
+        options = dict(action.options) if isinstance(action, Native) else {}
+        target_bytes = int(options.pop(MAX_FILE_SIZE, self.target_file_size_bytes))
+        if options:
+            raise ValueError(f"delta-rs has no option {', '.join(sorted(options))}; it has {MAX_FILE_SIZE}")
+        compact(self.location, target_bytes, tag, self.codec, self.cores)
+
+    def step(self) -> AbstractContextManager[Measured]:
+        return self.meter.step()
+
+
+def compact(location: str, target_bytes: int, tag: Tag, codec: str, cores: int) -> None:
+    """Run `optimize.compact`. Raises ValueError for a table that it would damage, and for a conflict."""
     from deltalake import CommitProperties, DeltaTable
     from deltalake.exceptions import DeltaError
 
@@ -28,7 +77,7 @@ def compact(location: str, action: Native, tag: Tag, codec: str, cores: int) -> 
         table = DeltaTable(location)
         check_partitions(table.partitions())
         table.optimize.compact(
-            target_size=int(action.arguments["target_size"]),
+            target_size=target_bytes,
             max_concurrent_tasks=cores,
             writer_properties=writer_properties(codec),
             commit_properties=CommitProperties(custom_metadata={"userMetadata": str(tag)}),

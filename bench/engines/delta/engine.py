@@ -7,15 +7,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines import runtime
-from bench.engines.contract import (
-    Cost,
-    EngineSettings,
-    InlineCompaction,
-    TableSpec,
-    Tag,
-    Version,
-)
-from bench.engines.delta import commands, delta_rs
+from bench.engines.contract import EngineSettings, InlineCompaction, TableSpec, Tag, Version
+from bench.engines.delta import commands
+from bench.engines.delta.delta_rs import DeltaRs
 from bench.engines.delta.ledger import PLANNING, delta_ledger
 from bench.engines.delta.properties import (
     AUTO_COMPACT_CONFS,
@@ -28,10 +22,12 @@ from bench.engines.delta.state import DeltaReader
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,
+    DELTA_RS,
     NAME,
     REAL_CAPABILITIES,
     clustering_columns_of,
 )
+from bench.engines.executor import Executors
 from bench.engines.spark import merge
 from bench.engines.spark.engine import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
@@ -46,6 +42,7 @@ from bench.engines.spark.session import (
     java_class,
     sql_text,
 )
+from bench.results.values import Cost
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite
 
@@ -99,15 +96,12 @@ class DeltaEngine(FolderEngine[None]):
     def _inline(self, cost: Cost, versions: tuple[Version, ...]) -> InlineCompaction:
         return InlineCompaction(cost, versions, Command.OPTIMIZE)
 
-    def _stage(self, action: Action, at_ms: int) -> None:
+    def stage(self, action: Action, at_ms: int) -> None:
         raise ValueError(NO_REWRITE)
 
-    def _execute(self, action: Action, prepared: None, tag: Tag) -> DataFrame | None:
+    def execute(self, action: Action, prepared: None, tag: Tag) -> DataFrame | None:
         conf, target_bytes = {commands.TAG_CONF: str(tag)}, self._spec.target_file_size_bytes
         match action:
-            case Native(command=Command.DELTA_RS):
-                cores = self._spark.sparkContext.defaultParallelism
-                delta_rs.compact(self._location, action, tag, self._codec, cores)
             case Native(command=Command.REPARTITION):
                 commands.repartition(self._spark, self._name, self._location, action, conf)
             case Native(command=Command.VACUUM):
@@ -118,6 +112,11 @@ class DeltaEngine(FolderEngine[None]):
             case Rewrite():
                 raise ValueError(NO_REWRITE)
         return None
+
+    def _other_executors(self) -> Executors:
+        cores = self._spark.sparkContext.defaultParallelism
+        target_bytes = self._spec.target_file_size_bytes
+        return {DELTA_RS: DeltaRs(self._location, target_bytes, self._codec, cores, self._meter)}
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return commands.answer_of(answers)

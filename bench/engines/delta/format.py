@@ -14,6 +14,8 @@ from bench.engines.delta.table_keys import (
     CODEC_CONF,
     DEFAULT_CODEC,
     DEFAULT_UPSERT_MODE,
+    DELTA_RS,
+    DELTA_RS_CAPABILITIES,
     INSTEAD,
     MERGE_ON_READ,
     NAME,
@@ -71,6 +73,7 @@ FORMAT = Format(
             REAL_CAPABILITIES,
             lambda settings: spark_options(settings, session_conf()),
             setting_problem,
+            executors={DELTA_RS: DELTA_RS_CAPABILITIES},
         ),
         simulated=simulated_kind(
             lazy("bench.engines.delta.simulation:open_simulated_delta"),

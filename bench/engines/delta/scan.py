@@ -6,9 +6,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from bench.engines.contract import ScanWork
 from bench.engines.spark.queries import READS_NOTHING, Scan, ScanReader
 from bench.engines.spark.session import java_class
+from bench.results.values import ScanWork
 
 _NODE = "FileSourceScanExec"
 _INDEX = "PreparedDeltaFileIndex"  # of a scan that Delta has planned

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.engines.contract import Change, Tag, Version
+from bench.engines.contract import Tag, Version
 from bench.engines.delta.actions import NAMES, STATS, LogError, checked
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit
+from bench.results.values import Change
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
 from strategies.partitions import path_of
 

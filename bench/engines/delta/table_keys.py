@@ -49,9 +49,11 @@ REAL_CAPABILITIES = frozenset[str]({
     *Command,
 })  # fmt: skip
 
-# A simulated table has files but no rows, so no predicate can be evaluated on it. What delta-rs would merge
-# is not modelled.
-SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {Capability.ROW_FILTER, Command.DELTA_RS}
+# A simulated table has files but no rows, so no predicate can be evaluated on it.
+SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {Capability.ROW_FILTER}
+
+DELTA_RS = "delta-rs"  # an executor
+DELTA_RS_CAPABILITIES = frozenset[str]({Command.OPTIMIZE})  # of the whole table, by rules of its own
 
 
 INSTEAD: Mapping[str, str] = {  # what Delta has in place of a capability

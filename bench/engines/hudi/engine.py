@@ -8,14 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench.engines import runtime
-from bench.engines.contract import (
-    Cost,
-    EngineSettings,
-    InlineCompaction,
-    TableSpec,
-    Tag,
-    Version,
-)
+from bench.engines.contract import TABLE_ID, EngineSettings, InlineCompaction, TableSpec, Tag, Version
 from bench.engines.hudi.folder import TableFolder
 from bench.engines.hudi.ledger import PLANNING, HudiLedger
 from bench.engines.hudi.scan import reader
@@ -32,7 +25,7 @@ from bench.engines.hudi.table_keys import (
     is_merge_on_read,
 )
 from bench.engines.hudi.write_options import IS_DELETED, session_conf, tag_options, write_options
-from bench.engines.spark.engine import TABLE, TableReading
+from bench.engines.spark.engine import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
@@ -41,6 +34,7 @@ from bench.engines.spark.session import (
     sql_text,
 )
 from bench.engines.tickets import Staged
+from bench.results.values import Cost
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.preview import NO_REWRITE
 from strategies.java_values import parse_boolean
@@ -59,7 +53,7 @@ class HudiEngine(FolderEngine[Scheduled]):
         ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
         super().__init__(spark, meter, folder, spec, namespace, ledger, PLANNING, reader(spark))
         self._hudi_ledger = ledger
-        self._options = write_options(spec, TABLE)
+        self._options = write_options(spec, TABLE_ID)
         self._table_folder = TableFolder(self._location)
         self._state_reader = HudiReader(self._table_folder)
         self._services = Services(spark, self._location, lambda: self._state_reader.schema, self._options)
@@ -73,7 +67,7 @@ class HudiEngine(FolderEngine[Scheduled]):
         if self._is_registered or self._ledger.version is None:
             return
         own = " OPTIONS ('hoodie.query.as.ro.table' = 'true')" if is_merge_on_read(self._spec) else ""
-        for view, options in ((TABLE, ""), (READ_OPTIMIZED, own)):
+        for view, options in ((TABLE_ID, ""), (READ_OPTIMIZED, own)):
             named = f"{self._named(view)} USING hudi{options} LOCATION {sql_text(self._location)}"
             self._spark.sql(f"CREATE TABLE IF NOT EXISTS {named}")
         self._is_registered = True
@@ -111,7 +105,7 @@ class HudiEngine(FolderEngine[Scheduled]):
     def _inline(self, cost: Cost, versions: tuple[Version, ...]) -> InlineCompaction:
         return InlineCompaction(cost, versions, Command.COMPACTION, is_sorted=False)
 
-    def _stage(self, action: Action, at_ms: int) -> Scheduled:
+    def stage(self, action: Action, at_ms: int) -> Scheduled:
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
         scheduled = self._services.schedule(action, self._spec.target_file_size_bytes)
@@ -119,7 +113,7 @@ class HudiEngine(FolderEngine[Scheduled]):
             self._state_reader.requested(scheduled.instant, at_ms)
         return scheduled
 
-    def _execute(self, action: Action, prepared: Scheduled | None, tag: Tag) -> DataFrame | None:
+    def execute(self, action: Action, prepared: Scheduled | None, tag: Tag) -> DataFrame | None:
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
         if action.command in METADATA_COMMANDS:
@@ -140,7 +134,7 @@ class HudiEngine(FolderEngine[Scheduled]):
         return HudiEngine(self._spark, self._meter, self._folder, self._spec, namespace)
 
     def _drop(self) -> None:
-        for view in (TABLE, READ_OPTIMIZED):
+        for view in (TABLE_ID, READ_OPTIMIZED):
             self._spark.sql(f"DROP TABLE IF EXISTS {self._named(view)}")
         path, system = file_system(self._spark, self._location)
         system.delete(path, True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bench.engines.contract import TAG_PROPERTY, Change, Tag, Version
+from bench.engines.contract import TAG_PROPERTY, Tag, Version
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
 from bench.engines.hudi.slices import latest_slices, live_file, stored_files
 from bench.engines.hudi.timeline import (
@@ -18,6 +18,7 @@ from bench.engines.hudi.timeline import (
     written_files,
 )
 from bench.engines.hudi.timeline_files import TimelineFiles
+from bench.results.values import Change
 from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 
 from bench.engines import runtime
-from bench.engines.contract import TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag
+from bench.engines.contract import TABLE_ID, TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag
 from bench.engines.iceberg import upsert
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
@@ -30,7 +30,7 @@ from bench.engines.iceberg.table_keys import (
     format_version_of,
 )
 from bench.engines.spark import merge
-from bench.engines.spark.engine import TABLE, SparkEngine, TableReading, one_line
+from bench.engines.spark.engine import SparkEngine, TableReading, one_line
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.rows import (
@@ -52,7 +52,7 @@ from bench.engines.spark.staging import staging_of
 from bench.errors import EngineError
 from strategies.plan import Action, Compact, Native, Rewrite
 
-_TAG_CONF = f"spark.sql.iceberg.snapshot-property.{TAG_PROPERTY}"
+_EQUALITY_DELETES = (None, DEFAULT_UPSERT_MODE)  # the other modes are MERGE
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
@@ -78,12 +78,12 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
 
     def __init__(self, spark: SparkSession, meter: Meter, catalog: Catalog, spec: TableSpec) -> None:
         self._catalog = catalog
-        name = f"{catalog.name}.{catalog.namespace}.{TABLE}"
+        name = f"{catalog.name}.{catalog.namespace}.{TABLE_ID}"
         ledger = iceberg_ledger(
             spec.target_file_size_bytes, table_properties(spec), stream_epoch_ms=spec.stream_epoch_ms
         )
         super().__init__(spark, meter, name, spec, ledger, PLANNING, READER)
-        self._metadata = IcebergReader(catalog.loader(spark, TABLE))
+        self._metadata = IcebergReader(catalog.loader(spark, TABLE_ID))
         self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
 
     def _create(self) -> None:
@@ -93,7 +93,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
 
     def _own_paths(self) -> dict[str, str]:
         """Folders for this table alone below those that the scenario sets for data and metadata."""
-        own = f"{self._catalog.namespace}/{TABLE}"
+        own = f"{self._catalog.namespace}/{TABLE_ID}"
         given = self._spec.properties
         paths = (DATA_PATH, METADATA_PATH)
         return {path: f"{given[path].rstrip('/')}/{own}" for path in paths if path in given}
@@ -128,22 +128,32 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     ) -> tuple[Callable[[], None], DataFrame]:
         spec, partitioning = self._spec, self._spec.partitioning
         frame, columns = with_partition_columns(frame, partitioning), column_names(spec)
-        if spec.upsert_mode in (None, "equality-delete"):
+        if spec.upsert_mode in _EQUALITY_DELETES:
             changes = upsert.prepare(frame, partitioning, spec.files_per_commit or writers)
             return partial(upsert.commit, self._spark, self._name, changes, columns, tag), changes.frame
         last = merge.prepare(frame, spec.files_per_commit)
-        return partial(merge.commit, self._spark, self._name, last, columns, {_TAG_CONF: str(tag)}), last
+        return partial(merge.commit, self._spark, self._name, last, columns, {}), last
+
+    def _untagged_commit(self, batch: Batch, tag: Tag) -> Tag | None:
+        """The tag of a MERGE: SQL cannot carry a snapshot property.
+
+        The runtime for Spark 3.5 has no effective session setting for it either.
+        """
+        by_merge = (
+            batch.is_cdc and not batch.spec.is_initial and self._spec.upsert_mode not in _EQUALITY_DELETES
+        )
+        return tag if by_merge else None
 
     def _appender(self, rows: DataFrame, tag: Tag) -> DataFrameWriterV2:
         writer = rows.writeTo(self._name).option("distribution-mode", "none").option("fanout-enabled", "true")
         return writer.option(f"snapshot-property.{TAG_PROPERTY}", str(tag))
 
-    def _stage(self, action: Action, at_ms: int) -> StagedRewrite:
+    def stage(self, action: Action, at_ms: int) -> StagedRewrite:
         if not isinstance(action, Rewrite):
             raise ValueError("Iceberg's procedures plan and commit in one call")
         return stage_rewrite(self._spark, self._name, action)
 
-    def _execute(self, action: Action, prepared: StagedRewrite | None, tag: Tag) -> DataFrame | None:
+    def execute(self, action: Action, prepared: StagedRewrite | None, tag: Tag) -> DataFrame | None:
         """Procedures cannot tag the snapshots they make; rewrites are tagged."""
         match action:
             case Rewrite():
@@ -173,7 +183,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return IcebergEngine(self._spark, self._meter, catalog, self._spec)
 
     def _drop(self) -> None:
-        self._catalog.drop_table(self._spark, TABLE)
+        self._catalog.drop_table(self._spark, TABLE_ID)
 
     def _read(self, at_ms: int) -> TableReading:
         reading = self._metadata.read()
@@ -213,7 +223,7 @@ def drop_tables(settings: EngineSettings) -> None:
         for namespace in catalog.journal.names() if catalog.journal else ():
             try:
                 _check_made_by_run(namespace, catalog)
-                replace(catalog, namespace=namespace).drop_table(spark, TABLE)
+                replace(catalog, namespace=namespace).drop_table(spark, TABLE_ID)
             except (EngineError, Py4JError, PySparkException) as error:
                 problems.append(f"{namespace}: {one_line(error)}")
     finally:

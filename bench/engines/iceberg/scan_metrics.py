@@ -1,7 +1,7 @@
 """What a scan of an Iceberg table had to open, from the metrics of Iceberg's SparkScan (1.11.0)."""
 
-from bench.engines.contract import ScanWork
 from bench.engines.spark.queries import READS_NOTHING, Scan, ScanReader
+from bench.results.values import ScanWork
 
 _NODE = "BatchScanExec"  # of Spark's DataSource V2
 

@@ -14,11 +14,12 @@ from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
-from bench.engines.contract import TAG_PROPERTY, Change, Tag, Version
+from bench.engines.contract import TAG_PROPERTY, Tag, Version
 from bench.engines.iceberg.keys import key_column
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of
 from bench.engines.iceberg.table_files import data_folder, metadata_folder
+from bench.results.values import Change
 from strategies.iceberg.files import IcebergState
 from strategies.state import MIB
 
@@ -173,7 +174,8 @@ def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: Fil
         metadata_bytes=sum(written_bytes),
         metadata_files_count=len(written_bytes),
     )
-    return Version(str(snapshot.snapshot_id), operation, change, Tag.parse(summary.get(TAG_PROPERTY, "")))
+    tag, application = Tag.parse(summary.get(TAG_PROPERTY, "")), summary.get("app-id")
+    return Version(str(snapshot.snapshot_id), operation, change, tag, application=application)
 
 
 def _metadata_version(path: str, io: FileIO) -> Version:

@@ -7,8 +7,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bench.engines.contract import Cost
 from bench.errors import ScenarioError, first_error
+from bench.results.values import Cost
 from strategies.preview import Preview
 from strategies.state import MIB
 from workloads.schema import Schema

@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Generic
 
 from bench.engines.contract import (
-    NO_COST,
+    TABLE_ID,
     Batch,
     CommitOutcome,
     Cores,
-    Cost,
     Observation,
     Outcome,
     Probe,
     QueryOutcome,
-    ScanWork,
     TableSpec,
     Tag,
     Ticket,
@@ -29,6 +27,7 @@ from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
+from bench.results.values import NO_COST, Cost, ScanWork
 from strategies.plan import Action, Plan
 from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
@@ -48,13 +47,13 @@ class SimulatedEngine(Generic[Prepared]):
     ) -> None:
         self.capabilities = capabilities
         self._spec, self._coefficients, self._cores = spec, coefficients, cores
-        self._planning, self._make_model = planning, make_model
+        self.table_id, self.planning, self._make_model = TABLE_ID, planning, make_model
         self._clear()
 
     def _clear(self) -> None:
         self._model = self._make_model()
         self._ledger = self._model.ledger
-        self._tickets = Tickets[Prepared](self._ledger, self._planning)
+        self._tickets = Tickets[Prepared](self._ledger)
 
     @property
     def live_rows(self) -> int:
@@ -89,9 +88,10 @@ class SimulatedEngine(Generic[Prepared]):
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)
 
-    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
-        ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
-        for position, action in staged.to_stage(plan, self._planning):
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int, executor: str | None = None) -> Ticket:
+        """The model knows one executor; scenarios that choose another are refused."""
+        ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
+        for position, action in staged.to_stage(plan, self.planning):
             self._stage(action, position, ticket, staged)
         return replace(ticket, scheduling_s=staged.cost.wall_s)
 
@@ -131,7 +131,7 @@ class SimulatedEngine(Generic[Prepared]):
         """
         if ticket.preview.version == self._ledger.version:
             return ticket.preview.actions[position]
-        return try_preview(action, self.state(at_ms), self._planning.preview)
+        return try_preview(action, self.state(at_ms), self.planning.preview)
 
     def query(self, probe: Probe) -> QueryOutcome:
         """Opens the files that may hold the keys the probe names, or all files if it names none."""
@@ -160,7 +160,7 @@ class SimulatedEngine(Generic[Prepared]):
 
     def sibling(self, name: str) -> "SimulatedEngine[Prepared]":
         return SimulatedEngine(
-            self._spec, self._coefficients, self._cores, self.capabilities, self._planning, self._make_model
+            self._spec, self._coefficients, self._cores, self.capabilities, self.planning, self._make_model
         )
 
     def drop(self) -> None:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from bench.engines.contract import Cost, InlineCompaction, Tag, Version
+from bench.engines.contract import InlineCompaction, Tag, Version
 from bench.engines.ledger import AnyLedger
 from bench.engines.simulated.costs import Work
+from bench.results.values import Cost
 from strategies.plan import Action
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec

@@ -5,8 +5,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from bench.engines.contract import Cost, TicketId
+from bench.engines.contract import TicketId
 from bench.engines.spark.meter import Clocks, Meter
+from bench.results.values import Cost
 
 _Result = TypeVar("_Result")
 

@@ -2,8 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -13,10 +13,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import (
-    NO_COST,
+    TABLE_ID,
     Batch,
     CommitOutcome,
-    Cost,
     InlineCompaction,
     Observation,
     Outcome,
@@ -28,6 +27,7 @@ from bench.engines.contract import (
     TicketId,
     Version,
 )
+from bench.engines.executor import OWN, Executor, Executors
 from bench.engines.ledger import AnyLedger
 from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks, Measured, Meter
@@ -35,10 +35,10 @@ from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
+from bench.results.values import NO_COST, Cost
 from strategies.plan import Action, Plan, Rewrite
 from strategies.state import DataFile, DeleteFile, TableState
 
-TABLE = "orders"  # the name that probes use
 _POOL = "compaction"  # of Spark's scheduler, for plans that run beside the stream
 _CAUSES_MAX = 20  # Java allows causes that go round in circles
 _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
@@ -78,8 +78,9 @@ class SparkEngine(ABC, Generic[_Prepared]):
         reader: ScanReader,
     ) -> None:
         self._spark, self._meter, self._name, self._spec, self._reader = spark, meter, name, spec, reader
-        self._ledger, self._planning = ledger, planning
-        self._tickets: Tickets[_Prepared] = Tickets(ledger, planning)
+        self.table_id, self.planning = TABLE_ID, planning
+        self._ledger = ledger
+        self._tickets: Tickets[_Prepared] = Tickets(ledger)
         self._beside: Beside[str | None] = Beside(meter, self._enter_pool)
         self._started: dict[TicketId, Staged[_Prepared]] = {}  # plans that run beside the stream
         self._early: dict[
@@ -114,12 +115,27 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """The function that commits the batch, which is timed, and the frame cached for it until then."""
 
     @abstractmethod
-    def _stage(self, action: Action, at_ms: int) -> _Prepared:
-        """Prepare an action, such as by writing the files of an explicit rewrite; commits nothing."""
+    def stage(self, action: Action, at_ms: int) -> _Prepared:
+        """See `Executor.stage`."""
 
     @abstractmethod
-    def _execute(self, action: Action, prepared: _Prepared | None, tag: Tag) -> DataFrame | None:
-        """Execute one action, or commit what was staged of it; the command's result, not yet fetched."""
+    def execute(self, action: Action, prepared: _Prepared | None, tag: Tag) -> DataFrame | None:
+        """See `Executor.execute`; the command's result is not yet fetched."""
+
+    def step(self) -> AbstractContextManager[Measured]:
+        """See `Executor.step`."""
+        return self._meter.step()
+
+    def _other_executors(self) -> Executors:
+        """The executors of plans beside this engine itself, by the names that rules use."""
+        return {}
+
+    def _executor(self, name: str | None) -> Executor[_Prepared]:
+        return self if name in (None, OWN) else self._other_executors()[name]
+
+    def _untagged_commit(self, batch: Batch, tag: Tag) -> Tag | None:
+        """The tag, if the statement that commits the batch cannot write it into the version it makes."""
+        return None
 
     @abstractmethod
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
@@ -150,7 +166,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
             with self._meter.step() as committing:
                 committed = write()
             cached.unpersist(blocking=True)
-        observed, new = self._observe(at_ms)
+        observed, new = self._observe(at_ms, self._untagged_commit(batch, tag))
         untagged = tuple(version for version in new if version.tag is None)
         cost, compactions = self._split_inline(committing, committed, untagged)
         self._ledger.saw_inline(compactions, at_ms)
@@ -170,26 +186,26 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)
 
-    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int) -> Ticket:
-        ticket, staged = self._tickets.issue(plan, self.capabilities, at_ms, due_at_ms)
-        for position, action in staged.to_stage(plan, self._planning):
-            self._stage_into(staged, position, action, at_ms)
+    def schedule(self, plan: Plan, at_ms: int, due_at_ms: int, executor: str | None = None) -> Ticket:
+        chosen = self._executor(executor)
+        ticket, staged = self._tickets.issue(
+            plan, chosen.capabilities, chosen.planning, at_ms, due_at_ms, executor
+        )
+        for position, action in staged.to_stage(plan, chosen.planning):
+            try:
+                with chosen.step() as staging:
+                    staged.actions[position] = chosen.stage(action, at_ms)
+            except _REFUSED as error:
+                staged.error = one_line(error)
+            staged.cost += staging.cost
         return replace(ticket, scheduling_s=staged.cost.wall_s)
-
-    def _stage_into(self, staged: Staged[_Prepared], position: int, action: Action, at_ms: int) -> None:
-        try:
-            with self._meter.step() as staging:
-                staged.actions[position] = self._stage(action, at_ms)
-        except _REFUSED as error:
-            staged.error = one_line(error)
-        staged.cost += staging.cost
 
     def start(self, ticket: Ticket) -> None:
         """Only for plans whose commands return nothing."""
         staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms)
         if staged.veto is None and staged.error is None:
             self._started[ticket.id] = staged
-            self._beside.start(ticket.id, lambda: self._execute_all(ticket.plan, staged, tag, []))
+            self._beside.start(ticket.id, lambda: self._execute_all(ticket, staged, tag, []))
 
     def _enter_pool(self) -> None:
         """Where `spark.scheduler.mode` is FAIR, jobs of this thread share the cores with the stream's."""
@@ -203,8 +219,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
             error, took = self._beside.wait(ticket.id)
             cost += took
         elif is_executed:
-            with self._meter.step() as acting:
-                error = self._execute_all(ticket.plan, staged, tag, answers)
+            with self._executor(ticket.executor).step() as acting:
+                error = self._execute_all(ticket, staged, tag, answers)
             cost += acting.cost
         with self._meter.step() as answering:
             answer = self._answer(answers)
@@ -223,12 +239,13 @@ class SparkEngine(ABC, Generic[_Prepared]):
         return False
 
     def _execute_all(
-        self, plan: Plan, staged: Staged[_Prepared], tag: Tag, answers: list[DataFrame]
+        self, ticket: Ticket, staged: Staged[_Prepared], tag: Tag, answers: list[DataFrame]
     ) -> str | None:
         """Execute the actions in order until one fails; its error. Adds their results to `answers`."""
+        executor = self._executor(ticket.executor)
         try:
-            for position, action in enumerate(plan.actions):
-                answer = self._execute(action, staged.actions.get(position), tag)
+            for position, action in enumerate(ticket.plan.actions):
+                answer = executor.execute(action, staged.actions.get(position), tag)
                 if answer is not None:
                     answers.append(answer)
         except _REFUSED as error:
@@ -293,24 +310,35 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """The table as it is now, and its versions since the last time, whoever made them.
 
         Commands of some formats cannot write a tag. The step that called one passes its own tag as
-        `untagged_as`, for the new versions that have none. Those of a plan that runs beside the stream are
-        not among them, whichever step sees them first: they wait for the plan's own end.
+        `untagged_as`, for the new versions of this application that have none. Versions of a plan that runs
+        beside the stream are left out, whichever step sees them first: they wait for the plan's own end.
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
             self._ledger.follow(reading.live, at_ms)
-        self._ledger.saw_versions(reading.versions)
-        others = self._without_early(reading.versions)
-        versions = tuple(replace(version, tag=version.tag or untagged_as) for version in others)
+        attributed = [self._attributed(version, untagged_as) for version in reading.versions]
+        self._ledger.saw_versions(attributed)
+        versions = tuple(self._without_early(attributed))
         storage_bytes = reading.data_bytes + reading.metadata_bytes
         cost = replace(reading_cost.cost, requests=None)  # those of other readers than Spark are not counted
         observed = self._ledger.observation(cost, storage_bytes, reading.metadata_bytes)
         return observed, versions
 
-    def _without_early(self, versions: tuple[Version, ...]) -> Iterator[Version]:
-        """The versions but those of plans that run beside the stream, which are kept for these."""
+    def _attributed(self, version: Version, tag: Tag | None) -> Version:
+        """The version with this tag if this application made it, no plan beside the stream, without a tag."""
+        is_own = version.application in (None, self._spark.sparkContext.applicationId)
+        if version.tag is None and is_own and self._maker(version) is None:
+            return replace(version, tag=tag)
+        return version
+
+    def _maker(self, version: Version) -> TicketId | None:
+        """The plan beside the stream that made a version."""
+        return next((id_ for id_, staged in self._started.items() if self._made(version, staged)), None)
+
+    def _without_early(self, versions: Iterable[Version]) -> Iterator[Version]:
+        """The versions, except that versions of plans beside the stream are kept for the plan's end."""
         for version in versions:
-            maker = next((id_ for id_, staged in self._started.items() if self._made(version, staged)), None)
+            maker = self._maker(version)
             if maker is None:
                 yield version
             else:

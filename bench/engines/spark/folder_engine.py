@@ -8,17 +8,18 @@ from typing import Self, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from bench.engines.contract import Batch, Cost, InlineCompaction, TableSpec, Tag, Version
+from bench.engines.contract import TABLE_ID, Batch, InlineCompaction, TableSpec, Tag, Version
 from bench.engines.ledger import AnyLedger
 from bench.engines.spark import merge
 from bench.engines.spark.commit_watch import CommitWatch
-from bench.engines.spark.engine import TABLE, SparkEngine, Write
+from bench.engines.spark.engine import SparkEngine, Write
 from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader
 from bench.engines.spark.rows import cached, loader, new_rows, with_partition_columns
 from bench.engines.spark.session import use_namespace
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning
+from bench.results.values import Cost
 
 _CATALOG = "spark_catalog"  # which each of these formats replaces by its own
 _Prepared = TypeVar("_Prepared")
@@ -32,8 +33,8 @@ class FolderEngine(SparkEngine[_Prepared]):
         ledger: AnyLedger, planning: Planning, reader: ScanReader,
     ) -> None:  # fmt: skip
         self._folder, self._namespace = folder, namespace
-        self._location = str(folder / namespace / TABLE)
-        super().__init__(spark, meter, self._named(TABLE), spec, ledger, planning, reader)
+        self._location = str(folder / namespace / TABLE_ID)
+        super().__init__(spark, meter, self._named(TABLE_ID), spec, ledger, planning, reader)
 
     def _named(self, table: str) -> str:
         """The full name of a table or view of the namespace."""

@@ -17,6 +17,7 @@ def real_kind(
     options: Callable[[EngineSettings], Mapping[str, JsonValue]],
     setting_problem: SettingProblem = lambda name: None,
     drop_tables: Callable[[EngineSettings], None] | None = None,
+    executors: Mapping[str, frozenset[str]] | None = None,
 ) -> EngineKind:
     """An engine of real tables; see `EngineKind`.
 
@@ -29,6 +30,7 @@ def real_kind(
         options=options,
         setting_problem=setting_problem,
         drop_left=partial(_drop_left, drop_tables),
+        executors=executors or {},
         executors_memory_bytes=lambda engine: engine.executors_memory_bytes,
     )
 

@@ -11,12 +11,13 @@ from typing import Any
 import psutil
 from pyspark.sql import SparkSession
 
-from bench.engines.contract import NO_COST, Cost, SparkSettings
+from bench.engines.contract import SparkSettings
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.engines.spark.executor_memory import executor_memory_bytes
 from bench.engines.spark.jvm_threads import JvmThreads, ThreadTicks, spent_s
 from bench.engines.spark.peak_memory import PeakMemory
 from bench.engines.spark.s3_requests import s3_requests
+from bench.results.values import NO_COST, Cost
 
 
 @dataclass(frozen=True, slots=True)

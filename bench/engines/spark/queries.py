@@ -12,8 +12,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from bench.engines.contract import QueryOutcome, ScanWork
+from bench.engines.contract import QueryOutcome
 from bench.engines.spark.meter import Meter
+from bench.results.values import ScanWork
 
 # Leaves that read no table: empty and constant relations, and exchanges that another part of the plan reads.
 READS_NOTHING = frozenset({"LocalTableScanExec", "EmptyRelationExec", "ReusedExchangeExec"})

@@ -6,6 +6,7 @@ from pathlib import Path
 import psutil
 
 from bench.engines import runtime
+from bench.engines.executor import OWN
 from bench.engines.keys import bytes_text, value_text
 from bench.engines.registry import FORMATS, engine_kind
 from bench.engines.spark.master import parse_master
@@ -109,6 +110,7 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
     for spec in specs:
         rules = scenario.rules_of(spec)
         _check_needs(scenario, mode, f"strategy {spec.label!r}", needs[spec.label], rules)
+        _check_executors(scenario, mode, spec.label, rules)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)
 
 
@@ -170,6 +172,26 @@ def _check_needs(
             f"{scenario.name}: {part} needs {needed}, which the {mode} {scenario.table.format} engine "
             f"does not support; it supports {', '.join(sorted(able))}{''.join(instead) or _REMEDIES[mode]}"
         )
+
+
+def _check_executors(scenario: Scenario, mode: Mode, label: str, rules: Iterable[Rule]) -> None:
+    """Refuse an executor that the engine does not have, or that cannot execute what a rule may plan."""
+    executors = engine_kind(scenario.table.format, mode).executors
+    for rule in rules:
+        if rule.executor in (None, OWN):
+            continue
+        where = f"{scenario.name}: strategy {label!r}: executor = {rule.executor!r}"
+        if rule.executor not in executors:
+            raise ScenarioError(
+                f"{where}: the {mode} {scenario.table.format} engine has no such executor{_REMEDIES[mode]}"
+            )
+        missing = sorted(traits_of(rule.planner).needs - executors[rule.executor])
+        if missing:
+            raise ScenarioError(
+                f"{where} cannot execute {', '.join(missing)}, which planner {name_of(type(rule.planner))} "
+                f"may plan; it executes {', '.join(sorted(executors[rule.executor]))}: use another planner, "
+                "or leave the executor out"
+            )
 
 
 def _planners(rules: Iterable[Rule]) -> dict[str, str]:

@@ -14,8 +14,7 @@ from bench.results.records import SHARED_JVM, Manifest, Mode
 from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker import provenance
-from bench.runs.worker.warm_up import planners_of
-from bench.scenario.plugins import in_words
+from bench.runs.worker.warm_up import planners_of, words_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults
 from strategies.never import Never
@@ -122,7 +121,10 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
 
 def _warm_up(scenario: Scenario) -> JsonValue:
     """What every run of the scenario warms up with: another planner in its file changes it for all runs."""
-    return {"rounds": scenario.warm_up_rounds, "planners": [in_words(one) for one in planners_of(scenario)]}
+    return {
+        "rounds": scenario.warm_up_rounds,
+        "planners": [words_of(*pair) for pair in planners_of(scenario)],
+    }
 
 
 def shape_hash(scenario: Scenario) -> str:

@@ -21,9 +21,11 @@ from bench.engines.spark.master import parse_master
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock
-from bench.replay.loop import Loop, ReplayTimes
 from bench.replay.recorder import Recorder, utc_now, without_secrets
+from bench.replay.replay import replay
+from bench.replay.step_log import ReplayTimes
 from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
+from bench.results.values import Cost
 from bench.runs.jobs import RunJob
 from bench.runs.settings import engine_settings, strategy_of
 from bench.runs.worker.content_check import check_content
@@ -154,12 +156,7 @@ class Run:
             stack.callback(engine.drop)
         stack.callback(engine.drop_control)
         engine.make_control(self._scenario.primary_probe, tuple(self._control_batches()))
-        clock = ModelledClock() if self._job.mode == "simulated" else SystemClock()
-        loop = Loop(
-            self._scenario, self._strategy(), engine, self._recorder, clock,
-            self._after_compaction(engine), self._size_model(), self._job.repetition,
-        )  # fmt: skip
-        self._times = self._replayed(loop)
+        self._times = self._replayed(engine)
         self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))
         self._executors_memory_bytes = self._kind.executors_memory_bytes(engine)
         if self._kind.content_bytes is not None:
@@ -167,13 +164,23 @@ class Run:
         if self._job.verify != "off":
             self._check(engine, self._scenario.commits_count)
 
-    def _replayed(self, loop: Loop) -> ReplayTimes:
+    def _replayed(self, engine: Engine) -> ReplayTimes:
         """Replay the whole stream; returns where its real seconds went, whichever clock the records use."""
         stopwatch, neighbours = SystemClock(), Neighbours(parse_master(self._scenario.spark.master))
-        loop.run(self._batches())
+        times = replay(
+            self._scenario,
+            self._strategy(),
+            engine,
+            self._batches(),
+            self._recorder,
+            ModelledClock() if self._job.mode == "simulated" else SystemClock(),
+            after_compaction=self._after_compaction(engine),
+            size_model=self._size_model(),
+            repetition=self._job.repetition,
+        )
         loop_s = stopwatch.now_s()
         self._other_cores = neighbours.cores()
-        return replace(loop.times, loop_s=loop_s)
+        return replace(times, loop_s=loop_s)
 
     def _batches(self) -> Iterator[Batch]:
         """What the strategy's writer commits at each tick."""
@@ -274,7 +281,7 @@ class Run:
         clock = SystemClock()
         yield
         self._recorder.write(
-            PhaseRecord(tick=0, at_ms=0, written_utc=utc_now(), name=name, wall_s=clock.now_s())
+            PhaseRecord(tick=0, at_ms=0, written_utc=utc_now(), name=name, cost=Cost(wall_s=clock.now_s()))
         )
 
 

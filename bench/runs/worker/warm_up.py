@@ -16,11 +16,11 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.engines.contract import NO_COST, Batch, Change, Engine, Outcome, Probe
+from bench.engines.contract import Batch, Engine, Outcome, Probe
 from bench.replay.clock import SystemClock
-from bench.replay.fields import cost_fields
 from bench.replay.recorder import utc_now
 from bench.results.records import WarmUpRecord
+from bench.results.values import NO_COST, Change
 from bench.runs.worker.warm_up_load import scaled_load
 from bench.scenario.plugins import in_words, name_of
 from bench.scenario.scenario import Scenario
@@ -50,26 +50,35 @@ def warm_up(
         return
     target_bytes = scenario.table.target_file_size_bytes
     loads = [scaled_load(batch, target_bytes, scratch) for batch in batches if batch.spec.is_initial]
-    for number, planner in enumerate(planners_of(scenario) or (None,), 1):
+    for number, (planner, executor) in enumerate(planners_of(scenario) or ((None, None),), 1):
         table = engine.sibling(f"warm_up_{number}")
         table.create()
         for load in loads:
             table.commit(load, load.spec.at_ms)
-        rounds = _Rounds(scenario, table, planner, stream)
+        rounds = _Rounds(scenario, table, planner, executor, stream)
         for _ in range(scenario.warm_up_rounds):
             write(rounds.next())
         table.drop()
 
 
-def planners_of(scenario: Scenario) -> tuple[Planner, ...]:
-    """The distinct planners of all strategies and of the maintenance, in order, but for `Never`."""
+def planners_of(scenario: Scenario) -> tuple[tuple[Planner, str | None], ...]:
+    """The planners of all strategies and of the maintenance, except `Never`, each with its executor.
+
+    In order, and each combination once.
+    """
     rules = [rule for spec in scenario.strategies for rule in spec.strategy.rules]
     rules += scenario.maintenance
-    distinct: list[Planner] = []
+    distinct: list[tuple[Planner, str | None]] = []
     for rule in rules:
-        if rule.planner not in distinct and not isinstance(rule.planner, Never):
-            distinct.append(rule.planner)
+        pair = rule.planner, rule.executor
+        if pair not in distinct and not isinstance(rule.planner, Never):
+            distinct.append(pair)
     return tuple(distinct)
+
+
+def words_of(planner: Planner, executor: str | None) -> str:
+    """A planner with its options, and its executor if that is not the engine's own."""
+    return in_words(planner) + (f" by {executor}" if executor else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +99,15 @@ class _Rounds:
     """The rounds of one planner on its own table. The stream is repeated if they need more commits."""
 
     def __init__(
-        self, scenario: Scenario, table: Engine, planner: Planner | None, stream: Sequence[Batch]
+        self,
+        scenario: Scenario,
+        table: Engine,
+        planner: Planner | None,
+        executor: str | None,
+        stream: Sequence[Batch],
     ) -> None:
-        self._scenario, self._table, self._planner = scenario, table, planner
+        self._scenario, self._table = scenario, table
+        self._planner, self._executor = planner, executor
         self._stream: Iterator[Batch] = itertools.cycle(stream)
         self._number = 0
         self._at_ms = 0
@@ -121,7 +136,7 @@ class _Rounds:
     def _commit(self) -> None:
         self._at_ms += self._scenario.commit_interval_ms
         observed = self._table.commit(next(self._stream), self._at_ms).observed
-        self._delete_rows = observed.delete_rows
+        self._delete_rows = observed.table.delete_rows or 0
 
     def _query(self, probes: Sequence[Probe]) -> None:
         for probe in probes:
@@ -142,9 +157,9 @@ class _Rounds:
         else:
             return None
         delete_rows = self._delete_rows
-        ticket = self._table.schedule(plan, self._at_ms, self._at_ms)
+        ticket = self._table.schedule(plan, self._at_ms, self._at_ms, self._executor)
         outcome = self._table.complete(ticket, self._at_ms)
-        self._delete_rows = outcome.observed.delete_rows
+        self._delete_rows = outcome.observed.table.delete_rows or 0
         return _Act(plan, delete_rows, outcome)
 
     def _state(self) -> TableState:
@@ -160,26 +175,22 @@ class _Rounds:
         """The record of a round: the costs of all its plans, and what the last one did."""
         last = acts[-1] if acts else None
         outcome = last.outcome if last else None
-        change = outcome.change if outcome else Change()
         return WarmUpRecord(
-            **cost_fields(sum((act.outcome.cost for act in acts), NO_COST)),
             tick=0,
             at_ms=self._at_ms,
             written_utc=utc_now(),
             role="compactor",
+            cost=sum((act.outcome.cost for act in acts), NO_COST),
             version=outcome.observed.version if outcome else None,
             status=outcome.status if outcome else "nothing_to_do",
             error=outcome.error if outcome else None,
             planner=name_of(type(self._planner)) if self._planner else "",
-            options=in_words(self._planner) if self._planner else "",
+            options=words_of(self._planner, self._executor) if self._planner else "",
             round=self._number,
             commits_count=commits_count,
             acted=last is not None and last.changed_table,
             actions=[describe_action(action) for action in last.plan.actions] if last else [],
-            files_removed_count=change.files_removed_count,
-            files_added_count=change.files_added_count,
-            delete_files_removed_count=change.delete_files_removed_count,
-            delete_files_added_count=change.delete_files_added_count,
+            change=outcome.change if outcome else Change(),
             delete_rows_before=last.delete_rows_before if last else self._delete_rows,
             delete_rows_after=self._delete_rows,
             round_s=round_s,

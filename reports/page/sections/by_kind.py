@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from bench.results.figures import all_known
 from bench.results.records import CompactionRecord
@@ -30,7 +31,8 @@ def compactions_by_kind(group: RunGroup) -> Table | None:
     if not any(record.plan_kind for records in by_kind.values() for record in records):
         return None
     timings = (
-        seconds(_known_sum(records, name) for records in by_kind.values()) for name in ("wall_s", "own_cpu_s")
+        seconds(_known_sum(records, name) for records in by_kind.values())
+        for name in ("cost.wall_s", "cost.own_cpu_s")
     )
     rows = (
         (Cell(Verbatim(label)), Cell(Verbatim(kind)), *_counts(records), Cell(wall_s), Cell(cpu_s))
@@ -47,17 +49,17 @@ def kind_of(record: CompactionRecord) -> str:
 
 def _counts(records: Sequence[CompactionRecord]) -> tuple[Cell, ...]:
     data, deletes = (
-        arrow(*(human_count(_sum(records, f"{files}_{way}_count")) for way in ("removed", "added")))
+        arrow(*(human_count(_sum(records, f"change.{files}_{way}_count")) for way in ("removed", "added")))
         for files in ("files", "delete_files")
     )
-    sizes = (human_bytes(_sum(records, name)) for name in ("replaced_bytes", "added_bytes"))
+    sizes = (human_bytes(_sum(records, name)) for name in ("change.replaced_bytes", "change.added_bytes"))
     return tuple(Cell(text) for text in (human_count(len(records)), data, deletes, *sizes))
 
 
 def _sum(records: Sequence[CompactionRecord], name: str) -> float:
-    return float(sum(getattr(record, name) for record in records))
+    return float(sum(map(attrgetter(name), records)))
 
 
 def _known_sum(records: Sequence[CompactionRecord], name: str) -> float | None:
-    known = all_known(getattr(record, name) for record in records)
+    known = all_known(map(attrgetter(name), records))
     return None if known is None else float(sum(known))

@@ -156,7 +156,7 @@ def _shared(group: RunGroup) -> Iterator[Caution]:
     affected = {
         run.manifest.strategy: None
         for run in group.usable_runs
-        if any(record.is_shared for record in run.of(CompactionRecord))
+        if any(record.cost.is_shared for record in run.of(CompactionRecord))
     }
     if affected:
         text = (

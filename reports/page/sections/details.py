@@ -1,5 +1,6 @@
 """The tables behind the summary: each compaction, each query, each rule, each metric, each forecast."""
 
+from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.rows import METRICS, Metric, Row
 from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
@@ -16,15 +17,16 @@ _BEFORE_AFTER = arrow("before", "after")
 
 def compactions(group: RunGroup) -> tuple[Table, ...]:
     """Every compaction of the first usable run of each strategy that tried one, in order."""
-    by_strategy = ((label, run.of(CompactionRecord)) for label, run in group.first_runs.items())
-    return tuple(_compactions(group, label, records) for label, records in by_strategy if records)
+    by_strategy = ((label, query_effects(run)) for label, run in group.first_runs.items())
+    return tuple(_compactions(group, label, effects) for label, effects in by_strategy if effects)
 
 
-def _compactions(group: RunGroup, label: str, records: tuple[CompactionRecord, ...]) -> Table:
+def _compactions(group: RunGroup, label: str, effects: tuple[QueryEffect, ...]) -> Table:
+    records = [effect.compaction for effect in effects]
     files, deleted = (words.capitalize() for words in group.delete_words)
     has_kinds = any(c.plan_kind for c in records)
-    has_deletes = any(c.delete_files_before_count for c in records)
-    unit, queries = durations([*(c.query_before_s for c in records), *(c.query_after_s for c in records)])
+    has_deletes = any(c.before.delete_files_count for c in records)
+    unit, queries = durations([*(e.query_before_s for e in effects), *(e.query_after_s for e in effects)])
     columns = (
         Column("At"), Column("Status", is_number=False),
         *((Column("Kind", is_number=False),) if has_kinds else ()), Column("Reason", is_number=False),
@@ -33,7 +35,7 @@ def _compactions(group: RunGroup, label: str, records: tuple[CompactionRecord, .
         Column(f"Live bytes {_BEFORE_AFTER}"), Column("Added"), Column("Time", "s"), Column("CPU", "s"),
         Column("Query before", unit), Column("Query after", unit),
     )  # fmt: skip
-    costs = (seconds(getattr(c, name) for c in records) for name in ("wall_s", "own_cpu_s"))
+    costs = (seconds(getattr(c.cost, name) for c in records) for name in ("wall_s", "own_cpu_s"))
     timings = zip(*costs, queries[: len(records)], queries[len(records) :], strict=True)
     rows = tuple(
         (*_compaction(c, has_kinds, has_deletes), *(Cell(text) for text in times))
@@ -46,18 +48,18 @@ def _compactions(group: RunGroup, label: str, records: tuple[CompactionRecord, .
 def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tuple[Cell, ...]:
     error = Verbatim(c.error[:_ERROR_CHARACTERS]) if c.error else ""
     deletes = (
-        Cell(arrow(human_count(c.delete_files_before_count), human_count(c.delete_files_after_count))),
-        Cell(format_value("count", c.delete_rows_after)),
+        Cell(arrow(human_count(c.before.delete_files_count), human_count(c.after.delete_files_count))),
+        Cell(format_value("count", c.after.delete_rows)),
     )
     return (
         Cell(human_duration(c.at_ms / 1000)),
         Cell(Verbatim(c.status), error),
         *((Cell(Verbatim(c.plan_kind)),) if has_kinds else ()),
         Cell(Verbatim(c.reason)),
-        Cell(arrow(human_count(c.files_before_count), human_count(c.files_after_count))),
+        Cell(arrow(human_count(c.before.data_files_count), human_count(c.after.data_files_count))),
         *(deletes if has_deletes else ()),
-        Cell(arrow(human_bytes(c.live_before_bytes), human_bytes(c.live_after_bytes))),
-        Cell(human_bytes(c.added_bytes)),
+        Cell(arrow(human_bytes(c.before.live_bytes), human_bytes(c.after.live_bytes))),
+        Cell(human_bytes(c.change.added_bytes)),
     )
 
 
@@ -215,7 +217,7 @@ def _forecast_sums(group: RunGroup) -> dict[tuple[str, str], tuple[int, float, f
         for c in run.of(CompactionRecord):
             for name, expected in (c.forecast or {}).items():
                 count, forecast, actual = sums.get((label, name), (0, 0.0, 0.0))
-                recorded = getattr(c, name, None) if name in CompactionRecord.model_fields else None
+                recorded = getattr(c.change, name, None)
                 total = (
                     actual + recorded if actual is not None and isinstance(recorded, int | float) else None
                 )

@@ -36,7 +36,7 @@ def requests(group: RunGroup) -> Table | None:
     rows = []
     for label, run in group.first_runs.items():
         for name, steps_of in _STEPS:
-            sent = [step.own_requests for step in steps_of(run)]
+            sent = [step.cost.own_requests for step in steps_of(run)]
             counted = [one for one in sent if one is not None]
             if any(counted) and len(counted) == len(sent):
                 cells = (

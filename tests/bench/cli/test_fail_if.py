@@ -52,7 +52,7 @@ def slower(folder, factor, strategy=""):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         for line in lines:
             if line["kind"] == "query":
-                line["wall_s"] *= factor
+                line["cost"]["wall_s"] *= factor
         path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 

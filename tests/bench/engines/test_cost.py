@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.contract import NO_COST, Cost
+from bench.results.values import NO_COST, Cost
 
 SECONDS = st.integers(0, 2**20).map(lambda ticks: ticks / 64)  # their sums are exact
 PEAKS = st.none() | st.integers(0, 2**50)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from change_batches import Change as RowChange
+from change_batches import ModelTable
 from engine_factories import SIMULATED, needs, never
 from engine_sheet import UNKNOWN_OPTION
 from engine_streams import (
@@ -20,8 +22,10 @@ from engine_streams import (
     snapshots,
     without_rows,
 )
+from upsert_commits import changes
 
-from bench.engines.contract import Probe, Tag
+from bench.engines.contract import Batch, Probe, Tag
+from bench.engines.registry import FORMATS
 from bench.errors import EngineError
 from bench.scenario.kept_back import kept_back
 from strategies.plan import Capability, Compact, Plan, Reason
@@ -52,16 +56,16 @@ def test_create_makes_an_empty_table(engine, sheet):
 @needs(answer="writes_a_file_per_task")
 def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
-    assert [o.observed.data_files_count for o in outcomes] == [3, 7, 11]
+    assert [o.observed.table.data_files_count for o in outcomes] == [3, 7, 11]
     seen = outcomes[-1].observed
-    assert (seen.delete_files_count, seen.delete_rows) == (0, 0)
-    assert set(seen.delete_counts.values()) <= {0}
-    assert [o.observed.rows for o in outcomes] == [60, 100, 140]
+    assert (seen.table.delete_files_count, seen.table.delete_rows) == (0, 0)
+    assert seen.table.equality_files_count in (0, None)
+    assert [o.observed.table.rows for o in outcomes] == [60, 100, 140]
     assert [o.change.files_added_count for o in outcomes] == [3, 4, 4]
     assert [snapshots(o) for o in outcomes] == [1, 1, 1]
     state = engine.state(120_000)
     assert state.size_bytes == sum(f.size_bytes for f in state.data_files)
-    assert state.size_bytes == outcomes[-1].observed.live_bytes
+    assert state.size_bytes == outcomes[-1].observed.table.live_bytes
     assert state.size_bytes == sum(o.change.added_bytes for o in outcomes)
     assert state.partitions[""].files_count == 11
     assert sorted(f.added_at_ms for f in state.data_files) == [0] * 3 + [60_000] * 4 + [120_000] * 4
@@ -100,7 +104,9 @@ def test_a_commit_reports_what_it_cost_and_its_metadata(engine, stream):
     assert 0 < outcome.cost.executor_cpu_s < outcome.cost.cpu_s
     assert outcome.cost.wall_s > 0
     assert outcome.change.metadata_files_count > 0
-    assert outcome.observed.storage_bytes > outcome.observed.live_bytes  # metadata is on storage too
+    assert (
+        outcome.observed.table.storage_bytes > outcome.observed.table.live_bytes
+    )  # metadata is on storage too
 
 
 def test_an_empty_commit_changes_nothing(engine, stream):
@@ -109,7 +115,7 @@ def test_an_empty_commit_changes_nothing(engine, stream):
     outcome = engine.commit(without_rows(stream[2]), 120_000)
     assert outcome.cost.wall_s == outcome.prepare_s == 0
     assert (snapshots(outcome), outcome.change.metadata_bytes) == (0, 0)
-    assert outcome.observed.data_files_count == len(before.data_files) > 0
+    assert outcome.observed.table.data_files_count == len(before.data_files) > 0
     assert engine.state(120_000).commits_total_count == before.commits_total_count == 1
 
 
@@ -127,7 +133,7 @@ def test_rows_of_several_commits_are_written_by_as_many_writers_as_those_of_one(
     engine.commit(load, 0)
     outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in commits]
     assert [outcome.change.files_added_count for outcome in outcomes] == [0, 4, 0, 4]
-    assert [outcome.observed.rows for outcome in outcomes] == [60, 140, 140, 220]
+    assert [outcome.observed.table.rows for outcome in outcomes] == [60, 140, 140, 220]
     assert engine.state(240_000).commits_total_count == 2
     assert content_of(engine, stream[:5], tmp_path / "dump").equal
 
@@ -147,9 +153,9 @@ def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     assert (outcome.status, outcome.error) == ("ok", None)
     change = outcome.change
     assert (change.files_removed_count, change.files_added_count) == (11, 1)
-    assert (outcome.observed.data_files_count, outcome.observed.rows) == (1, 140)
+    assert (outcome.observed.table.data_files_count, outcome.observed.table.rows) == (1, 140)
     assert change.replaced_bytes == live_bytes
-    assert change.added_bytes == outcome.observed.live_bytes
+    assert change.added_bytes == outcome.observed.table.live_bytes
     assert outcome.cost.wall_s > 0
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
     (seen,) = engine.state(120_000).compactions
@@ -248,6 +254,45 @@ def test_every_commit_returns_the_version_it_made_under_its_own_tag(engine, stre
     check_versions_follow(engine, outcomes)
 
 
+def test_every_way_to_change_rows_returns_a_version_under_its_own_tag(engine_key, make_engine, tmp_path):
+    """Whatever commits, a trigger that counts commits has to see it, and no other step may be credited."""
+    writer = FORMATS[engine_key.table_format].writer
+    able = [
+        mode
+        for mode in writer.upsert_modes
+        if writer.needs(keys_of(engine_key), mode) <= engine_key.capabilities
+    ]
+    assert able
+    for mode in able:
+        engine = make_engine(upsert_mode=mode)
+        engine.create()
+        for count, batch in enumerate(changing_batches(engine_key, tmp_path / mode), 1):
+            outcome = engine.commit(batch, batch.spec.at_ms)
+            tag = Tag.of_commit(batch.spec, batch.spec.at_ms)
+            assert [version.tag for version in outcome.versions] == [tag], mode
+            assert outcome.change.files_added_count + outcome.change.delete_files_added_count > 0
+            state = engine.state(batch.spec.at_ms)
+            assert state.commits_total_count == count, mode
+        engine.drop()
+
+
+def keys_of(engine_key):
+    """The keys of a [table] with the format's defaults."""
+    model = FORMATS[engine_key.table_format].table.keys
+    return model.model_validate({"format": engine_key.table_format, "target_file_size": "8MiB"})
+
+
+def changing_batches(engine_key, folder):
+    """A commit of 20 new rows, and one that changes three and deletes two; without rows where simulated."""
+    if engine_key.is_real:
+        model = ModelTable(folder)
+        yield model.commit([RowChange(key, "Oslo") for key in range(20)])
+        yield model.commit([RowChange(key, "Rome" if key < 3 else None) for key in range(5)])
+        return
+    for spec in (changes(1, 0, inserts=20), changes(2, 20, updates=3, deletes=2)):
+        yield Batch(spec, (), spec.expected_bytes, is_cdc=True)
+
+
 @needs(COMPACT, REWRITE)
 def test_every_compaction_returns_the_version_it_made_under_its_own_tag(engine, stream):
     commits = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
@@ -288,8 +333,7 @@ def test_a_plan_is_vetoed_where_it_cannot_be_judged(engine, stream, sheet, monke
     def unreadable(*args):
         raise error("two deletion vectors for one file")
 
-    planning = replace(engine._tickets._planning, **{rule: unreadable})
-    monkeypatch.setattr(engine._tickets, "_planning", planning)
+    monkeypatch.setattr(engine, "planning", replace(engine.planning, **{rule: unreadable}))
     before = files(engine)
     outcome = execute(engine, plan(Compact(None, sheet.compact_two)), 60_000)
     if (rule, error) == ("preview", ValueError):  # an effect that is not known is no reason to refuse a plan

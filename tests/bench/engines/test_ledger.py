@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.contract import LOAD_STEP, NO_COST, Change, Cost, Tag, Ticket, TicketId, Version
+from bench.engines.contract import LOAD_STEP, Tag, Ticket, TicketId, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.ledger import HISTORY_LIMIT, Ledger, compaction_seen, pending_plan
+from bench.results.values import NO_COST, Change, Cost
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.plan import Compact, FileGroup, Plan, Reason, Rewrite
 from strategies.preview import NoPreview, PlanPreview, Preview, RewriteGroup
@@ -207,13 +208,13 @@ def observed(ledger):
 
 def test_a_format_counts_its_own_delete_files_and_a_zero_is_a_count():
     ledger = iceberg_ledger(100, {})
-    assert observed(ledger).delete_counts == {"equality_files_count": 0}
+    assert observed(ledger).table.equality_files_count == 0
     kinds = {"e": DeleteKind.EQUALITY, "f": DeleteKind.EQUALITY, "p": DeleteKind.POSITION}
     ledger.add([IcebergDeleteFile(path, 1, 1, kind=kind) for path, kind in kinds.items()], 0)
-    assert observed(ledger).delete_counts == {"equality_files_count": 2}
+    assert observed(ledger).table.equality_files_count == 2
     ledger.remove(["e", "p"])
-    assert observed(ledger).delete_counts == {"equality_files_count": 1}
-    assert observed(ledger_of()).delete_counts == {}
+    assert observed(ledger).table.equality_files_count == 1
+    assert observed(ledger_of()).table.equality_files_count is None
 
 
 def added(ledger):
@@ -290,13 +291,13 @@ def test_an_observation_names_the_partitions_that_were_rewritten_since_the_last_
 
 def test_an_observation_knows_how_long_the_oldest_delete_file_has_waited():
     ledger = ledger_of()
-    assert ledger.observation(NO_COST, 0, 0).oldest_delete_at_ms is None
+    assert ledger.observation(NO_COST, 0, 0).table.oldest_delete_at_ms is None
     ledger.add([delete("a")], 60)
     ledger.add([delete("b")], 120)
     ledger.follow({"a": delete("a", 2), "b": delete("b")}, 180)  # its description changes, not its age
-    assert ledger.observation(NO_COST, 0, 0).oldest_delete_at_ms == 60
+    assert ledger.observation(NO_COST, 0, 0).table.oldest_delete_at_ms == 60
     ledger.remove(["a"])
-    assert ledger.observation(NO_COST, 0, 0).oldest_delete_at_ms == 120
+    assert ledger.observation(NO_COST, 0, 0).table.oldest_delete_at_ms == 120
 
 
 def test_an_observation_has_the_bytes_of_delete_files_by_partition():
@@ -311,5 +312,5 @@ def test_an_observation_has_the_bytes_of_delete_files_by_partition():
         0,
     )
     seen = ledger.observation(NO_COST, 0, 0)
-    assert seen.delete_bytes == {"p=1": 12, "p=2": 1}
-    assert seen.data_bytes_beside == {"p=1": 30, "p=2": 0, "p=3": 1}
+    assert seen.table.delete_bytes_by_partition == {"p=1": 12, "p=2": 1}
+    assert seen.table.data_bytes_by_partition == {"p=1": 30, "p=2": 0, "p=3": 1}

@@ -1,3 +1,4 @@
+from dataclasses import fields
 from functools import partial
 
 import pytest
@@ -12,9 +13,10 @@ from bench.engines.iceberg.simulation import simulated_table
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
 from bench.replay.forecast import forecast
-from bench.replay.loop import Loop
 from bench.replay.recorder import Recorder
+from bench.replay.replay import replay
 from bench.results.records import CompactionRecord, parse_record
+from bench.results.values import Change
 from strategies.hudi.compact import Compaction
 from strategies.hudi.preview import preview_action as hudi_preview
 from strategies.iceberg.commands import Command
@@ -42,13 +44,13 @@ def forecast_of(planned, seen, sizes):
     return forecast(Ticket(TicketId(1), planned, preview, 60_000, 60_000), sizes)
 
 
-def test_a_forecast_has_the_figures_of_a_compaction_record_by_their_names():
+def test_a_forecast_has_the_figures_of_a_change_by_their_names():
     told = forecast_of(plan(Compact()), state([MIB] * 6), size_model)
     assert told == {
         "files_removed_count": 6, "files_added_count": 1, "replaced_bytes": 6 * MIB,
         "added_bytes": 1_000 + 60,
     }  # fmt: skip
-    assert told.keys() <= CompactionRecord.model_fields.keys()
+    assert told.keys() <= {field.name for field in fields(Change)}
 
 
 def test_each_file_that_comes_out_is_sized_by_its_own_rows():
@@ -155,13 +157,12 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
     with Recorder(tmp_path / "events.jsonl") as recorder:
         model = size_model if with_model else None
         strategy = ActiveStrategy("every-2min", strategies)
-        loop = Loop(scenario, strategy, engine, recorder, ModelledClock(), None, model)
-        loop.run(stream_of(scenario))
+        replay(scenario, strategy, engine, stream_of(scenario), recorder, ModelledClock(), size_model=model)
     records = [parse_record(line) for line in (tmp_path / "events.jsonl").read_bytes().splitlines()]
     (compaction,) = (r for r in records if isinstance(r, CompactionRecord))
-    assert (compaction.files_removed_count, compaction.files_added_count) == (16, 1)
+    assert (compaction.change.files_removed_count, compaction.change.files_added_count) == (16, 1)
     expected = {"files_removed_count": 16, "files_added_count": 1, "added_bytes": 1_000 + 160}
     if with_model:
-        assert compaction.forecast == {**expected, "replaced_bytes": compaction.replaced_bytes}
+        assert compaction.forecast == {**expected, "replaced_bytes": compaction.change.replaced_bytes}
     else:
         assert compaction.forecast is None

@@ -91,9 +91,9 @@ def test_compactions_of_the_same_partitions_may_have_other_files():
         assert not pair.same_partitions
 
 
-def test_partitions_that_an_early_record_lacks_are_not_known():
-    early, now = ([due(2), done(2, partitions=names), end()] for names in ([], ["a"]))
-    (pair,) = side_by_side(both(early, now))
+def test_partitions_that_a_record_does_not_name_are_not_known():
+    unnamed, named = ([due(2), done(2, partitions=names), end()] for names in (None, ["a"]))
+    (pair,) = side_by_side(both(unnamed, named))
     assert pair.same_files
     assert not pair.same_partitions
 
@@ -103,7 +103,7 @@ def test_runs_that_agree_are_the_same_throughout():
     assert [(pair.tick, pair.at_ms) for pair in pairs] == [(1, 60_000), (2, 120_000), (3, 180_000)]
     assert all(pair.same_decision and pair.same_files for pair in pairs)
     assert [bool(any(pair.compactions)) for pair in pairs] == [False, True, False]
-    assert [c.added_bytes for c in pairs[1].compactions] == [5_120, 5_632]
+    assert [c.change.added_bytes for c in pairs[1].compactions] == [5_120, 5_632]
 
 
 @pytest.mark.parametrize(

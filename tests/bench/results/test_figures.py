@@ -20,11 +20,9 @@ def value(name, *records, **changes):
 
 
 COMPACTIONS = (
-    compaction(status="ok", wall_s=4.0, cpu_s=8.0, executor_cpu_s=2.0, added_bytes=300, replaced_bytes=400,
-               query_before_s=0.5, query_after_s=0.2),
+    compaction(status="ok", wall_s=4.0, cpu_s=8.0, executor_cpu_s=2.0, added_bytes=300, replaced_bytes=400),
     compaction(status="noop", wall_s=1.0, cpu_s=1.5, executor_cpu_s=0.0),
-    compaction(status="ok", wall_s=6.0, cpu_s=9.0, executor_cpu_s=3.0, added_bytes=100, replaced_bytes=200,
-               query_before_s=0.7, query_after_s=0.4),
+    compaction(status="ok", wall_s=6.0, cpu_s=9.0, executor_cpu_s=3.0, added_bytes=100, replaced_bytes=200),
     compaction(status="failed", wall_s=2.0, cpu_s=2.5, executor_cpu_s=1.0, added_bytes=50, replaced_bytes=60),
     compaction(status="vetoed", wall_s=0.5, cpu_s=0.5, executor_cpu_s=0.0),
 )  # fmt: skip
@@ -42,8 +40,6 @@ COMPACTIONS = (
         ("compaction_executor_cpu_s", 6.0),  # 2 + 3 + 1
         ("compaction_added_bytes", 450),  # 300 + 100 + 50
         ("compaction_replaced_bytes", 660),  # 400 + 200 + 60
-        ("query_before_s", 0.6),  # (0.5 + 0.7) / 2, the effective ones
-        ("query_after_s", 0.3),  # (0.2 + 0.4) / 2
         ("overlapped_commits", 0.1),  # the longest took 6 of 60 s
         ("duty_cycle", 0.0225),  # 13.5 of 600 s
     ],
@@ -69,7 +65,7 @@ def test_figures_of_compactions(name, expected):
 def test_no_progress_is_as_much_out_as_in(files, deletes, rows, expected):
     fields = {
         "files_removed_count": files[0], "files_added_count": files[1],
-        "rows_before": rows[0], "rows_after": rows[1],
+        "before_rows": rows[0], "after_rows": rows[1],
         "delete_files_removed_count": deletes[0], "delete_files_added_count": deletes[1],
     }  # fmt: skip
     assert value("ineffective_compactions", compaction(**fields)) == expected
@@ -181,10 +177,12 @@ def test_a_commit_returns_after_the_compactions_that_it_ran():
 
 def test_a_commit_waits_for_its_batch_while_a_compaction_beside_the_stream_runs():
     beside = compaction(started_s=10.0, ended_s=14.0, is_shared=True)
-    delayed = commit(started_s=13.0, prepare_s=3.5, wall_s=1.0)  # prepared from 9.5 to 13: 3 s beside it
+    delayed = commit(
+        started_s=13.0, ended_s=14.0, prepare_s=3.5, wall_s=1.0
+    )  # prepared from 9.5 to 13: 3 s beside it
     assert value("commit_returned_p95_s", beside, delayed) == 4.0
     assert value("commit_p95_s", beside, delayed) == 1.0
-    later = commit(started_s=20.0, prepare_s=3.5, wall_s=1.0)
+    later = commit(started_s=20.0, ended_s=21.0, prepare_s=3.5, wall_s=1.0)
     assert value("commit_returned_p95_s", beside, later) == 1.0
     within = compaction(started_s=10.0, ended_s=14.0)  # of the stream's own thread: nothing overlaps
     assert value("commit_returned_p95_s", within, delayed) == 1.0
@@ -193,7 +191,7 @@ def test_a_commit_waits_for_its_batch_while_a_compaction_beside_the_stream_runs(
 def test_what_was_not_counted_is_no_figure():
     observations = (
         observed(tick=1, delete_files_count=4, delete_rows=8),
-        observed(tick=2, delete_files_count=2),
+        observed(tick=2, delete_files_count=2, delete_rows=None),
     )
     assert value("delete_files_mean", *observations) == 3
     assert value("delete_rows_mean", *observations) is None

@@ -20,9 +20,9 @@ def test_a_compaction_beside_the_stream_is_dated_by_the_first_look_after_its_end
     *looks, found = landed([*LOOKS, beside])
     assert looks == LOOKS
     assert (found.tick, found.at_ms, found.scheduled_at_ms) == (3, 180_000, beside.scheduled_at_ms)
-    assert (found.files_before_count, found.files_after_count) == (2, 3)
-    assert (found.delete_files_before_count, found.delete_files_after_count) == (3, 2)
-    assert (found.started_s, found.wall_s) == (beside.started_s, beside.wall_s)
+    assert (found.before.data_files_count, found.after.data_files_count) == (2, 3)
+    assert (found.before.delete_files_count, found.after.delete_files_count) == (3, 2)
+    assert (found.span, found.cost) == (beside.span, beside.cost)
 
 
 def test_a_look_that_began_before_the_end_does_not_show_it():
@@ -37,7 +37,7 @@ def test_one_that_ends_after_the_last_look_stays_where_it_was_recorded():
 
 @given(st.booleans(), st.floats(0, 50))
 def test_all_other_records_stay_as_they_are(is_inline, ended_s):
-    in_turn = compaction(ended_s=ended_s, is_inline=is_inline, is_shared=is_inline)
+    in_turn = compaction(started_s=0.0, ended_s=ended_s, is_inline=is_inline, is_shared=is_inline)
     assert landed([in_turn, *LOOKS]) == (in_turn, *LOOKS)
 
 

@@ -29,5 +29,5 @@ def test_other_probes_have_windows_of_their_own():
 def test_a_mean_needs_every_value():
     made = manifest()
     assert mean_wall_s(made, []) is None
-    assert mean_over_time(made, [query(), query(files_count=None)], lambda q: q.files_count) is None
-    assert mean_over_time(made, [query(files_count=3)], lambda q: q.files_count) == 3
+    assert mean_over_time(made, [query(), query(files_count=None)], lambda q: q.work.files_count) is None
+    assert mean_over_time(made, [query(files_count=3)], lambda q: q.work.files_count) == 3

@@ -22,14 +22,16 @@ MINUTE_MS = 60_000
 def after_commit(tick=1, **sizes):
     """Data of 100 bytes in each partition of these log or delete files."""
     beside = dict.fromkeys(sizes, 100)
-    return observed(tick=tick, at_ms=tick * MINUTE_MS, delete_bytes=sizes, data_bytes_beside=beside)
+    return observed(
+        tick=tick, at_ms=tick * MINUTE_MS, delete_bytes_by_partition=sizes, data_bytes_by_partition=beside
+    )
 
 
 def after_compaction(*names, tick=1, status="ok", scheduled=None, **left):
     """What waits afterwards, and the partitions taken."""
     at_ms = tick * MINUTE_MS
     return (
-        observed(tick=tick, at_ms=at_ms, after="compaction", delete_bytes=left),
+        observed(tick=tick, at_ms=at_ms, after="compaction", delete_bytes_by_partition=left),
         compaction(
             tick=tick, at_ms=at_ms, partitions=list(names), status=status,
             scheduled_at_ms=at_ms if scheduled is None else scheduled * MINUTE_MS,
@@ -83,7 +85,7 @@ def test_the_longest_wait_ends_with_a_compaction_or_is_open(records, minutes, is
 
 
 def test_a_wait_is_not_known_where_partitions_are_too_many_to_name():
-    assert longest_wait(run(observed(delete_bytes=None))) is None
+    assert longest_wait(run(observed(delete_bytes_by_partition=None))) is None
 
 
 def test_rounds_are_compared_that_both_had_at_the_same_time():
@@ -93,8 +95,12 @@ def test_rounds_are_compared_that_both_had_at_the_same_time():
 
 
 def test_a_reader_reads_what_each_commit_interval_leaves():
-    initial = observed(tick=0, after="initial", delete_bytes={}, data_bytes_beside={"a": 100})
-    compacted = observed(after="compaction", delete_bytes={"b": 20}, data_bytes_beside={"a": 140, "b": 100})
+    initial = observed(
+        tick=0, after="initial", delete_bytes_by_partition={}, data_bytes_by_partition={"a": 100}
+    )
+    compacted = observed(
+        after="compaction", delete_bytes_by_partition={"b": 20}, data_bytes_by_partition={"a": 140, "b": 100}
+    )
     of_run = run(initial, after_commit(a=40, b=20), compacted, after_commit(2, a=20, b=40))
     assert read_bytes(of_run) == {"a": 130, "b": 130}
     assert waiting_bytes_mean(of_run) == 40
@@ -114,5 +120,5 @@ def test_read_amplification_is_against_the_strategy_that_has_readers_read_least(
 
 
 def test_partitions_without_delete_files_are_left_out():
-    only_data = observed(delete_bytes={}, data_bytes_beside={"a": 100})
+    only_data = observed(delete_bytes_by_partition={}, data_bytes_by_partition={"a": 100})
     assert read_amplification({"one": run(only_data)}) == {"one": {}}

@@ -3,6 +3,8 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import get_args, get_type_hints
@@ -10,7 +12,7 @@ from typing import get_args, get_type_hints
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from records import commit, compaction, end, maintenance, observed, query, truth
 from result_builder import build_results, manifest, write_run
 
@@ -22,7 +24,6 @@ from bench.results.records import (
     MANIFEST,
     Amount,
     ControlRecord,
-    Count,
     DecisionRecord,
     Int64,
     Moment,
@@ -30,10 +31,11 @@ from bench.results.records import (
     Positive,
     QueryRecord,
     Record,
-    Seconds,
+    RoleId,
     WarmUpRecord,
     parse_record,
 )
+from bench.results.values import Count, Seconds
 
 KINDS = get_args(get_args(Record)[0])
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
@@ -46,44 +48,32 @@ MOMENTS = st.datetimes(datetime(1971, 1, 1), datetime(2999, 1, 1)).map(
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
 
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+VALUES = {
+    Moment: MOMENTS, Int64: INTEGERS, Count: COUNTS, Seconds: SECONDS, str: TEXTS, float: FLOATS,
+    RoleId: st.sampled_from(["runner", "writer", "compactor-2", "compactor-beside"]),
+    list[tuple[Positive, Positive]]: st.lists(st.tuples(POSITIVE, POSITIVE)),
+    dict[str, Amount]: st.dictionaries(TEXTS, st.floats(0, 2**53)),
+    dict[str, float]: st.dictionaries(TEXTS, FLOATS),
+    Mapping[str, Count]: st.dictionaries(TEXTS, COUNTS),
+    list[str]: st.lists(TEXTS),
+}  # fmt: skip
+
+
 def records_of(kind):
-    """Any record of a kind; floats that JSON cannot say are left out."""
+    """Any record of a kind, or a value that records hold; floats that JSON cannot say are left out."""
     types = get_type_hints(kind, include_extras=True)
-    return st.builds(kind, **{name: _values(types[name]) for name in kind.model_fields if name != "kind"})
+    names = kind.model_fields if issubclass(kind, BaseModel) else [field.name for field in fields(kind)]
+    return st.builds(kind, **{name: _values(types[name]) for name in names if name != "kind"})
 
 
 def _values(annotation):
-    if annotation == Moment:
-        return MOMENTS
-    if annotation == Int64:
-        return INTEGERS
-    if annotation == Count:
-        return COUNTS
-    if annotation == (Count | None):
-        return st.none() | COUNTS
-    if annotation == Seconds:
-        return SECONDS
-    if annotation == (Seconds | None):
-        return st.none() | SECONDS
-    if annotation == list[tuple[Positive, Positive]]:
-        return st.lists(st.tuples(POSITIVE, POSITIVE))
-    if annotation is str:
-        return TEXTS
-    if annotation == (float | None):
-        return st.none() | st.floats(allow_nan=False, allow_infinity=False)
-    if annotation == (str | None):
-        return st.none() | TEXTS
-    if annotation == (dict[str, Amount] | None):
-        return st.none() | st.dictionaries(TEXTS, st.floats(0, 2**53))
-    if annotation == (dict[str, float] | None):
-        return st.none() | st.dictionaries(TEXTS, st.floats(allow_nan=False, allow_infinity=False))
-    if annotation == (dict[str, Count] | None):
-        return st.none() | st.dictionaries(TEXTS, COUNTS)
-    if annotation == list[str]:
-        return st.lists(TEXTS)
-    if annotation == (list[str] | None):
-        return st.none() | st.lists(TEXTS)
-    return st.from_type(annotation)
+    if type(None) in get_args(annotation):
+        (known,) = (part for part in get_args(annotation) if part is not type(None))
+        return st.none() | _values(known)
+    if annotation in VALUES:
+        return VALUES[annotation]
+    return records_of(annotation) if is_dataclass(annotation) else st.from_type(annotation)
 
 
 @given(st.one_of([records_of(kind) for kind in KINDS]))
@@ -268,17 +258,17 @@ def test_bytes_that_are_no_text_are_damage_too(run_folder):
         load_run(run_folder)
 
 
-@pytest.mark.parametrize("found", [0, 1, 2, 4, "3", None])
+@pytest.mark.parametrize("found", [0, 1, 2, 3, 5, "4", None])
 def test_another_schema_version_is_refused_with_the_remedy(run_folder, found):
     file = run_folder / MANIFEST
     file.write_text(json.dumps(json.loads(file.read_text()) | {"schema_version": found}))
     with pytest.raises(ResultSchemaError) as caught:
         load_runs(run_folder)
-    assert f"{file}: schema_version {found!r}, but this compactbench reads 3" in str(caught.value)
+    assert f"{file}: schema_version {found!r}, but this compactbench reads 4" in str(caught.value)
     assert "read it with the version that wrote it" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 3}', "\ufeff{}"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"schema_version": 4}', "\ufeff{}"])
 def test_a_damaged_manifest_is_named(run_folder, text):
     (run_folder / MANIFEST).write_text(text)
     with pytest.raises(ResultSchemaError) as caught:

@@ -162,9 +162,9 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
         assert run.of(ContentRecord)[0].expected_rows == 120
         controls = run.of(ControlRecord)
         assert [c.tick for c in controls] == [1, 2, 3]
-        assert all(c.wall_s > 0 for c in controls)
+        assert all(c.cost.wall_s > 0 for c in controls)
         # The content in one file, without the footers of the twelve that were committed.
-        assert 0 < run.end.content_bytes < sum(c.added_bytes for c in run.of(CommitRecord)) / 2
+        assert 0 < run.end.content_bytes < sum(c.change.added_bytes for c in run.of(CommitRecord)) / 2
         assert not run.end.timings_invalid
         assert run.end.own_s < run.end.loop_s
         assert sum(count for _, count in run.end.file_sizes) == rows[run.manifest.strategy]["files_end"]
@@ -199,13 +199,14 @@ def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
     assert len(done) == 4
     for c in done:
         exact = {
-            name: getattr(c, name) for name in ("files_removed_count", "files_added_count", "replaced_bytes")
+            name: getattr(c.change, name)
+            for name in ("files_removed_count", "files_added_count", "replaced_bytes")
         }
         assert {name: c.forecast[name] for name in exact} == exact
-        assert c.forecast["added_bytes"] == pytest.approx(c.added_bytes, rel=0.1)
-        assert c.answer["rewritten_data_files_count"] == c.files_removed_count
-        assert c.answer["added_data_files_count"] == c.files_added_count
-        assert c.answer["rewritten_bytes_count"] == c.replaced_bytes
+        assert c.forecast["added_bytes"] == pytest.approx(c.change.added_bytes, rel=0.1)
+        assert c.answer["rewritten_data_files_count"] == c.change.files_removed_count
+        assert c.answer["added_data_files_count"] == c.change.files_added_count
+        assert c.answer["rewritten_bytes_count"] == c.change.replaced_bytes
 
     code, _, err = compactbench("run", "tiny.toml", "--out", "results", "--simulate")
     assert code == 0, err

@@ -117,8 +117,8 @@ def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate
     assert {record.probe for record in run.of(QueryRecord)} == {"min_order", "key_lookup"}
     # Of the size curve in workloads/schema.py: 8 files of 10 rows, 1,315 bytes each.
     added_bytes = iceberg_coefficients().data.file_bytes
-    assert {r.added_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
-    assert run.of(CompactionRecord)[0].added_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
+    assert {r.change.added_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
+    assert run.of(CompactionRecord)[0].change.added_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
     page = markdown_text(load_runs(tmp_path / "results"))
     assert ("key_lookup" in page, "aggregate" in page) == (True, False)
 
@@ -201,8 +201,8 @@ def test_variants_are_simulated_in_one_suite_and_compared(simulate, results, tmp
     assert made["never @ small"].manifest.target_file_size_bytes == 4096
     # Of files of 6 KB none is too small for a target of 4 KiB.
     first = [made[label].of(CompactionRecord)[0] for label in ("every-2min", "every-2min @ small")]
-    assert [(record.status, record.files_added_count) for record in first] == [("ok", 1), ("noop", 0)]
-    assert made["never @ city"].of(CommitRecord)[0].files_added_count > 8
+    assert [(record.status, record.change.files_added_count) for record in first] == [("ok", 1), ("noop", 0)]
+    assert made["never @ city"].of(CommitRecord)[0].change.files_added_count > 8
     assert main(["show", "results", "--format", "json"]) == 0
     shown = json.loads(capsys.readouterr().out)["rows"]
     assert [(row["strategy"], row["variant"]) for row in shown] == [
@@ -231,7 +231,7 @@ def test_delayed_rewrites_commit_when_they_are_due(simulate, results, delayed):
     ended = [(record.tick, record.scheduled_at_ms, record.status) for record in made]
     # Planned at each commit and due 90 s later, so they end at the next but one; the last two at the end.
     assert ended == [(min(n + 2, 10), 60_000 * n, "ok") for n in range(1, 11)]
-    assert [record.files_removed_count for record in made[:3]] == [8, 8, 8 + 1]
+    assert [record.change.files_removed_count for record in made[:3]] == [8, 8, 8 + 1]
 
 
 @pytest.mark.parametrize("name", ["quickstart", "delayed"])
@@ -464,13 +464,13 @@ def test_a_stream_of_changes_is_simulated_under_each_kind_of_strategy(simulate, 
     never, amoro, threshold = (results()[label] for label in ("never", "amoro", "threshold"))
     commits = [record for record in never.of(CommitRecord) if not record.is_initial]
     # Of each of ten commits four writers write a data file and an equality-delete file, some a third.
-    assert {record.files_added_count for record in commits} == {4}
-    assert all(4 < record.delete_files_added_count <= 8 for record in commits)
+    assert {record.change.files_added_count for record in commits} == {4}
+    assert all(4 < record.change.delete_files_added_count <= 8 for record in commits)
     probes = [q for q in never.of(QueryRecord) if q.primary and q.when == "settled"]
     assert [q.delete_files_count for q in probes] == sorted({q.delete_files_count for q in probes})
     converted = [record for record in amoro.of(CompactionRecord) if record.status == "ok"]
     assert {record.reason for record in converted} >= {"small_files"}
-    assert last_probe(amoro).delete_files_count < last_probe(never).delete_files_count / 10
+    assert last_probe(amoro).work.delete_files_count < last_probe(never).work.delete_files_count / 10
     assert [record.status for record in threshold.of(CompactionRecord)] == ["ok"] * 5
     assert last_probe(threshold).delete_files_count == 0
     assert never.manifest.options["upsert_mode"] == "equality-delete"
@@ -556,12 +556,18 @@ def test_the_compactors_cores_change_wall_time_and_nothing_else(simulate, tmp_pa
         made.append({run.manifest.strategy: run for run in load_runs(tmp_path / f"{cores}")}["every-2min"])
     one, four = (run.of(CompactionRecord) for run in made)
     assert len(one) == len(four) == 5
-    assert all(a.wall_s > b.wall_s for a, b in zip(one, four, strict=True) if a.files_added_count > 1)
-    assert any(a.files_added_count > 1 for a in one)
-    assert [(a.cpu_s, a.files_added_count, a.added_bytes) for a in one] == [
-        (b.cpu_s, b.files_added_count, b.added_bytes) for b in four
+    assert all(
+        a.cost.wall_s > b.cost.wall_s
+        for a, b in zip(one, four, strict=True)
+        if a.change.files_added_count > 1
+    )
+    assert any(a.change.files_added_count > 1 for a in one)
+    assert [(a.cost.cpu_s, a.change.files_added_count, a.change.added_bytes) for a in one] == [
+        (b.cost.cpu_s, b.change.files_added_count, b.change.added_bytes) for b in four
     ]
-    assert [q.wall_s for q in made[0].of(QueryRecord)] == [q.wall_s for q in made[1].of(QueryRecord)]
+    assert [q.cost.wall_s for q in made[0].of(QueryRecord)] == [
+        q.cost.wall_s for q in made[1].of(QueryRecord)
+    ]
 
 
 @pytest.mark.processes

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nested import record
 from result_builder import build_results
 
 from bench.results.folders import RunResult, load_runs
@@ -170,22 +171,29 @@ def step(tick, **fields):
 
 def settled(tick, wall_s, **fields):
     given = {"probe": "first-order", "primary": True, "when": "settled", **fields}
-    return QueryRecord(**step(tick, wall_s=wall_s), **given)
+    return record(QueryRecord, **step(tick, wall_s=wall_s), **given)
 
 
 def control(tick, wall_s):
-    return ControlRecord(**step(tick, wall_s=wall_s))
+    return record(ControlRecord, **step(tick, wall_s=wall_s))
 
 
 def observed(tick, files, after="commit"):
-    return ObserveRecord(
-        **step(tick), after=after, data_files_count=files, delete_files_count=2, live_bytes=10 * files,
-        rows=1, storage_bytes=1, metadata_storage_bytes=1,
-    )  # fmt: skip
+    return record(
+        ObserveRecord,
+        **step(tick),
+        after=after,
+        data_files_count=files,
+        delete_files_count=2,
+        live_bytes=10 * files,
+        rows=1,
+        storage_bytes=1,
+        metadata_storage_bytes=1,
+    )
 
 
 def run(manifest, *records):
-    committed = CommitRecord(**step(1), rows=1)
+    committed = record(CommitRecord, **step(1), rows=1)
     return RunResult(manifest.__class__.__name__, manifest, (committed, *records))
 
 

@@ -7,7 +7,7 @@ keys that commits hit (`bench.engines.simulated.live_rows`).
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bench.engines.contract import NO_COST, Cores, Cost, InlineCompaction, TableSpec, Tag, Version
+from bench.engines.contract import Cores, InlineCompaction, TableSpec, Tag, Version
 from bench.engines.delta.ledger import DeltaLedger
 from bench.engines.delta.model.auto_compaction import OPTIONS, AutoCompaction
 from bench.engines.delta.model.changes import ChangeMaker, Changes
@@ -21,6 +21,7 @@ from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
 from bench.engines.simulated.model import Committed, Staging
+from bench.results.values import NO_COST, Cost
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
 from strategies.delta.optimize_options import optimize_options

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from bench.engines.contract import Change, Tag, Version
+from bench.engines.contract import Tag, Version
 from bench.engines.delta.ledger import DeltaLedger
 from bench.engines.delta.model.auto_compaction import AutoCompaction, CountedFile
 from bench.engines.delta.model.changes import Changes
 from bench.engines.delta.model.files import vector_file_bytes
 from bench.engines.delta.model.log import Entry, SimulatedLog
+from bench.results.values import Change
 from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
 
 

@@ -7,7 +7,7 @@ from the keys that commits hit (`bench.engines.simulated.live_rows`).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.engines.contract import NO_COST, Cores, Cost, TableSpec, Tag, Version
+from bench.engines.contract import Cores, TableSpec, Tag, Version
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.files import FileMaker
@@ -18,6 +18,7 @@ from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import File, data_version, service_version
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.model import Staging
+from bench.results.values import NO_COST, Cost
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.files import Action as InstantAction

@@ -1,14 +1,6 @@
 """A simulated Hudi table: the effect of commits and queries, and what they cost."""
 
-from bench.engines.contract import (
-    NO_COST,
-    Cores,
-    Cost,
-    InlineCompaction,
-    TableSpec,
-    Tag,
-    Version,
-)
+from bench.engines.contract import Cores, InlineCompaction, TableSpec, Tag, Version
 from bench.engines.hudi.inline import inline_rule
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients
@@ -24,6 +16,7 @@ from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
 from bench.engines.simulated.model import Committed, Staging
 from bench.engines.sql import reads
+from bench.results.values import NO_COST, Cost
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action as InstantAction
 from strategies.plan import Action

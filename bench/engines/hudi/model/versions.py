@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from bench.engines.contract import Change, Tag, Version
+from bench.engines.contract import Tag, Version
 from bench.engines.hudi.model.timeline import Entry
+from bench.results.values import Change
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, LogFile
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from bench.engines.contract import Cost
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.delete_bytes import position_bytes
 from bench.engines.simulated.costs import Coefficients, Work
 from bench.engines.simulated.live_rows import LiveRows, rows_of_outputs
+from bench.results.values import Cost
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Rewrite

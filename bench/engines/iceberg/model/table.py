@@ -7,7 +7,7 @@ keys that commits hit (`live_rows`).
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bench.engines.contract import NO_COST, Change, Cores, Cost, TableSpec, Tag, Version
+from bench.engines.contract import Cores, TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
@@ -23,6 +23,7 @@ from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import wanted_keys
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.model import Committed, Staging
+from bench.results.values import NO_COST, Change, Cost
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, KeyBounds

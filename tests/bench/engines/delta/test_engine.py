@@ -23,15 +23,15 @@ from bench.engines.contract import INLINE, Probe
 from bench.engines.delta.columns import key_problem, layout_of, planner_problem
 from bench.engines.delta.existing_table import open_existing
 from bench.engines.delta.log import DeltaLog
-from bench.engines.delta.table_keys import CODEC_CONF
+from bench.engines.delta.table_keys import CODEC_CONF, DELTA_RS
 from bench.engines.existing import TableAddress
 from bench.engines.spark.session import configured, stored_bytes
 from bench.errors import EngineError
 from strategies.delta.commands import Command
-from strategies.delta.delta_rs import DeltaRs
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
 from strategies.delta.preview import preview_action
 from strategies.plan import Compact, Native
+from strategies.state import TableState
 from workloads.partitioning import Partitioning
 from workloads.schema import SCHEMAS
 
@@ -40,6 +40,8 @@ pytestmark = pytest.mark.spark
 CITIES = ("Oslo", "Rome", "São Paulo/%")
 MODES = ("copy-on-write", "merge-on-read")
 AUTO = {"delta.autoOptimize.autoCompact": "true"}
+
+OPTIMIZE = Optimize().decide(TableState(0, 1))
 
 
 @pytest.fixture
@@ -102,7 +104,7 @@ def test_merge_writes_what_its_mode_says(delta, model, mode, by):
     assert by_our_state(engine) == by_delta_itself(engine)
     places = (engine._location, f"{engine._location}/_delta_log")
     stored = tuple(stored_bytes(engine._spark, place) for place in places)
-    assert (out.observed.storage_bytes, out.observed.metadata_storage_bytes) == stored
+    assert (out.observed.table.storage_bytes, out.observed.table.metadata_storage_bytes) == stored
     (version,) = out.versions
     assert version.operation == "MERGE"
     assert version.tag.step == "commit-2"
@@ -181,7 +183,7 @@ def _check_booked_apart(engine, model):
     assert inline.cost.wall_s > 0
     assert first.cost.wall_s > 0
     assert first.change.files_removed_count == 0
-    assert first.observed.data_files_count == 1
+    assert first.observed.table.data_files_count == 1
     (seen,) = engine.state(0).compactions
     assert seen.reason == INLINE
     second = commit(engine, model, *upserts(20, 40))
@@ -196,11 +198,11 @@ def test_vacuum_keeps_what_versions_inside_the_retention_need(delta, model):
         execute(engine, plan(Native(Command.OPTIMIZE)), model_at_ms(number))
     versions = {c.info["userMetadata"]: c.version for c in log_of(engine) if c.info.get("userMetadata")}
     before_bytes = engine.state(0).size_bytes
-    stored = execute(engine, plan(Native(Command.OPTIMIZE)), 300_000).observed.storage_bytes
+    stored = execute(engine, plan(Native(Command.OPTIMIZE)), 300_000).observed.table.storage_bytes
     done = execute(engine, Vacuum(retain_ms=60_000).decide(engine.state(240_000)), 240_000)
     assert done.status == "ok"
     assert [version.operation for version in done.versions] == ["VACUUM START", "VACUUM END"]
-    assert done.observed.storage_bytes < stored
+    assert done.observed.table.storage_bytes < stored
     assert engine.state(0).size_bytes == before_bytes
     assert rows_of(engine) == model.rows
 
@@ -325,10 +327,10 @@ def test_delta_rs_compacts_a_table_of_spark(delta, model):
     commit(engine, model, *upserts(1, 30))
     commit(engine, model, (1, "Rome"), (2, None), *upserts(30, 60))
     started_s = time.perf_counter()
-    done = execute(engine, DeltaRs().decide(engine.state(0)), 300_000)
+    done = execute(engine, OPTIMIZE, 300_000, DELTA_RS)
     assert done.status == "ok"
     assert 0 < done.cost.wall_s < time.perf_counter() - started_s
-    assert done.observed.data_files_count == 1
+    assert done.observed.table.data_files_count == 1
     assert rows_of(engine) == model.rows
     assert by_our_state(engine) == by_delta_itself(engine)
     commit(engine, model, (3, "Rome"))
@@ -340,7 +342,7 @@ def test_delta_rs_is_kept_from_partitions_whose_paths_spark_writes_differently(d
     engine = delta(partitioning=Partitioning("city"))
     for key in (1, 2):
         commit(engine, model, (key, city))
-    done = execute(engine, DeltaRs().decide(engine.state(0)), 300_000)
+    done = execute(engine, OPTIMIZE, 300_000, DELTA_RS)
     assert (done.status, done.versions) == ("failed", ())
     assert f"user_city = '{city}': delta-rs and Spark write the paths" in done.error
     assert rows_of(engine) == model.rows
@@ -349,18 +351,18 @@ def test_delta_rs_is_kept_from_partitions_whose_paths_spark_writes_differently(d
 @pytest.mark.parametrize("codec", ["snappy", "zstd"])
 def test_spark_and_delta_rs_write_the_same_codec(delta, log, codec):
     found = {}
-    for planner in (Optimize(), DeltaRs()):
+    for executor in (None, DELTA_RS):
         engine = delta()
         with configured(engine._spark, {CODEC_CONF: codec}):
             commit_all(engine, batches(log)[:3])
-            done = execute(engine, planner.decide(engine.state(0)), 300_000)
+            done = execute(engine, OPTIMIZE, 300_000, executor)
         (file,) = engine.state(0).data_files
         row_group = pq.read_metadata(f"{engine._location}/{file.path}").row_group(0)
         codecs = {row_group.column(index).compression for index in range(row_group.num_columns)}
-        found[type(planner)] = codecs, done.change.replaced_bytes, done.change.files_removed_count
+        found[executor] = codecs, done.change.replaced_bytes, done.change.files_removed_count
         engine.drop()
-    assert found[DeltaRs] == found[Optimize]
-    assert found[DeltaRs][0] == {codec.upper()}
+    assert found[DELTA_RS] == found[None]
+    assert found[DELTA_RS][0] == {codec.upper()}
 
 
 def test_what_compaction_did_is_what_the_preview_says(delta, log):
@@ -429,6 +431,7 @@ class DeltaSteps(RuleBasedStateMachine):
         self._commit(changes)
 
     @rule(
+        executor=st.sampled_from([None, DELTA_RS]),
         planner=st.sampled_from(
             [
                 Optimize(),
@@ -438,19 +441,19 @@ class DeltaSteps(RuleBasedStateMachine):
                 Reorg(),
                 Repartition(1),
                 Vacuum(retain_ms),
-                DeltaRs(),
             ]
-        )
+        ),
     )
-    def run_command(self, planner):
+    def run_command(self, planner, executor):
         self._commit([(self.random.randint(1, 16), self.random.choice([*CITIES, None]))])
         state = self.engine.state(self.at_ms)
         has_non_ascii = any("São" in file.partition for file in state.data_files)
         chosen = planner.decide(state)
         if chosen is not None:
-            done = execute(self.engine, chosen, self.at_ms)
-            self.did(f"{type(planner).__name__} {done.status}")
-            is_refused = isinstance(planner, DeltaRs) and has_non_ascii
+            executor = executor if planner == Optimize() else None  # the others are beyond delta-rs
+            done = execute(self.engine, chosen, self.at_ms, executor)
+            self.did(f"{type(planner).__name__} {executor or ''} {done.status}")
+            is_refused = executor == DELTA_RS and has_non_ascii
             assert (done.status == "failed") == is_refused, done.error
             self._saw(done.versions)
             if isinstance(planner, Vacuum):

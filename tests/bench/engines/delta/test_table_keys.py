@@ -45,6 +45,6 @@ def test_columns_are_few_and_each_is_named_once(columns, problem):
     assert first_error(raised.value) == f"cluster_by: {problem}"
 
 
-def test_a_simulation_evaluates_no_predicate_and_runs_no_other_engine():
-    assert {"row_filter", "delta.delta_rs"} == REAL_CAPABILITIES - SIMULATED_CAPABILITIES
+def test_a_simulation_evaluates_no_predicate():
+    assert {"row_filter"} == REAL_CAPABILITIES - SIMULATED_CAPABILITIES
     assert "delayed_commit" not in REAL_CAPABILITIES

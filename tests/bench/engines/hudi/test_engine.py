@@ -116,7 +116,7 @@ def test_a_copy_on_write_table_has_no_log_files(hudi, model):
     assert [version.operation for version in out.versions] == ["commit"]
     assert (out.change.files_added_count, out.change.files_removed_count) == (1, 1)
     assert out.change.replaced_bytes > 0
-    assert engine.state(0).size_bytes == out.observed.live_bytes == out.change.added_bytes
+    assert engine.state(0).size_bytes == out.observed.table.live_bytes == out.change.added_bytes
     assert rows_of(engine) == rows_of(engine, "orders_ro") == model.rows
 
 
@@ -150,7 +150,7 @@ def test_a_state_is_what_the_instants_made_of_the_table(hudi, log):
     assert [instant.completed_at_ms for instant in state.timeline] == [0, MINUTE_MS, 2 * MINUTE_MS]
     assert state.partitions.keys() == {"0", "1"}
     metadata_bytes = sum(outcome.change.metadata_bytes for outcome in outcomes)
-    assert 0 < metadata_bytes <= outcomes[-1].observed.metadata_storage_bytes < metadata_bytes + 5_000
+    assert 0 < metadata_bytes <= outcomes[-1].observed.table.metadata_storage_bytes < metadata_bytes + 5_000
 
 
 # Table services
@@ -391,7 +391,7 @@ def test_cleaning_and_archiving_write_metadata_alone(hudi, model):
     before = engine._observe(0)[0].storage_bytes
     cleaned = run(engine, Clean(1), 5 * MINUTE_MS)
     assert (cleaned.status, cleaned.versions[0].id) == ("ok", None)
-    assert cleaned.observed.storage_bytes < before
+    assert cleaned.observed.table.storage_bytes < before
     archived = run(engine, Archive(2, 3), 5 * MINUTE_MS)
     assert [version.operation for version in archived.versions] == ["archive"]
     assert len(engine.state(0).timeline) < 6

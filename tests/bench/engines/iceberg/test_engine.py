@@ -8,13 +8,14 @@ from engine_streams import batches, commit_all, content_of, execute, files, plan
 from iceberg_sheets import make_real, stored_table
 from pyspark.sql import functions
 
-from bench.engines.contract import Batch, Cost, InlineCompaction, TableSpec
+from bench.engines.contract import Batch, InlineCompaction, TableSpec
 from bench.engines.iceberg import catalog as catalogs
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.iceberg.procedures import call, scoped
 from bench.engines.journal import Journal
 from bench.engines.spark.meter import Meter
+from bench.results.values import Cost
 from bench.runs.worker.content_check import check_content
 from strategies.iceberg import procedures as planners
 from strategies.iceberg.commands import Command
@@ -238,13 +239,13 @@ def test_expire_snapshots_drops_exactly_those_before_the_time_kept(engine, log, 
     assert small <= stored(workshop)
 
     # Of the last 60 s the compaction of 120 s is none: the small files it merged go.
-    before_bytes = first.observed.storage_bytes
+    before_bytes = first.observed.table.storage_bytes
     second = expire(engine, 240_000, retain_ms=60_000)
     assert [
         r.snapshot_id for r in sql("SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
     ] == ids[4:]
     assert stored(workshop) == {f.path for f in files(engine)}
-    assert second.observed.storage_bytes < before_bytes
+    assert second.observed.table.storage_bytes < before_bytes
     assert snapshots(second) == 0
     assert expire(engine, 240_000, retain_ms=60_000).status == "noop"
     assert content_of(engine, stream, tmp_path / "dump").equal
@@ -374,7 +375,7 @@ def test_the_state_is_that_of_sparks_own_metadata_tables(iceberg, log, sql):
         assert (change.files_added_count, change.files_removed_count) == (len(added), len(removed))
         assert change.added_bytes == sum(after[path].size for path in added)
         assert change.replaced_bytes == sum(before[path].size for path in removed)
-        assert (observed.rows, observed.live_bytes) == (
+        assert (observed.table.rows, observed.table.live_bytes) == (
             sum(r.rows for r in after.values()), sum(r.size for r in after.values())
         )  # fmt: skip
         before = after
@@ -395,7 +396,7 @@ def test_a_step_is_not_charged_with_what_another_writer_committed(engine, log, s
     # The stream has three commits behind the load, whatever else the table went through.
     assert [c.at_ms for c in engine.state(180_000).commits] == [60_000, 120_000, 180_000]
     assert engine.state(180_000).version == outcome.observed.version
-    assert outcome.observed.rows == sum(b.spec.rows for b in stream[:4]) + 10
+    assert outcome.observed.table.rows == sum(b.spec.rows for b in stream[:4]) + 10
 
 
 def test_a_format_whose_commits_compact_reports_that_apart(workshop, log):
@@ -429,7 +430,7 @@ def test_a_format_whose_commits_compact_reports_that_apart(workshop, log):
     assert [(c.reason, c.files_removed_count, c.files_added_count) for c in state.compactions] == [
         ("inline", 3, 1), ("inline", 5, 1),
     ]  # fmt: skip
-    assert outcome.observed.data_files_count == 1
+    assert outcome.observed.table.data_files_count == 1
     assert inline.cost == outcome.cost
 
 
@@ -455,7 +456,7 @@ def test_metadata_bytes_are_those_that_reached_storage(engine, log, workshop):
             after[0] - before[0],
             after[1] - before[1],
         )
-        assert outcome.observed.metadata_storage_bytes == after[0]
+        assert outcome.observed.table.metadata_storage_bytes == after[0]
         before = after
 
     before = lying()
@@ -471,8 +472,10 @@ def test_storage_bytes_are_all_files_of_the_table(engine, log, workshop):
     commit_all(engine, batches(log)[:2])
     observed = execute(engine, plan(Compact()), 60_000).observed
     kept = [p for p in stored_table(workshop).rglob("*") if p.is_file() and p.suffix != ".crc"]
-    assert observed.storage_bytes == sum(path.stat().st_size for path in kept)
-    assert observed.storage_bytes > observed.live_bytes + observed.metadata_storage_bytes  # the merged files
+    assert observed.table.storage_bytes == sum(path.stat().st_size for path in kept)
+    assert (
+        observed.table.storage_bytes > observed.table.live_bytes + observed.table.metadata_storage_bytes
+    )  # the merged files
 
 
 def test_dropping_in_the_default_catalog_leaves_the_files_to_the_folders_end(engine, log, workshop, spark):
@@ -528,8 +531,8 @@ def test_tables_can_lie_in_a_folder_of_any_name(spark, workshop, log, tmp_path, 
     stream = commit_all(engine, batches(log)[:2])
     assert execute(engine, rewrite(files(engine)[:2]), 60_000).status == "ok"
     outcome = execute(engine, plan(Compact()), 60_000)
-    assert (outcome.status, outcome.observed.rows) == ("ok", 100)
-    assert outcome.observed.storage_bytes > outcome.observed.live_bytes
+    assert (outcome.status, outcome.observed.table.rows) == ("ok", 100)
+    assert outcome.observed.table.storage_bytes > outcome.observed.table.live_bytes
     assert (folder / "warehouse" / "db" / "orders" / "data").is_dir()
     assert content_of(engine, stream, tmp_path / "dump").equal
 
@@ -548,7 +551,7 @@ def test_a_catalog_that_outlives_the_run_is_left_as_it_was(spark, workshop, log,
     observed = commit_all(engine, batches(log)[:2]) and engine.commit(batches(log)[2], 120_000).observed
     data = tmp_path / "elsewhere" / "bench_r1" / "orders"
     stored = [file.stat().st_size for file in data.rglob("*.parquet")]
-    assert sum(stored) == observed.storage_bytes - observed.metadata_storage_bytes > 0
+    assert sum(stored) == observed.table.storage_bytes - observed.table.metadata_storage_bytes > 0
     (data / "of-a-step-that-failed.parquet").write_bytes(b"12345")
     engine.drop()
     assert journal.names() == []
@@ -569,8 +572,8 @@ def test_folders_for_data_and_metadata_are_honoured_and_cleaned(spark, workshop,
     engine.create()
     observed = commit_all(engine, batches(log)[:2]) and engine.commit(batches(log)[2], 120_000).observed
     for kind, size_bytes in (
-        ("data", observed.storage_bytes - observed.metadata_storage_bytes),
-        ("metadata", observed.metadata_storage_bytes),
+        ("data", observed.table.storage_bytes - observed.table.metadata_storage_bytes),
+        ("metadata", observed.table.metadata_storage_bytes),
     ):
         folder = tmp_path / "elsewhere" / kind / "bench_r1" / "orders"
         stored = [file.stat().st_size for file in folder.rglob("[!.]*") if file.is_file()]

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bench.engines.contract import Cost
 from bench.engines.iceberg.model.coefficients import Metadata, iceberg_coefficients
 from bench.engines.simulated.costs import (
     DataFiles,
@@ -14,6 +13,7 @@ from bench.engines.simulated.costs import (
     Work,
 )
 from bench.errors import ScenarioError
+from bench.results.values import Cost
 from strategies.iceberg.files import IcebergDataFile
 from strategies.preview import Preview, RewriteGroup, ScanTaskGroup
 from strategies.state import MIB

@@ -18,20 +18,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from simulated_tables import make
 
-from bench.engines.contract import (
-    NO_COST,
-    Batch,
-    Cost,
-    EngineSettings,
-    InlineCompaction,
-    Probe,
-    TableSpec,
-)
+from bench.engines.contract import Batch, EngineSettings, InlineCompaction, Probe, TableSpec
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES
 from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.iceberg.simulation import open_simulated_iceberg
 from bench.errors import EngineError, ScenarioError
+from bench.results.values import NO_COST, Cost
 from strategies.iceberg.commands import Command
 from strategies.iceberg.preview import preview_action
 from strategies.plan import Compact, Native, Plan, Reason
@@ -72,12 +65,16 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     assert {f.data_sequence_number for f in made} == {1}
     change, observed = outcome.change, outcome.observed
     assert (snapshots(outcome), change.files_added_count, change.files_removed_count) == (1, 3, 0)
-    assert change.added_bytes == observed.live_bytes == sum(f.size_bytes for f in made)
+    assert change.added_bytes == observed.table.live_bytes == sum(f.size_bytes for f in made)
     # 1,100 table metadata, a list of one manifest, a manifest of three files.
     assert (change.metadata_bytes, change.metadata_files_count) == (1_100 + 510 + 53, 3)
-    assert observed.metadata_storage_bytes == METADATA["table_metadata_bytes"] + change.metadata_bytes
-    assert observed.storage_bytes == observed.live_bytes + observed.metadata_storage_bytes
-    assert (observed.rows, observed.data_files_count, observed.delete_files_count) == (10, 3, 0)
+    assert observed.table.metadata_storage_bytes == METADATA["table_metadata_bytes"] + change.metadata_bytes
+    assert observed.table.storage_bytes == observed.table.live_bytes + observed.table.metadata_storage_bytes
+    assert (observed.table.rows, observed.table.data_files_count, observed.table.delete_files_count) == (
+        10,
+        3,
+        0,
+    )
 
 
 def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
@@ -183,9 +180,12 @@ def test_expiry_leaves_live_data_and_metadata_on_storage():
     assert outcome.status == "ok"
     observed = outcome.observed
     # Of the snapshots at 360 s the first is the last commit: its files are live in it.
-    assert observed.storage_bytes - observed.metadata_storage_bytes > observed.live_bytes
+    assert observed.table.storage_bytes - observed.table.metadata_storage_bytes > observed.table.live_bytes
     outcome = execute(engine, expire(361_000), 361_000)
-    assert outcome.observed.storage_bytes - outcome.observed.metadata_storage_bytes == observed.live_bytes
+    assert (
+        outcome.observed.table.storage_bytes - outcome.observed.table.metadata_storage_bytes
+        == observed.table.live_bytes
+    )
     assert execute(engine, expire(361_000), 361_000).status == "noop"
     assert engine.query(FULL_SCAN) == before
 
@@ -348,10 +348,13 @@ class AnyHistory(RuleBasedStateMachine):
         observed, change = outcome.observed, outcome.change
         if self.seen is not None:
             before = self.seen
-            assert observed.data_files_count == (
-                before.data_files_count + change.files_added_count - change.files_removed_count
+            assert observed.table.data_files_count == (
+                before.table.data_files_count + change.files_added_count - change.files_removed_count
             )
-            assert observed.live_bytes == before.live_bytes + change.added_bytes - change.replaced_bytes
+            assert (
+                observed.table.live_bytes
+                == before.table.live_bytes + change.added_bytes - change.replaced_bytes
+            )
         assert min(change.metadata_bytes, change.metadata_files_count, snapshots(outcome)) >= 0
         assert (change.metadata_bytes > 0) == (change.metadata_files_count > 0)
         self.written_bytes += change.added_bytes
@@ -401,12 +404,15 @@ class AnyHistory(RuleBasedStateMachine):
         self.did(execute(self.engine, expire(self.at_ms - age_ms, retain_last), self.at_ms))
         if age_ms < 0 and retain_last == 1:
             observed = self.seen
-            assert observed.storage_bytes - observed.metadata_storage_bytes == observed.live_bytes
+            assert (
+                observed.table.storage_bytes - observed.table.metadata_storage_bytes
+                == observed.table.live_bytes
+            )
 
     @rule()
     def rewrite_manifests(self):
         self.did(execute(self.engine, plan(Native(MANIFESTS)), self.at_ms))
-        if self.seen.data_files_count:
+        if self.seen.table.data_files_count:
             assert self.engine.query(FULL_SCAN).work.metadata_files_count == 1
 
     @invariant()
@@ -415,16 +421,16 @@ class AnyHistory(RuleBasedStateMachine):
             return
         state, observed = self.engine.state(self.at_ms), self.seen
         live = files(self.engine)
-        assert sum(f.rows for f in live) == self.rows == observed.rows
-        assert sum(f.size_bytes for f in live) == state.size_bytes == observed.live_bytes
-        assert len({f.path for f in live}) == len(live) == observed.data_files_count
+        assert sum(f.rows for f in live) == self.rows == observed.table.rows
+        assert sum(f.size_bytes for f in live) == state.size_bytes == observed.table.live_bytes
+        assert len({f.path for f in live}) == len(live) == observed.table.data_files_count
         for name, stats in state.partitions.items():
             mine = [f for f in live if f.partition == name]
             assert (stats.files_count, stats.rows) == (len(mine), sum(f.rows for f in mine))
             assert stats.size_bytes == sum(f.size_bytes for f in mine)
-        data_bytes = observed.storage_bytes - observed.metadata_storage_bytes
-        assert observed.live_bytes <= data_bytes <= self.written_bytes
-        assert observed.metadata_storage_bytes >= METADATA["table_metadata_bytes"]
+        data_bytes = observed.table.storage_bytes - observed.table.metadata_storage_bytes
+        assert observed.table.live_bytes <= data_bytes <= self.written_bytes
+        assert observed.table.metadata_storage_bytes >= METADATA["table_metadata_bytes"]
         assert len(state.pending) == len(self.tickets)
         assert self.engine.query(FULL_SCAN).work.files_count == len(live)
 

@@ -174,7 +174,7 @@ class AnyHistory(RuleBasedStateMachine):
             return
         state, engine = self.engine.state(self.at_ms), self.engine
         assert abs(engine.live_rows - expected_live_rows(self.specs)) <= len(state.data_files)
-        assert 0 <= engine.live_rows <= physical_rows(engine) == self.seen.rows
+        assert 0 <= engine.live_rows <= physical_rows(engine) == self.seen.table.rows
         index, full = index_deletes(state.delete_files), engine.query(FULL_SCAN)
         applied = [index.applying_to(f) for f in state.data_files]
         data_bytes = sum(f.size_bytes for f in state.data_files)

@@ -6,8 +6,9 @@ from engine_streams import FULL_SCAN, execute, files, plan, rewrite, snapshots
 from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import NO_COST, Cost, Probe
+from bench.engines.contract import Probe
 from bench.engines.iceberg.model.delete_bytes import position_bytes
+from bench.results.values import NO_COST, Cost
 from strategies.amoro.evaluation import is_amoros_own
 from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import index_deletes
@@ -38,11 +39,15 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
     outcome = commit_specs(engine, changes(1, 1000, updates=100, hit=90, again=10, writers=2))
     change, observed = outcome.change, outcome.observed
     assert (snapshots(outcome), change.files_added_count, change.delete_files_added_count) == (1, 2, 4)
-    assert (observed.data_files_count, observed.delete_files_count, observed.rows) == (4, 4, 1100)
+    assert (observed.table.data_files_count, observed.table.delete_files_count, observed.table.rows) == (
+        4,
+        4,
+        1100,
+    )
     state = engine.state(60_000)
     written_bytes = sum(f.size_bytes for f in files(engine)[2:]) + sum(d.size_bytes for d in deletes(engine))
     assert change.added_bytes == written_bytes
-    assert observed.live_bytes == state.size_bytes
+    assert observed.table.live_bytes == state.size_bytes
     assert [(c.files_count, c.size_bytes, c.rows) for c in state.commits] == [(2, written_bytes, 100)]
     # 1,200 of table metadata for two snapshots, a list of three manifests, one of 2 data and one of 4
     # delete files.

@@ -6,9 +6,9 @@ from itertools import count
 
 import pytest
 
-from bench.engines.contract import Cost
 from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks
+from bench.results.values import Cost
 
 
 class CountingMeter:

@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from bench.engines.contract import NO_COST, Change, TableSpec, Tag, Version
+from bench.engines.contract import TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.spark.engine import SparkEngine, TableReading, one_line
 from bench.engines.spark.meter import Clocks, Measured
+from bench.results.values import NO_COST, Change
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import IcebergDataFile
 from strategies.plan import Capability, Compact, FileGroup, Native, Plan, Reason, Rewrite
@@ -48,7 +49,9 @@ class MadeUpEngine(SparkEngine[str]):
     def __init__(self, *capabilities, refused=False):
         self.capabilities, self.refused = frozenset(capabilities), refused
         self.pools = []
-        context = SimpleNamespace(setLocalProperty=lambda key, name: self.pools.append((key, name)))
+        context = SimpleNamespace(
+            setLocalProperty=lambda key, name: self.pools.append((key, name)), applicationId="local-1"
+        )
         spark = SimpleNamespace(sparkContext=context)
         super().__init__(spark, FreeMeter(), "t", TableSpec(100), iceberg_ledger(100, {}), PLANNING, None)
 
@@ -58,10 +61,10 @@ class MadeUpEngine(SparkEngine[str]):
     def _prepare(self, batch, tag):
         raise NotImplementedError
 
-    def _stage(self, action, at_ms):
+    def stage(self, action, at_ms):
         raise ValueError("a is gone")
 
-    def _execute(self, action, prepared, tag):
+    def execute(self, action, prepared, tag):
         if self.refused:
             raise ValueError("refused")
 

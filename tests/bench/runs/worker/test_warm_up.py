@@ -86,8 +86,8 @@ def test_each_planner_acts_in_every_round_whichever_is_asked_first(scenario, tmp
         records = warmed(with_planners(scenario, *planners), tmp_path)
         assert acted(records) == [True] * 2 * ROUNDS
         assert [record.round for record in records] == [1, 2, 3, 4] * 2
-        assert all(record.files_removed_count >= 8 for record in records)  # a commit adds 8
-        assert all(record.files_added_count >= 1 for record in records)
+        assert all(record.change.files_removed_count >= 8 for record in records)  # a commit adds 8
+        assert all(record.change.files_added_count >= 1 for record in records)
         assert [record.planner == "amoro" for record in records] == [
             planner is AMORO for planner in planners for _ in range(ROUNDS)
         ]
@@ -208,7 +208,7 @@ def test_the_usual_number_of_rounds_is_the_same_scenario_as_before_there_was_a_k
 def test_planners_are_those_of_every_strategy_and_of_the_maintenance_once(scenario):
     rule = Rule(Every(60_000), AMORO)
     doubled = with_planners(scenario, AtFiles(1), AtFiles(1), Never())
-    assert planners_of(replace(doubled, maintenance=(rule,))) == (AtFiles(1), AMORO)
+    assert planners_of(replace(doubled, maintenance=(rule,))) == ((AtFiles(1), None), (AMORO, None))
 
 
 def initial(folder, rows, *columns):
@@ -267,9 +267,9 @@ def test_every_planner_of_append_only_acts_on_real_tables(iceberg, spark, tmp_pa
     assert len(found) == 2
     for records in found.values():
         assert acted(records) == [True, True]
-        assert all(record.files_removed_count >= 8 for record in records)
-        assert all(record.files_added_count == 1 for record in records)
-        assert all(record.cpu_s > 0 and record.wall_s > 0 for record in records)
+        assert all(record.change.files_removed_count >= 8 for record in records)
+        assert all(record.change.files_added_count == 1 for record in records)
+        assert all(record.cost.cpu_s > 0 and record.cost.wall_s > 0 for record in records)
     (amoro,) = (records for options, records in found.items() if options.startswith("amoro"))
     assert all(record.actions[0].startswith("rewrite(") for record in amoro)
 
@@ -285,11 +285,13 @@ def test_every_planner_of_upserts_acts_and_deletes_are_converted(iceberg, spark,
     for record in converting:
         assert record.actions[0].startswith("rewrite(")
         assert "converted" in record.actions[0]
-        assert record.delete_files_added_count > 0  # of positions
-        assert record.delete_files_removed_count > 0  # of keys
+        assert record.change.delete_files_added_count > 0  # of positions
+        assert record.change.delete_files_removed_count > 0  # of keys
         assert 0 < record.delete_rows_after < record.delete_rows_before  # new orders' keys delete nothing
     (amoro,) = (records for options, records in found.items() if options.startswith("amoro"))
-    assert all(record.files_removed_count + record.delete_files_removed_count > 0 for record in amoro)
+    assert all(
+        record.change.files_removed_count + record.change.delete_files_removed_count > 0 for record in amoro
+    )
 
 
 @pytest.mark.spark

@@ -12,11 +12,13 @@ def of(label, *taken):
         step = {"tick": tick, "at_ms": 60_000 * tick}
         waiting = dict.fromkeys("ab", 10)
         records += [
-            observed(delete_bytes=waiting, data_bytes_beside=dict.fromkeys("ab", 40), **step),
+            observed(
+                delete_bytes_by_partition=waiting, data_bytes_by_partition=dict.fromkeys("ab", 40), **step
+            ),
             observed(
                 after="compaction",
-                delete_bytes={n: 10 for n in "ab" if n not in names},
-                data_bytes_beside=dict.fromkeys("ab", 40),
+                delete_bytes_by_partition={n: 10 for n in "ab" if n not in names},
+                data_bytes_by_partition=dict.fromkeys("ab", 40),
                 **step,
             ),
             compaction(partitions=list(names), **step),

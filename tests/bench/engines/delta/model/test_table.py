@@ -9,12 +9,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from observed_changes import check_grown
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import Batch, Change, Cost, Probe
+from bench.engines.contract import Batch, Probe
 from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.files import vector_bytes
 from bench.engines.delta.table_keys import DEFAULT_UPSERT_MODE, MERGE_ON_READ, UPSERT_MODES, DeltaKeys
 from bench.engines.simulated.kind import wrong_rows
 from bench.engines.simulated.live_rows import expected_live_rows
+from bench.results.values import Change, Cost
 from strategies.delta.commands import Command
 from strategies.plan import Compact, FileGroup, Native, Rewrite
 from strategies.state import GIB, KIB, MIB
@@ -109,7 +110,9 @@ def test_merge_with_vectors_marks_rows_and_adds_files_of_its_own():
     assert outcome.change.metadata_bytes == (500 + 400 + 20) + (300 + 400)
     assert (outcome.change.files_removed_count, outcome.change.delete_files_added_count) == (0, 2)
     storage_bytes = sum(file.size_bytes for file in files(engine)) + 1 + 2 * (vector_bytes(50, 500) + 8)
-    assert outcome.observed.storage_bytes - outcome.observed.metadata_storage_bytes == storage_bytes
+    assert (
+        outcome.observed.table.storage_bytes - outcome.observed.table.metadata_storage_bytes == storage_bytes
+    )
 
 
 def test_a_vector_replaces_the_one_before_it():
@@ -123,10 +126,10 @@ def test_a_vector_replaces_the_one_before_it():
     assert (outcome.change.delete_files_removed_count, outcome.change.replaced_bytes) == (1, first.size_bytes)
     assert len(vectors(engine)) == outcome.change.delete_files_added_count == 3
     # The file of the first vector is on storage until VACUUM.
-    kept_bytes = outcome.observed.storage_bytes
+    kept_bytes = outcome.observed.table.storage_bytes
     freed = execute(engine, vacuum(120_001), 180_000)
     assert [version.operation for version in freed.versions] == ["VACUUM START", "VACUUM END"]
-    assert freed.observed.storage_bytes == kept_bytes + freed.change.metadata_bytes - (
+    assert freed.observed.table.storage_bytes == kept_bytes + freed.change.metadata_bytes - (
         1 + first.size_bytes + 8
     )
 
@@ -395,12 +398,14 @@ class AnyHistory(RuleBasedStateMachine):
         if self.seen is not None:
             before = self.seen
             check_grown(before, observed, change)
-            metadata_bytes = before.metadata_storage_bytes + change.metadata_bytes
-            assert observed.metadata_storage_bytes == metadata_bytes
-            assert frees or observed.storage_bytes >= before.storage_bytes + change.added_bytes
+            metadata_bytes = before.table.metadata_storage_bytes + change.metadata_bytes
+            assert observed.table.metadata_storage_bytes == metadata_bytes
+            assert frees or observed.table.storage_bytes >= before.table.storage_bytes + change.added_bytes
         if versions:
             assert observed.version == versions[-1].id
-        assert observed.storage_bytes - observed.metadata_storage_bytes >= observed.live_bytes
+        assert (
+            observed.table.storage_bytes - observed.table.metadata_storage_bytes >= observed.table.live_bytes
+        )
         self.seen = observed
 
     @rule()
@@ -433,7 +438,7 @@ class AnyHistory(RuleBasedStateMachine):
     def zorder(self):
         self.act(Native(Command.ZORDER, {"columns": "order_id"}))
 
-    @precondition(lambda self: self.seen.data_files_count)
+    @precondition(lambda self: self.seen.table.data_files_count)
     @rule(count=st.integers(1, 3), data=st.data())
     def repartition(self, count, data):
         partition = data.draw(st.sampled_from(sorted(self.engine.state(0).partitions)))
@@ -459,7 +464,7 @@ class AnyHistory(RuleBasedStateMachine):
         live = {file.path: file for file in files(self.engine)}
         assert all(0 < v.rows < live[path].rows for path, v in vectors(self.engine).items())
         assert self.mode == MERGE_ON_READ or not vectors(self.engine)
-        assert self.seen.delete_files_count == len(vectors(self.engine))
+        assert self.seen.table.delete_files_count == len(vectors(self.engine))
 
     @invariant()
     def sums_are_those_of_the_files(self):

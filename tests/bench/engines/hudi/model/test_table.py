@@ -6,11 +6,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from observed_changes import check_grown
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import Batch, Change, Cost, Probe
+from bench.engines.contract import Batch, Probe
 from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.model.files import log_file_bytes
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
 from bench.engines.simulated.live_rows import expected_live_rows
+from bench.results.values import Change, Cost
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action
 from strategies.hudi.triggers import NumCommits
@@ -287,15 +288,15 @@ def test_planners_see_all_commits_since_the_last_compaction():
 def test_cleaning_keeps_what_the_retained_commits_read():
     engine = make(buckets=1)
     commit_specs(engine, load(1000), changes(1, 1000, updates=100))
-    stored = execute(engine, compaction(), MINUTE_MS).observed.storage_bytes
+    stored = execute(engine, compaction(), MINUTE_MS).observed.table.storage_bytes
     live_bytes = engine.state(0).size_bytes
     clean = plan(Native(Command.CLEAN, {"retain_commits": "1"}))
     # The state before the compaction is that of the second commit, which retaining two keeps.
     kept = plan(Native(Command.CLEAN, {"retain_commits": "2"}))
     assert execute(engine, kept, MINUTE_MS).status == "noop"
     observed = execute(engine, clean, MINUTE_MS).observed
-    assert observed.storage_bytes < stored
-    assert observed.storage_bytes - observed.metadata_storage_bytes == live_bytes
+    assert observed.table.storage_bytes < stored
+    assert observed.table.storage_bytes - observed.table.metadata_storage_bytes == live_bytes
 
 
 def test_archiving_shrinks_the_timeline():
@@ -303,7 +304,7 @@ def test_archiving_shrinks_the_timeline():
     commit_specs(engine, load(100), *(changes(index, 100, updates=5) for index in range(1, 8)))
     archive = plan(Native(Command.ARCHIVE, {"min_commits": "2", "max_commits": "4"}))
     before = engine.query(Probe("full", "SELECT 1 FROM orders")).work.metadata_files_count
-    stored = execute(engine, archive, MINUTE_MS).observed.metadata_storage_bytes
+    stored = execute(engine, archive, MINUTE_MS).observed.table.metadata_storage_bytes
     # The last five delta commits decide on the next compaction.
     assert (before, len(engine.state(0).timeline)) == (8, 5)
     assert stored < 5_000 + 8 * (600 + 2 * 70)
@@ -356,8 +357,10 @@ class AnyHistory(RuleBasedStateMachine):
         if self.seen is not None:
             before = self.seen
             check_grown(before, observed, change)
-            assert frees or observed.storage_bytes >= before.storage_bytes + change.added_bytes
-        assert observed.storage_bytes - observed.metadata_storage_bytes >= observed.live_bytes
+            assert frees or observed.table.storage_bytes >= before.table.storage_bytes + change.added_bytes
+        assert (
+            observed.table.storage_bytes - observed.table.metadata_storage_bytes >= observed.table.live_bytes
+        )
         self.seen = observed
 
     @rule()

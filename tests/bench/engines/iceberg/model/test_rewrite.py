@@ -1,11 +1,11 @@
 import pytest
 
-from bench.engines.contract import NO_COST
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
     Replacement,
     conflict,
 )
+from bench.results.values import NO_COST
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 
 EQUALITY, POSITION = DeleteKind.EQUALITY, DeleteKind.POSITION

@@ -1,17 +1,20 @@
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import pairwise
 
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
+from hypothesis import given
+from hypothesis import strategies as st
 from noting_planner import EverySecond
 from replay import KeptRecords, batches, replay
 from scenario_builder import load, maintenance
 
-from bench.engines.contract import Batch, Cost
+from bench.engines.contract import Batch
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
-from bench.replay.loop import Loop, ReplayTimes
+from bench.replay.replay import replay as replay_stream
+from bench.replay.step_log import ReplayTimes
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -21,6 +24,7 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
+from bench.results.values import Cost
 from strategies.never import Never
 from strategies.plan import Compact, Plan, Reason
 from strategies.planner import Answer
@@ -51,8 +55,8 @@ def test_a_tick_is_commit_probe_decide_compact_settle(scenario):
         "2 query after_commit",
         "2 decision mine 0 planned",
         "2 observe after compaction",
-        "2 query settled",
         "2 compaction ok of 120s",
+        "2 query settled",
         "3 commit ok",
         "3 observe after commit",
         "3 query after_commit",
@@ -110,13 +114,13 @@ def test_the_control_query_runs_before_the_probes_of_each_tick_of_the_cadence(sc
     engine = FakeEngine(Costs(control_s=0.5))
     recorder, times = replay(scenario("4min", probe_every="2min", probe_phase="fixed"), NEVER, engine=engine)
     controls = recorder.of(ControlRecord)
-    assert [(c.tick, c.at_ms, c.wall_s, c.cpu_s) for c in controls] == [
+    assert [(c.tick, c.at_ms, c.cost.wall_s, c.cost.cpu_s) for c in controls] == [
         (2, 120_000, 0.5, 1.0),
         (4, 240_000, 0.5, 1.0),
     ]
     log = recorder.log()
     assert log[log.index("2 control ok") + 1] == "2 query after_commit"
-    recorded_s = sum(r.wall_s for r in recorder.records if r.kind != "observe")
+    recorded_s = sum(r.cost.wall_s for r in recorder.records if r.kind != "observe")
     assert times.measured_s == pytest.approx(recorded_s + 4 * 0.5)  # and preparing four batches
 
 
@@ -130,10 +134,10 @@ def test_the_settled_probe_sees_the_table_as_maintenance_leaves_it(scenario):
     recorder, _ = replay(scenario("2min", maintenance=rules), EVERY_2)
     assert recorder.log()[9:] == [
         "2 observe after compaction",
+        "2 compaction ok of 120s",
         "2 maintenance iceberg.rewrite_manifests ok",
         "2 observe after maintenance",
         "2 query settled",
-        "2 compaction ok of 120s",
     ]
 
 
@@ -148,8 +152,8 @@ def test_off_the_cadence_a_compaction_gets_a_probe_before_it(scenario):
         "2 decision mine 0 planned",
         "2 query before",
         "2 observe after compaction",
-        "2 query after",
         "2 compaction ok of 120s",
+        "2 query after",
         "3 commit ok",
         "3 observe after commit",
         "3 query after_commit",
@@ -195,9 +199,9 @@ def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(sc
         "4 observe after commit",
         "4 query after_commit",
         "4 observe after compaction",
+        "4 compaction ok of 120s",
         "4 decision mine 0 planned",
         "4 query settled",
-        "4 compaction ok of 120s",
         "5 commit ok",
         "5 observe after commit",
         "5 query after_commit",
@@ -207,16 +211,24 @@ def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(sc
         "6 observe after commit",
         "6 query after_commit",
         "6 observe after compaction",
+        "6 compaction ok of 240s",
         "6 decision mine 0 planned",
         "6 query settled",
-        "6 compaction ok of 240s",
         "6 observe after compaction",
-        "6 query after",
         "6 compaction ok of 360s",
+        "6 query after",
     ]
     first = recorder.of(CompactionRecord)[0]
     # Scheduled over the 16 files of two commits; 16 more had landed when it completed.
-    assert (first.files_removed_count, first.files_before_count, first.files_after_count) == (16, 32, 17)
+    assert (
+        first.change.files_removed_count,
+        first.before.data_files_count,
+        first.after.data_files_count,
+    ) == (
+        16,
+        32,
+        17,
+    )
 
 
 def test_a_delay_between_two_commits_ends_at_the_next(scenario):
@@ -260,18 +272,18 @@ def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scena
     assert recorder.log()[8:] == [
         "2 decision mine 0 planned",
         "2 observe after compaction",
+        "2 compaction ok of 120s",
         "2 maintenance iceberg.expire_snapshots ok",
         "2 observe after maintenance",
         "2 maintenance iceberg.rewrite_manifests ok",
         "2 observe after maintenance",
         "2 query settled",
-        "2 compaction ok of 120s",
     ]
     first, second = recorder.of(MaintenanceRecord)
     (merged,) = recorder.of(CompactionRecord)
     assert first.command == "iceberg.expire_snapshots(older_than_at_ms=60000, retain_last=1)"
     assert (first.freed_bytes, second.freed_bytes) == (
-        merged.replaced_bytes,
+        merged.change.replaced_bytes,
         0,
     )  # the merged files, then none
 
@@ -292,8 +304,8 @@ def test_the_initial_load_is_no_tick_of_the_stream(scenario):
         "2 query after_commit",
         "2 decision mine 0 planned",
         "2 observe after compaction",
-        "2 query settled",
         "2 compaction ok of 120s",
+        "2 query settled",
     ]
     assert [c.is_initial for c in recorder.of(CommitRecord)] == [True, False, False]
 
@@ -307,8 +319,8 @@ def test_a_tick_without_rows_is_a_tick_without_a_commit(scenario):
         "2 query after_commit",
         "2 decision mine 0 planned",
         "2 observe after compaction",
-        "2 query settled",
         "2 compaction ok of 120s",
+        "2 query settled",
     ]
 
 
@@ -316,16 +328,18 @@ def test_a_commit_record_holds_what_the_engine_and_the_log_say(scenario):
     recorder, _ = replay(scenario("1min"), NEVER)
     (batch,) = batches(scenario("1min"))
     (commit,) = recorder.of(CommitRecord)
-    assert (commit.rows, commit.files_added_count, commit.ingested_bytes) == (80, 8, batch.size_bytes)
-    assert commit.added_bytes == batch.spec.expected_bytes // 8 * 8  # the fake's files are all alike
-    assert (commit.wall_s, commit.cpu_s, commit.prepare_s) == (1.0, 2.0, 0.5)
-    assert (commit.metadata_bytes, commit.metadata_files_count) == (100, 2)
+    assert (commit.rows, commit.change.files_added_count, commit.ingested_bytes) == (80, 8, batch.size_bytes)
+    assert commit.change.added_bytes == batch.spec.expected_bytes // 8 * 8  # the fake's files are all alike
+    assert (commit.cost.wall_s, commit.cost.cpu_s, commit.prepare_s) == (1.0, 2.0, 0.5)
+    assert (commit.change.metadata_bytes, commit.change.metadata_files_count) == (100, 2)
 
 
 def test_probes_around_a_compaction_are_told_for_effective_ones_only(scenario):
     engine = FakeEngine(fates={2: "failed", 3: "vetoed"})
     recorder, _ = replay(scenario("4min"), EVERY_1, engine=engine)
-    told = [(c.status, c.error, c.query_before_s, c.query_after_s) for c in recorder.of(CompactionRecord)]
+    told = [
+        (e.compaction.status, e.compaction.error, e.query_before_s, e.query_after_s) for e in recorder.effects
+    ]
     # 0.01 s a file: 8 files become 1; 9 and 17 stay; 25 become 1.
     assert told == [
         ("ok", None, 0.08, 0.01),
@@ -342,18 +356,24 @@ def test_probes_around_a_compaction_are_told_for_effective_ones_only(scenario):
 def test_a_noop_is_recorded_as_one(scenario):
     recorder, _ = replay(scenario("1min", workload={"files_per_commit": 1}), EVERY_1)
     (record,) = recorder.of(CompactionRecord)
-    assert (record.status, record.files_removed_count, record.query_before_s) == ("noop", 0, None)
+    assert (record.status, record.change.files_removed_count) == ("noop", 0)
+    assert recorder.effects[0].query_before_s is None
 
 
 def test_a_compaction_record_tells_files_and_bytes_around_it(scenario):
     recorder, _ = replay(scenario("2min"), EVERY_2)
     (record,) = recorder.of(CompactionRecord)
-    assert (record.files_before_count, record.files_after_count) == (16, 1)
-    assert (record.files_removed_count, record.files_added_count) == (16, 1)
-    assert record.live_before_bytes == record.live_after_bytes == record.replaced_bytes == record.added_bytes
-    assert (record.rows_before, record.rows_after) == (160, 160)  # two commits of 80
+    assert (record.before.data_files_count, record.after.data_files_count) == (16, 1)
+    assert (record.change.files_removed_count, record.change.files_added_count) == (16, 1)
+    assert (
+        record.before.live_bytes
+        == record.after.live_bytes
+        == record.change.replaced_bytes
+        == record.change.added_bytes
+    )
+    assert (record.before.rows, record.after.rows) == (160, 160)  # two commits of 80
     assert (record.reason, record.actions) == ("scheduled", ["compact(all partitions)"])
-    assert (record.wall_s, record.cpu_s) == (4.0, 8.0)
+    assert (record.cost.wall_s, record.cost.cpu_s) == (4.0, 8.0)
 
 
 def test_a_compaction_record_keeps_delete_files_apart(scenario):
@@ -361,17 +381,17 @@ def test_a_compaction_record_keeps_delete_files_apart(scenario):
     recorder, _ = replay(scenario("2min"), Rule(Every(120_000), CompactAll(kind="minor")), engine=engine)
     (record,) = recorder.of(CompactionRecord)
     # 2 commits of 8 data files and 3 delete files of 10 rows; of these the newest stays, by position.
-    assert (record.files_removed_count, record.files_added_count) == (16, 1)
-    assert (record.delete_files_removed_count, record.delete_files_added_count) == (5, 0)
-    assert (record.delete_files_before_count, record.delete_files_after_count) == (6, 1)
-    assert (record.delete_rows_after, record.equality_files_after_count) == (10, 0)
+    assert (record.change.files_removed_count, record.change.files_added_count) == (16, 1)
+    assert (record.change.delete_files_removed_count, record.change.delete_files_added_count) == (5, 0)
+    assert (record.before.delete_files_count, record.after.delete_files_count) == (6, 1)
+    assert (record.after.delete_rows, record.after.equality_files_count) == (10, 0)
     assert record.plan_kind == "minor"
 
 
 def test_a_look_at_the_table_counts_delete_files_and_their_rows(scenario):
     recorder, _ = replay(scenario("2min"), EVERY_2, engine=FakeEngine(deletes=3))
     told = [
-        (o.after, o.delete_files_count, o.delete_rows, o.equality_files_count)
+        (o.after, o.table.delete_files_count, o.table.delete_rows, o.table.equality_files_count)
         for o in recorder.of(ObserveRecord)
     ]
     assert told == [("commit", 3, 30, 1), ("commit", 6, 60, 2), ("compaction", 1, 10, 0)]
@@ -411,7 +431,7 @@ def test_a_decision_costs_what_its_trigger_and_planner_take_and_the_state_they_l
         scenario("2min"), NEVER, waiting, counting, EVERY_1, engine=FakeEngine(), clock=Counted()
     )
     told = [
-        (d.tick, d.rule, d.status, d.wall_s, d.cpu_s, d.state_wall_s, d.state_cpu_s)
+        (d.tick, d.rule, d.status, d.cost.wall_s, d.cost.cpu_s, d.state_wall_s, d.state_cpu_s)
         for d in recorder.of(DecisionRecord)
     ]
     # The state, read in 0.25 s, goes to the first rule of a tick that has to look at it: neither to the
@@ -424,10 +444,10 @@ def test_a_decision_costs_what_its_trigger_and_planner_take_and_the_state_they_l
         (2, 0, "nothing_to_do", 0.25, 0.125, 0.0, 0.0),
         (2, 1, "planned", 0.25, 0.125, 0.25, 0.25),
     ]
-    recorded_s = sum(r.wall_s for r in recorder.records if r.kind != "observe")
+    recorded_s = sum(r.cost.wall_s for r in recorder.records if r.kind != "observe")
     assert times.measured_s == pytest.approx(recorded_s + 2 * 0.5)
     first, second = recorder.of(DecisionRecord)[:2]
-    assert second.started_s == first.ended_s
+    assert second.span.started_s == first.span.ended_s
 
 
 def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(scenario):
@@ -457,11 +477,12 @@ def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):
 
     recorder = KeptRecords()
     strategy = ActiveStrategy("mine", {"mine": Strategy("mine", (EVERY_1,))})
-    loop = Loop(scenario("2min"), strategy, Broken(), recorder, ModelledClock())
     with pytest.raises(EngineError, match="the disk is gone"):
-        loop.run(batches(scenario("2min")))
+        replay_stream(
+            scenario("2min"), strategy, Broken(), batches(scenario("2min")), recorder, ModelledClock()
+        )
     (record,) = recorder.of(CompactionRecord)
-    assert (record.status, record.query_after_s) == ("ok", None)
+    assert record.status == "ok"
 
 
 def test_after_compaction_is_called_with_the_commits_so_far(scenario):
@@ -475,22 +496,29 @@ def test_a_compaction_inside_a_commit_is_booked_as_one_and_the_commit_waits_for_
     engine = FakeEngine(Costs(commit_s=1.0, compaction_s=4.0), inline_at=frozenset({2}))
     recorder, times = replay(scenario("2min"), engine=engine)
     first, second = recorder.of(CommitRecord)
-    assert [(c.wall_s, c.waited_s, c.files_added_count) for c in (first, second)] == [(1, 0, 8), (1, 4, 8)]
+    assert [(c.cost.wall_s, c.waited_s, c.change.files_added_count) for c in (first, second)] == [
+        (1, 0, 8),
+        (1, 4, 8),
+    ]
     (inline,) = recorder.of(CompactionRecord)
     assert (inline.is_inline, inline.role, inline.status, inline.actions) == (
         True, "writer", "ok", ["auto_compact()"],
     )  # fmt: skip
-    assert (inline.files_removed_count, inline.files_added_count, inline.wall_s) == (16, 1, 4)
+    assert (inline.change.files_removed_count, inline.change.files_added_count, inline.cost.wall_s) == (
+        16,
+        1,
+        4,
+    )
     # Each effect belongs to its own version, whoever observed the table afterwards.
     assert (first.versions, second.versions, inline.versions) == (["v1"], ["v2"], ["v3"])
-    assert second.added_bytes == first.added_bytes
-    assert inline.started_s == second.ended_s
+    assert second.change.added_bytes == first.change.added_bytes
+    assert inline.span.started_s == second.span.ended_s
     state = engine.ledger.state(120_000)
     assert state.commits_total_count == len(state.commits) == 2
     (seen,) = state.compactions
     assert (seen.at_ms, seen.status, seen.reason, seen.files_removed_count) == (120_000, "ok", "inline", 16)
     assert times.measured_s == pytest.approx(
-        2 * (0.5 + 1) + 4 + sum(q.wall_s for q in recorder.of(QueryRecord))
+        2 * (0.5 + 1) + 4 + sum(q.cost.wall_s for q in recorder.of(QueryRecord))
     )
 
 
@@ -511,14 +539,15 @@ def test_what_an_inline_rule_plans_is_completed_within_the_commit(scenario):
         "2 query settled",
     ]
     first, second = recorder.of(CommitRecord)
-    assert [(c.wall_s, c.waited_s) for c in (first, second)] == [(1, 0), (1, 4)]
+    assert [(c.cost.wall_s, c.waited_s) for c in (first, second)] == [(1, 0), (1, 4)]
     (done,) = recorder.of(CompactionRecord)
     assert (done.is_inline, done.role) == (True, "writer")
-    assert (done.query_before_s, done.query_after_s) == (None, None)
-    assert (done.files_before_count, done.files_after_count, done.wall_s) == (16, 1, 4)
-    assert done.started_s == second.ended_s
+    (effect,) = recorder.effects
+    assert (effect.query_before_s, effect.query_after_s) == (None, None)
+    assert (done.before.data_files_count, done.after.data_files_count, done.cost.wall_s) == (16, 1, 4)
+    assert done.span.started_s == second.span.ended_s
     assert times.measured_s == pytest.approx(
-        2 * (0.5 + 1) + 4 + sum(q.wall_s for q in recorder.of(QueryRecord))
+        2 * (0.5 + 1) + 4 + sum(q.cost.wall_s for q in recorder.of(QueryRecord))
     )
 
 
@@ -563,23 +592,61 @@ def test_what_a_concurrent_rule_plans_is_started_when_it_is_scheduled(scenario):
     engine = FakeEngine()
     recorder, _ = replay(scenario("4min"), concurrent, EVERY_1, engine=engine)
     assert [at_ms for _, at_ms in engine.started] == [120_000, 240_000]
-    done = {c.scheduled_at_ms: c for c in recorder.of(CompactionRecord)}
-    assert done[120_000].at_ms == done[180_000].at_ms == 180_000
-    assert done[120_000].query_after_s == done[180_000].query_before_s  # the query between the two
+    done = {effect.compaction.scheduled_at_ms: effect for effect in recorder.effects}
+    beside, in_turn = done[120_000], done[180_000]
+    assert beside.compaction.at_ms == in_turn.compaction.at_ms == 180_000
+    assert (beside.compaction.role, in_turn.compaction.role) == ("compactor-beside", "compactor")
     # It may have committed long before it is waited for, so no query is one before it.
     assert [done[at_ms].query_before_s is None for at_ms in (60_000, 120_000)] == [False, True]
     (second, *_) = [c for c in recorder.of(CommitRecord) if c.at_ms == 120_000]
-    assert second.ended_s <= done[120_000].started_s < done[180_000].started_s
+    assert second.span.ended_s <= beside.compaction.span.started_s < in_turn.compaction.span.started_s
+
+
+def test_a_staged_plan_has_a_span_for_each_phase(scenario):
+    delayed = replace(EVERY_1, delay_ms=60_000)
+    recorder, _ = replay(
+        scenario("2min"), delayed, engine=FakeEngine(Costs(compaction_s=4.0, scheduling_s=1.5))
+    )
+    first, second = recorder.of(CompactionRecord)
+    assert (first.staged.wall_s, first.span.wall_s, first.cost.wall_s) == (1.5, 2.5, 4.0)
+    planned = [d for d in recorder.of(DecisionRecord) if d.status == "planned"]
+    assert [c.staged.started_s >= d.span.ended_s for c, d in zip((first, second), planned, strict=True)]
+    assert first.staged.ended_s < first.span.started_s  # a commit came in between
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                EVERY_1,
+                EVERY_2,
+                replace(EVERY_1, delay_ms=60_000),
+                replace(EVERY_2, is_inline=True),
+                replace(EVERY_2, delay_ms=120_000),
+            ]
+        ),
+        max_size=3,
+    ),
+    st.sampled_from([0.0, 1.5]),
+)
+def test_no_record_ends_after_the_next_step_of_its_role_has_begun(tmp_path_factory, rules, scheduling_s):
+    scenario = load(tmp_path_factory.mktemp("spans"), duration="6min", probe_every="3min")
+    recorder, _ = replay(scenario, *rules, engine=FakeEngine(Costs(scheduling_s=scheduling_s)))
+    by_role = {}
+    for record in recorder.records:
+        by_role.setdefault(record.role, []).append(record.span)
+    for spans in by_role.values():
+        assert all(a.ended_s <= b.started_s + 1e-9 for a, b in pairwise(sorted(spans, key=astuple)))
 
 
 def test_records_say_when_a_step_began_and_ended_on_the_clock_of_the_run(scenario):
     costs = Costs(prepare_s=0.5, commit_s=1.0, query_file_s=0.125, compaction_s=4.0, observe_s=0.0)
     recorder, _ = replay(scenario("2min"), EVERY_2, engine=FakeEngine(costs))
     timed = [r for r in recorder.records if not isinstance(r, ObserveRecord | DecisionRecord)]
-    by_start = sorted(timed, key=lambda r: r.started_s)
-    assert by_start[0].started_s == 0.5  # the batch was prepared before
-    assert all(r.ended_s == r.started_s + r.wall_s for r in timed)
-    assert all(a.ended_s <= b.started_s for a, b in pairwise(by_start))  # one step at a time
+    by_start = sorted(timed, key=lambda r: r.span.started_s)
+    assert by_start[0].span.started_s == 0.5  # the batch was prepared before
+    assert all(r.span.ended_s == r.span.started_s + r.cost.wall_s for r in timed)
+    assert all(a.span.ended_s <= b.span.started_s for a, b in pairwise(by_start))  # one step at a time
     assert {type(r).__name__: r.role for r in recorder.records} == {
         "CommitRecord": "writer", "ObserveRecord": "reader", "QueryRecord": "reader",
         "DecisionRecord": "compactor", "CompactionRecord": "compactor",

@@ -1,49 +1,43 @@
 """Records of decisions and compactions, from what the replay knows of them."""
 
-from dataclasses import dataclass
-
-from bench.engines.contract import Cost, Observation, Outcome, Ticket
+from bench.engines.contract import Observation, Outcome, Ticket, Version
 from bench.engines.format import SizeModel
-from bench.replay.fields import Step, compacted_fields
 from bench.replay.forecast import forecast
+from bench.replay.step_log import PARTITIONS_MAX, StepFields, version_ids
 from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.values import Cost, Span
 from bench.scenario.plugins import name_of
 from strategies.plan import Action, Rewrite, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview
 from strategies.strategy import Decision, Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """A plan that was executed, and the table and the latency before; the latency after may come later."""
-
-    step: Step
-    ticket: Ticket
-    outcome: Outcome
-    before: Observation
-    query_before_s: float | None
-
-
 def compaction_record(
-    completed: Completed,
-    query_after_s: float | None,
-    size_model: SizeModel | None,
+    fields: StepFields,
+    ticket: Ticket,
+    outcome: Outcome,
+    before: Observation,
     *,
+    staged: Span | None,
+    size_model: SizeModel | None,
     is_inline: bool = False,
 ) -> CompactionRecord:
-    """The record of a compaction; the forecast needs a size model."""
-    ticket, outcome = completed.ticket, completed.outcome
+    """The record of a plan that has been executed; the forecast needs a size model."""
     return CompactionRecord(
-        **completed.step,
-        **compacted_fields(completed.before, outcome.observed, outcome.versions),
+        **fields,
         status=outcome.status,
         error=outcome.error,
         reason=ticket.plan.reason,
         actions=[describe_action(action) for action in ticket.plan.actions],
         plan_kind=ticket.plan.kind,
+        executor=ticket.executor or "",
         scheduled_at_ms=ticket.scheduled_at_ms,
-        query_before_s=completed.query_before_s,
-        query_after_s=query_after_s,
+        staged=staged,
+        before=before.table.live,
+        after=outcome.observed.table.live,
+        change=outcome.change,
+        versions=version_ids(outcome.versions),
+        partitions=rewritten_partitions(outcome.observed, outcome.versions),
         forecast=forecast(ticket, size_model) if size_model else None,
         answer=dict(outcome.answer) or None,
         is_sorted=_is_sorted(ticket.preview),
@@ -52,22 +46,36 @@ def compaction_record(
     )
 
 
+def rewritten_partitions(after: Observation, versions: tuple[Version, ...]) -> list[str] | None:
+    """The partitions in which versions replaced files; None if there are too many to name.
+
+    If a version does not know them, they are the partitions in which files are gone since the last
+    observation, because nothing else has run since.
+    """
+    known = [version.rewritten for version in versions if version.rewritten is not None]
+    is_complete = known and len(known) == len(versions)
+    rewritten = frozenset[str]().union(*known) if is_complete else after.rewritten
+    return sorted(rewritten) if len(rewritten) <= PARTITIONS_MAX else None
+
+
 def _is_converting(action: Action) -> bool:
     return isinstance(action, Rewrite) and any(group.convert_paths for group in action.groups)
 
 
 def _is_sorted(preview: PlanPreview) -> bool | None:
-    """Whether an action orders rows by value; None if none is known to, and one has no preview."""
-    if any(isinstance(each, Preview) and each.is_sorted for each in preview.actions):
+    """Whether an action orders rows by value; None if no action is known to, and one has no preview."""
+    if any(isinstance(action, Preview) and action.is_sorted for action in preview.actions):
         return True
-    return None if any(isinstance(each, NoPreview) for each in preview.actions) else False
+    return None if any(isinstance(action, NoPreview) for action in preview.actions) else False
 
 
-def decision_record(step: Step, label: str, rule: Rule, decision: Decision, read: Cost) -> DecisionRecord:
+def decision_record(
+    fields: StepFields, label: str, rule: Rule, decision: Decision, read: Cost
+) -> DecisionRecord:
     """The record of an evaluation; `read` is the cost of reading the state that it needed."""
     plan = decision.plan
     return DecisionRecord(
-        **step,
+        **fields,
         status=decision.verdict.value,
         strategy=label,
         rule=decision.rule_index,

@@ -1,0 +1,51 @@
+"""One run: the stream, replayed on a virtual clock.
+
+A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. Each role
+takes its turn (`Turns`), and each step is timed in real seconds, while scenario time advances by one commit
+interval. Both rounds of probes run at the ticks of the scenario's cadence only, and there under every
+strategy.
+"""
+
+from collections.abc import Callable, Iterable
+
+from bench.engines.contract import Batch, Engine
+from bench.engines.format import SizeModel
+from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.clock import Clock
+from bench.replay.recorder import Recorder
+from bench.replay.roles.compactor import Compactions, compactor
+from bench.replay.roles.maintainer import maintainer
+from bench.replay.roles.reader import Queries, reader
+from bench.replay.roles.writer import writer
+from bench.replay.schedule import Turns
+from bench.replay.step_log import ReplayTimes, StepLog
+from bench.scenario.scenario import Scenario
+
+
+def replay(
+    scenario: Scenario,
+    strategy: ActiveStrategy,
+    engine: Engine,
+    batches: Iterable[Batch],
+    recorder: Recorder,
+    clock: Clock,
+    *,
+    after_compaction: Callable[[int], None] | None = None,
+    size_model: SizeModel | None = None,
+    repetition: int = 1,
+) -> ReplayTimes:
+    """Replay the batches into one table under one strategy, and record every step.
+
+    `after_compaction` is called after each compaction with the number of commits so far. With a `size_model`
+    our planner's forecast is recorded with each compaction. Raises what a step raises.
+    """
+    log = StepLog(engine.table_id, recorder, clock)
+    queries = Queries(scenario, scenario.cadence(repetition), engine, log)
+    compactions = Compactions(scenario, strategy, engine, queries, log, after_compaction, size_model)
+    Turns().run([
+        writer(batches, engine, compactions, log),
+        reader(scenario, queries),
+        compactor(scenario, compactions),
+        maintainer(scenario, engine, queries, log),
+    ])  # fmt: skip
+    return log.times

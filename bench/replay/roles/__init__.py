@@ -1,0 +1,1 @@
+"""The roles of a replay: who commits, who queries, who compacts and who maintains the table."""

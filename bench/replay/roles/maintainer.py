@@ -1,0 +1,56 @@
+"""The maintainer: the scenario's own maintenance, the same for every strategy."""
+
+from dataclasses import replace
+from functools import partial
+
+from bench.engines.contract import Engine
+from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.roles.reader import Queries
+from bench.replay.schedule import Role, Turn, Until, perform
+from bench.replay.step_log import StepLog, version_ids
+from bench.results.records import MaintenanceRecord
+from bench.scenario.scenario import Scenario
+from strategies.plan import Plan, Reason, describe_action
+from strategies.strategy import Strategy
+
+_LABEL = "maintenance"
+
+
+def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLog) -> Role:
+    """Maintains the table after the compactions of each tick.
+
+    Of a strategy's rules the first that plans wins, but all maintenance rules run: each is a strategy of its
+    own.
+    """
+    rules = [ActiveStrategy(_LABEL, {_LABEL: Strategy(_LABEL, (rule,))}) for rule in scenario.maintenance]
+    for _, at_ms in scenario.ticks() if rules else ():
+        yield Until(at_ms, Turn.MAINTAIN)
+        for rule in rules:
+            state = queries.with_latency(engine.state(log.at_ms))
+            plans = [evaluation.decision.plan for evaluation in rule.decide(state, log.clock)[1]]
+            for plan in filter(None, plans):
+                yield from perform(partial(_maintain, plan, engine, log))
+
+
+def _maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
+    plan = replace(plan, reason=Reason.MAINTENANCE)
+    before_bytes = log.observed.table.storage_bytes if log.observed else 0
+    ticket = engine.schedule(plan, log.at_ms, log.at_ms)
+    log.took(ticket.scheduling_s)
+    started_s = log.now_s
+    outcome = engine.complete(ticket, log.at_ms)
+    log.took(outcome.cost.wall_s - ticket.scheduling_s)
+    log.recorder.write(
+        MaintenanceRecord(
+            **log.fields(
+                "maintainer", outcome.observed, started_s, outcome.cost, staged_s=ticket.scheduling_s
+            ),
+            status=outcome.status,
+            error=outcome.error,
+            command=", ".join(describe_action(action) for action in plan.actions),
+            freed_bytes=before_bytes - outcome.observed.table.storage_bytes,
+            change=outcome.change,
+            versions=version_ids(outcome.versions),
+        )
+    )
+    log.saw(outcome.observed, "maintenance")

@@ -1,0 +1,103 @@
+"""The reader: the control query and the probes at the ticks of the cadence."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
+
+from bench.engines.contract import Probe, Prober
+from bench.replay.schedule import Role, Turn, Until, perform
+from bench.replay.step_log import StepLog
+from bench.results.records import ControlRecord, QueryRecord
+from bench.scenario.cadence import Cadence
+from bench.scenario.scenario import Scenario
+from strategies.state import TableState
+
+
+@dataclass(frozen=True, slots=True)
+class _Latency:
+    """The latest run of the primary probe."""
+
+    at_ms: int
+    wall_s: float
+
+
+class Queries:
+    """Runs and records queries, and knows the latest latency of the primary probe."""
+
+    def __init__(self, scenario: Scenario, cadence: Cadence, prober: Prober, log: StepLog) -> None:
+        self._scenario, self._cadence, self._prober, self._log = scenario, cadence, prober, log
+        self._latest: _Latency | None = None
+
+    def due(self, tick: int) -> tuple[Probe, ...]:
+        """The probes that the cadence runs at a tick, the primary one first."""
+        if not self._cadence.is_probed(tick):
+            return ()
+        primary = self._scenario.primary_probe
+        others = (probe for probe in self._scenario.probes if not probe.primary)
+        return (primary, *others) if self._cadence.is_side_probed(tick) else (primary,)
+
+    def control(self) -> None:
+        """Run the control query, if the engine has one."""
+        log = self._log
+        started_s, cost = log.now_s, self._prober.control()
+        if cost is not None:
+            log.took(cost.wall_s)
+            log.recorder.write(ControlRecord(**log.fields("reader", None, started_s, cost)))
+
+    def run(self, probe: Probe, when: Literal["after_commit", "settled", "before", "after"]) -> None:
+        """Run a probe."""
+        log = self._log
+        started_s = log.now_s
+        outcome = self._prober.query(probe)
+        log.took(outcome.cost.wall_s)
+        if probe.primary:
+            self._latest = _Latency(log.at_ms, outcome.cost.wall_s)
+        log.recorder.write(
+            QueryRecord(
+                **log.fields("reader", log.observed, started_s, outcome.cost),
+                work=outcome.work,
+                probe=probe.name,
+                primary=probe.primary,
+                when=when,
+                planning_s=outcome.planning_s,
+                execution_s=outcome.execution_s,
+            )
+        )
+
+    def run_primary(self, when: Literal["before", "after"]) -> None:
+        """Run the primary probe off the cadence."""
+        self.run(self._scenario.primary_probe, when)
+
+    @property
+    def has_run_now(self) -> bool:
+        """Whether the primary probe has run in this tick, so that its latency is that of the table now.
+
+        An older latency is good enough for a planner, which is told its age, but not as the query before a
+        compaction.
+        """
+        return self._latest is not None and self._latest.at_ms == self._log.at_ms
+
+    def with_latency(self, state: TableState) -> TableState:
+        """The state with what only the replay knows: how the table is read."""
+        latest = self._latest
+        return replace(
+            state,
+            probe_rate_per_s=1000 / self._scenario.probe_every_ms,
+            probe_latency_s=latest.wall_s if latest else None,
+            probe_latency_age_ms=self._log.at_ms - latest.at_ms if latest else None,
+        )
+
+
+def reader(scenario: Scenario, queries: Queries) -> Role:
+    """Queries at each tick of the cadence: after the commit, and once more at the end of the tick."""
+    for tick, at_ms in scenario.ticks():
+        probes = queries.due(tick)
+        if not probes:
+            continue
+        yield Until(at_ms, Turn.READ)
+        yield from perform(queries.control)
+        for probe in probes:
+            yield from perform(partial(queries.run, probe, "after_commit"))
+        yield Until(at_ms, Turn.SETTLE)
+        for probe in probes:
+            yield from perform(partial(queries.run, probe, "settled"))

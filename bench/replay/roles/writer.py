@@ -1,0 +1,119 @@
+"""The writer: commits the stream, and waits for what its commits compact themselves."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from bench.engines.contract import (
+    INLINE,
+    Batch,
+    CommitOutcome,
+    InlineCompaction,
+    Observation,
+    Table,
+    total_change,
+)
+from bench.replay.compaction_records import rewritten_partitions
+from bench.replay.roles.compactor import Compactions
+from bench.replay.schedule import Role, Turn, Until, perform
+from bench.replay.step_log import StepLog, version_ids
+from bench.results.records import CommitRecord, CompactionRecord, DecisionRecord
+from bench.results.values import NO_COST
+
+
+@dataclass(frozen=True, slots=True)
+class _Waited:
+    """How long a commit waited for its inline rules, what they did, and the table after that."""
+
+    wall_s: float
+    records: tuple[DecisionRecord | CompactionRecord, ...]
+    observed: Observation
+
+
+def writer(batches: Iterable[Batch], table: Table, compactions: Compactions, log: StepLog) -> Role:
+    """Commits each batch when it is due."""
+    for batch in batches:
+        yield Until(batch.spec.at_ms, Turn.COMMIT)
+        log.at(batch.spec.index, batch.spec.at_ms)
+        yield from _commit(batch, table, compactions, log)
+
+
+def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) -> Role:
+    """Commit the rows of the tick, if there are any, and record how the table is.
+
+    What the inline rules plan follows at once, and the commit waits for it. Nobody sees the table in
+    between, as with commits that compact by themselves.
+    """
+    before, started_s = log.observed, log.now_s
+    outcome = yield from perform(lambda: table.commit(batch, log.at_ms))
+    inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
+    log.took(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
+    log.observed, log.unbooked = outcome.observed, outcome.observed.cost
+    waited = _Waited(0.0, (), outcome.observed)
+    if batch.spec.rows and not batch.spec.is_initial and compactions.has_inline_rules:
+        waited = yield from perform(lambda: _wait(compactions, outcome.observed))
+    committed_s = started_s + outcome.prepare_s
+    if batch.spec.rows:
+        log.recorder.write(
+            _commit_record(log, batch, outcome, committed_s, inline_cost.wall_s + waited.wall_s)
+        )
+    compacted_s = committed_s + outcome.cost.wall_s
+    for compaction in outcome.compactions:
+        log.recorder.write(
+            _inline_record(log, compaction, before or outcome.observed, outcome.observed, compacted_s)
+        )
+        compacted_s += compaction.cost.wall_s
+    log.saw(waited.observed, "initial" if batch.spec.is_initial else "commit")
+    for record in waited.records:
+        log.recorder.write(record)
+
+
+def _wait(compactions: Compactions, before: Observation) -> _Waited:
+    """Evaluate the inline rules, and execute what they plan.
+
+    For a plan with a delay the commit waits until it is scheduled. The table is recorded once, as both left
+    it, at the cost of both readings.
+    """
+    decided = compactions.evaluate(is_inline=True)
+    if decided.planned is None:
+        return _Waited(decided.wall_s, decided.records, before)
+    if decided.planned.delay_ms:
+        ticket = compactions.postpone(decided.planned)
+        return _Waited(decided.wall_s + ticket.scheduling_s, decided.records, before)
+    record, after = compactions.run_inline(decided.planned)
+    observed = replace(after, cost=before.cost + after.cost)
+    return _Waited(decided.wall_s + record.cost.wall_s, (*decided.records, record), observed)
+
+
+def _commit_record(
+    log: StepLog, batch: Batch, outcome: CommitOutcome, started_s: float, waited_s: float
+) -> CommitRecord:
+    return CommitRecord(
+        **log.fields("writer", outcome.observed, started_s, outcome.cost),
+        is_initial=batch.spec.is_initial,
+        rows=batch.spec.rows,
+        ingested_bytes=batch.size_bytes,
+        change=outcome.change,
+        prepare_s=outcome.prepare_s,
+        waited_s=waited_s,
+        versions=version_ids(outcome.versions),
+    )
+
+
+def _inline_record(
+    log: StepLog, compaction: InlineCompaction, before: Observation, after: Observation, started_s: float
+) -> CompactionRecord:
+    """A commit's own compaction. The table was only observed before and after the commit."""
+    return CompactionRecord(
+        **log.fields("writer", after, started_s, compaction.cost),
+        before=before.table.live,
+        after=after.table.live,
+        change=total_change(compaction.versions),
+        versions=version_ids(compaction.versions),
+        partitions=rewritten_partitions(after, compaction.versions),
+        reason=INLINE,
+        actions=[compaction.action],
+        scheduled_at_ms=log.at_ms,
+        is_sorted=compaction.is_sorted,
+        is_converting=False,
+        is_inline=True,
+    )

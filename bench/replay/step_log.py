@@ -1,0 +1,114 @@
+"""What the roles of a replay share: the moment, the clock, the records, and the table as last observed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+from bench.engines.contract import Observation, Version
+from bench.replay.clock import Clock
+from bench.replay.recorder import Recorder, utc_now
+from bench.results.records import ObserveRecord, RoleId
+from bench.results.values import NO_COST, Cost, Span
+
+PARTITIONS_MAX = 100  # that a record names
+
+
+class StepFields(TypedDict):
+    """The fields that all records have."""
+
+    tick: int
+    at_ms: int
+    written_utc: str
+    table_id: str
+    role: RoleId
+    version: str | None
+    span: Span
+    cost: Cost
+
+
+@dataclass(slots=True)
+class ReplayTimes:
+    """How the seconds of a replay were spent; the rest is this project's own code."""
+
+    loop_s: float = 0.0
+    measured_s: float = 0.0
+    observe_s: float = 0.0
+
+    @property
+    def own_s(self) -> float:
+        """Seconds spent neither on measured steps nor on reading table state."""
+        return max(0.0, self.loop_s - self.measured_s - self.observe_s)
+
+
+class StepLog:
+    """Writes a record of each step of one table, and remembers what the next steps need of it.
+
+    `observed` is the table as last observed; `unbooked` the cost of that reading, until a rule that looks at
+    the table is charged with it.
+    """
+
+    def __init__(self, table_id: str, recorder: Recorder, clock: Clock) -> None:
+        self.table_id, self.recorder, self.clock = table_id, recorder, clock
+        self.tick = 0
+        self.at_ms = 0
+        self.observed: Observation | None = None
+        self.unbooked = NO_COST
+        self.times = ReplayTimes()
+
+    @property
+    def now_s(self) -> float:
+        """Seconds since the replay began."""
+        return self.clock.now_s()
+
+    def at(self, tick: int, at_ms: int) -> None:
+        """From now on, steps belong to this tick."""
+        self.tick, self.at_ms = tick, at_ms
+
+    def took(self, seconds: float) -> None:
+        """Account for a measured step."""
+        self.times.measured_s += seconds
+        self.clock.advance(seconds)
+
+    def fields(
+        self,
+        role: RoleId,
+        observed: Observation | None,
+        started_s: float,
+        cost: Cost,
+        *,
+        staged_s: float = 0.0,
+    ) -> StepFields:
+        """The common fields of a step that has just ended.
+
+        `started_s` is when its last phase began; `staged_s` of its wall time were spent in an earlier phase.
+        """
+        return StepFields(
+            tick=self.tick,
+            at_ms=self.at_ms,
+            written_utc=utc_now(),
+            table_id=self.table_id,
+            role=role,
+            version=observed.version if observed else None,
+            span=Span(started_s, started_s + max(0.0, cost.wall_s - staged_s)),
+            cost=cost,
+        )
+
+    def saw(
+        self, observed: Observation, after: Literal["initial", "commit", "compaction", "maintenance"]
+    ) -> None:
+        """Record the table as a step has left it; it was read just now."""
+        read_s = observed.cost.wall_s
+        self.observed = observed
+        self.times.observe_s += read_s
+        self.recorder.write(
+            ObserveRecord(
+                **self.fields("reader", observed, max(0.0, self.now_s - read_s), observed.cost),
+                table=observed.table.without_partitions_above(PARTITIONS_MAX),
+                after=after,
+            )
+        )
+
+
+def version_ids(versions: Iterable[Version]) -> list[str]:
+    """The ids of versions; a version that only wrote metadata has none."""
+    return [version.id for version in versions if version.id is not None]

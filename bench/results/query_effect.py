@@ -1,0 +1,44 @@
+"""What a compaction did for readers: the primary query just before it and the one just after it."""
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+
+from bench.results.folders import RunResult
+from bench.results.records import CompactionRecord, QueryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class QueryEffect:
+    """A compaction and the wall seconds of the primary queries around it.
+
+    None if the compaction did not commit or if no such query ran. A compaction inside a commit has neither,
+    because nobody saw the table between the two; one that ran while the stream went on has none before it.
+    """
+
+    compaction: CompactionRecord
+    query_before_s: float | None = None
+    query_after_s: float | None = None
+
+
+def query_effects(run: RunResult) -> tuple[QueryEffect, ...]:
+    """Every compaction of a run with its queries, in order.
+
+    The query before it is the latest one of the same tick that began earlier, the query after it the first
+    one that began once it had ended.
+    """
+    queries = [query for query in run.of(QueryRecord) if query.primary and query.span is not None]
+    starts_s = [query.span.started_s for query in queries if query.span is not None]
+    return tuple(_effect(compaction, queries, starts_s) for compaction in run.of(CompactionRecord))
+
+
+def _effect(compaction: CompactionRecord, queries: list[QueryRecord], starts_s: list[float]) -> QueryEffect:
+    if compaction.status != "ok" or compaction.is_inline or compaction.span is None:
+        return QueryEffect(compaction)
+    earlier = queries[: bisect_right(starts_s, compaction.span.started_s)]
+    later = queries[bisect_left(starts_s, compaction.span.ended_s) :]
+    has_before = earlier and earlier[-1].tick == compaction.tick and not compaction.is_beside_stream
+    return QueryEffect(
+        compaction,
+        earlier[-1].cost.wall_s if has_before else None,
+        later[0].cost.wall_s if later else None,
+    )

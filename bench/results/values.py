@@ -1,0 +1,179 @@
+"""The values that engines return and records hold: what a step cost, what it changed, and the table it left.
+
+Each is declared once. An engine fills it in, a record stores it as it is, and a formula reads it from there.
+A figure that is not known is None.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, fields, replace
+from typing import Annotated, ClassVar
+
+from pydantic import ConfigDict, Field
+
+Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes: what floats hold exactly
+Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
+_STORED = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When a phase of a step began and ended: seconds since the replay began, measured or modelled."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    started_s: Seconds
+    ended_s: Seconds
+
+    @property
+    def wall_s(self) -> float:
+        return self.ended_s - self.started_s
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a step cost, and the most memory that it had in use.
+
+    `wall_s` is the wall time of the step, `cpu_s` the process CPU (JVM, Python, children, executors of a
+    cluster) spent during it. Three parts of the CPU are known separately: `executor_cpu_s` of the Spark
+    tasks, `jit_cpu_s` of the compiler's threads and `gc_cpu_s` of the garbage collector's. The rest is
+    planning, commit, the gateway and Python. If the cost `is_shared`, another step of the run went on at the
+    same time, and its CPU is in `cpu_s` and the parts.
+
+    `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap, including garbage
+    that no collection has removed yet. `requests` were sent to S3, by what is charged for them: GET, HEAD,
+    PUT, POST, LIST and DELETE.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    wall_s: Seconds = 0.0
+    cpu_s: Seconds = 0.0
+    executor_cpu_s: Seconds = 0.0
+    jit_cpu_s: Seconds | None = None
+    gc_cpu_s: Seconds | None = None
+    peak_rss_bytes: Count | None = None
+    peak_heap_bytes: Count | None = None
+    is_shared: bool = False
+    requests: Mapping[str, Count] | None = None
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """Both steps together: a sum is known if both sides are, a peak is the highest that is known."""
+        return Cost(
+            self.wall_s + other.wall_s,
+            self.cpu_s + other.cpu_s,
+            self.executor_cpu_s + other.executor_cpu_s,
+            _sum(self.jit_cpu_s, other.jit_cpu_s),
+            _sum(self.gc_cpu_s, other.gc_cpu_s),
+            _highest(self.peak_rss_bytes, other.peak_rss_bytes),
+            _highest(self.peak_heap_bytes, other.peak_heap_bytes),
+            self.is_shared or other.is_shared,
+            _sum_by_kind(self.requests, other.requests),
+        )
+
+    @property
+    def own_cpu_s(self) -> float | None:
+        """The CPU of the step alone; None if it cannot be separated from that of another step."""
+        return None if self.is_shared else self.cpu_s
+
+    @property
+    def own_requests(self) -> Mapping[str, int] | None:
+        """The requests of the step alone; None if they were not counted, or not separately."""
+        return None if self.is_shared else self.requests
+
+
+def _sum(left: float | None, right: float | None) -> float | None:
+    return None if left is None or right is None else left + right
+
+
+def _sum_by_kind(left: Mapping[str, int] | None, right: Mapping[str, int] | None) -> Mapping[str, int] | None:
+    return None if left is None or right is None else dict(Counter(left) + Counter(right))
+
+
+def _highest(left: int | None, right: int | None) -> int | None:
+    return max((peak for peak in (left, right) if peak is not None), default=None)
+
+
+# Adds nothing: all sums of a step that did nothing are known.
+NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0, requests={})
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one table version, or several together, added and removed. Metadata is counted separately."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    files_added_count: Count = 0  # data files
+    files_removed_count: Count = 0
+    delete_files_added_count: Count = 0
+    delete_files_removed_count: Count = 0
+    added_bytes: Count = 0  # data and delete files
+    replaced_bytes: Count = 0  # of the data and delete files that were replaced or dropped
+    metadata_bytes: Count = 0
+    metadata_files_count: Count = 0
+
+    def __add__(self, other: "Change") -> "Change":
+        return Change(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
+def sum_of_changes(changes: Iterable[Change]) -> Change:
+    """All changes together."""
+    return sum(changes, Change())
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFiles:
+    """The live files of a table at one version, counted and summed."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    data_files_count: Count
+    live_bytes: Count  # data and delete files
+    rows: Count | None = None  # in the data files, deleted rows included
+    delete_files_count: Count = 0  # delete and log files
+    delete_rows: Count | None = 0  # keys of equality deletes, positions of other delete files
+    equality_files_count: Count | None = None  # of the delete files; None if the format has no such files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFigures(LiveFiles):
+    """A table at one version: its live files, and all that is on storage.
+
+    The mappings name partitions; None if there are too many to name.
+    """
+
+    storage_bytes: Count  # all files of the table, old versions and metadata included
+    metadata_storage_bytes: Count
+    oldest_delete_at_ms: Count | None = None  # scenario time of the oldest delete file; None without any
+    delete_bytes_by_partition: Mapping[str, Count] | None = None  # partitions that have delete files
+    data_bytes_by_partition: Mapping[str, Count] | None = None
+
+    @property
+    def live(self) -> LiveFiles:
+        """The live files alone."""
+        return LiveFiles(*(getattr(self, field.name) for field in fields(LiveFiles)))
+
+    def without_partitions_above(self, limit: int) -> "TableFigures":
+        """The figures without the mappings that name more than `limit` partitions."""
+        return replace(
+            self,
+            delete_bytes_by_partition=_up_to(limit, self.delete_bytes_by_partition),
+            data_bytes_by_partition=_up_to(limit, self.data_bytes_by_partition),
+        )
+
+
+def _up_to(limit: int, sizes: Mapping[str, int] | None) -> Mapping[str, int] | None:
+    return None if sizes is None or len(sizes) > limit else sizes
+
+
+@dataclass(frozen=True, slots=True)
+class ScanWork:
+    """What the scans of a query had to open; None if the format's reader does not report it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    files_count: Count | None = None
+    delete_files_count: Count | None = None  # each delete file once for each data file it applies to
+    opened_bytes: Count | None = None
+    metadata_files_count: Count | None = None
