@@ -1,5 +1,6 @@
 """What keeps a table format behind its own folders; import-linter has the rest."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ import pytest
 from bench.engines.registry import FORMATS
 
 ROOT = Path(__file__).parents[1]
+DECISIONS = sorted(
+    set((ROOT / "docs" / "decisions").glob("*.md")) - {ROOT / "docs" / "decisions" / "README.md"}
+)
 
 
 def test_the_folders_of_a_format_have_its_name():
@@ -39,3 +43,22 @@ def test_only_real_tables_need_spark_and_a_reader_of_metadata(arguments, tmp_pat
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", *DECISIONS], ids=lambda page: page.stem)
+def test_the_files_that_map_and_decisions_name_are_there(page):
+    named = re.findall(
+        r"`((?:bench|docs|reports|strategies|tests|tools|workloads)/[\w./-]*)`", page.read_text()
+    )
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=lambda page: page.stem)
+def test_each_decision_has_a_date_and_an_alternative_and_is_listed(page):
+    listed = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    assert f"({page.name})" in listed
+    for decision in re.split(r"^## ", page.read_text(), flags=re.MULTILINE)[1:]:
+        assert f"- {decision.splitlines()[0]}\n" in listed
+        assert re.search(
+            r"^\*20\d\d-\d\d-\d\d.*(Rejected|Instead\s+of):\s", decision, re.MULTILINE | re.DOTALL
+        )

@@ -31,7 +31,7 @@ from strategies.strategy import Rule
 from strategies.triggers import Trigger
 from workloads.commit import FILES_MAX, Workload
 
-WARM_UP_ROUNDS = 4  # compaction and query times level off after three or four (see bench/DESIGN.md)
+WARM_UP_ROUNDS = 4  # times level off after three or four: docs/decisions/measuring-queries.md
 
 
 REPETITIONS_MAX = 1_000  # a report reads all runs at once
