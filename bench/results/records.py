@@ -161,8 +161,6 @@ class Manifest(_Model):
     probe_every_ms: Positive
     side_probe_every_ms: Positive  # of the probes that are not primary
     probe_phase: Literal["random", "fixed"]  # where in each window of `probe_every_ms` the probes run
-    # Phases of the strategy's own interval that the cadence meets, and how many there are; None if all.
-    probe_phases: tuple[Positive, Positive] | None = None
     memory_bytes: Positive  # of the process that compacts
     cores: Positive | None  # that a compaction may use; None where a cluster does not say
     price_per_core_hour: Price | None = None

@@ -175,7 +175,9 @@ def test_only_commits_of_the_stream_are_its_history_and_the_last_version_is_the_
     assert (state.commits_total_count, state.version) == (1, "v3")
 
 
-@pytest.mark.parametrize("tag", [Tag("writer", "commit-7", 420_000, 80), Tag("compactor", "compaction-2", 0)])
+@pytest.mark.parametrize(
+    "tag", [Tag("writer", "commit-7", 420_000, 80), Tag("compactor-2", "compaction-2", 0)]
+)
 def test_a_tag_is_read_as_it_was_written(tag):
     assert Tag.parse(str(tag)) == tag
 
@@ -184,7 +186,7 @@ def test_a_tag_is_read_as_it_was_written(tag):
     "text",
     [
         "", "writer/commit-1/5", "reader//x/1", "nobody/commit-1/5/1", "a/b/1/2/3", "writer/commit-1//5",
-        "writer/commit-1/5/",
+        "writer/commit-1/5/", "writers/commit-1/5/1", "writer-/commit-1/5/1",
     ],
 )  # fmt: skip
 def test_what_others_write_is_no_tag(text):

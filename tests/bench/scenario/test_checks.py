@@ -564,3 +564,21 @@ def test_the_remedy_for_a_property_names_the_key_that_sets_it(place):
         load_scenario("delta-frequent", [f'{place}.properties={{ "{name}" = "true" }}'])
     told = "is set by writer.upsert_mode"
     assert f'"{name}" = "true": {told}' in str(caught.value)
+
+
+@pytest.mark.parametrize(("executor", "text"), [("duckdb", SOUND), ("delta-rs", SOUND)])
+def test_an_unknown_executor_is_refused_with_the_names_there_are(tmp_path, executor, text):
+    rule = {
+        "trigger": {"type": "every", "interval": "10min"},
+        "planner": {"type": "iceberg.rewrite_data_files"},
+    }
+    refused = refusal(tmp_path, text, strategies=[{"label": "a", "rules": [{**rule, "executor": executor}]}])
+    assert f'strategies[0].rules[0].executor = "{executor}"' in refused
+    assert "choose spark" in refused
+
+
+def test_the_name_of_a_planner_that_became_an_executor_says_what_to_write(tmp_path):
+    rule = {"trigger": {"type": "every", "interval": "10min"}, "planner": {"type": "delta.delta_rs"}}
+    refused = refusal(tmp_path, strategies=[{"label": "a", "rules": [rule]}])
+    assert 'type = "delta.optimize"' in refused
+    assert 'executor = "delta-rs"' in refused

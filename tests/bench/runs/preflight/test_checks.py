@@ -431,3 +431,31 @@ def test_change_logs_need_the_space_of_the_cache(machine, monkeypatch, tmp_path)
 def test_a_folder_no_table_location_can_name_is_refused(machine, tmp_path, name):
     with pytest.raises(ScenarioError, match="choose another --out"):
         check(tmp_path / name)
+
+
+def by_delta_rs(**planner):
+    rule = {
+        "trigger": {"type": "every", "interval": "10min"},
+        "planner": {"type": "delta.optimize", **planner},
+    }
+    return [{"label": "mine", "rules": [{**rule, "executor": "delta-rs"}]}]
+
+
+def test_an_executor_that_can_do_what_a_rule_plans_is_accepted(machine, tmp_path):
+    check(tmp_path, text=DELTA, strategies=by_delta_rs())
+
+
+@pytest.mark.parametrize(
+    ("planner", "missing"),
+    [({"where": "day > '2026-01-01'"}, "row_filter"), ({"min_small_files": 5}, "compact")],
+)
+def test_an_executor_that_cannot_is_refused_with_the_planner(machine, tmp_path, planner, missing):
+    with pytest.raises(ScenarioError) as caught:
+        check(tmp_path, text=DELTA, strategies=by_delta_rs(**planner))
+    for part in ("'mine'", "'delta-rs'", missing, "delta.optimize"):
+        assert part in str(caught.value)
+
+
+def test_a_simulation_has_no_other_executor(machine, tmp_path):
+    with pytest.raises(ScenarioError, match="'delta-rs': the simulated delta engine has no such executor"):
+        check(tmp_path, mode="simulated", text=DELTA, strategies=by_delta_rs())
