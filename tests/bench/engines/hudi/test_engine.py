@@ -388,7 +388,7 @@ def test_cleaning_and_archiving_write_metadata_alone(hudi, model):
         if number % 2 == 0:
             assert run(engine, ALL, number * MINUTE_MS).status == "ok"
     live = {file.path for file in engine.state(0).data_files}
-    before = engine._observe(0)[0].storage_bytes
+    before = engine._observe(0)[0].table.storage_bytes
     cleaned = run(engine, Clean(1), 5 * MINUTE_MS)
     assert (cleaned.status, cleaned.versions[0].id) == ("ok", None)
     assert cleaned.observed.table.storage_bytes < before
