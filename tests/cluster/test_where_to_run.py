@@ -161,7 +161,7 @@ def test_a_rest_catalog(rest_catalog, full_jdk, tmp_path):
     lines = lines_with("http://catalog.example:8181").replace("http://catalog.example:8181", address)
     run(tmp_path, lines, JAVA_HOME=str(full_jdk))
     kept, planned = plans_of_a_kept_table(tmp_path, JAVA_HOME=str(full_jdk))
-    assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
+    assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].table.data_files_count
     (tmp_path / "append.toml").write_text(APPENDING + lines)
     asked = ("--repetitions", "1", "--out", tmp_path / "appended")
     compactbench("run", tmp_path / "append.toml", *asked, JAVA_HOME=str(full_jdk))
@@ -217,12 +217,13 @@ def test_s3(s3_server, s3_lines, tmp_path):
     assert all(one.of(CommitRecord)[-1].change.delete_files_added_count for one in runs)
     for one in runs:
         for step in (*one.of(CommitRecord), *one.of(CompactionRecord)):
-            assert step.requests["PUT"] >= step.files_added_count + step.delete_files_added_count
+            files_count = step.change.files_added_count + step.change.delete_files_added_count
+            assert step.cost.requests["PUT"] >= files_count
         assert all(query.cost.requests["GET"] >= query.work.files_count for query in one.of(QueryRecord))
     compactbench("report", tmp_path / "results", "-o", tmp_path / "page")
     assert "Requests to S3" in (tmp_path / "page" / "report.md").read_text()
     kept, planned = plans_of_a_kept_table(tmp_path, **S3_KEYS)
-    assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].data_files_count
+    assert planned["table"]["data_files"] == kept.of(ObserveRecord)[-1].table.data_files_count
     assert keys_in_s3(address) == []
 
 
