@@ -16,6 +16,7 @@ from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.files import DeleteKind
 from strategies.iceberg.procedures import RewriteDataFiles
 from strategies.plan import FileGroup, Native, Rewrite
+from strategies.planner import consult
 from strategies.state import KIB
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
@@ -36,7 +37,8 @@ def replay(planner, specs, every=1, costs=None, **table):
     engine, outcomes = make(costs, **{"target_file_size_bytes": 256 * KIB, **table}), []
     for spec in specs:
         engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms)
-        decided = planner.decide(engine.state(spec.at_ms)) if planner and spec.index % every == 0 else None
+        is_asked = planner is not None and spec.index % every == 0
+        decided = consult(planner, engine.state(spec.at_ms)).plan if is_asked else None
         if decided and spec.index:
             outcomes.append(execute(engine, decided, spec.at_ms))
     return engine, outcomes
