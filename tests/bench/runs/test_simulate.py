@@ -467,12 +467,12 @@ def test_a_stream_of_changes_is_simulated_under_each_kind_of_strategy(simulate, 
     assert {record.change.files_added_count for record in commits} == {4}
     assert all(4 < record.change.delete_files_added_count <= 8 for record in commits)
     probes = [q for q in never.of(QueryRecord) if q.primary and q.when == "settled"]
-    assert [q.delete_files_count for q in probes] == sorted({q.delete_files_count for q in probes})
+    assert [q.work.delete_files_count for q in probes] == sorted({q.work.delete_files_count for q in probes})
     converted = [record for record in amoro.of(CompactionRecord) if record.status == "ok"]
     assert {record.reason for record in converted} >= {"small_files"}
     assert last_probe(amoro).work.delete_files_count < last_probe(never).work.delete_files_count / 10
     assert [record.status for record in threshold.of(CompactionRecord)] == ["ok"] * 5
-    assert last_probe(threshold).delete_files_count == 0
+    assert last_probe(threshold).work.delete_files_count == 0
     assert never.manifest.options["upsert_mode"] == "equality-delete"
 
 
