@@ -246,7 +246,7 @@ class Published:
     def agrees(self, metric: str, strategy: str, other: str, published: tuple[str, str]) -> str:
         """Whether the ratio of two published figures lies within our interval: "yes", "no", or a dash.
 
-        The figures were rounded to the digits that they have; "cannot be told" if it depends on the rest.
+        Published figures are rounded; "depends on rounding" if the digits that they lack decide.
         """
         found = self.compare(metric, strategy, other)
         if found.low is None or found.high is None:
@@ -255,7 +255,7 @@ class Published:
         if found.low <= low / other_high and high / other_low <= found.high:
             return "yes"
         is_apart = high / other_low < found.low or low / other_high > found.high
-        return "no" if is_apart else "cannot be told"
+        return "no" if is_apart else "depends on rounding"
 
     def quotient(self, metric: str, strategy: str, other: str) -> str:
         """One mean over another, even where a comparison gives no verdict on what a simulation says."""

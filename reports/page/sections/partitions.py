@@ -33,12 +33,12 @@ _WAITING_NOTE = (
     "the bytes of all delete and log files, mean over time."
 )
 _READ_NOTE = (
-    "What a reader of a whole partition reads, data, delete and log files together, mean over time, against "
-    "the strategy under which it reads least."
+    "Bytes that a reader of a whole partition reads (data, delete and log files), as a mean over time, "
+    "relative to the strategy with the fewest."
 )
 _ALIKE_NOTE = (
-    "At how many of the times at which both had a round they took the same partitions; a dash where there "
-    "was no such time. What they took before is part of the table that each then meets."
+    "How often two strategies took the same partitions when both had a round; a dash if they never had one "
+    "at the same time. Earlier choices affect the table that each strategy then sees."
 )
 
 
