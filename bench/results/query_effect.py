@@ -34,11 +34,11 @@ def query_effects(run: RunResult) -> tuple[QueryEffect, ...]:
 def _effect(compaction: CompactionRecord, queries: list[QueryRecord], starts_s: list[float]) -> QueryEffect:
     if compaction.status != "ok" or compaction.is_inline or compaction.span is None:
         return QueryEffect(compaction)
-    earlier = queries[: bisect_right(starts_s, compaction.span.started_s)]
-    later = queries[bisect_left(starts_s, compaction.span.ended_s) :]
-    has_before = earlier and earlier[-1].tick == compaction.tick and not compaction.is_beside_stream
+    first_later = bisect_left(starts_s, compaction.span.ended_s)
+    last_earlier = bisect_right(starts_s, compaction.span.started_s) - 1
+    has_before = last_earlier >= 0 and queries[last_earlier].tick == compaction.tick
     return QueryEffect(
         compaction,
-        earlier[-1].cost.wall_s if has_before else None,
-        later[0].cost.wall_s if later else None,
+        queries[last_earlier].cost.wall_s if has_before and not compaction.is_beside_stream else None,
+        queries[first_later].cost.wall_s if first_later < len(queries) else None,
     )
