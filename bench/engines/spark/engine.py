@@ -203,9 +203,10 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def start(self, ticket: Ticket) -> None:
         """Only for plans whose commands return nothing."""
         staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms)
+        executor = self._executor(ticket.executor)
         if staged.veto is None and staged.error is None:
             self._started[ticket.id] = staged
-            self._beside.start(ticket.id, lambda: self._execute_all(ticket, staged, tag, []))
+            self._beside.start(ticket.id, lambda: _execute_all(executor, ticket.plan, staged, tag, []))
 
     def _enter_pool(self) -> None:
         """Where `spark.scheduler.mode` is FAIR, jobs of this thread share the cores with the stream's."""
@@ -219,8 +220,9 @@ class SparkEngine(ABC, Generic[_Prepared]):
             error, took = self._beside.wait(ticket.id)
             cost += took
         elif is_executed:
-            with self._executor(ticket.executor).step() as acting:
-                error = self._execute_all(ticket, staged, tag, answers)
+            executor = self._executor(ticket.executor)
+            with executor.step() as acting:
+                error = _execute_all(executor, ticket.plan, staged, tag, answers)
             cost += acting.cost
         with self._meter.step() as answering:
             answer = self._answer(answers)
@@ -237,20 +239,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def _made(self, version: Version, staged: Staged[_Prepared]) -> bool:
         """Whether a plan made a version. Formats whose plans can run beside the stream override this."""
         return False
-
-    def _execute_all(
-        self, ticket: Ticket, staged: Staged[_Prepared], tag: Tag, answers: list[DataFrame]
-    ) -> str | None:
-        """Execute the actions in order until one fails; its error. Adds their results to `answers`."""
-        executor = self._executor(ticket.executor)
-        try:
-            for position, action in enumerate(ticket.plan.actions):
-                answer = executor.execute(action, staged.actions.get(position), tag)
-                if answer is not None:
-                    answers.append(answer)
-        except _REFUSED as error:
-            return one_line(error)
-        return None
 
     def query(self, probe: Probe) -> QueryOutcome:
         with self._errors(f"probe {probe.name!r}"):
@@ -350,6 +338,20 @@ class SparkEngine(ABC, Generic[_Prepared]):
             yield
         except (Py4JJavaError, PySparkException) as error:
             raise EngineError(f"{self.format_name}: cannot {step}: {one_line(error)}") from error
+
+
+def _execute_all(
+    executor: Executor[_Prepared], plan: Plan, staged: Staged[_Prepared], tag: Tag, answers: list[DataFrame]
+) -> str | None:
+    """Execute the actions in order until one fails; its error. Adds their results to `answers`."""
+    try:
+        for position, action in enumerate(plan.actions):
+            answer = executor.execute(action, staged.actions.get(position), tag)
+            if answer is not None:
+                answers.append(answer)
+    except _REFUSED as error:
+        return one_line(error)
+    return None
 
 
 def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
