@@ -78,7 +78,7 @@ scale: $(READY) ## Measure how rewriting and converting scale: `upsert` at six t
 
 .PHONY: golden
 golden: $(READY) ## Regenerate the golden files of the tests; review the diff
-	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark' tests/reports
+	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark' tests/reports tests/test_errors.py
 
 .PHONY: docs
 docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report anew from the published runs; review the diff

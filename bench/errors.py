@@ -10,15 +10,36 @@ CompactbenchError
 limits of `compare --fail-if` are not broken, but the runs cannot show that all of them hold.
 """
 
+from collections.abc import Callable
+from typing import Self
+
 from pydantic import ValidationError
 
 EXIT_CANNOT_TELL = 4
 
 
 class CompactbenchError(Exception):
-    """Printed without a traceback; the message says what is wrong and what to do."""
+    """Printed without a traceback, as "path: problem [code]".
+
+    `code` names the kind of error for programs and tests, in lower case with hyphens. `path` is where the
+    error is: a key as `--set` takes it, an option, a file. The problem says what is wrong and what to do.
+    """
 
     exit_code = 1
+
+    def __init__(self, problem: str, *, code: str = "", path: object = "") -> None:
+        self.code = code
+        self.path = str(path)
+        super().__init__(f"{path}: {problem}" if self.path else problem)
+
+    def within(self, place: object, hide: Callable[[str], str] = str) -> Self:
+        """The error with `place` before its text, such as the file of its key; `hide` hides secrets in it.
+
+        Code and path stay. Raise it `from` this error.
+        """
+        placed = type(self).__new__(type(self), hide(f"{place}: {self}"))
+        placed.__dict__ |= self.__dict__
+        return placed
 
 
 class ScenarioError(CompactbenchError):

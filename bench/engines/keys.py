@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, LiteralString, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -38,7 +38,6 @@ from strategies.quantities import (
 
 _T = TypeVar("_T")
 _NO_VALUE = object()
-VALUELESS = "valueless"  # the type of errors whose value is not shown
 
 
 def value_text(value: object) -> str:
@@ -122,16 +121,18 @@ def _property_text(key: str, value: Any) -> str:
         raise error_at(key, str(error), value) from None
 
 
-def error_at(key: str | None, problem: str, value: object = _NO_VALUE) -> ValidationError:
+def error_at(
+    key: str | None, problem: str, value: object = _NO_VALUE, *, code: LiteralString = "invalid"
+) -> ValidationError:
     """An error in one key of the table that is being validated, or in the table as a whole (None).
 
     Raised by a validator of the table, it names the key instead of the table.
     """
-    kind = VALUELESS if value is _NO_VALUE else "key"
-    error = PydanticCustomError(kind, "{problem}", {"problem": problem})
+    context = {"problem": problem, "has_value": value is not _NO_VALUE}
+    error = PydanticCustomError(code, "{problem}", context)
     place = () if key is None else (key,)
     return ValidationError.from_exception_data(
-        kind, [InitErrorDetails(type=error, loc=place, input=None if value is _NO_VALUE else value)]
+        code, [InitErrorDetails(type=error, loc=place, input=None if value is _NO_VALUE else value)]
     )
 
 

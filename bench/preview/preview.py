@@ -69,10 +69,10 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
     try:
         return NamedPlanners(name, (_planner(name, options),))
     except OptionError as error:
-        if error.path == ("type",):
+        if error.keys == ("type",):
             listed = f"; strategies of the scenario: {', '.join(labels)}" if labels else ""
             raise ScenarioError(str(error).replace("type = ", "--strategy ", 1) + listed) from error
-        problem = str(error) if error.path else f"{' '.join(options)}{error}"
+        problem = str(error) if error.keys else f"{' '.join(options)}{error}"
         raise ScenarioError(f"--option {problem}") from error
 
 

@@ -43,7 +43,7 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
         try:
             overridden[scenario_file.override(document, setting)] = setting
         except ScenarioError as error:
-            raise ScenarioError(f"{file}: {secrets.scrub(str(error))}") from None
+            raise error.within(file, secrets.scrub) from None
     try:
         filled = deepcopy(document)  # variants start from the file: a secret may look like a variable itself
         secrets |= Secrets.of_values(fill_in(filled)) | Secrets.of(filled)
@@ -51,9 +51,8 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
         base = _scenario(file, keys, secrets)
         check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:
-        blamed = [text for path, text in overridden.items() if _touch(path, error.path)]
-        problem = secrets.scrub(f"{''.join(f' with --set {text}' for text in blamed)}: {error}")
-        raise ScenarioError(f"{file}{problem}") from error
+        blamed = [f" with --set {text}" for path, text in overridden.items() if _touch(path, error.keys)]
+        raise error.within(f"{file}{''.join(blamed)}", secrets.scrub) from error
     variants = tuple(
         _in_variant(file, document, base, index, variant) for index, variant in enumerate(keys.variants)
     )
@@ -74,8 +73,8 @@ def _in_variant(
         _check_same_stream(base, scenario, path)
         _check_same_cpu(base, scenario, path)
     except OptionError as error:
-        of_variant = "" if error.path[:1] == path[:1] else f" in variant {keys.label!r}"
-        raise ScenarioError(f"{file}{of_variant}: {base.secrets.scrub(str(error))}") from error
+        of_variant = "" if error.keys[:1] == path[:1] else f" in variant {keys.label!r}"
+        raise error.within(f"{file}{of_variant}", base.secrets.scrub) from error
     return replace(scenario, hash=base.hash)
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from bench.engines.keys import VALUELESS, value_text
+from bench.engines.keys import value_text
 from bench.errors import ScenarioError
 from bench.secrets import hidden
 
@@ -22,14 +22,15 @@ _WORDS = {  # pydantic words these in terms of Python
 
 
 class OptionError(ScenarioError):
-    """An error in one key of a scenario; `path` leads to it from the top of the file."""
+    """An error in one key of a scenario; `keys` leads to it from the top of the file."""
 
-    def __init__(self, path: KeyPath, problem: str, value: object = _NO_VALUE) -> None:
+    def __init__(self, keys: KeyPath, problem: str, value: object = _NO_VALUE, *, code: str = "") -> None:
         # Hidden first: `value_text` cuts long values, and a cut secret would no longer be recognised.
-        shown = hidden({path_text(path): value}).popitem()[1]
-        given = "" if value is _NO_VALUE else f" = {value_text(shown)}"
-        super().__init__(f"{path_text(path)}{given}: {problem}")
-        self.path = path
+        shown = hidden({path_text(keys): value}).popitem()[1]
+        place = path_text(keys) if value is _NO_VALUE else f"{path_text(keys)} = {value_text(shown)}"
+        super().__init__(problem, code=code, path=place)
+        self.path = path_text(keys)
+        self.keys = keys
 
 
 def validated(model: type[_M], table: Mapping[str, Any], context: Mapping[str, Any]) -> _M:
@@ -45,8 +46,9 @@ def option_error(error: ValidationError, table: object, path: KeyPath = ()) -> O
     detail = error.errors(include_url=False)[0]
     place, kind = detail["loc"], detail["type"]
     message = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
-    value = _NO_VALUE if kind == VALUELESS else _value_at(table, place, detail["input"])
-    return OptionError((*path, *place), _WORDS.get(kind, message), value)
+    has_value = detail.get("ctx", {}).get("has_value", True)
+    value = _value_at(table, place, detail["input"]) if has_value else _NO_VALUE
+    return OptionError((*path, *place), _WORDS.get(kind, message), value, code=kind.replace("_", "-"))
 
 
 def _value_at(table: Any, place: KeyPath, parsed: object) -> object:
