@@ -1,4 +1,4 @@
-"""The strategy in force: the rules of one label, until a switch replaces them by another's."""
+"""The strategy in force, which a switch may replace by another one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from strategies.triggers import RuleMemory, trigger_traits
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A rule's decision and what it took its trigger and planner."""
+    """A rule's decision, and the cost of its trigger and planner."""
 
     decision: Decision
     cost: Cost
 
 
 def reads_state(rule: Rule, decision: Decision) -> bool:
-    """Whether a rule's evaluation had to look at the table.
+    """Whether a rule's evaluation needed the state of the table.
 
-    It did if its trigger looks at the table, or if it fired and the planner does. An interval looks at
-    nothing, nor does a planner that only calls a command of the format, which looks at the table itself.
+    It did if the trigger needs the state, or if the trigger fired and the planner needs it. An interval does
+    not need it, nor does a planner that only calls a command of the format.
     """
     if trigger_traits(rule.trigger).reads_state:
         return not isinstance(rule.planner, Never)
@@ -32,9 +32,10 @@ def reads_state(rule: Rule, decision: Decision) -> bool:
 
 
 class ActiveStrategy:
-    """Evaluates a strategy's rules, keeps what the rules remember, and switches when it is time.
+    """Evaluates a strategy's rules, keeps their memories, and switches to other strategies when it is time.
 
-    `switches` are (scenario milliseconds, label), ascending. A strategy that takes over has no memory yet.
+    `switches` are (scenario milliseconds, label), ascending. A strategy that takes over starts without
+    memories.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class ActiveStrategy:
     def decide(
         self, state: TableState, clock: Clock, *, is_inline: bool = False
     ) -> tuple[str, tuple[Evaluation, ...]]:
-        """The label in force and the evaluations of its inline rules, or of the others.
+        """The label in force, and the evaluations of its inline rules or of its other rules.
 
         Raises PlanError on an invalid plan.
         """

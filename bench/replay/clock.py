@@ -1,4 +1,4 @@
-"""The clock that times a run: seconds since its replay began, and what steps of our own process cost."""
+"""The clock that times a run, real or modelled."""
 
 import time
 from collections.abc import Callable
@@ -15,10 +15,10 @@ class Clock(Protocol):
     def now_s(self) -> float: ...
 
     def advance(self, seconds: float) -> None:
-        """Account for a step that has just taken so many seconds."""
+        """Account for a step that took this time."""
 
     def stopwatch(self) -> Elapsed:
-        """A function that returns what this process has spent since now: wall seconds and CPU of Python."""
+        """A function that returns the wall time and CPU of this process since now."""
 
 
 class SystemClock:
@@ -31,7 +31,7 @@ class SystemClock:
         return time.perf_counter() - self._began_s
 
     def advance(self, seconds: float) -> None:
-        """Does nothing: the step itself took the time."""
+        """Does nothing: real time has passed already."""
 
     def stopwatch(self) -> Elapsed:
         wall_s, cpu_s = time.perf_counter(), time.process_time()
@@ -51,5 +51,5 @@ class ModelledClock:
         self._now_s += seconds
 
     def stopwatch(self) -> Elapsed:
-        """Nothing, whatever the process does: its real time is no part of a model."""
+        """Always no cost: the real time of this process is not part of the model."""
         return lambda: NO_COST

@@ -1,11 +1,12 @@
-"""Records of decisions and compactions, from what the replay knows of them."""
+"""Records of decisions and compactions."""
 
-from bench.engines.contract import Observation, Outcome, Ticket, Version
+from bench.engines.contract import Observation, Version
 from bench.engines.format import SizeModel
+from bench.replay.execution import Executed
 from bench.replay.forecast import forecast
 from bench.replay.step_log import PARTITIONS_MAX, StepFields, version_ids
 from bench.results.records import CompactionRecord, DecisionRecord
-from bench.results.values import Cost, Span
+from bench.results.values import Cost
 from bench.scenario.plugins import name_of
 from strategies.plan import Action, Rewrite, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview
@@ -14,15 +15,14 @@ from strategies.strategy import Decision, Rule
 
 def compaction_record(
     fields: StepFields,
-    ticket: Ticket,
-    outcome: Outcome,
+    executed: Executed,
     before: Observation,
     *,
-    staged: Span | None,
     size_model: SizeModel | None,
     is_inline: bool = False,
 ) -> CompactionRecord:
-    """The record of a plan that has been executed; the forecast needs a size model."""
+    """The record of an executed plan; without a size model it has no forecast."""
+    ticket, outcome = executed.ticket, executed.outcome
     return CompactionRecord(
         **fields,
         status=outcome.status,
@@ -32,7 +32,7 @@ def compaction_record(
         plan_kind=ticket.plan.kind,
         executor=ticket.executor or "",
         scheduled_at_ms=ticket.scheduled_at_ms,
-        staged=staged,
+        staged=executed.staged,
         before=before.table.live,
         after=outcome.observed.table.live,
         change=outcome.change,
@@ -49,8 +49,8 @@ def compaction_record(
 def rewritten_partitions(after: Observation, versions: tuple[Version, ...]) -> list[str] | None:
     """The partitions in which versions replaced files; None if there are too many to name.
 
-    If a version does not know them, they are the partitions in which files are gone since the last
-    observation, because nothing else has run since.
+    If a version does not know its partitions, these are the ones that have lost files since the last
+    observation: nothing else has run since then.
     """
     known = [version.rewritten for version in versions if version.rewritten is not None]
     is_complete = known and len(known) == len(versions)
@@ -63,7 +63,7 @@ def _is_converting(action: Action) -> bool:
 
 
 def _is_sorted(preview: PlanPreview) -> bool | None:
-    """Whether an action orders rows by value; None if no action is known to, and one has no preview."""
+    """Whether an action orders rows by value; None if that depends on an action without a preview."""
     if any(isinstance(action, Preview) and action.is_sorted for action in preview.actions):
         return True
     return None if any(isinstance(action, NoPreview) for action in preview.actions) else False
@@ -72,7 +72,7 @@ def _is_sorted(preview: PlanPreview) -> bool | None:
 def decision_record(
     fields: StepFields, label: str, rule: Rule, decision: Decision, read: Cost
 ) -> DecisionRecord:
-    """The record of an evaluation; `read` is the cost of reading the state that it needed."""
+    """The record of an evaluation; `read` is the cost of reading the table's state for it."""
     plan = decision.plan
     return DecisionRecord(
         **fields,

@@ -1,4 +1,4 @@
-"""Writes the records of a run as they are made, one per line."""
+"""Writes the records of a run to its folder, one per line."""
 
 import os
 from collections.abc import Callable
@@ -8,11 +8,13 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 
+from bench.errors import EngineError
 from bench.secrets import NO_SECRETS, Secrets
 
 # Fields of manifests and records that are never scrubbed: names and hashes that identify a run or step, and
-# words and figures of this project. A secret that is a common word must not change them.
+# this project's own words and figures. A secret that is a common word must not change them.
 _KEPT = frozenset({
     "run_id", "suite_id", "started_utc", "scenario", "scenario_hash", "strategy", "strategy_hash", "workload",
     "format", "format_title", "mode", "primary_probe", "probe_phase", "currency", "change_log_hash", "verify",
@@ -25,7 +27,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def utc_now() -> str:
-    """The current UTC time, to the millisecond, in the form that records and folder names use."""
+    """The current UTC time, such as "2026-03-01T12:00:00.000Z"."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -37,9 +39,8 @@ def without_secrets(model: _Model, secrets: Secrets) -> _Model:
 class Recorder:
     """Appends records to `events.jsonl`. Each line reaches the operating system before the next step starts.
 
-    A killed process therefore loses no finished record; only a power loss could. A torn last line from an
-    earlier process, or from a disk that became full, is not a record and is cut off. Each record, without
-    `secrets`, is also passed to `on_record`.
+    So a killed process loses no finished record. A torn last line, of a process that was killed or when the
+    disk was full, is cut off. Each record, without `secrets`, is also passed to `on_record`.
     """
 
     def __init__(
@@ -55,9 +56,17 @@ class Recorder:
         self._file = path.open("ab", buffering=0)
 
     def write(self, record: BaseModel) -> None:
-        """Store one record. Raises OSError if it cannot be stored; what was stored before stays whole."""
+        """Store one record. Raises OSError on a full disk, and EngineError on text that is not UTF-8."""
         record = without_secrets(record, self._secrets)
-        self._append(f"{record.model_dump_json()}\n".encode())
+        try:
+            line = record.model_dump_json()
+        except PydanticSerializationError as error:
+            raise EngineError(
+                f"cannot store a {type(record).__name__} whose text is not UTF-8 ({error}): if a planner of "
+                "yours wrote it, correct its detail, kind or figures",
+                code="not-utf-8",
+            ) from error
+        self._append(f"{line}\n".encode())
         self._on_record(record)
 
     def _append(self, line: bytes) -> None:

@@ -1,9 +1,8 @@
 """One run: the stream, replayed on a virtual clock.
 
-A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. Each role
-takes its turn (`Turns`), and each step is timed in real seconds, while scenario time advances by one commit
-interval. Both rounds of probes run at the ticks of the scenario's cadence only, and there under every
-strategy.
+A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. Roles take
+turns (`Turns`). Each step is timed in real seconds, while scenario time advances by one commit interval for
+the whole tick. Probes run only at the ticks of the scenario's cadence, which is the same for all strategies.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,8 +35,8 @@ def replay(
 ) -> ReplayTimes:
     """Replay the batches into one table under one strategy, and record every step.
 
-    `after_compaction` is called after each compaction with the number of commits so far. With a `size_model`
-    our planner's forecast is recorded with each compaction. Raises what a step raises.
+    `after_compaction` is called after each compaction with the number of commits so far. With a `size_model`,
+    compactions are recorded with a forecast. Errors of steps are passed on.
     """
     log = StepLog(engine.table_id, recorder, clock)
     queries = Queries(scenario, scenario.cadence(repetition), engine, log)

@@ -1,18 +1,18 @@
-"""Who acts when. Roles say what they wait for; a schedule decides when each of them goes on.
+"""Roles yield what they wait for; a schedule decides when each of them continues.
 
 A role (writer, reader, compactor, maintainer) is a generator, as processes are in SimPy. It yields
 
 - `Until`: it has nothing to do before that moment;
-- `Step`: work on the table, whose result it is sent back.
+- `Step`: work on the table. The schedule sends back its result.
 
-So a role does not know whether its steps take scenario time, or who else is at work meanwhile. That is what
-schedules differ in:
+A role does not depend on whether its steps take scenario time, or on which other roles are at work. Schedules
+differ in that:
 
 - `Turns`: a step takes no scenario time, and roles act one after the other in the order of `Turn`. Each step
   is timed in real seconds with the machine to itself.
-- Two more are foreseen and not built. *Overlapped*, for simulations: a step takes the time that it is
-  modelled to take, cores are shared, and what is due next comes from a heap of time, priority and serial
-  number. *Live*: each role is a process of its own, and scenario time is real time.
+- Two more are planned. *Overlapped*, for simulations: a step takes its modelled time, cores are shared, and
+  the next event comes from a heap of time, priority and serial number. *Live*: each role is a process of its
+  own, and scenario time is real time.
 """
 
 import heapq
@@ -29,16 +29,16 @@ class Turn(IntEnum):
     """The order in which roles act at one moment of scenario time."""
 
     COMMIT = 0  # the writer
-    READ = 1  # the reader, as the commit leaves the table
+    READ = 1  # the reader, after the commit
     COMPACT = 2
     MAINTAIN = 3
-    SETTLE = 4  # the reader, as the moment leaves the table
-    DRAIN = 5  # the compactor, after the last commit: what is still pending
+    SETTLE = 4  # the reader, at the end of the moment
+    DRAIN = 5  # the compactor, after the last commit: plans that are still pending
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """A role waits until scenario time `at_ms`, and there for its turn."""
+    """A role waits for its turn at scenario time `at_ms`."""
 
     at_ms: int
     turn: Turn
@@ -46,7 +46,7 @@ class Until:
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[_Result]):
-    """Work that a role wants done; the schedule sends it the result."""
+    """Work on the table; the schedule sends the role its result."""
 
     do: Callable[[], _Result]
 
@@ -55,7 +55,7 @@ Role = Generator[Until | Step[Any], Any, None]
 
 
 def perform(do: Callable[[], _Result]) -> Generator[Step[_Result], _Result, _Result]:
-    """Yield a step; its result. `result = yield from perform(...)` keeps the type of the result."""
+    """Yield a step. `result = yield from perform(...)` has the type that `do` returns."""
     return (yield Step(do))
 
 
@@ -63,11 +63,11 @@ class Schedule(Protocol):
     """Lets roles act until all of them have ended."""
 
     def run(self, roles: Iterable[Role]) -> None:
-        """Raises what a step raises, and lets no role act after that."""
+        """An error of a step is passed on, and no role acts after it."""
 
 
 class Turns:
-    """One role at a time, ordered by scenario time, turn and, among equals, by who began to wait first."""
+    """One role at a time, ordered by scenario time, turn and, if both are equal, who began to wait first."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, Turn, int, Role]] = []
@@ -75,18 +75,19 @@ class Turns:
 
     def run(self, roles: Iterable[Role]) -> None:
         for role in roles:
-            self._go_on(role)
+            self._continue(role)
         while self._waiting:
             *_, role = heapq.heappop(self._waiting)
-            self._go_on(role)
+            self._continue(role)
 
-    def _go_on(self, role: Role) -> None:
-        """Let a role act until it waits, or has ended."""
-        wish = next(role, None)
-        while isinstance(wish, Step):
+    def _continue(self, role: Role) -> None:
+        """Let a role act until it waits or has ended."""
+        yielded = next(role, None)
+        while isinstance(yielded, Step):
             try:
-                wish = role.send(wish.do())
+                yielded = role.send(yielded.do())
             except StopIteration:
                 return
-        if wish is not None:
-            heapq.heappush(self._waiting, (wish.at_ms, wish.turn, next(self._serial_numbers), role))
+        if yielded is not None:
+            place = (yielded.at_ms, yielded.turn, next(self._serial_numbers))
+            heapq.heappush(self._waiting, (*place, role))

@@ -1,4 +1,4 @@
-"""What the roles of a replay share: the moment, the clock, the records, and the table as last observed."""
+"""What the roles of a replay share: the current tick, the clock, the recorder and the last observation."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class StepFields(TypedDict):
 
 @dataclass(slots=True)
 class ReplayTimes:
-    """How the seconds of a replay were spent; the rest is this project's own code."""
+    """How the seconds of a replay were spent."""
 
     loop_s: float = 0.0
     measured_s: float = 0.0
@@ -36,15 +36,15 @@ class ReplayTimes:
 
     @property
     def own_s(self) -> float:
-        """Seconds spent neither on measured steps nor on reading table state."""
+        """Seconds of this project's own code: neither measured steps nor reading the table's state."""
         return max(0.0, self.loop_s - self.measured_s - self.observe_s)
 
 
 class StepLog:
-    """Writes a record of each step of one table, and remembers what the next steps need of it.
+    """Writes a record of each step on one table.
 
-    `observed` is the table as last observed; `unbooked` the cost of that reading, until a rule that looks at
-    the table is charged with it.
+    `observed` is the table as last observed. `unbooked` is the cost of that reading until it is charged to a
+    rule that needs it.
     """
 
     def __init__(self, table_id: str, recorder: Recorder, clock: Clock) -> None:
@@ -61,7 +61,7 @@ class StepLog:
         return self.clock.now_s()
 
     def at(self, tick: int, at_ms: int) -> None:
-        """From now on, steps belong to this tick."""
+        """Begin a tick: the following steps belong to it."""
         self.tick, self.at_ms = tick, at_ms
 
     def took(self, seconds: float) -> None:
@@ -96,7 +96,7 @@ class StepLog:
     def saw(
         self, observed: Observation, after: Literal["initial", "commit", "compaction", "maintenance"]
     ) -> None:
-        """Record the table as a step has left it; it was read just now."""
+        """Record the table after a step. It has just been read."""
         read_s = observed.cost.wall_s
         self.observed = observed
         self.times.observe_s += read_s
@@ -110,5 +110,5 @@ class StepLog:
 
 
 def version_ids(versions: Iterable[Version]) -> list[str]:
-    """The ids of versions; a version that only wrote metadata has none."""
+    """The ids of versions; versions without an id only wrote metadata."""
     return [version.id for version in versions if version.id is not None]

@@ -1,23 +1,22 @@
 """The compactor: evaluates the rules of the strategy, and executes what they plan, now or when it is due."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from bench.engines.contract import Engine, Observation, Outcome, Ticket, TicketId
+from bench.engines.contract import Engine, Observation
 from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy, reads_state
 from bench.replay.compaction_records import compaction_record, decision_record
+from bench.replay.execution import Executed, Scheduled, complete, plan_fields, schedule
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog
 from bench.results.records import CompactionRecord, DecisionRecord, RoleId
-from bench.results.values import NO_COST, Span
+from bench.results.values import NO_COST
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan
 from strategies.strategy import Rule
-
-BESIDE: RoleId = "compactor-beside"  # executes plans of concurrent rules while the stream goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The decisions of some rules, the plan of the last one if it has one, and what deciding took."""
+    """The records of some rules' decisions, the plan of the last rule, and how long deciding took."""
 
     records: tuple[DecisionRecord, ...] = ()
     planned: Planned | None = None
@@ -39,10 +38,9 @@ class Decided:
 
 
 class Compactions:
-    """What the strategy in force decides, and the plans that are scheduled and not yet complete.
+    """Evaluates the strategy in force, and holds the plans that are scheduled and not yet complete.
 
-    `after_compaction` is called after each compaction with the number of commits so far. With a `size_model`
-    our planner's forecast is recorded with each compaction.
+    `after_compaction` and `size_model` are those of `replay`.
     """
 
     def __init__(
@@ -58,10 +56,8 @@ class Compactions:
         self._scenario, self._strategy, self._engine = scenario, strategy, engine
         self._queries, self._log = queries, log
         self._after_compaction, self._size_model = after_compaction, size_model
-        self._pending: list[Ticket] = []
-        self._staged: dict[TicketId, Span] = {}
-        self._started_s: dict[TicketId, float] = {}  # of plans that are executed beside the stream
-        self._is_settling = False  # the query after the last compaction is that at the end of the tick
+        self._pending: list[Scheduled] = []
+        self._is_settling = False  # the query at the end of the tick is the one after the last compaction
 
     @property
     def has_inline_rules(self) -> bool:
@@ -72,10 +68,10 @@ class Compactions:
         """Complete the pending plans that are due, evaluate the rules, and execute what they plan."""
         is_probed, log = bool(self._queries.due(tick)), self._log
         self._is_settling = False
-        due = [ticket for ticket in self._pending if ticket.due_at_ms <= log.at_ms]
-        for ticket in due:
-            self._pending.remove(ticket)
-            self._complete(ticket, settles=is_probed and ticket is due[-1])
+        due = [scheduled for scheduled in self._pending if scheduled.ticket.due_at_ms <= log.at_ms]
+        for scheduled in due:
+            self._pending.remove(scheduled)
+            self._complete(scheduled, settles=is_probed and scheduled is due[-1])
         decided = self.evaluate(is_inline=False)
         for record in decided.records:
             log.recorder.write(record)
@@ -91,13 +87,13 @@ class Compactions:
     def drain(self) -> None:
         """Complete all plans that are still pending."""
         self._is_settling = False
-        for ticket in self._pending:
-            self._complete(ticket, settles=False)
+        for scheduled in self._pending:
+            self._complete(scheduled, settles=False)
 
     def evaluate(self, *, is_inline: bool) -> Decided:
         """Evaluate the inline rules, or the others.
 
-        The first rule that looks at the table is charged with reading it, the others share what it read.
+        Reading the table's state is charged to the first rule that needs it; the others share that state.
         """
         log = self._log
         state = self._queries.with_latency(self._engine.state(log.at_ms))
@@ -119,61 +115,49 @@ class Compactions:
             decided = Decided((*decided.records, record), planned, decided.wall_s + cost.wall_s)
         return decided
 
-    def postpone(self, planned: Planned) -> Ticket:
+    def postpone(self, planned: Planned) -> Scheduled:
         """Schedule a plan that is completed later, and begin to execute it if its rule is concurrent."""
-        started_s = self._log.now_s
-        ticket = self._schedule(planned)
-        if planned.rule.is_concurrent:
-            self._started_s[ticket.id] = started_s + ticket.scheduling_s
-            self._engine.start(ticket)
-        self._pending.append(ticket)
-        return ticket
+        scheduled = replace(self._schedule(planned), is_concurrent=planned.rule.is_concurrent)
+        if scheduled.is_concurrent:
+            self._engine.start(scheduled.ticket)
+        self._pending.append(scheduled)
+        return scheduled
 
     def run_inline(self, planned: Planned) -> tuple[CompactionRecord, Observation]:
-        """Execute a plan for which a commit waits: its record, and the table after it."""
-        log, before = self._log, self._log.observed
-        ticket = self._schedule(planned)
-        started_s = log.now_s
-        outcome = self._engine.complete(ticket, log.at_ms)
-        log.took(outcome.cost.wall_s - ticket.scheduling_s)
-        log.unbooked = outcome.observed.cost
-        return self._record("writer", ticket, outcome, before, started_s, is_inline=True), outcome.observed
+        """Execute a plan that a commit waits for: its record, and the table after it."""
+        before = self._log.observed
+        executed = complete(self._schedule(planned), self._engine, self._log)
+        observed = executed.outcome.observed
+        self._log.unbooked = observed.cost
+        return self._record("writer", executed, before, is_inline=True), observed
 
-    def _schedule(self, planned: Planned) -> Ticket:
-        """Schedule a plan; an engine may stage it at once."""
-        log, started_s = self._log, self._log.now_s
-        due_at_ms = log.at_ms + planned.delay_ms
-        ticket = self._engine.schedule(planned.plan, log.at_ms, due_at_ms, planned.rule.executor)
-        if ticket.scheduling_s:
-            self._staged[ticket.id] = Span(started_s, started_s + ticket.scheduling_s)
-        log.took(ticket.scheduling_s)
-        return ticket
+    def _schedule(self, planned: Planned) -> Scheduled:
+        return schedule(
+            planned.plan, self._engine, self._log,
+            delay_ms=planned.delay_ms, executor=planned.rule.executor,
+        )  # fmt: skip
 
-    def _complete(self, ticket: Ticket, *, settles: bool) -> None:
+    def _complete(self, scheduled: Scheduled, *, settles: bool) -> None:
         """Complete a plan between two runs of the primary probe, the queries before and after it.
 
-        The first is the latest run of this tick. If there is none it runs here: commits have changed the
-        table since a delayed plan was scheduled. A compaction beside the stream has no query before it, as it
-        may have committed long since. The second runs here too, unless the compaction `settles`: then the
-        query at the end of the tick serves, so that no policy runs more queries on the cadence than another.
+        The query before is the latest run in this tick. If there is none it runs here, because commits have
+        changed the table since a delayed plan was scheduled. A concurrent compaction has no query before it:
+        it may have committed long ago. The query after runs here too, unless the compaction `settles`: then
+        the query at the end of the tick is used, so that no policy runs more queries on the cadence.
         """
         log, queries = self._log, self._queries
         if self._is_settling:  # of an earlier compaction of this tick
             queries.run_primary("after")
             self._is_settling = False
-        before, is_beside = log.observed, ticket.id in self._started_s
-        if not (queries.has_run_now or is_beside):
+        before = log.observed
+        if not (queries.has_run_now or scheduled.is_concurrent):
             queries.run_primary("before")
-        asked_s = log.now_s
-        began_s = self._started_s.pop(ticket.id, asked_s)
-        outcome = self._engine.complete(ticket, log.at_ms)
-        ran_beside = outcome.cost.is_shared  # a simulation executes the plan only now
-        waited_s = log.now_s - asked_s - outcome.observed.cost.wall_s
-        log.took(waited_s if ran_beside else outcome.cost.wall_s - ticket.scheduling_s)
+        executed = complete(scheduled, self._engine, log)
+        outcome = executed.outcome
         log.unbooked = outcome.observed.cost
         log.saw(outcome.observed, "compaction")
-        role, started_s = (BESIDE, began_s) if ran_beside else ("compactor", asked_s)
-        log.recorder.write(self._record(role, ticket, outcome, before, started_s))
+        role: RoleId = "compactor-beside" if outcome.cost.is_shared else "compactor"
+        log.recorder.write(self._record(role, executed, before))
         if self._after_compaction:
             self._after_compaction(log.tick)
         if outcome.status == "ok":
@@ -182,24 +166,12 @@ class Compactions:
                 queries.run_primary("after")
 
     def _record(
-        self,
-        role: RoleId,
-        ticket: Ticket,
-        outcome: Outcome,
-        before: Observation | None,
-        started_s: float,
-        *,
-        is_inline: bool = False,
+        self, role: RoleId, executed: Executed, before: Observation | None, *, is_inline: bool = False
     ) -> CompactionRecord:
         return compaction_record(
-            self._log.fields(role, outcome.observed, started_s, outcome.cost, staged_s=ticket.scheduling_s),
-            ticket,
-            outcome,
-            before or outcome.observed,
-            staged=self._staged.pop(ticket.id, None),
-            size_model=self._size_model,
-            is_inline=is_inline,
-        )
+            plan_fields(role, executed, self._log), executed, before or executed.outcome.observed,
+            size_model=self._size_model, is_inline=is_inline,
+        )  # fmt: skip
 
 
 def compactor(scenario: Scenario, compactions: Compactions) -> Role:

@@ -5,6 +5,7 @@ from functools import partial
 
 from bench.engines.contract import Engine
 from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.execution import complete, plan_fields, schedule
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog, version_ids
@@ -19,8 +20,7 @@ _LABEL = "maintenance"
 def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLog) -> Role:
     """Maintains the table after the compactions of each tick.
 
-    Of a strategy's rules the first that plans wins, but all maintenance rules run: each is a strategy of its
-    own.
+    In a strategy only the first rule that plans acts. All maintenance rules act, so each is a strategy here.
     """
     rules = [ActiveStrategy(_LABEL, {_LABEL: Strategy(_LABEL, (rule,))}) for rule in scenario.maintenance]
     for _, at_ms in scenario.ticks() if rules else ():
@@ -35,16 +35,11 @@ def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLo
 def _maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
     plan = replace(plan, reason=Reason.MAINTENANCE)
     before_bytes = log.observed.table.storage_bytes if log.observed else 0
-    ticket = engine.schedule(plan, log.at_ms, log.at_ms)
-    log.took(ticket.scheduling_s)
-    started_s = log.now_s
-    outcome = engine.complete(ticket, log.at_ms)
-    log.took(outcome.cost.wall_s - ticket.scheduling_s)
+    executed = complete(schedule(plan, engine, log), engine, log)
+    outcome = executed.outcome
     log.recorder.write(
         MaintenanceRecord(
-            **log.fields(
-                "maintainer", outcome.observed, started_s, outcome.cost, staged_s=ticket.scheduling_s
-            ),
+            **plan_fields("maintainer", executed, log),
             status=outcome.status,
             error=outcome.error,
             command=", ".join(describe_action(action) for action in plan.actions),

@@ -22,7 +22,7 @@ class _Latency:
 
 
 class Queries:
-    """Runs and records queries, and knows the latest latency of the primary probe."""
+    """Runs and records queries, and keeps the latest latency of the primary probe."""
 
     def __init__(self, scenario: Scenario, cadence: Cadence, prober: Prober, log: StepLog) -> None:
         self._scenario, self._cadence, self._prober, self._log = scenario, cadence, prober, log
@@ -70,15 +70,15 @@ class Queries:
 
     @property
     def has_run_now(self) -> bool:
-        """Whether the primary probe has run in this tick, so that its latency is that of the table now.
+        """Whether the primary probe has run in this tick.
 
-        An older latency is good enough for a planner, which is told its age, but not as the query before a
-        compaction.
+        A planner also gets an older latency, with its age, but the query before a compaction must be from the
+        same tick.
         """
         return self._latest is not None and self._latest.at_ms == self._log.at_ms
 
     def with_latency(self, state: TableState) -> TableState:
-        """The state with what only the replay knows: how the table is read."""
+        """The state with how often and how fast the table is read."""
         latest = self._latest
         return replace(
             state,

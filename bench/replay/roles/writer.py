@@ -1,4 +1,4 @@
-"""The writer: commits the stream, and waits for what its commits compact themselves."""
+"""The writer: commits the stream, and waits for the compactions of inline rules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from bench.results.values import NO_COST
 
 @dataclass(frozen=True, slots=True)
 class _Waited:
-    """How long a commit waited for its inline rules, what they did, and the table after that."""
+    """How long a commit waited for its inline rules, their records, and the table afterwards."""
 
     wall_s: float
     records: tuple[DecisionRecord | CompactionRecord, ...]
@@ -38,10 +38,10 @@ def writer(batches: Iterable[Batch], table: Table, compactions: Compactions, log
 
 
 def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) -> Role:
-    """Commit the rows of the tick, if there are any, and record how the table is.
+    """Commit the rows of the tick, if there are any, and record the table.
 
-    What the inline rules plan follows at once, and the commit waits for it. Nobody sees the table in
-    between, as with commits that compact by themselves.
+    The commit waits while plans of inline rules are executed. Nobody sees the table in between, as with
+    formats whose commits compact by themselves.
     """
     before, started_s = log.observed, log.now_s
     outcome = yield from perform(lambda: table.commit(batch, log.at_ms))
@@ -68,17 +68,17 @@ def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) 
 
 
 def _wait(compactions: Compactions, before: Observation) -> _Waited:
-    """Evaluate the inline rules, and execute what they plan.
+    """Evaluate the inline rules, and execute their plan.
 
-    For a plan with a delay the commit waits until it is scheduled. The table is recorded once, as both left
-    it, at the cost of both readings.
+    A plan with a delay is only scheduled. The table is recorded once, after commit and compaction, with the
+    cost of reading it twice.
     """
     decided = compactions.evaluate(is_inline=True)
     if decided.planned is None:
         return _Waited(decided.wall_s, decided.records, before)
     if decided.planned.delay_ms:
-        ticket = compactions.postpone(decided.planned)
-        return _Waited(decided.wall_s + ticket.scheduling_s, decided.records, before)
+        scheduled = compactions.postpone(decided.planned)
+        return _Waited(decided.wall_s + scheduled.ticket.scheduling_s, decided.records, before)
     record, after = compactions.run_inline(decided.planned)
     observed = replace(after, cost=before.cost + after.cost)
     return _Waited(decided.wall_s + record.cost.wall_s, (*decided.records, record), observed)
