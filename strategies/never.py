@@ -12,7 +12,7 @@ class Never(Planner):
     """Never compact: the baseline for the costs and benefits of all other strategies."""
 
     def traits(self) -> PlannerTraits:
-        return PlannerTraits(reads_state=False)
+        return PlannerTraits(reads_state=False, may_plan=False)
 
     def decide(self, state: TableState) -> Plan | None:
         return None

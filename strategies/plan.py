@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TypeVar
 
 from strategies.state import TableState
 
+_State = TypeVar("_State", bound=TableState)
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -27,8 +29,7 @@ class Reason(StrEnum):
 class Capability(StrEnum):
     """What an engine can do, whatever its format; checked before a run starts.
 
-    Each native command of a format is a capability too, under its name "<format>.<command>". So the
-    capabilities of an engine, and the needs of a plan or planner, are sets of names.
+    Each native command of a format is a capability too, under its name "<format>.<command>".
     """
 
     COMPACT = "compact"  # compact given partitions, with the engine choosing the files
@@ -59,10 +60,10 @@ class Compact:
 class FileGroup:
     """Data files of one partition that one task processes together, in this order; either list may be empty.
 
-    The files of `paths` are replaced. Those of `convert_paths` stay as they are: for each, all deletes that
-    apply to it are converted to position deletes in one file-scoped delete file. With `sort_columns` the
-    files that replace those of `paths` are sorted in ascending order, within each file and across files; the
-    format's own rule for sorting decides how many there are.
+    The files of `paths` are replaced. Each file of `convert_paths` stays as it is, and all deletes that apply
+    to it are converted to position deletes in one file-scoped delete file. With `sort_columns` the new files
+    are sorted in ascending order, within each file and across files; the format's own rule for sorting
+    decides how many there are.
     """
 
     paths: tuple[str, ...]
@@ -75,8 +76,8 @@ class FileGroup:
 class Rewrite:
     """Rewrite exactly these groups into files of at most `target_file_size_bytes`.
 
-    `removed_deletes` are the keys of delete files that are dropped in the same commit. The engine checks
-    whether a data file outside the plan still needs one, and vetoes the plan if so.
+    `removed_deletes` are the keys of delete files that are dropped in the same commit. The engine vetoes the
+    plan if a data file outside of it still needs one of them.
     """
 
     groups: tuple[FileGroup, ...]
@@ -90,7 +91,7 @@ class Rewrite:
 
     @property
     def keys(self) -> Iterator[str]:
-        """The key of every file it names: files rewritten or converted, and delete files dropped."""
+        """Of all files rewritten or converted, and of the delete files dropped."""
         for group in self.groups:
             yield from group.paths
             yield from group.convert_paths
@@ -99,9 +100,9 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """A native command of the format, with the format's own names of `arguments` and `options`.
+    """A command "<format>.<command>", with the format's own names of `arguments` and `options`.
 
-    `command` is "<format>.<command>", which is also the capability that an engine needs to run it.
+    Its name is also the capability that an engine needs to run it.
     """
 
     command: str
@@ -113,7 +114,6 @@ Action = Compact | Rewrite | Native
 
 
 def describe_action(action: Action) -> str:
-    """The action in one line, for records and for `compactbench plan`."""
     match action:
         case Compact(partitions=partitions, options=options):
             named = ("all partitions",) if partitions is None else partitions
@@ -124,8 +124,8 @@ def describe_action(action: Action) -> str:
             return f"{command}({', '.join(_pairs({**arguments, **options}))})"
 
 
-def _pairs(given: Mapping[str, str]) -> Iterator[str]:
-    return (f"{key}={value}" for key, value in given.items())
+def _pairs(options: Mapping[str, str]) -> Iterator[str]:
+    return (f"{key}={value}" for key, value in options.items())
 
 
 def _describe_rewrite(action: Rewrite) -> str:
@@ -161,7 +161,7 @@ class Plan:
 
 
 def capabilities_of(plan: Plan) -> frozenset[str]:
-    """The capabilities that an engine needs for the plan: members of `Capability` and native commands."""
+    """Members of `Capability` and names of native commands."""
     return frozenset[str]().union(*map(_needs, plan.actions))
 
 
@@ -180,12 +180,21 @@ class PlanError(Exception):
     """A planner broke its contract. That is a defect of the planner, not of the user's input."""
 
 
+def state_as(kind: type[_State], state: TableState) -> _State:
+    """The state in its format's own class; PlanError if it belongs to a table of another format."""
+    if not isinstance(state, kind):
+        raise PlanError(
+            f"expected {kind.__name__}, got {type(state).__name__}: the planner is for another table format"
+        )
+    return state
+
+
 def check_plan(state: TableState, plan: Plan) -> None:
     """Check the contract that every plan must keep.
 
     Raises PlanError if the plan has no action, if a rewrite names no file or drops a delete that is not a
     live delete file, or if a group is empty, mixes partitions, or names a file that is not live, belongs to a
-    pending plan, or is named twice in the plan.
+    pending plan, or is named twice.
     """
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")

@@ -15,8 +15,8 @@ class PreviewError(ValueError):
 class ScanTaskGroup:
     """What one task of a rewrite reads; it writes one file.
 
-    `input_bytes` counts data files only. `rows` are physical rows; a piece of a split file counts in
-    proportion to its bytes.
+    `input_bytes` counts data files only. `rows` are physical rows, for a piece of a split file in proportion
+    to its bytes.
     """
 
     input_bytes: int
@@ -24,7 +24,7 @@ class ScanTaskGroup:
 
 
 def equal_shares(input_bytes: int, rows: int, tasks_count: int) -> tuple[ScanTaskGroup, ...]:
-    """`tasks_count` tasks of equal size to within one byte and row, as after a shuffle; totals are kept."""
+    """Tasks of equal size to within one byte and row, as after a shuffle; totals are kept."""
     return tuple(
         ScanTaskGroup(even_share(input_bytes, index, tasks_count), even_share(rows, index, tasks_count))
         for index in range(tasks_count)
@@ -40,10 +40,10 @@ def even_share(total: int, index: int, count: int) -> int:
 class RewriteGroup:
     """Data files of one partition that are rewritten together, in planning order.
 
-    `expected_output_files` is the planner's own estimate; the number of output files is that of `tasks`.
+    `expected_output_files` is the planner's own estimate; each of `tasks` writes one file.
     `delete_files_count` and `delete_bytes` count each delete file once per data file it applies to. Files of
     an older partition spec are grouped under the partition "". Without `has_exact_rows`, the rows of `tasks`
-    are the most that there can be: how many of them are live depends on their keys.
+    are an upper bound: how many of them are live depends on their keys.
     """
 
     partition: str
@@ -63,8 +63,8 @@ class DeleteGroup:
     """Position delete files of one partition that are rewritten together, in planning order.
 
     `partition` is that of the first file; others may be of another spec with the same values.
-    `expected_output_files` is the planner's own estimate. The number of output files depends on the rows:
-    without `write.delete.granularity` Spark writes one for each data file they reference.
+    `expected_output_files` is the planner's own estimate: without `write.delete.granularity` Spark writes one
+    file for each data file that the rows reference.
     """
 
     partition: str
@@ -79,9 +79,8 @@ class DeleteGroup:
 class Preview:
     """The groups of data files or delete files, in the order they run.
 
-    `planned_groups_count` includes groups beyond a limit. `dropped_bytes` are those of the delete files that
-    an explicit rewrite drops in the same commit. `is_sorted` says that rows are ordered by value, in whatever
-    way: sorted, Z-ordered or clustered.
+    `planned_groups_count` includes groups beyond a limit. `dropped_bytes` is the size of the delete files
+    that an explicit rewrite drops in the same commit. `is_sorted` covers sorting, Z-ordering and clustering.
     """
 
     groups: tuple[RewriteGroup, ...]
@@ -92,28 +91,25 @@ class Preview:
 
     @property
     def files_removed_count(self) -> int:
-        """Data files that would be replaced."""
         return sum(len(group.files) for group in self.groups)
 
     @property
     def files_added_count(self) -> int:
-        """Data files that would be written in their place."""
         return sum(len(group.tasks) for group in self.groups)
 
     @property
     def read_data_bytes(self) -> int:
-        """Bytes of the data files that would be replaced, which are read."""
         return sum(group.input_bytes for group in self.groups)
 
     @property
     def replaced_bytes(self) -> int:
-        """Bytes of the data and delete files that would be replaced or dropped, as in a table's changes."""
+        """Of data and delete files that are replaced or dropped, as in a table's changes."""
         return self.read_data_bytes + self.dropped_bytes + sum(g.input_bytes for g in self.delete_groups)
 
 
 @dataclass(frozen=True, slots=True)
 class NoPreview:
-    """Why an action has no preview: the table state does not determine its effect, or it is invalid."""
+    """The table state does not determine the effect of an action, or the action is invalid."""
 
     reason: str
 
@@ -122,9 +118,8 @@ class NoPreview:
 class PlanPreview:
     """What each action of a plan would do to the table at `version`, in the order of the plan.
 
-    It is made once, when the plan is scheduled, and used by the veto, the forecast, the simulation and the
-    list of pending files. In a plan of several actions the later ones will find a table that the earlier ones
-    have changed, which their previews do not consider.
+    It is computed once, when the plan is scheduled, and used by the veto, the forecast, the simulation and
+    the list of pending files. The preview of an action ignores what the actions before it do to the table.
     """
 
     version: str | None
@@ -132,10 +127,12 @@ class PlanPreview:
 
     @property
     def keys(self) -> frozenset[str]:
-        """The key of every file that the actions would replace, as far as that is known."""
-        known = [each for each in self.actions if isinstance(each, Preview)]
-        data = (file.key for each in known for group in each.groups for file in group.files)
-        deletes = (file.key for each in known for group in each.delete_groups for file in group.files)
+        """Of all files that the actions would replace, as far as they are known."""
+        previews = [preview for preview in self.actions if isinstance(preview, Preview)]
+        data = (file.key for preview in previews for group in preview.groups for file in group.files)
+        deletes = (
+            file.key for preview in previews for group in preview.delete_groups for file in group.files
+        )
         return frozenset((*data, *deletes))
 
 
@@ -143,7 +140,6 @@ PreviewAction = Callable[[Action, TableState], Preview]  # by the rules of a for
 
 
 def try_preview(action: Action, state: TableState, preview_action: PreviewAction) -> Preview | NoPreview:
-    """What an action would do by the rules of a format, or why that is unknown."""
     try:
         return preview_action(action, state)
     except ValueError as error:
@@ -151,7 +147,5 @@ def try_preview(action: Action, state: TableState, preview_action: PreviewAction
 
 
 def preview_plan(plan: Plan, state: TableState, preview_action: PreviewAction) -> PlanPreview:
-    """The preview of each action of a plan, each for the same state."""
-    return PlanPreview(
-        state.version, tuple(try_preview(action, state, preview_action) for action in plan.actions)
-    )
+    previews = (try_preview(action, state, preview_action) for action in plan.actions)
+    return PlanPreview(state.version, tuple(previews))

@@ -1,11 +1,8 @@
-"""Table state: everything that a planner may know about a table.
+"""Table state: everything that a planner may know about a table, whatever its format.
 
-This module has what every format shares. A format that needs more (a sequence number, a partition spec, a
-file group) extends these classes in `strategies/<format>/files.py`, with a function by which its planners
-get their state and refuse another format's.
-
-A state is a read-only view. Its owner, an engine's ledger, updates it incrementally, so `data_files` may be a
-live view that is valid only until the next commit.
+A format that needs more (a sequence number, a partition spec, a file group) extends these classes in
+`strategies/<format>/files.py`. A state is a read-only view: its owner, an engine's ledger, updates it
+incrementally, so `data_files` may be a live view that is valid only until the next commit.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -26,10 +23,7 @@ _Derived = TypeVar("_Derived")
 
 
 class StateError(Exception):
-    """A table state that no table of its format can have; neither a plan nor its planner is to blame.
-
-    It is deliberately not a ValueError, so that code that handles an invalid action does not catch it.
-    """
+    """A table state that no table of its format can have; not a ValueError, which is an invalid action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +33,9 @@ class DataFile:
     `partition` is a path such as "city=Oslo/day=2026-01-01". In its values `%` and `/` are percent-encoded,
     null is written `null` and the string "null" `%6Eull`. It is "" in an unpartitioned table.
 
-    `added_at_ms` is the scenario time at which the file was added to the table, for the output of a
-    compaction the time of its commit; None if it is unknown. Comparisons ignore it, so that a file is equal
-    to itself however its state was read.
-
-    Where metadata does not say how many rows a file has, `has_rows_count` is False and `rows` is 0.
+    `added_at_ms` is the scenario time of the commit that added the file, None if it is unknown. Comparisons
+    ignore it, so that a file is equal to itself however its state was read. If the metadata does not say how
+    many rows the file has, `has_rows_count` is False and `rows` is 0.
     """
 
     path: str
@@ -55,16 +47,15 @@ class DataFile:
 
     @property
     def key(self) -> str:
-        """The unique key of the file in its table."""
+        """Unique in the table."""
         return self.path
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteFile:
-    """A live file that marks rows of data files as deleted; `partition` is a path as in `DataFile`.
+    """A live file that marks rows of data files as deleted, or a deletion vector of one data file.
 
-    Deletion vectors belong here too, each for one data file. Log files that also hold new rows do not: the
-    state of a format that has such files is to have a collection of its own for them.
+    `partition` is a path as in `DataFile`.
     """
 
     path: str
@@ -74,7 +65,7 @@ class DeleteFile:
 
     @property
     def key(self) -> str:
-        """The unique key of the file in its table; the path alone may not be unique."""
+        """Unique in the table, which the path alone may not be."""
         return self.path
 
 
@@ -92,7 +83,7 @@ class PartitionStats:
 
 @dataclass(frozen=True, slots=True)
 class CommitSeen:
-    """A commit of the stream, as kept in the history."""
+    """A commit of the stream in a table's history."""
 
     at_ms: int
     files_count: int
@@ -102,11 +93,10 @@ class CommitSeen:
 
 @dataclass(frozen=True, slots=True)
 class CompactionSeen:
-    """A finished compaction, as kept in the history. `status` is ok, noop, vetoed or failed.
+    """A compaction in a table's history, planned at `scheduled_at_ms` and finished at `at_ms`.
 
-    `kind` and `reason` are those of the plan; a compaction that a commit ran by itself has no kind, and
-    "inline" for a reason. `cpu_s` is None where other steps ran meanwhile. The plan was made at
-    `scheduled_at_ms`, and the compaction ended at `at_ms`.
+    `status` is ok, noop, vetoed or failed. `kind` and `reason` come from the plan; a compaction that a commit
+    ran by itself has no kind, and the reason "inline". `cpu_s` is None if other steps ran at the same time.
     """
 
     at_ms: int
@@ -124,10 +114,10 @@ class CompactionSeen:
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """A compaction that is scheduled and not yet complete; its files must not be planned again.
+    """A compaction that is scheduled and not yet complete; no other plan may name its files.
 
-    `paths` are the keys of every file it names: files rewritten or converted, and delete files dropped.
-    `role` is the id of the role that scheduled it.
+    `paths` are the keys of the files it rewrites, converts or drops. `role` is the id of the role that
+    scheduled it.
     """
 
     scheduled_at_ms: int
@@ -140,16 +130,14 @@ class PendingPlan:
 class DerivedValues:
     """A cache of values computed from collections of files.
 
-    The cache key is the function together with the identity of the collection, so another collection has its
-    own value. A live view keeps its identity while its files change, so its owner must start with new
-    `DerivedValues` at each change (`bench.engines.ledger`).
+    The cache key is the function and the identity of the collection. A live view keeps its identity while its
+    files change, so its owner starts with new `DerivedValues` at each change (`bench.engines.ledger`).
     """
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Callable[..., Any], int], tuple[object, object]] = {}
 
     def of(self, compute: Callable[[_Files], _Derived], files: _Files) -> _Derived:
-        """`compute(files)`, from the cache if it has been computed before."""
         key = compute, id(files)
         if key not in self._kept:
             # The reference to `files` keeps it alive, so that no later collection can get its id.
@@ -166,15 +154,10 @@ class TableState:
     `probe_latency_s` is the latency of the most recent probe, which ran `probe_latency_age_ms` ago; both are
     None until a probe has run.
 
-    `version` is the table version of the state in the format's own terms, such as the id of a snapshot.
-    Versions can only be compared for equality. It is None before the first commit.
-    `stream_epoch_ms` maps scenario time 0 to the calendar of the stream's dates, in milliseconds since 1970
-    UTC; None if that is unknown.
-
-    `table_id` tells the tables of a run apart.
-
-    `note` is what the planner noted when its rule last fired. It is None at first, after a switch of
-    strategies, and for planners that note nothing (see `strategies.strategy.Planner`).
+    `version` is the id of the table version in the format's own terms, such as that of a snapshot; None
+    before the first commit. Versions can only be compared for equality. `stream_epoch_ms` is the calendar
+    time of scenario time 0, in milliseconds since 1970 UTC, or None. `table_id` tells the tables of a run
+    apart. `note` is the planner's own (`strategies.planner.Answer`).
     """
 
     observed_at_ms: int
@@ -200,12 +183,12 @@ class TableState:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all live data and delete files."""
+        """Data and delete files together."""
         return sum(p.size_bytes + p.delete_size_bytes for p in self.partitions.values())
 
     @property
     def calendar_day(self) -> date | None:
-        """The UTC day at `observed_at_ms`, comparable with daily partitions; None if it is unknown."""
+        """The UTC day at `observed_at_ms`, comparable with daily partitions; None if unknown."""
         if self.stream_epoch_ms is None:
             return None
         return _UNIX_DAY + timedelta(days=(self.stream_epoch_ms + self.observed_at_ms) // _DAY_MS)
@@ -213,7 +196,6 @@ class TableState:
     def derived(self, compute: Callable[[_Files], _Derived], files: _Files) -> _Derived:
         """`compute(files)`, computed once per version of the table; `files` is a collection of this state.
 
-        `compute` must be a module-level function that depends on nothing but `files`. A copy of the state
-        made by `replace` shares the values of the collections it keeps, and has its own for new ones.
+        `compute` must be a module-level function that depends on nothing but `files`.
         """
         return self.derived_values.of(compute, files)

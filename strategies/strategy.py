@@ -11,7 +11,7 @@ from strategies.triggers import RuleMemory, Trigger, trigger_traits
 
 
 class Verdict(StrEnum):
-    """What became of one evaluation of a rule."""
+    """The result of one evaluation of a rule."""
 
     NOT_DUE = "not_due"  # the trigger did not fire
     NOTHING_TO_DO = "nothing_to_do"  # it fired, the planner returned None
@@ -22,10 +22,10 @@ class Verdict(StrEnum):
 class Rule:
     """When to evaluate the table, and what to do then.
 
-    What it plans is committed `delay_ms` later; see `delay_or` for None. If it `is_concurrent`, it is
-    executed meanwhile, beside the stream. A rule that `is_inline` is evaluated within each commit, which
-    waits until what it plans is done, or with a delay until it is scheduled. `executor` names what executes
-    its plans; None is the engine's own.
+    Plans are committed `delay_ms` after they are made; with `is_concurrent` they are executed in the
+    meantime, while the stream goes on. A rule that `is_inline` is evaluated within each commit, which waits
+    until the plan is done, or with a delay until it is scheduled. `executor` names what executes the plans;
+    None is the engine itself.
     """
 
     trigger: Trigger
@@ -36,7 +36,7 @@ class Rule:
     executor: str | None = None
 
     def delay_or(self, default_ms: int) -> int:
-        """Its delay in milliseconds; without one none if it is inline, else that of the scenario."""
+        """The rule's own delay if it has one, otherwise 0 for an inline rule and the default for others."""
         if self.delay_ms is not None:
             return self.delay_ms
         return 0 if self.is_inline else default_ms
@@ -46,7 +46,7 @@ class Rule:
 class Decision:
     """One rule's answer at one evaluation; `plan` is set exactly when the verdict is PLANNED.
 
-    `figures` are the planner's (`strategies.planner.Answer`), none if the rule was not due.
+    `figures` are the planner's (`strategies.planner.Answer`), empty if the rule was not due.
     """
 
     rule_index: int
@@ -59,34 +59,20 @@ class Decision:
 class Strategy:
     """A label and rules in order of precedence: in each tick the first plan wins.
 
-    Inline rules are apart: of them, too, the first plan wins, before the others are evaluated.
+    Inline rules are evaluated before the others, and the first plan among them wins too.
     """
 
     label: str
     rules: tuple[Rule, ...]
 
-    def decide(
-        self, state: TableState, memories: tuple[RuleMemory, ...], *, is_inline: bool = False
-    ) -> tuple[tuple[Decision, ...], tuple[RuleMemory, ...]]:
-        """The answers of the rules evaluated, and what each rule remembers from now on.
-
-        Either those of the inline rules or those of the others.
-
-        `memories` has one entry per rule. Rules behind the one that planned are not evaluated, so
-        that what they wait for is still due at the next evaluation. Raises PlanError on a bad plan.
-        """
-        answers, after = tuple(self.evaluate(state, memories, is_inline=is_inline)), list(memories)
-        for decision, memory in answers:
-            after[decision.rule_index] = memory
-        return tuple(decision for decision, _ in answers), tuple(after)
-
     def evaluate(
         self, state: TableState, memories: tuple[RuleMemory, ...], *, is_inline: bool = False
     ) -> Iterator[tuple[Decision, RuleMemory]]:
-        """The answers of `decide` one by one, each with what its rule remembers from now on.
+        """Each decision with the rule's new memory, either of the inline rules or of the others.
 
-        A rule is evaluated when its answer is asked for, so that a caller can time each of them. An error
-        has a note that says of which rule it is.
+        `memories` has one entry per rule. A rule is evaluated when the iterator reaches it, so that a caller
+        can time each. Rules after the one that planned are not evaluated, and stay due. Raises PlanError on a
+        bad plan; an error has a note that names the rule.
         """
         for index, (rule, memory) in enumerate(zip(self.rules, memories, strict=True)):
             if rule.is_inline is not is_inline:
@@ -101,7 +87,7 @@ class Strategy:
                 return
 
     def fresh_memories(self, at_ms: int, commits_total_count: int) -> tuple[RuleMemory, ...]:
-        """Memories of a strategy that takes over at `at_ms` after so many commits."""
+        """For a strategy that takes over at `at_ms` after so many commits."""
         return (RuleMemory(at_ms, None, commits_total_count),) * len(self.rules)
 
     def needs(self) -> frozenset[str]:
@@ -111,20 +97,10 @@ class Strategy:
 
 
 def _answer(index: int, rule: Rule, state: TableState, memory: RuleMemory) -> tuple[Decision, RuleMemory]:
-    """What one rule answers, and what it remembers from now on."""
-    fired = rule.trigger.due(state, memory)
-    after = _remember(memory, state, fired=fired)
-    if not fired:
-        return Decision(index, Verdict.NOT_DUE), after
+    at_ms = state.observed_at_ms
+    if not rule.trigger.due(state, memory):
+        return Decision(index, Verdict.NOT_DUE), replace(memory, evaluated_at_ms=at_ms)
     answer = consult(rule.planner, state, memory.note)
     verdict = Verdict.NOTHING_TO_DO if answer.plan is None else Verdict.PLANNED
-    return Decision(index, verdict, answer.plan, answer.figures), replace(after, note=answer.note)
-
-
-def _remember(memory: RuleMemory, state: TableState, *, fired: bool) -> RuleMemory:
-    evaluated = replace(memory, evaluated_at_ms=state.observed_at_ms)
-    if not fired:
-        return evaluated
-    return replace(
-        evaluated, fired_at_ms=state.observed_at_ms, commits_at_fire_count=state.commits_total_count
-    )
+    after = RuleMemory(at_ms, at_ms, state.commits_total_count, answer.note)
+    return Decision(index, verdict, answer.plan, answer.figures), after

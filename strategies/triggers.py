@@ -9,13 +9,10 @@ from strategies.state import TableState
 
 @dataclass(frozen=True, slots=True)
 class RuleMemory:
-    """What a rule remembers between evaluations: scenario milliseconds; None where it never fired.
-
-    `note` is the planner's own (`strategies.planner.Answer`); it changes only when the rule fires.
-    """
+    """What a rule remembers between evaluations. `note` is the planner's own; see `Answer`."""
 
     evaluated_at_ms: int = 0
-    fired_at_ms: int | None = None
+    fired_at_ms: int | None = None  # None: never
     commits_at_fire_count: int = 0
     note: Hashable = None
 
@@ -25,9 +22,9 @@ class TriggerTraits:
     """What a trigger declares before it has seen a table.
 
     `interval_ms` is the time between two firings of a trigger that fires at fixed intervals: a scenario that
-    commits less often is refused, and its disk space is estimated from them. A trigger that only makes sense
-    for tables with some capabilities names them in `needs`. Without `reads_state` it goes by the time or by
-    what every commit knows, and no reading of the table's files is charged to it.
+    commits less often is refused, and the disk space of its runs is estimated from the intervals. A trigger
+    that only makes sense for engines with certain capabilities names them in `needs`. Without `reads_state`
+    it uses only the time or what every commit knows, so no reading of the table's files is charged to it.
     """
 
     interval_ms: int | None = None
@@ -38,7 +35,7 @@ class TriggerTraits:
 class Trigger(ABC):
     """Answers whether a rule should evaluate the table now. Pure: the same state and memory, the same answer.
 
-    A class that has `due` and nothing else need not inherit from this one.
+    A class with `due` alone need not inherit from this one.
     """
 
     __slots__ = ()
@@ -47,12 +44,11 @@ class Trigger(ABC):
     def due(self, state: TableState, memory: RuleMemory) -> bool: ...
 
     def traits(self) -> TriggerTraits:
-        """What it declares, under the options of this instance."""
         return TriggerTraits()
 
 
 def trigger_traits(trigger: object) -> TriggerTraits:
-    """What a trigger declares: nothing if its class does not inherit from `Trigger`."""
+    """The defaults if the class does not inherit from `Trigger`."""
     return trigger.traits() if isinstance(trigger, Trigger) else TriggerTraits()
 
 
@@ -60,9 +56,8 @@ def trigger_traits(trigger: object) -> TriggerTraits:
 class Every(Trigger):
     """Fires at `interval_ms`, then every `interval_ms` of scenario time, never at 0.
 
-    With `offset_ms`, which must be less than `interval_ms`, it fires at `offset_ms` first, and from then on
-    every `interval_ms`. An evaluation that comes late fires once, however many boundaries passed since the
-    one before.
+    With `offset_ms`, which must be less than `interval_ms`, it first fires at `offset_ms`. A late evaluation
+    fires once, however many intervals have ended since the previous one.
     """
 
     interval_ms: int
@@ -104,8 +99,8 @@ class AfterCommits(Trigger):
 class FileCount(Trigger):
     """Fires while the table holds at least `files` data files smaller than `small_bytes`.
 
-    `small_bytes` None means 75 % of the table's target file size, below which `rewrite_data_files` calls a
-    file too small (SizeBasedFileRewritePlanner MIN_FILE_SIZE_DEFAULT_RATIO).
+    `small_bytes` defaults to 75 % of the table's target file size, below which Iceberg's `rewrite_data_files`
+    calls a file too small (SizeBasedFileRewritePlanner MIN_FILE_SIZE_DEFAULT_RATIO).
     """
 
     files: int

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from bench.replay.clock import Clock
 from bench.results.values import Cost
-from strategies.never import Never
 from strategies.planner import traits_of
 from strategies.state import TableState
 from strategies.strategy import Decision, Rule, Strategy, Verdict
@@ -26,9 +25,10 @@ def reads_state(rule: Rule, decision: Decision) -> bool:
     It did if the trigger needs the state, or if the trigger fired and the planner needs it. An interval does
     not need it, nor does a planner that only calls a command of the format.
     """
+    planner = traits_of(rule.planner)
     if trigger_traits(rule.trigger).reads_state:
-        return not isinstance(rule.planner, Never)
-    return decision.verdict is not Verdict.NOT_DUE and traits_of(rule.planner).reads_state
+        return planner.may_plan
+    return decision.verdict is not Verdict.NOT_DUE and planner.reads_state
 
 
 class ActiveStrategy:

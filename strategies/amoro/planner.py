@@ -36,10 +36,10 @@ from strategies.amoro.note import AmoroNote, recall
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
 from strategies.amoro.pending import PendingInput
 from strategies.amoro.tasks import PartitionCandidate, PartitionPlan, candidate_of, choose
-from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_state
+from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.java_hash_map import collected
 from strategies.options import OptionValue
-from strategies.plan import Capability, Plan, Rewrite
+from strategies.plan import Capability, Plan, Rewrite, state_as
 from strategies.planner import Answer, Planner, PlannerTraits
 from strategies.state import MIB, TableState
 
@@ -97,7 +97,7 @@ class Amoro(Planner):
 
     def decide(self, state: TableState) -> Answer:
         """A plan, what Amoro's server would keep of the table until its next refresh, and what it reports."""
-        table, settings = iceberg_state(state), read_settings(self.options)
+        table, settings = state_as(IcebergState, state), read_settings(self.options)
         evaluated = _all_evaluated(table, settings)
         plan, note = self._evaluation(table, settings, evaluated)
         return Answer(plan, note, self._figures(table, settings, evaluated))

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from strategies.plan import PlanError
 from strategies.state import DataFile, DeleteFile, TableState
 
 
@@ -60,16 +59,3 @@ class DeltaState(TableState):
     data_files: Collection[DeltaDataFile] = ()
     delete_files: Collection[DeletionVector] = ()
     clustering_columns: tuple[str, ...] = ()
-
-
-def delta_state(state: TableState) -> DeltaState:
-    """The state as a `DeltaState`.
-
-    Raises PlanError if it is the state of another format's table, for which Delta's planners cannot plan.
-    """
-    if not isinstance(state, DeltaState):
-        raise PlanError(
-            f"the table's state is a {type(state).__name__}, not a DeltaState: a planner of Delta can only "
-            "plan for Delta tables"
-        )
-    return state

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import ClassVar
 
 from strategies.delta.commands import Command
-from strategies.delta.files import delta_state
+from strategies.delta.files import DeltaState
 from strategies.delta.optimize_options import (
     OPTIMIZE_OPTIONS,
     PURGING_OPTIONS,
@@ -17,7 +17,7 @@ from strategies.delta.optimize_options import (
 )
 from strategies.options import OptionValue
 from strategies.partitions import fields_of
-from strategies.plan import Action, Capability, Compact, Native, Plan, Reason
+from strategies.plan import Action, Capability, Compact, Native, Plan, Reason, state_as
 from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
@@ -78,7 +78,7 @@ class Optimize(Planner):
 
     def _partitions(self, state: TableState, texts: Mapping[str, str]) -> tuple[str, ...]:
         small_bytes = optimize_options(texts, state.target_file_size_bytes).min_file_bytes
-        files = delta_state(state).data_files
+        files = state_as(DeltaState, state).data_files
         small = Counter(file.partition for file in files if file.size_bytes < small_bytes)
         days = self._days(state)
         return tuple(
@@ -191,7 +191,7 @@ class Repartition(Planner):
         return PlannerTraits(needs=frozenset({Command.REPARTITION}))
 
     def decide(self, state: TableState) -> Plan | None:
-        partitions = delta_state(state).partitions
+        partitions = state_as(DeltaState, state).partitions
         due = [name for name, stats in partitions.items() if stats.files_count > self.files]
         actions = tuple(
             Native(Command.REPARTITION, {"partition": partition, "files": str(self.files)})

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping
 
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import plan_compaction, plan_purge, plan_repartition, plan_zorder
-from strategies.delta.files import DeltaState, delta_state
+from strategies.delta.files import DeltaState
 from strategies.delta.optimize_options import OptimizeOptions, optimize_options
-from strategies.plan import Action, Compact, Native, Rewrite
+from strategies.plan import Action, Compact, Native, Rewrite, state_as
 from strategies.preview import Preview, PreviewError
 from strategies.state import TableState
 
@@ -30,7 +30,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
     Raises PreviewError if the effect does not follow from the state, and ValueError if the action is invalid:
     an unknown command, or an option out of range. Raises PlanError if the state is of another format's table.
     """
-    table = delta_state(state)
+    table = state_as(DeltaState, state)
     match action:
         case Compact(partitions=partitions, options=options):
             return plan_compaction(table, optimize_options(options, state.target_file_size_bytes), partitions)

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from strategies.hudi.commands import Command
-from strategies.plan import PlanError
 from strategies.state import DataFile, DeleteFile, TableState
 
 
@@ -160,16 +159,3 @@ def last_completed(timeline: Iterable[Instant], action: Action) -> Instant | Non
     """The last completed instant of an action, by the time of its request; None without one."""
     done = [each for each in timeline if each.action is action and not each.is_pending]
     return done[-1] if done else None
-
-
-def hudi_state(state: TableState) -> HudiState:
-    """The state as a `HudiState`.
-
-    Raises PlanError if it is the state of another format's table, for which Hudi's planners cannot plan.
-    """
-    if not isinstance(state, HudiState):
-        raise PlanError(
-            f"the table's state is a {type(state).__name__}, not a HudiState: a planner of Hudi can only "
-            "plan for Hudi tables"
-        )
-    return state

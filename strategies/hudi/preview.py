@@ -11,8 +11,8 @@ from strategies.hudi.commands import Command
 from strategies.hudi.compaction_options import compaction_settings
 from strategies.hudi.compaction_plan import CompactionPlan, plan_compaction
 from strategies.hudi.compaction_strategies import strategy_of
-from strategies.hudi.files import FileSlice, hudi_state
-from strategies.plan import Action, Native
+from strategies.hudi.files import FileSlice, HudiState
+from strategies.plan import Action, Native, state_as
 from strategies.preview import Preview, PreviewError, RewriteGroup, equal_shares
 from strategies.state import TableState
 
@@ -25,7 +25,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
     Raises PreviewError if the effect does not follow from the state, and ValueError if the action is invalid
     or Hudi itself would fail. Raises PlanError if the state is of another format's table.
     """
-    table, target_bytes = hudi_state(state), state.target_file_size_bytes
+    table, target_bytes = state_as(HudiState, state), state.target_file_size_bytes
     match action:
         case Native(command=Command.COMPACTION):
             operations = planned_compaction(action, state).operations
@@ -51,7 +51,7 @@ NO_REWRITE = "Hudi has no command that rewrites exactly the files a plan names"
 
 def planned_compaction(action: Native, state: TableState) -> CompactionPlan:
     """The plan that Hudi would write for a compaction. Raises ValueError as `preview_action` does."""
-    table, today = hudi_state(state), action.arguments.get("today")
+    table, today = state_as(HudiState, state), action.arguments.get("today")
     settings = compaction_settings(action.options, None if today is None else date.fromisoformat(today))
     return plan_compaction(
         table, strategy_of(action.arguments["strategy"]), settings, state.target_file_size_bytes

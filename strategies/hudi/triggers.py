@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from strategies.hudi.commands import Command
-from strategies.hudi.files import Action, Instant, hudi_state, last_completed
+from strategies.hudi.files import Action, HudiState, Instant, last_completed
 from strategies.java_values import MAX_INT
+from strategies.plan import state_as
 from strategies.state import TableState
 from strategies.triggers import RuleMemory, Trigger, TriggerTraits
 
@@ -80,7 +81,7 @@ class _CommitsTrigger(Trigger):
         return _TRAITS
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
-        since = self._since(hudi_state(state).timeline)
+        since = self._since(state_as(HudiState, state).timeline)
         return since is not None and since.commits_count >= self.commits
 
     @abstractmethod
@@ -124,7 +125,7 @@ class TimeElapsed(Trigger):
         return _TRAITS
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
-        since = since_compaction(hudi_state(state).timeline)
+        since = since_compaction(state_as(HudiState, state).timeline)
         return since is not None and since.elapsed_s(state.observed_at_ms) >= self.elapsed_ms // 1000
 
 

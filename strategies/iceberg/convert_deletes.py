@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_state
+from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.iceberg.remove_dangling_deletes import unneeded_deletes
-from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
+from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite, state_as
 from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
@@ -36,7 +36,7 @@ class ConvertDeletes(Planner):
         return PlannerTraits(needs=frozenset({Capability.REWRITE, Capability.CONVERT}))
 
     def decide(self, state: TableState) -> Plan | None:
-        table = iceberg_state(state)
+        table = state_as(IcebergState, state)
         if table.pending:
             return None
         index = delete_index(table)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from strategies.plan import PlanError
 from strategies.state import DataFile, DeleteFile, TableState
 
 
@@ -88,16 +87,3 @@ class IcebergState(TableState):
     data_files: Collection[IcebergDataFile] = ()
     delete_files: Collection[IcebergDeleteFile] = ()
     spec_id: int = 0
-
-
-def iceberg_state(state: TableState) -> IcebergState:
-    """The state as an `IcebergState`.
-
-    Raises PlanError if it is the state of another format's table, for which Iceberg's planners cannot plan.
-    """
-    if not isinstance(state, IcebergState):
-        raise PlanError(
-            f"the table's state is a {type(state).__name__}, not an IcebergState: a planner of Iceberg can "
-            "only plan for Iceberg tables"
-        )
-    return state

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import delete_index
-from strategies.iceberg.files import IcebergState, iceberg_state
+from strategies.iceberg.files import IcebergState
 from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.iceberg.rewrite_data_files import plan_rewrite, rewrite_group
 from strategies.iceberg.rewrite_options import for_sorting, rewrite_options
@@ -19,7 +19,7 @@ from strategies.iceberg.rewrite_position_delete_files import (
 )
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.java_values import parse_long
-from strategies.plan import Action, Compact, FileGroup, Native, Rewrite
+from strategies.plan import Action, Compact, FileGroup, Native, Rewrite, state_as
 from strategies.preview import Preview, PreviewError, RewriteGroup
 from strategies.state import TableState
 
@@ -41,7 +41,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
     an unknown option, a value out of range, or a file that is not live. Raises StateError as `index_deletes`
     does, and PlanError if the state is of another format's table.
     """
-    table = iceberg_state(state)
+    table = state_as(IcebergState, state)
     match action:
         case Rewrite():
             return _explicit(action, table)

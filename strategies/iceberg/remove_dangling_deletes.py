@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.iceberg.files import IcebergDataFile, IcebergState, iceberg_state
-from strategies.plan import Capability, Plan, Reason, Rewrite
+from strategies.iceberg.files import IcebergDataFile, IcebergState
+from strategies.plan import Capability, Plan, Reason, Rewrite, state_as
 from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
@@ -23,7 +23,7 @@ class RemoveDanglingDeletes(Planner):
         return PlannerTraits(needs=frozenset({Capability.REWRITE, Capability.CONVERT}))
 
     def decide(self, state: TableState) -> Plan | None:
-        table = iceberg_state(state)
+        table = state_as(IcebergState, state)
         dangling = unneeded_deletes(table, table.data_files)
         if not dangling:
             return None

@@ -14,9 +14,9 @@ from collections.abc import Collection, Mapping
 from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
-from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState, iceberg_state
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState
 from strategies.java_values import parse_boolean
-from strategies.plan import Action, Compact, Native, Rewrite
+from strategies.plan import Action, Compact, Native, Rewrite, state_as
 from strategies.preview import NoPreview, Preview
 from strategies.state import TableState
 
@@ -28,7 +28,7 @@ def resurrection(action: Action, preview: Preview | NoPreview, state: TableState
     rewritten and that every delete in question is dropped. Raises StateError if the deletes of the table are
     inconsistent (`index_deletes`), and PlanError if the table is of another format.
     """
-    table = iceberg_state(state)
+    table = state_as(IcebergState, state)
     match action:
         case Rewrite(removed_deletes=removed):
             named = frozenset(action.keys)

@@ -1,6 +1,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
+from evaluate import evaluate
 from noting_planner import WhenSettled
 
 from strategies.iceberg.commands import Command
@@ -39,7 +40,7 @@ def test_decide_takes_the_first_plan_and_looks_no_further():
     strategy = Strategy(
         "s", (Rule(Every(60_000), NOTHING), Rule(Every(60_000), COMPACT), Rule(Every(60_000), COMPACT))
     )
-    decisions, _ = strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+    decisions, _ = evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
     assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO), (1, Verdict.PLANNED)]
     assert decisions[1].plan is COMPACT.plan
     assert decisions[0].plan is None
@@ -48,9 +49,9 @@ def test_decide_takes_the_first_plan_and_looks_no_further():
 def test_decide_keeps_due_what_a_plan_before_it_hid():
     strategy = Strategy("s", (Rule(Every(120_000), COMPACT), Rule(Every(120_000), COMPACT)))
     memories = strategy.fresh_memories(0, 0)
-    first, memories = strategy.decide(state(120_000), memories)
-    second, memories = strategy.decide(state(180_000), memories)
-    third, _ = strategy.decide(state(200_000), memories)
+    first, memories = evaluate(strategy, state(120_000), memories)
+    second, memories = evaluate(strategy, state(180_000), memories)
+    third, _ = evaluate(strategy, state(200_000), memories)
     assert verdicts(first) == [(0, Verdict.PLANNED)]
     assert verdicts(second) == [(0, Verdict.NOT_DUE), (1, Verdict.PLANNED)]
     assert verdicts(third) == [(0, Verdict.NOT_DUE), (1, Verdict.NOT_DUE)]
@@ -58,27 +59,27 @@ def test_decide_keeps_due_what_a_plan_before_it_hid():
 
 def test_decide_remembers_looks_and_firings():
     strategy = Strategy("s", (Rule(Every(60_000), NOTHING), Rule(AfterCommits(5), COMPACT)))
-    _, (every, after) = strategy.decide(state(60_000, commits=3), strategy.fresh_memories(0, 0))
+    _, (every, after) = evaluate(strategy, state(60_000, commits=3), strategy.fresh_memories(0, 0))
     assert (every.evaluated_at_ms, every.fired_at_ms, every.commits_at_fire_count) == (60_000, 60_000, 3)
     assert (after.evaluated_at_ms, after.fired_at_ms, after.commits_at_fire_count) == (60_000, None, 0)
 
 
 def test_fresh_memories_of_a_takeover_forget_the_time_before():
     strategy = Strategy("s", (Rule(Every(60_000), COMPACT), Rule(AfterCommits(2), COMPACT)))
-    decisions, _ = strategy.decide(state(615_000, commits=11), strategy.fresh_memories(610_000, 10))
+    decisions, _ = evaluate(strategy, state(615_000, commits=11), strategy.fresh_memories(610_000, 10))
     assert verdicts(decisions) == [(0, Verdict.NOT_DUE), (1, Verdict.NOT_DUE)]
 
 
 def test_decide_checks_the_plan():
     strategy = Strategy("s", (Rule(AfterCommits(1), Fixed(Plan((), Reason.OTHER))),))
     with pytest.raises(PlanError, match="at least one action"):
-        strategy.decide(state(60_000, commits=1), strategy.fresh_memories(0, 0))
+        evaluate(strategy, state(60_000, commits=1), strategy.fresh_memories(0, 0))
 
 
 def test_decide_wants_a_memory_for_each_rule():
     strategy = Strategy("s", (Rule(AfterCommits(1), COMPACT),))
     with pytest.raises(ValueError, match="shorter"):
-        strategy.decide(state(60_000), ())
+        evaluate(strategy, state(60_000), ())
 
 
 def test_figures_are_those_the_planner_has():
@@ -87,7 +88,7 @@ def test_figures_are_those_the_planner_has():
             return Answer(None, figures={"score": 71, "at": state.observed_at_ms})
 
     strategy = Strategy("s", (Rule(Every(60_000), Scoring()), Rule(Every(60_000), NOTHING)))
-    decisions, _ = strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+    decisions, _ = evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
     assert [decision.figures for decision in decisions] == [{"score": 71, "at": 60_000}, {}]
     assert {decision.verdict for decision in decisions} == {Verdict.NOTHING_TO_DO}
 
@@ -100,13 +101,13 @@ def test_an_error_of_a_rule_names_the_rule_and_the_strategy(method):
     failing = type("Failing", (Fixed,), {"due": lambda *_: True, method: fail})(None)
     strategy = Strategy("s", (Rule(Every(90_000), NOTHING), Rule(failing, failing)))
     with pytest.raises(ZeroDivisionError) as caught:
-        strategy.decide(state(60_000), strategy.fresh_memories(0, 0))
+        evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
     assert caught.value.__notes__ == ["rule 2 of strategy s"]
 
 
 def test_never_never_plans():
     strategy = Strategy("never", (Rule(AfterCommits(1), Never()),))
-    decisions, _ = strategy.decide(state(60_000, commits=1), strategy.fresh_memories(0, 0))
+    decisions, _ = evaluate(strategy, state(60_000, commits=1), strategy.fresh_memories(0, 0))
     assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO)]
 
 
@@ -129,7 +130,7 @@ def planned(strategy, *states):
     """Which states were planned on, one after the other."""
     memories, found = strategy.fresh_memories(0, 0), []
     for each in states:
-        decisions, memories = strategy.decide(each, memories)
+        decisions, memories = evaluate(strategy, each, memories)
         found.append(decisions[-1].verdict is Verdict.PLANNED)
     return found
 
@@ -153,7 +154,7 @@ def test_a_note_outlasts_plans_of_the_rules_before():
     memories = strategy.fresh_memories(0, 0)
     notes = []
     for at, count in ((60_000, 3), (120_000, 9)):
-        _, memories = strategy.decide(replace(state(at), data_files=files(count)), memories)
+        _, memories = evaluate(strategy, replace(state(at), data_files=files(count)), memories)
         notes.append([memory.note for memory in memories])
     assert notes == [[None, 3], [None, 3]]
 
@@ -163,9 +164,9 @@ def test_each_rule_has_a_note_of_its_own():
     strategy = Strategy("s", rules)
     memories = strategy.fresh_memories(0, 0)
     for at, count in ((60_000, 3), (120_000, 4), (180_000, 5)):
-        _, memories = strategy.decide(replace(state(at), data_files=files(count)), memories)
+        _, memories = evaluate(strategy, replace(state(at), data_files=files(count)), memories)
     assert [memory.note for memory in memories] == [5, 5]
-    _, memories = strategy.decide(replace(state(240_000), data_files=files(6)), memories)
+    _, memories = evaluate(strategy, replace(state(240_000), data_files=files(6)), memories)
     assert [memory.note for memory in memories] == [6, 5]
 
 

@@ -30,9 +30,9 @@ from bench.text import human_bytes, human_percent
 from strategies.delta.clustering import small_cubes
 from strategies.delta.commands import Command
 from strategies.delta.compaction import is_due, vectors_of
-from strategies.delta.files import DeltaState, delta_state
+from strategies.delta.files import DeltaState
 from strategies.delta.optimize_options import OptimizeOptions, optimize_options
-from strategies.plan import Action, Compact, Native
+from strategies.plan import Action, Compact, Native, state_as
 from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import GIB, TableState
@@ -126,7 +126,7 @@ class DeltaTable:
             return None
         if not isinstance(action, Native | Compact):
             return None
-        table = delta_state(state)
+        table = state_as(DeltaState, state)
         options = optimize_options(action.options, state.target_file_size_bytes)
         shortfall = _clustering_shortfall if table.clustering_columns else _merging_shortfall
         return shortfall(table, options)

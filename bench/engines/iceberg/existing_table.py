@@ -32,9 +32,9 @@ from bench.secrets import Secrets
 from bench.text import human_bytes
 from strategies.iceberg.commands import Command
 from strategies.iceberg.dropped_deletes import dropped_by
-from strategies.iceberg.files import DeleteKind, IcebergState, iceberg_state
+from strategies.iceberg.files import DeleteKind, IcebergState
 from strategies.iceberg.rewrite_options import rewrite_options
-from strategies.plan import Action, Native, Rewrite, describe_action
+from strategies.plan import Action, Native, Rewrite, describe_action, state_as
 from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import TableState
@@ -125,7 +125,7 @@ class IcebergTable:
             isinstance(action, Native) and action.command != Command.REWRITE_DATA_FILES
         ):
             return None
-        table = iceberg_state(state)
+        table = state_as(IcebergState, state)
         options = rewrite_options(action.options, state.target_file_size_bytes)
         candidates = Counter(
             file.partition if file.spec_id == table.spec_id else None  # older specs share one group

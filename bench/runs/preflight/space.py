@@ -11,7 +11,6 @@ from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.change_log import cached_log, log_cache
 from bench.scenario.catalog import has_shared_catalog
 from bench.scenario.scenario import Scenario
-from strategies.never import Never
 from strategies.planner import traits_of
 from strategies.state import GIB
 from strategies.strategy import Rule
@@ -66,7 +65,7 @@ def _rewriting(rules: Iterable[Rule], table_format: Format) -> tuple[Rule, ...]:
 
 def _plans(rules: Iterable[Rule], scenario: Scenario) -> int:
     """The most plans that rules make of which only one plans at a commit."""
-    fires = (_fires(rule.trigger, scenario) for rule in rules if not isinstance(rule.planner, Never))
+    fires = (_fires(rule.trigger, scenario) for rule in rules if traits_of(rule.planner).may_plan)
     return min(scenario.commits_count, sum(fires))
 
 

@@ -17,7 +17,6 @@ from bench.runs.worker import provenance
 from bench.runs.worker.warm_up import planners_of, words_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults
-from strategies.never import Never
 from strategies.planner import traits_of
 from workloads.change_log import ChangeLog
 from workloads.partitioning import Partitioning
@@ -97,7 +96,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
 def _drops_versions(scenario: Scenario, spec: StrategySpec) -> bool | None:
     """Whether a rule on the table of a strategy drops old versions; None where a planner does not say."""
     rules = (*scenario.maintenance, *scenario.rules_of(spec))
-    needs = [traits_of(rule.planner).needs for rule in rules if not isinstance(rule.planner, Never)]
+    needs = [traits.needs for rule in rules if (traits := traits_of(rule.planner)).may_plan]
     if any(needed & FORMATS[scenario.table.format].engines.expiry_commands for needed in needs):
         return True
     return False if all(needs) else None

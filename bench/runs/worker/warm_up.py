@@ -24,9 +24,8 @@ from bench.results.values import NO_COST, Change
 from bench.runs.worker.warm_up_load import scaled_load
 from bench.scenario.plugins import in_words, name_of
 from bench.scenario.scenario import Scenario
-from strategies.never import Never
 from strategies.plan import Plan, describe_action
-from strategies.planner import Planner, consult
+from strategies.planner import Planner, consult, traits_of
 from strategies.state import TableState
 
 COMMITS_PER_ROUND_MAX = 10
@@ -62,16 +61,13 @@ def warm_up(
 
 
 def planners_of(scenario: Scenario) -> tuple[tuple[Planner, str | None], ...]:
-    """The planners of all strategies and of the maintenance, except `Never`, each with its executor.
-
-    In order, and each combination once.
-    """
+    """Each planner that may plan, of strategies and maintenance, with its executor; duplicates left out."""
     rules = [rule for spec in scenario.strategies for rule in spec.strategy.rules]
     rules += scenario.maintenance
     distinct: list[tuple[Planner, str | None]] = []
     for rule in rules:
         pair = rule.planner, rule.executor
-        if pair not in distinct and not isinstance(rule.planner, Never):
+        if pair not in distinct and traits_of(rule.planner).may_plan:
             distinct.append(pair)
     return tuple(distinct)
 

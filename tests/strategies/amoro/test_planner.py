@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from amoro_tables import amoro, data, files, ran, table, tasks
+from evaluate import evaluate
 
 from bench.scenario.plugins import PLANNER, TRIGGER, build, describe, in_words, to_table
 from strategies.amoro.planner import Amoro
@@ -26,7 +27,7 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
         small = tuple(
             IcebergDataFile(f"f{n:03}", 6000, 10) for n in range(8 * (minute if minute <= 5 else minute - 5))
         )
-        (decision,), memories = strategy.decide(IcebergState(60_000 * minute, 128 * MIB, small), memories)
+        (decision,), memories = evaluate(strategy, IcebergState(60_000 * minute, 128 * MIB, small), memories)
         verdicts.append(decision.verdict)
     assert [minute for minute, told in enumerate(verdicts, 1) if told is Verdict.PLANNED] == [5, 10]
     assert Every(300_000) == every

@@ -159,5 +159,5 @@ def test_what_no_state_determines_has_no_preview(action):
 
 
 def test_a_state_of_another_format_is_refused():
-    with pytest.raises(PlanError, match="not a DeltaState"):
+    with pytest.raises(PlanError, match="DeltaState"):
         Repartition().decide(TableState(0, 1))

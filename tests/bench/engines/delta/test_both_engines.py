@@ -2,6 +2,7 @@
 
 from engine_factories import of_format
 from engine_streams import commit_all, execute
+from evaluate import evaluate
 
 from strategies.delta.planners import Optimize, ZOrder
 from strategies.plan import Compact, Native
@@ -26,7 +27,7 @@ def test_layers_merge_fragments_often_and_the_rest_rarely(make_engine, make_stre
     for batch in stream[2:]:
         at_ms = batch.spec.at_ms
         engine.commit(batch, at_ms)
-        decisions, memories = layers.decide(engine.state(at_ms), memories)
+        decisions, memories = evaluate(layers, engine.state(at_ms), memories)
         plan = decisions[-1].plan
         if plan is not None:
             assert execute(engine, plan, at_ms).status == "ok"

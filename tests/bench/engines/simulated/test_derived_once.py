@@ -2,6 +2,7 @@
 
 import pytest
 from engine_streams import FULL_SCAN
+from evaluate import evaluate
 from simulated_tables import make
 from upsert_commits import changes, commit_specs, load
 
@@ -48,7 +49,7 @@ def evaluated(engine, planner):
     """Decide, schedule (veto, and preparing where it is explicit), and forecast."""
     strategy = Strategy("any", (Rule(AfterCommits(1), planner),))
     state = engine.state(AT_MS)
-    ((decision,), _) = strategy.decide(state, strategy.fresh_memories(0, 0))
+    ((decision,), _) = evaluate(strategy, state, strategy.fresh_memories(0, 0))
     assert decision.verdict is Verdict.PLANNED
     ticket = engine.schedule(decision.plan, AT_MS, AT_MS)
     forecast(ticket, lambda rows, files: rows)
