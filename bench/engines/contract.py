@@ -2,8 +2,8 @@
 
 An engine executes and never decides. A step returns the table versions it made, each with its own effect,
 so that no step is charged for what another writer committed in the meantime. The engine keeps the table
-state up to date itself: every method that changes the table also returns an `Observation`, and the cost of
-making it is not part of the cost of the change.
+state up to date itself: every method that changes the table also returns an `Observation`, whose cost is
+separate from that of the change.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Literal, NewType, Protocol
 
 from bench.engines.journal import Journal
 from bench.engines.keys import TableKeys
-from bench.engines.spark.master import parse_master
+from bench.engines.master import parse_master
 from bench.results.records import PlanStatus, RoleId
 from bench.results.values import Change, Cost, ScanWork, TableFigures, sum_of_changes
 from strategies.plan import Plan
@@ -25,7 +25,7 @@ from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, Schema
 
 TicketId = NewType("TicketId", int)
-TABLE_ID = "orders"  # the name that probes use
+TABLE_ID = "orders"  # the name in the SQL of probes
 _ROLE = re.compile(r"(writer|compactor|maintainer|reader)(-[a-z0-9]+)?")
 ExecutorCpuSource = Literal["processes", "tasks"]
 LOAD_STEP = "load"  # the step name in the tag of the initial load
@@ -35,7 +35,7 @@ TAG_PROPERTY = "compactbench"  # the name that a tag is stored under
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A timed query; its SQL names the table `orders`."""
+    """A timed query."""
 
     name: str
     sql: str
@@ -59,22 +59,21 @@ class Batch:
 class CommitLayout:
     """The files that a format's writers are expected to write for a commit.
 
-    Counts are None where they depend on the files that are already there. `delete_bytes` is the size of its
-    delete and log files.
+    Delete files include log files. Counts are None if they depend on the files that the table already has.
     """
 
     data_files_count: int | None
-    delete_files_count: int | None = 0  # delete and log files
+    delete_files_count: int | None = 0
     delete_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """What a step of the bench writes into the versions it makes, so that any reader can attribute them.
+    """Identifies the step that made a version; stored in the version, so that any reader can attribute it.
 
-    `role` is the id of a role, such as "writer" or "compactor-2". `step` names the step within the run, e.g.
-    "commit-12". `rows` is the number of rows that a commit of the stream delivered. The text stored in a
-    table does not name the table.
+    `role` is the id of a role, such as "writer" or "compactor-2"; `step` is unique in the run, such as
+    "commit-12". `rows` is the number of rows that a commit of the stream delivered. The stored text omits
+    the table.
     """
 
     role: RoleId
@@ -89,7 +88,7 @@ class Tag:
 
     @classmethod
     def parse(cls, text: str) -> "Tag | None":
-        """The tag that `text` encodes; None if it is not one of ours."""
+        """None if the text is not one of our tags."""
         parts = text.split("/")
         if len(parts) != 4 or not _ROLE.fullmatch(parts[0]):
             return None
@@ -99,12 +98,11 @@ class Tag:
 
     @classmethod
     def of_commit(cls, spec: CommitSpec, at_ms: int) -> "Tag":
-        """The tag of a commit of the stream, or of its initial load."""
         return cls("writer", LOAD_STEP if spec.is_initial else f"commit-{spec.index}", at_ms, spec.rows)
 
     @property
     def is_stream_commit(self) -> bool:
-        """Whether the tag is that of a commit of the stream, which the initial load is not."""
+        """False for the initial load."""
         return self.role.startswith("writer") and self.step != LOAD_STEP
 
 
@@ -113,9 +111,8 @@ class Version:
     """One version of a table and its effect: a snapshot, or the metadata that a command wrote without one.
 
     `id` and `operation` are the format's own; `id` is None if only metadata was written. `tag` is None if the
-    command that made the version cannot write one. `application` is the id of the application that made it,
-    and `rewritten` are the partitions in which it replaced files; both are None if the format does not record
-    them.
+    command that made the version cannot write one. `rewritten` are the partitions with replaced files, and
+    `application` is the id of the application that committed; both are None if the format does not record it.
     """
 
     id: str | None
@@ -127,7 +124,6 @@ class Version:
 
 
 def total_change(versions: Iterable[Version]) -> Change:
-    """The sum of the changes of several versions."""
     return sum_of_changes(version.change for version in versions)
 
 
@@ -148,18 +144,18 @@ class Observation:
 class InlineCompaction:
     """A compaction that a commit ran by itself and waited for. The commit's own cost excludes it.
 
-    Its versions do not carry the tag of the commit, which is that of one commit of the stream.
+    Its versions do not carry the tag of the commit.
     """
 
     cost: Cost
     versions: tuple[Version, ...]
     action: str  # the format's own command, as the decision log names it
-    is_sorted: bool | None = None  # whether it ordered rows by value; None if that is not known
+    is_sorted: bool | None = None  # whether rows were ordered by value; None if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class CommitOutcome:
-    """A commit that became visible. Its cost excludes `prepare_s`: reading, splitting, caching the batch."""
+    """A visible commit. Its cost excludes `prepare_s`, for reading, splitting and caching the batch."""
 
     cost: Cost
     prepare_s: float
@@ -169,7 +165,7 @@ class CommitOutcome:
 
     @property
     def change(self) -> Change:
-        """The sum of what its versions changed, without its inline compactions."""
+        """The change of the commit without its inline compactions."""
         return total_change(self.versions)
 
 
@@ -187,9 +183,9 @@ class QueryOutcome:
 class Ticket:
     """An accepted plan, pending until it is completed.
 
-    `preview` is what each action would do to the table as of scheduling, by our own planner. `scheduling_s`
-    are the wall seconds that staging took, which are in the cost of its outcome. `executor` None is the
-    engine's own.
+    `preview` is what our own planner expects of each action, given the table at scheduling. `scheduling_s`
+    are the wall seconds of staging, which the cost of the outcome includes. `executor` None is the engine's
+    own.
     """
 
     id: TicketId
@@ -205,7 +201,7 @@ class Ticket:
 class Outcome:
     """The result of a plan. `status` is ok, noop (nothing was committed), vetoed or failed (with an `error`).
 
-    `answer` holds the counts that the format's own commands returned, under their names.
+    `answer` holds the counts that the format's own commands returned, by name.
     """
 
     status: PlanStatus
@@ -217,7 +213,6 @@ class Outcome:
 
     @property
     def change(self) -> Change:
-        """The sum of what its versions changed."""
         return total_change(self.versions)
 
 
@@ -227,8 +222,8 @@ class TableSpec:
 
     `keys` is [table] of the scenario, for the keys that only its format has; None means their defaults.
     `files_per_commit` None means as many writer tasks as the workload specifies, and `upsert_mode` None the
-    format's default way to update and delete rows. `stream_epoch_ms` maps scenario time 0 to the calendar of
-    the stream's dates, in milliseconds since 1970 UTC; None if that is unknown.
+    format's default. `stream_epoch_ms` is scenario time 0 in the calendar of the stream's dates, in
+    milliseconds since 1970 UTC; None if that is unknown.
     """
 
     target_file_size_bytes: int
@@ -245,10 +240,10 @@ class TableSpec:
 class SparkSettings:
     """The master, the driver's memory (all the memory on a local master) and further configuration.
 
-    If the session `shares_jvm`, the JVM outlives it, for the next session of this process. `executor_cpu` is
-    what is counted as the CPU of executors that are processes of their own. `staging` is a folder that they
-    share with the driver, where they do not share its folders: it is removed when the session ends, and noted
-    in `staging_journal` until then.
+    With `shares_jvm` the JVM outlives the session, for the next session of this process. `executor_cpu` is
+    the source of the CPU of executors outside the driver. `staging` is a folder that they share with the
+    driver if they do not see its file system: it is removed when the session ends, and noted in
+    `staging_journal` until then.
     """
 
     master: str = "local[2]"
@@ -261,25 +256,24 @@ class SparkSettings:
 
     @property
     def is_local(self) -> bool:
-        """Whether tasks run inside the driver's own process."""
+        """Tasks run inside the driver's own process."""
         return parse_master(self.master).kind == "local"
 
     @property
     def is_on_this_machine(self) -> bool:
-        """Whether all executors run on the machine of the driver."""
+        """All executors run on the machine of the driver."""
         return parse_master(self.master).kind != "cluster"
 
 
-# Properties that say which catalog it is.
-CATALOG_KINDS = frozenset({"type", "catalog-impl"})
+CATALOG_KINDS = frozenset({"type", "catalog-impl"})  # properties that select a catalog
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogSettings:
-    """Where tables are registered: in the default catalog, in the run's work folder, or in a shared one.
+    """Where tables are registered: in the default catalog within the run's work folder, or in a shared one.
 
-    `properties` are those of the latter, or what they change of the former, such as its cache. In a shared
-    catalog the namespaces of the run are noted in the `journal` until they are dropped.
+    `properties` configure the shared catalog, or override those of the default one, such as its cache. In a
+    shared catalog the namespaces of the run are noted in the `journal` until they are dropped.
     """
 
     # A namespace of the catalog's own name would be ambiguous to stored procedures, which take
@@ -291,7 +285,7 @@ class CatalogSettings:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is a catalog of the user's, which is still there after a run."""
+        """The catalog is the user's and outlives the run."""
         return self.journal is not None
 
 
@@ -306,11 +300,11 @@ class Cores:
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """Everything an engine needs to open: its work folder, the table to create, and what it runs on.
+    """Everything an engine needs to open: its work folder, the table to create, and the resources.
 
     `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
-    is the path of a file; None means the file that ships with the format. `versions` names the line of
-    `bench.engines.runtime.LINES` whose jars a real table is made with; None means the default line.
+    None means the file that ships with the format. `versions` names the line of `bench.engines.runtime.LINES`
+    whose jars a real table uses; None means the default line.
     """
 
     folder: Path
@@ -330,16 +324,15 @@ class Table(Protocol):
     def create(self) -> None:
         """Create the empty table."""
 
-    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
-        """Commit one batch, so that queries see it."""
+    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome: ...
 
     def state(self, at_ms: int) -> TableState:
         """The table as a planner sees it, valid until the next change. Does no I/O."""
 
     def dump(self, folder: Path) -> None:
-        """Write the table's payload columns to Parquet files in `folder`, as few and large as compacted ones.
+        """Write the table's payload columns to Parquet files in `folder`, with the codec of its own files.
 
-        They have the codec of the table's own files, and up to the target size each.
+        They are as few and as large as compacted ones, up to the target size each.
         """
 
     def drop(self) -> None:
@@ -353,24 +346,24 @@ class Prober(Protocol):
         """Run a probe once and read its whole result."""
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
-        """Make the table that the control query reads: `batches`, committed to a table that never changes.
+        """Commit `batches` to the table of the control query, which runs `probe` and never changes again.
 
-        `probe` is the query that it runs there. Does nothing if the engine has no control query.
+        Does nothing if the engine has no control query.
         """
 
     def drop_control(self) -> None:
         """Remove the table of the control query and its files, if there is one."""
 
     def control(self) -> Cost | None:
-        """Run the control query: the same work each time, on the same way through the code as the probe.
+        """Run the control query: constant work through the same code as the probe.
 
-        So its cost changes with the machine and the runtime, such as a compiler that warms up, and not with
-        the table. None if the engine has none, and before `make_control`.
+        Its cost reflects the machine and the runtime, such as a compiler that warms up, not the table. None
+        if the engine has no control query, and before `make_control`.
         """
 
 
 class Compactor(Protocol):
-    """Executes plans on one table, by the executor that a rule chooses (`Rule.executor`)."""
+    """Executes plans on one table, with the executor that a rule chooses (`Rule.executor`)."""
 
     capabilities: frozenset[str]  # of its own executor: members of `Capability`, names of native commands
 
@@ -381,9 +374,9 @@ class Compactor(Protocol):
         """
 
     def start(self, ticket: Ticket) -> None:
-        """Begin to execute a plan beside what follows; `complete` then waits for its end.
+        """Begin to execute a plan concurrently with the steps that follow; `complete` waits for its end.
 
-        An engine without the capability "concurrent" executes it in `complete`, as does a simulation.
+        An engine without the capability "concurrent", such as a simulation, executes it in `complete`.
         """
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
@@ -391,10 +384,7 @@ class Compactor(Protocol):
 
 
 class Engine(Table, Prober, Compactor, Protocol):
-    """A table of one format in one mode with all that works on it, as a format opens it.
-
-    Raises EngineError when a step that must work fails.
-    """
+    """A table of one format in one mode. Raises EngineError when a step that must work fails."""
 
     def sibling(self, name: str) -> "Engine":
         """An engine of the same kind for another, throw-away table."""

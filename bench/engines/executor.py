@@ -1,4 +1,4 @@
-"""What executes plans on a table. A rule chooses one by name; without a name it is the engine's own."""
+"""Executors of plans. A rule chooses one by name; the default is the engine itself."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -14,7 +14,7 @@ Prepared = TypeVar("Prepared")
 
 
 class Metered(Protocol):
-    """What a step cost, once it has ended."""
+    """A step; its cost is complete once it has ended."""
 
     @property
     def cost(self) -> Cost: ...
@@ -24,8 +24,8 @@ class Executor(Protocol[Prepared]):
     """Executes the actions of plans on one table, and measures what that costs.
 
     `capabilities` are the actions it can execute: members of `Capability`, and names of native commands.
-    `planning` previews what an action would do by the executor's own rules, and says which are staged.
-    Methods raise ValueError for what the executor refuses or fails to do, such as a conflict: the plan fails.
+    `planning` previews actions by the executor's own rules, and decides which are staged. Methods raise
+    ValueError for what the executor refuses or fails to do, such as a conflict; the plan then fails.
     """
 
     @property
@@ -35,13 +35,13 @@ class Executor(Protocol[Prepared]):
     def planning(self) -> Planning: ...
 
     def stage(self, action: Action, at_ms: int) -> Prepared:
-        """Prepare an action, such as by writing the files of an explicit rewrite; commits nothing."""
+        """Prepare an action, e.g. write the files of an explicit rewrite; commits nothing."""
 
     def execute(self, action: Action, prepared: Prepared | None, tag: Tag) -> Any:
         """Execute an action, or commit what was staged of it; the command's answer, which may be lazy."""
 
     def step(self) -> AbstractContextManager[Metered]:
-        """Measure what is done within."""
+        """Measures the block."""
 
 
 Executors = Mapping[str, Executor[Any]]

@@ -1,4 +1,4 @@
-"""A user's table as `compactbench plan` reads it. Each format has a reader of its own."""
+"""An existing table as `compactbench plan` reads it. Each format has a reader of its own."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,13 +26,12 @@ class DeleteFacts:
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """What an existing table's metadata says beyond its state.
+    """What an existing table's metadata contains beyond its state.
 
-    `metadata` is the file that the state was read from. `version` is the version read, as in its state,
-    and `committed_at` its time in UTC, or without an offset where the table does not say in which time
-    zone it is; both are None for a table that has never been written to.
-    `partition_spec` says how new files are partitioned, "" if they are not. `columns` are all columns by
-    their full names. `size_classes` are the upper ends of file size classes, as fractions of the target size.
+    `metadata` is the file that the state was read from. `committed_at` is the time of `version` in UTC, or
+    without an offset if the table does not record its time zone; both are None for a table without commits.
+    `partition_spec` is the partitioning of new files, "" for none. `columns` are full names. `size_classes`
+    are the upper ends of file size classes, as fractions of the target size.
     """
 
     location: str
@@ -50,10 +49,9 @@ class TableFacts:
 class Shortfall:
     """Why a rewrite command leaves a table as it is, and how far its files are from being rewritten.
 
-    `candidates_are` says in words which files are candidates, `needs` what the command needs of them.
-    `candidates_together_count` is the number of candidates in the partition that has most, or in what else a
-    command keeps together (`together_in`). `thresholds` are the figures behind the words, by the format's own
-    names.
+    `candidates_are` describes the candidates, `needs` what the command requires of them; both are printed.
+    `candidates_together_count` is the largest number of candidates in one `together_in`. `thresholds` are the
+    figures in these texts, under the format's own names.
     """
 
     files_count: int
@@ -66,30 +64,28 @@ class Shortfall:
 
 
 class ExistingTable(Protocol):
-    """A user's table as it is now, for `compactbench plan`. It is never written to."""
+    """A user's table as it is now. It is never written to."""
 
     @property
-    def state(self) -> TableState:
-        """The table as a planner sees it."""
+    def state(self) -> TableState: ...
 
     @property
-    def facts(self) -> TableFacts:
-        """What its metadata says beyond the state."""
+    def facts(self) -> TableFacts: ...
 
     def narrowed(self, action: Action) -> tuple[Action, TableState]:
         """The action without arguments that only this table can resolve, such as a row filter, and its files.
 
-        Raises ScenarioError where the table was read at another branch or the filter cannot be evaluated.
+        Raises ScenarioError if the table was read at another branch or the filter cannot be evaluated.
         """
 
     def shortfall(self, action: Action, state: TableState) -> Shortfall | None:
         """The thresholds that exclude every file of the state; None for an action without such thresholds."""
 
     def planner_problem(self, planner: Planner) -> str | None:
-        """Why the format would refuse all that a planner plans for the table, or why it never plans."""
+        """Why the format would refuse every plan of the planner for this table, or why it never plans."""
 
     def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
-        """The most delete files, by key, that an action drops since they apply to no data file afterwards."""
+        """The keys of the delete files that an action may drop because they then apply to no data file."""
 
     def is_files_out_exact(self, preview: Preview) -> bool:
         """Whether the number of output files follows from metadata."""
@@ -102,8 +98,7 @@ class ExistingTable(Protocol):
 class TableAddress:
     """Where to find an existing table: its name or path, and the catalog as the user gave it.
 
-    `scenario_catalog` is the catalog of a scenario, whose properties `properties` override. `branch` None is
-    the main branch.
+    `properties` override those of `scenario_catalog`. `branch` None is the main branch.
     """
 
     name: str
@@ -117,7 +112,7 @@ class TableAddress:
 class ExistingTables:
     """How existing tables of a format are found and opened.
 
-    `is_at` says whether a name is that of a folder with such a table; False where that cannot be found out.
+    `is_at` is whether there is such a table in the folder of this name; False if it cannot be read.
     `help` has examples for `compactbench plan --help`, and where catalogs are configured.
     """
 
@@ -127,45 +122,43 @@ class ExistingTables:
 
 
 def resolved(name: str) -> str:
-    """The absolute path of a folder, or its URI. Raises ScenarioError for a user without a home."""
-    if "://" in name:
-        return name
-    try:
-        return str(Path(name).expanduser().absolute())
-    except RuntimeError as error:
-        raise ScenarioError(f"{name}: {error}: give the table's folder by its path") from error
+    """A URI as it is, a path made absolute."""
+    return name if "://" in name else str(Path(name).expanduser().absolute())
 
 
 def table_folder(address: TableAddress, metadata_folder: str, tables: str) -> str:
     """The folder of a table; `tables` is what messages call its kind.
 
-    Raises ScenarioError for an address by a catalog or branch, and for one within the metadata.
+    Raises ScenarioError for an address with a catalog or branch, and for one within the metadata.
     """
     if address.branch is not None:
-        raise ScenarioError(f"--branch {address.branch}: {tables} have no branches; leave it out")
+        raise ScenarioError(f"{tables} have no branches; leave it out", code="no-effect", path="--branch")
     if address.catalog is not None or address.properties:
+        path = "--catalog" if address.catalog is not None else "--catalog-property"
         raise ScenarioError(
-            f"--catalog, --catalog-property: {tables} are found by their folders; give the path or URI"
+            f"{tables} are found by their folders; give the path or URI", code="no-effect", path=path
         )
     location = resolved(address.name)
     folder, within, _ = location.partition(f"/{metadata_folder}")
     if within:
-        raise ScenarioError(f"{location}: is in the metadata of a table; give the table's folder, {folder}")
+        raise ScenarioError(
+            f"is in the metadata of a table; give the table's folder, {folder}",
+            code="not-a-table",
+            path=location,
+        )
     return location
 
 
 @contextmanager
 def reading(location: str, damaged: type[Exception]) -> Iterator[None]:
-    """Turn what reading a table raises into a ScenarioError; `damaged` names the damaged file itself."""
+    """Turn what reading a table raises into a ScenarioError; the text of `damaged` names the damaged file."""
     try:
         yield
     except damaged as error:
-        raise ScenarioError(f"{error}; check the table with its own engine") from error
-    except UnicodeDecodeError as error:
-        raise ScenarioError(
-            f"{location}: cannot be read: the name of a file in it is not UTF-8; rename or remove that file"
-        ) from error
+        raise ScenarioError(f"{error}; check the table with its own engine", code="damaged") from error
     except (OSError, ValueError) as error:
         raise ScenarioError(
-            f"{location}: cannot be read: {first_error(error)}; check the path and the credentials"
+            f"cannot be read: {first_error(error)}; check the path and the credentials",
+            code="unreadable",
+            path=location,
         ) from error

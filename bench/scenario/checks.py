@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from bench.engines.keys import bytes_text, duration_ms_text, known_text
+from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
-from bench.engines.spark.master import parse_master
 from bench.engines.sql import code_of, reads
 from bench.scenario.catalog import catalog_properties
 from bench.scenario.rule_checks import rule_errors

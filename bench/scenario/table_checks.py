@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bench.engines.keys import bytes_text
+from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
-from bench.engines.spark.master import parse_master
 from bench.errors import ScenarioError
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import KeyPath, OptionError

@@ -149,9 +149,9 @@ class FakeEngine:
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         is_beside = any(started == ticket.id for started, _ in self.started)
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s, is_shared=is_beside)
-        change = total_change(versions)
+        plan, change = ticket.plan, total_change(versions)
         self.ledger.saw_compaction(
-            compaction_seen(at_ms, status, ticket.plan, ticket.scheduled_at_ms, change, cost)
+            compaction_seen(at_ms, status, plan.reason, ticket.scheduled_at_ms, change, cost, plan.kind)
         )
         return Outcome(status, cost, versions, self._observe(), error)
 

@@ -112,8 +112,9 @@ def _catalogs() -> dict[str, str]:
         elif module in modules:
             lines.append(f"ok: {by} finds the module {module} of Java")
         else:
-            remedy = runtime.java_with(module)
-            lines.append(f"warn: {by} needs the module {module}, which this Java lacks: {remedy}")
+            lines.append(
+                f"warn: {by} needs the module {module}, which this Java lacks: {runtime.INSTALL_FULL_JDK}"
+            )
     return {"catalogs": "; ".join(lines)}
 
 

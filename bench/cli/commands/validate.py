@@ -15,8 +15,8 @@ from bench.cli.output import (
 )
 from bench.engines.contract import CommitLayout
 from bench.engines.keys import duration_text
+from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
-from bench.engines.spark.master import parse_master
 from bench.errors import ScenarioError
 from bench.results.figures import sum_of_known
 from bench.results.metrics import MIN_RUNS

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from bench.engines.iceberg.delete_files import WrittenFile
 from bench.engines.iceberg.table_files import data_folder
-from bench.engines.spark.master import parse_master
+from bench.engines.master import parse_master
 from bench.engines.spark.session import file_system, has_file_system, java_class
 from bench.engines.spark.staging import staging_of
 from bench.errors import EngineError

@@ -8,8 +8,8 @@ import psutil
 from bench.engines import runtime
 from bench.engines.executor import OWN
 from bench.engines.keys import bytes_text, value_text
+from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS, engine_kind
-from bench.engines.spark.master import parse_master
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
 from bench.runs.preflight.places import check_places
@@ -94,7 +94,7 @@ def _check_modules(scenario: Scenario, home: Path) -> None:
         if modules is not None and module not in modules:
             raise MissingRuntimeError(
                 f"{scenario.name}: {catalog.java_modules[module]} needs the module {module} of Java, "
-                f"which the one at {home} does not have: {runtime.java_with(module)}"
+                f"which the one at {home} does not have: {runtime.INSTALL_FULL_JDK}"
             )
 
 

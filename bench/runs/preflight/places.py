@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 
-from bench.engines.spark.master import parse_master
+from bench.engines.master import parse_master
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import LOG
 from bench.runs.jobs import TryJob

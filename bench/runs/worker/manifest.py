@@ -7,8 +7,8 @@ from pydantic import JsonValue
 
 from bench.engines.contract import EngineSettings
 from bench.engines.format import EngineKind
+from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS, engine_kind
-from bench.engines.spark.master import parse_master
 from bench.replay.recorder import utc_now
 from bench.results.records import SHARED_JVM, Manifest, Mode
 from bench.runs.jobs import RunJob

@@ -4,7 +4,7 @@ import time
 
 import psutil
 
-from bench.engines.spark.master import Master
+from bench.engines.master import Master
 
 
 class Neighbours:

@@ -16,8 +16,8 @@ from pydantic import BaseModel
 
 from bench.engines.contract import Batch, Engine, EngineSettings
 from bench.engines.format import SizeModel
+from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS, engine_kind
-from bench.engines.spark.master import parse_master
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock

@@ -35,7 +35,6 @@ def test_a_java_without_a_module_is_a_warning_for_the_catalogs_that_need_it(
 ):
     monkeypatch.setattr(doctor.runtime, "java_home", lambda: None)
     monkeypatch.setattr(doctor.runtime, "java_modules", lambda home: modules)
-    monkeypatch.setattr(doctor.runtime, "_JDKS", ())
     assert main(["doctor", "--seconds", "0"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert f"catalogs {status}: the client of a REST catalog " in printed

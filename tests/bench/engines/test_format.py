@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from refused import refused
 
 from bench.engines import registry
 from bench.engines.contract import TableSpec
@@ -8,7 +9,6 @@ from bench.engines.format import CatalogRules
 from bench.engines.iceberg.format import FORMAT
 from bench.engines.iceberg.table_keys import IcebergKeys, format_version_of
 from bench.engines.registry import FORMATS, engine_kind, existing_tables
-from bench.errors import ScenarioError
 from strategies.iceberg.commands import Command
 from strategies.plan import Capability
 from workloads.schema import ORDERS
@@ -63,7 +63,7 @@ def test_sizes_are_only_estimated_where_the_format_can_be_simulated():
 def test_a_mode_a_format_does_not_have_is_refused(monkeypatch):
     monkeypatch.setitem(FORMATS, "iceberg", replace(FORMAT, engines=replace(FORMAT.engines, real=None)))
     assert engine_kind("iceberg", "simulated") is FORMAT.engines.simulated
-    with pytest.raises(ScenarioError, match="has no real engine: run --simulate"):
+    with refused("no-engine"):
         engine_kind("iceberg", "real")
 
 
@@ -81,16 +81,14 @@ def test_a_folder_with_tables_of_several_formats_is_refused(monkeypatch):
     formats = {name: replace(FORMAT, name=name, existing=existing) for name in ("one", "two")}
     monkeypatch.setattr(registry, "FORMATS", formats)
     assert existing_tables("two", "/here")[0] is formats["two"]
-    with pytest.raises(ScenarioError, match=r"/here: is a table of several .* --table-format: one, two"):
+    with refused("ambiguous", "/here"):
         existing_tables(None, "/here")
 
 
 def test_a_format_whose_existing_tables_cannot_be_read_is_refused(monkeypatch):
     monkeypatch.setitem(FORMATS, "other", replace(FORMAT, name="other", existing=None))
     for name in ("other", "unheard"):
-        with pytest.raises(
-            ScenarioError, match=f"'{name}' cannot be read; formats that can: delta, hudi, iceberg"
-        ):
+        with refused("unknown-name", "--table-format"):
             existing_tables(name, "db.orders")
 
 
@@ -98,5 +96,5 @@ def test_the_format_of_an_existing_table_is_asked_for_where_several_have_catalog
     other = replace(FORMAT, name="other")
     monkeypatch.setattr(registry, "FORMATS", {"iceberg": FORMAT, "other": other})
     assert existing_tables("other", "db.orders")[0] is other
-    with pytest.raises(ScenarioError, match=r"name it by --table-format: iceberg, other"):
+    with refused("unknown-name", "--table-format"):
         existing_tables(None, "db.orders")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bench.engines.contract import LOAD_STEP, Tag, Ticket, TicketId, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
-from bench.engines.ledger import HISTORY_LIMIT, Ledger, compaction_seen, pending_plan
+from bench.engines.ledger import HISTORY_LIMIT, Ledger, pending_plan
 from bench.results.values import NO_COST, Change, Cost
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.plan import Compact, FileGroup, Plan, Reason, Rewrite
@@ -107,11 +107,6 @@ def test_deletion_vectors_of_one_puffin_file_are_told_apart():
     assert list(ledger.state(0).delete_files) == vectors[1:]
 
 
-def test_other_delete_files_are_told_apart_by_their_path_alone():
-    deletes = IcebergDeleteFile("d", 5, 1, referenced_data_file="a", kind=DeleteKind.POSITION)
-    assert (deletes.key, data("f").key) == ("d", "f")
-
-
 def test_a_state_has_the_partition_spec_of_new_files():
     states = [iceberg_ledger(100, {}).state(0), iceberg_ledger(100, {}, 3).state(0)]
     assert [(type(state), state.spec_id) for state in states] == [(IcebergState, 0), (IcebergState, 3)]
@@ -135,14 +130,6 @@ def test_histories_are_bounded_and_the_total_is_not():
     assert (len(state.commits), len(state.compactions)) == (HISTORY_LIMIT, HISTORY_LIMIT)
     assert (state.commits[0].at_ms, state.compactions[0].at_ms) == (3000, 3000)  # the oldest three are gone
     assert state.commits_total_count == HISTORY_LIMIT + 3
-
-
-def test_the_history_keeps_kind_and_time_of_the_decision():
-    plan = Plan((), Reason.SMALL_FILES, kind="minor")
-    seen = compaction_seen(
-        90_000, "ok", plan, 60_000, Change(2, 3, added_bytes=4, replaced_bytes=5), Cost(6.0, 7.0)
-    )
-    assert seen == CompactionSeen(90_000, "ok", "small_files", 3, 2, 5, 4, 6.0, 7.0, "minor", 60_000)
 
 
 def test_a_pending_plan_holds_every_file_it_names():

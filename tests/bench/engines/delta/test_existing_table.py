@@ -203,7 +203,7 @@ def test_a_table_whose_log_is_no_folder_is_still_one_of_delta(tmp_path):
     ("address", "problem"),
     [
         (TableAddress("/nowhere/at/all"), "is not a Delta table"),
-        (TableAddress("x", branch="b"), "--branch b: Delta tables have no branches"),
+        (TableAddress("x", branch="b"), "--branch: Delta tables have no branches"),
         (TableAddress("x", catalog="c"), "found by their folders"),
         (TableAddress("x", properties={"type": "rest"}), "found by their folders"),
     ],

@@ -1,8 +1,6 @@
 """Existing tables, from folders written by hand. Those that Hudi wrote are in test_engine."""
 
-import os
 import shutil
-from pathlib import Path
 
 import pytest
 from hudi_folders import PROPERTIES, HudiFolder, minute
@@ -248,12 +246,6 @@ def test_a_table_that_is_not_read_correctly_here_is_refused(tmp_path, changed, p
 def test_data_files_without_a_timeline_are_no_empty_table(table):
     shutil.rmtree(table.timeline)
     with pytest.raises(ScenarioError, match=r"orders/.hoodie/timeline: has no instant, and .* 6 data files"):
-        opened(table)
-
-
-def test_a_file_name_that_is_not_utf_8_is_told(table):
-    (Path(os.fsdecode(os.fsencode(table.path) + b"/caf\xe9.txt"))).touch()
-    with pytest.raises(ScenarioError, match="the name of a file in it is not UTF-8"):
         opened(table)
 
 

@@ -77,7 +77,6 @@ REST = {"properties": {"type": "rest", "uri": "http://localhost:8181"}}
 )
 def test_a_rest_catalog_needs_a_java_with_its_module(machine, monkeypatch, tmp_path, keys):
     monkeypatch.setattr(runtime, "java_modules", lambda home: frozenset({"java.base"}))
-    monkeypatch.setattr(runtime, "_JDKS", ())
     with pytest.raises(MissingRuntimeError) as caught:
         check(tmp_path, **keys)
     assert "the client of a REST catalog needs the module jdk.net of Java" in str(caught.value)

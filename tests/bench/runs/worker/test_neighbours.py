@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bench.engines.spark.master import parse_master
+from bench.engines.master import parse_master
 from bench.runs.worker import neighbours
 from bench.runs.worker.neighbours import Neighbours
 
