@@ -1,7 +1,7 @@
 """The actions of a Delta log, checked as they are read.
 
-Fields that are not read are kept as they are, since writers may add any. Numbers must be whole and within
-Java's long, and times within the years of a calendar.
+Fields that are not read are kept, since any writer may add its own. Numbers are whole and fit into a Java
+long.
 
 Source: Delta transaction log protocol, "Actions", "Per-file Statistics", "Schema Serialization Format".
 """
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeVar
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from bench.engines.keys import value_text
+from bench.errors import first_error
 
 CLUSTERING_DOMAIN = "delta.clustering"
 
@@ -24,7 +24,6 @@ Instant = Annotated[int, Field(ge=-62_135_596_800_000, lt=253_402_300_800_000)] 
 Text = Annotated[str, Field(min_length=1)]
 Texts = dict[str, str | None]
 
-
 _Checked = TypeVar("_Checked")
 
 
@@ -32,27 +31,16 @@ class LogError(ValueError):
     """The log is damaged, or uses a feature that this reader does not understand."""
 
 
-def checked(check: Callable[[Any], _Checked], given: object, place: str) -> _Checked:
-    """What `check` makes of what was found at a place in the log. Raises LogError, which names the place."""
+def checked(check: Callable[[Any], _Checked], content: object, place: str) -> _Checked:
+    """`check(content)`, where a ValidationError becomes a LogError that names the place in the log."""
     try:
-        return check(given)
+        return check(content)
     except ValidationError as error:
-        raise LogError(f"{place}: is damaged: {_problem(error)}") from error
-
-
-def _problem(error: ValidationError) -> str:
-    """The first problem with its key and value."""
-    detail = error.errors(include_url=False)[0]
-    key, problem = ".".join(map(str, detail["loc"])), str(detail["msg"])
-    if not key or detail["type"] == "missing":
-        return f"{key}: {problem}" if key else problem
-    return f"{key} = {value_text(detail['input'])}: {problem}"
+        raise LogError(f"{place} is damaged: {first_error(error)}") from error
 
 
 @with_config(_STRICT)
 class Vector(TypedDict):
-    """The descriptor of a deletion vector."""
-
     storageType: Literal["u", "i", "p"]
     pathOrInlineDv: str
     offset: NotRequired[Count | None]
@@ -62,15 +50,11 @@ class Vector(TypedDict):
 
 @with_config(_ONLY_THIS)
 class StoredStats(TypedDict):
-    """The statistics of a file, as far as they are used."""
-
     numRecords: NotRequired[Count | None]
 
 
 @with_config(_STRICT)
 class Remove(TypedDict):
-    """A file that is removed."""
-
     path: Text
     deletionTimestamp: NotRequired[Instant | None]
     deletionVector: NotRequired[Vector | None]
@@ -78,7 +62,7 @@ class Remove(TypedDict):
 
 @with_config(_STRICT)
 class Add(TypedDict):
-    """A file that is added. Checkpoints may have its statistics parsed."""
+    """A checkpoint may have `stats_parsed` instead of `stats`."""
 
     path: Text
     size: Count
@@ -93,8 +77,6 @@ class Add(TypedDict):
 
 @with_config(_STRICT)
 class CommitInfo(TypedDict):
-    """What is recorded about a commit."""
-
     timestamp: NotRequired[Instant | None]
     inCommitTimestamp: NotRequired[Instant | None]
     operation: NotRequired[str | None]
@@ -104,8 +86,6 @@ class CommitInfo(TypedDict):
 
 @with_config(_STRICT)
 class Metadata(TypedDict):
-    """The metadata of the table from then on."""
-
     schemaString: str
     partitionColumns: list[Text]
     configuration: NotRequired[Texts | None]
@@ -114,15 +94,13 @@ class Metadata(TypedDict):
 
 @with_config(_STRICT)
 class Protocol(TypedDict):
-    """What a reader and a writer must know from then on."""
-
     minReaderVersion: int
     readerFeatures: NotRequired[list[str] | None]
 
 
 @with_config(_STRICT)
 class DomainMetadata(TypedDict):
-    """The configuration of a metadata domain, of which each has its own notation."""
+    """The `configuration` has a notation of its own in each domain."""
 
     domain: str
     configuration: NotRequired[Any]
@@ -131,7 +109,7 @@ class DomainMetadata(TypedDict):
 
 @with_config(_ONLY_THIS)
 class LogLine(TypedDict):
-    """A line of a commit or a row of a checkpoint, with the actions that are read."""
+    """A line of a commit, or a row of a checkpoint, with the actions that are read."""
 
     add: NotRequired[Add]
     remove: NotRequired[Remove]
@@ -143,15 +121,13 @@ class LogLine(TypedDict):
 
 @with_config(_STRICT)
 class Clustering(TypedDict):
-    """The configuration of the metadata domain `CLUSTERING_DOMAIN`."""
-
     clusteringColumns: list[list[Text]]
 
 
-def _kind_of_type(found: object) -> str:
-    if not isinstance(found, dict):
+def _kind_of_type(column_type: object) -> str:
+    if not isinstance(column_type, dict):
         return "name"
-    return "struct" if found.get("type") == "struct" else "nested"
+    return "struct" if column_type.get("type") == "struct" else "nested"
 
 
 ColumnType = Annotated[
@@ -168,8 +144,6 @@ ColumnMetadata = TypedDict(
 
 @with_config(_STRICT)
 class Column(TypedDict):
-    """A column, or a field of one."""
-
     name: Text
     type: ColumnType
     metadata: NotRequired[ColumnMetadata | None]
@@ -177,8 +151,6 @@ class Column(TypedDict):
 
 @with_config(_STRICT)
 class Struct(TypedDict):
-    """A schema, or the type of a column that has fields."""
-
     fields: list[Column]
 
 

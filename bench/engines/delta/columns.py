@@ -1,6 +1,6 @@
-"""What a Delta table can be clustered, sorted and filtered by.
+"""The columns that a Delta table can be clustered, sorted and filtered by.
 
-Delta checks it as well, but when the table is there: at its creation, or when the command runs.
+Delta checks this too, but only when it creates the table or runs the command.
 
 Source: StatisticsCollection, ClusteredTableUtils, OptimizeTableCommand and DeltaCommand of delta-spark 3.3.2.
 """
@@ -23,10 +23,7 @@ _DEFAULT_INDEXED_COUNT = "32"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a table is laid out. `columns` have their full names, without those that only hold others.
-
-    `has_days` says whether a partition column may hold days.
-    """
+    """`columns` are the full names of the leaves of the schema; `has_days`: partitions may be days."""
 
     columns: tuple[str, ...]
     partitioned_by: tuple[str, ...]
@@ -36,7 +33,6 @@ class Layout:
 
 
 def layout_of(spec: TableSpec) -> Layout:
-    """The layout of a table that is still to be created."""
     partitioning = spec.partitioning
     by = () if partitioning.column is None else (partitioning.column,)
     derived = tuple(name for name in by if name not in spec.schema.names)
@@ -47,31 +43,25 @@ def layout_of(spec: TableSpec) -> Layout:
 
 
 def key_problem(spec: TableSpec) -> tuple[str, str] | None:
-    """The key of [table] that names columns which the table cannot have for it, and what is wrong."""
-    problem = _clustering_problem(spec, clustering_columns_of(spec))
+    columns = clustering_columns_of(spec)
+    booleans = {column.name for column in spec.schema.columns if column.spark_type == "BOOLEAN"}
+    refused = ", ".join(name for name in columns if name in booleans)
+    problem = unknown_columns(columns, spec.schema.names)
+    if problem is None and refused:
+        problem = f"Delta cannot cluster by BOOLEAN columns: leave out {refused}"
+    problem = problem or _statistics_problem(layout_of(spec), columns)
     return None if problem is None else ("cluster_by", problem)
 
 
-def _clustering_problem(spec: TableSpec, columns: tuple[str, ...]) -> str | None:
-    unknown = unknown_columns(columns, spec.schema.names)
-    if unknown is not None:
-        return unknown
-    booleans = {column.name for column in spec.schema.columns if column.spark_type == "BOOLEAN"}
-    refused = [name for name in columns if name in booleans]
-    if refused:
-        return f"names {', '.join(refused)} of type BOOLEAN, by which Delta does not cluster: leave it out"
-    return _statistics_problem(layout_of(spec), columns)
-
-
 def planner_problem(layout: Layout, planner: Planner) -> str | None:
-    """Why Delta would refuse all that a planner plans for a table, or why it never plans; None if neither."""
+    """Why Delta refuses every plan of a planner, or why there will never be one; None if it is fine."""
     match planner:
         case Optimize(where=str(where)) | Reorg(where=str(where)) | ZOrder(where=str(where)):
             problem = _filter_problem(layout, where)
         case Optimize(days_ago=(_, *_)) if not layout.has_days:
             problem = (
-                "days_ago chooses partitions of days, and the table has none: take a table that is "
-                "partitioned by day, or leave days_ago out"
+                "days_ago chooses partitions by their day, but the table is not partitioned by day: "
+                "partition it by day, or leave out days_ago"
             )
         case _:
             problem = None
@@ -79,16 +69,15 @@ def planner_problem(layout: Layout, planner: Planner) -> str | None:
 
 
 def _filter_problem(layout: Layout, where: str) -> str | None:
-    """OPTIMIZE and REORG filter by partitions alone, and by nothing on a table with liquid clustering."""
     if layout.clustered_by:
-        return "filters by where, which Delta refuses on a table with liquid clustering: leave where out"
+        return "Delta refuses where on a table with liquid clustering: leave out where"
     words = set(re.findall(r"[\w.]+", code_of(where).lower()))
     others = [name for name in layout.columns if name.lower() in words and name not in layout.partitioned_by]
     if not others:
         return None
     known = ", ".join(layout.partitioned_by)
-    instead = f"name some of {known}, or leave where out" if known else "leave where out"
-    return f"where names {', '.join(others)}, and Delta filters by partition columns only: {instead}"
+    remedy = f"use some of {known}, or leave out where" if known else "leave out where"
+    return f"where can only use partition columns, and {', '.join(others)} is none: {remedy}"
 
 
 def _sorting_problem(layout: Layout, planner: Planner) -> str | None:
@@ -96,26 +85,23 @@ def _sorting_problem(layout: Layout, planner: Planner) -> str | None:
     if Command.ZORDER not in traits.needs:
         return None
     if layout.clustered_by:
-        return (
-            "sorts, which Delta refuses on a table with liquid clustering: use delta.optimize, which "
-            "clusters it"
-        )
+        return "Delta refuses ZORDER on a table with liquid clustering: use delta.optimize, which clusters it"
     return _statistics_problem(layout, traits.columns)
 
 
 def _statistics_problem(layout: Layout, columns: tuple[str, ...]) -> str | None:
-    kept = _with_statistics(layout)
-    lacking = [name for name in columns if name not in kept]
+    known = _with_statistics(layout)
+    lacking = [name for name in columns if name not in known]
     if not lacking:
         return None
     return (
-        f"names {', '.join(lacking)}, of which the table keeps no statistics for data skipping: name some of "
-        f"{', '.join(kept) or 'none'}, or change {INDEXED_COUNT} or {STATS_COLUMNS}"
+        f"the table has no statistics for data skipping on {', '.join(lacking)}, only on "
+        f"{', '.join(known) or 'no column'}: use these, or change {INDEXED_COUNT} or {STATS_COLUMNS}"
     )
 
 
 def _with_statistics(layout: Layout) -> tuple[str, ...]:
-    """The columns with statistics, none where a property is not understood; partition columns have none."""
+    """The columns with statistics; no partition column, and no column at all if a property is malformed."""
     columns = tuple(name for name in layout.columns if name not in layout.partitioned_by)
     named = layout.properties.get(STATS_COLUMNS)
     if named is not None:
@@ -128,6 +114,6 @@ def _with_statistics(layout: Layout) -> tuple[str, ...]:
 
 
 def _with_parents(name: str) -> list[str]:
-    """A column's name and those of the columns that hold it: a.b and a."""
+    """For a.b: a and a.b."""
     parts = name.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]

@@ -19,17 +19,17 @@ _STATEMENTS: Mapping[str, str] = {
     Command.ZORDER: "OPTIMIZE {name}{where} ZORDER BY ({columns})",
     Command.REORG: "REORG TABLE {name}{where} APPLY (PURGE)",
 }
-# Of the metrics of OPTIMIZE, those that are not constant in open-source Delta.
+# The metrics of OPTIMIZE that vary in open-source Delta.
 _ANSWERS = ("numFilesAdded", "numFilesRemoved", "numBins", "numBatches", "totalConsideredFiles")
 
 
 def optimize(
     spark: SparkSession, name: str, action: Compact | Native, target_bytes: int, conf: Mapping[str, str]
 ) -> DataFrame:
-    """Run OPTIMIZE or REORG on table `name`; its result, not yet fetched.
+    """Run OPTIMIZE or REORG on table `name`, and return its result, not yet fetched.
 
-    Options that are not set have the defaults by which the command is previewed. Raises ValueError on an
-    unknown option, and if the command is none of these.
+    Options that are not set get the defaults of the preview. Raises ValueError for an unknown option or
+    another command.
     """
     texts = complete_texts(action.options, target_bytes)
     options = {f"{CONF_PREFIX}{name}": text for name, text in texts.items()}
@@ -56,7 +56,7 @@ def _where(predicate: str | None) -> str:
 def repartition(
     spark: SparkSession, name: str, location: str, action: Native, conf: Mapping[str, str]
 ) -> None:
-    """Overwrite one partition by its own rows in so many files, as a version without a change of data."""
+    """Overwrite one partition by its own rows, in `files` files, in a version marked as no change of data."""
     partition, files = action.arguments["partition"], int(action.arguments["files"])
     predicate = partitions_predicate((partition,))
     rows = spark.table(name).where(predicate).repartition(files)
@@ -68,10 +68,10 @@ def repartition(
 
 
 def vacuum(spark: SparkSession, location: str, delete_before_ms: int, conf: Mapping[str, str]) -> None:
-    """Delete the files that left the table before a moment, in milliseconds since 1970.
+    """Delete the files that left the table before `delete_before_ms` (milliseconds since 1970).
 
-    The statement VACUUM takes whole hours only (VacuumCommand rounds them), and counts them from the time at
-    which it runs. So the command gets a clock that shows the moment, and a retention of 0.
+    The statement VACUUM takes whole hours only (VacuumCommand rounds them), counted from the time at which it
+    runs. So VacuumCommand gets a clock that shows `delete_before_ms`, and a retention of 0.
     """
     jvm: Any = spark._jvm
     log = java_class(spark, "org.apache.spark.sql.delta.DeltaLog").forTable(spark._jsparkSession, location)

@@ -1,12 +1,12 @@
-"""An executor without Spark: OPTIMIZE by delta-rs, in this process, on the terms that Spark has.
+"""An executor without Spark: delta-rs runs OPTIMIZE in this process.
 
-Its rules are its own: it merges files that are next to each other in the log, excludes only files above the
-target size, and does not look at deleted rows. So a plan has no preview.
+delta-rs chooses files by rules of its own: it merges files that are next to each other in the log, excludes
+only files above the target size, and ignores deleted rows. So a plan has no preview.
 """
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
 from bench.engines.contract import Tag
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _Codec = Literal["UNCOMPRESSED", "SNAPPY", "GZIP", "BROTLI", "LZ4", "ZSTD", "LZ4_RAW"]
 _CODECS: Mapping[str, _Codec] = {"none": "UNCOMPRESSED"}  # others have one name in both
-# parquet.compression.codec.zstd.level of parquet-java, where delta-rs has 1, or 4 if no codec is set at all.
+# As parquet.compression.codec.zstd.level of parquet-java. delta-rs uses 1, or 4 if no codec is set.
 _LEVELS: Mapping[_Codec, int] = {"ZSTD": 3}
 
 
@@ -38,11 +38,10 @@ _PLANNING = Planning(_no_preview, PLANNING.resurrection)
 
 @dataclass(frozen=True, slots=True)
 class DeltaRs:
-    """Executes `delta.optimize` on the whole of the table at `location`; see `Executor`.
+    """Executes `delta.optimize` on the whole table at `location`; see `Executor`.
 
-    It writes with Spark's `codec`, and no more tasks at a time than Spark's `cores`: by default delta-rs
-    would write zstd, and use all cores of the machine. The JVM is idle meanwhile; its CPU is counted all the
-    same.
+    It uses Spark's `codec` and number of `cores`: by default delta-rs would write zstd and use all cores of
+    the machine. The idle JVM's CPU is counted too.
     """
 
     location: str
@@ -51,13 +50,12 @@ class DeltaRs:
     cores: int
     meter: Meter
     capabilities: frozenset[str] = DELTA_RS_CAPABILITIES
-    planning: Planning = field(default=_PLANNING)
+    planning: Planning = _PLANNING
 
     def stage(self, action: Action, at_ms: int) -> None:
         raise ValueError(NO_REWRITE)
 
     def execute(self, action: Action, prepared: None, tag: Tag) -> None:
-        """Raises ValueError for a table that delta-rs would damage, and for what it refuses itself."""
         options = dict(action.options) if isinstance(action, Native) else {}
         target_bytes = int(options.pop(MAX_FILE_SIZE, self.target_file_size_bytes))
         if options:
@@ -69,7 +67,7 @@ class DeltaRs:
 
 
 def compact(location: str, target_bytes: int, tag: Tag, codec: str, cores: int) -> None:
-    """Run `optimize.compact`. Raises ValueError for a table that it would damage, and for a conflict."""
+    """Raises ValueError for a table that delta-rs would damage, and for a conflict with another commit."""
     from deltalake import CommitProperties, DeltaTable
     from deltalake.exceptions import DeltaError
 
@@ -89,21 +87,21 @@ def compact(location: str, target_bytes: int, tag: Tag, codec: str, cores: int) 
 def check_partitions(partitions: Iterable[Mapping[str, str | None]]) -> None:
     """Raises ValueError for a partition value that delta-rs 1.6 and Spark write differently into a path.
 
-    delta-rs encodes what is not ASCII, and Spark does not. Spark then does not recognise the files that a
-    compaction has removed, and reads their rows twice. Of a path with "~" delta-rs does not find the files.
+    delta-rs percent-encodes non-ASCII characters and Spark does not. Spark then does not recognise the files
+    that a compaction has removed, and reads their rows twice. In a path with "~" delta-rs does not find the
+    files.
     """
     for partition in partitions:
         for column, value in partition.items():
             if value is not None and (not value.isascii() or "~" in value):
                 raise ValueError(
-                    f"{column} = {value!r}: delta-rs and Spark write the paths of such a partition "
-                    "differently, so one does not recognise the files of the other; compact this table with "
-                    "delta.optimize"
+                    f"{column} = {value!r}: delta-rs and Spark encode the path of this partition "
+                    "differently, so Spark would read compacted rows twice: leave out executor"
                 )
 
 
 def writer_properties(codec: str) -> "WriterProperties":
-    """How delta-rs writes with a codec of Spark. Raises ValueError for one it does not have, such as lzo."""
+    """Raises ValueError for a codec of Spark that delta-rs lacks, such as lzo."""
     from deltalake import WriterProperties
 
     name = _CODECS.get(codec.lower(), cast(_Codec, codec.upper()))

@@ -33,23 +33,14 @@ from bench.engines.spark.engine import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
-from bench.engines.spark.rows import (
-    column_names,
-    create_statement,
-)
-from bench.engines.spark.session import (
-    file_system,
-    java_class,
-    sql_text,
-)
+from bench.engines.spark.rows import column_names, create_statement
+from bench.engines.spark.session import file_system, java_class, sql_text
 from bench.results.values import Cost
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite
 
 
 class DeltaEngine(FolderEngine[None]):
-    """One Delta table in a folder of its own."""
-
     capabilities = REAL_CAPABILITIES
     format_name = NAME
 
@@ -122,10 +113,10 @@ class DeltaEngine(FolderEngine[None]):
         return commands.answer_of(answers)
 
     def _delete_before_ms(self, keep_from_ms: int) -> int:
-        """The real time before which files had left the table that no version kept by scenario time needs."""
-        needed = [real_ms for at_ms, real_ms in self._removals_ms if at_ms >= keep_from_ms]
-        gone = [real_ms for at_ms, real_ms in self._removals_ms if at_ms < keep_from_ms]
-        return min(needed, default=max(gone, default=0) + 1)
+        """The real time before which VACUUM deletes, for a retention from `keep_from_ms` of scenario time."""
+        kept_ms = [real_ms for at_ms, real_ms in self._removals_ms if at_ms >= keep_from_ms]
+        expired_ms = [real_ms for at_ms, real_ms in self._removals_ms if at_ms < keep_from_ms]
+        return min(kept_ms, default=max(expired_ms, default=0) + 1)
 
     def _sibling_in(self, namespace: str) -> "DeltaEngine":
         return DeltaEngine(self._spark, self._meter, self._folder, self._spec, namespace)
@@ -151,7 +142,6 @@ class DeltaEngine(FolderEngine[None]):
 
 @contextmanager
 def open_delta(settings: EngineSettings) -> Iterator[DeltaEngine]:
-    """An engine with its own Spark session; both end with the block."""
     jars = runtime.jars(NAME, settings.versions)
     with measured_session(settings, jars, session_conf()) as (spark, meter):
         yield DeltaEngine(spark, meter, settings.folder / "warehouse", settings.table)

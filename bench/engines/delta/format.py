@@ -1,4 +1,4 @@
-"""Delta Lake as a format: the keys of its tables, and what its engines can do."""
+"""The `Format` of Delta Lake."""
 
 from bench.engines.delta import columns
 from bench.engines.delta.ledger import PLANNING
@@ -44,7 +44,7 @@ FORMAT = Format(
     name=NAME,
     words=Words(
         title="Delta Lake",
-        description="Delta Lake by Spark; a strategy's properties switch automatic compaction "
+        description="Delta Lake, written by Spark; properties of a strategy turn on automatic compaction "
         "(delta.autoOptimize.autoCompact) and optimized writes (delta.autoOptimize.optimizeWrite)",
         deletes=("deletion vectors", "deleted rows"),
         instead=INSTEAD,

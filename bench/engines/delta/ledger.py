@@ -1,4 +1,4 @@
-"""The ledger of a Delta table, and the rules by which its plans are judged."""
+"""The ledger of a Delta table, and the rules for its plans."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -19,7 +19,6 @@ def delta_ledger(
     clustering_columns: tuple[str, ...] = (),
     stream_epoch_ms: int | None = None,
 ) -> DeltaLedger:
-    """An empty ledger; `clustering_columns` are those of liquid clustering."""
     return Ledger(
         partial(DeltaState, clustering_columns=clustering_columns), target_file_size_bytes, properties,
         stream_epoch_ms=stream_epoch_ms,

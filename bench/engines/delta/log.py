@@ -1,8 +1,8 @@
 """The transaction log of a Delta table: commits as JSON, and checkpoints as Parquet.
 
-Only files whose names follow from the version are opened, so that reading a new commit takes one file and no
-listing. From the start, the log is listed once, since a commit that is missing must not pass for the end. A
-table whose first versions are gone is read from its last checkpoint.
+A new commit is read from the file that its version names, without a listing. A log read from the start is
+listed once, so that a missing commit is not taken for the end. If the first versions are gone, the log is
+read from its last checkpoint.
 
 Source: Delta transaction log protocol, "Delta Log Entries", "Checkpoints", "Action Reconciliation".
 """
@@ -34,8 +34,7 @@ LOG_FOLDER = "_delta_log"
 
 Fields = Mapping[str, Any]  # an action as it is in the log
 
-# What a version has in the log: its commit, its checksum, and its checkpoint in one part or in several. The
-# second version of checkpoints has a UUID in their names.
+# Names in a log: commit, checksum, and checkpoint in one part (V2 has a UUID) or in several.
 _FILE = re.compile(r"(?P<version>\d{20})\.(?:json|crc|(?P<checkpoint>checkpoint\..+))", re.ASCII)
 _WHOLE = re.compile(r"checkpoint\.(?:[^.]*-[^.]*\.)?parquet")
 _PART = re.compile(r"checkpoint\.\d+\.(?P<count>\d+)\.parquet", re.ASCII)
@@ -43,9 +42,9 @@ _PART = re.compile(r"checkpoint\.\d+\.(?P<count>\d+)\.parquet", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class FileAction:
-    """A file that a commit added or removed; `fields` are its action, and `log_file` is where that was read.
+    """A file that a commit added or removed: the fields of its action in `log_file`.
 
-    The same file added again with another deletion vector is another file to the log.
+    A data file added again with another deletion vector counts as another file (`key`).
     """
 
     fields: Fields
@@ -53,28 +52,26 @@ class FileAction:
 
     @property
     def path(self) -> str:
-        """The path relative to the table, which the log encodes as a URI."""
+        """Relative to the table, decoded."""
         return unquote(self.fields["path"])
 
     @property
     def place(self) -> str:
-        """Where the action is, in words."""
         return f"{self.log_file}, action of {self.path}"
 
     @property
     def vector(self) -> Fields | None:
-        """The descriptor of its deletion vector; None if it has none."""
         return self.fields.get("deletionVector")
 
     @property
     def vector_place(self) -> str | None:
-        """Where its deletion vector is stored, as the log encodes it."""
+        """The encoded place of the deletion vector, None without one."""
         vector = self.vector
         return None if vector is None else f"{vector['storageType']}{vector['pathOrInlineDv']}"
 
     @property
     def vector_id(self) -> str | None:
-        """The unique id of its deletion vector, as the protocol derives it."""
+        """The unique id of the deletion vector, as the protocol derives it; None without one."""
         vector = self.vector
         if vector is None:
             return None
@@ -82,29 +79,25 @@ class FileAction:
         return self.vector_place if offset is None else f"{self.vector_place}@{offset}"
 
     def renamed(self, names: Mapping[str, str]) -> "FileAction":
-        """The action with the names of partition columns replaced."""
+        """Replace the names of partition columns."""
         values = dict(self.fields.get("partitionValues") or {})
         named = {names.get(name, name): value for name, value in values.items()}
         return replace(self, fields={**self.fields, "partitionValues": named})
 
     @property
     def key(self) -> tuple[str, str | None]:
-        """What makes it unique among the files of a version."""
         return self.path, self.vector_id
 
 
 @dataclass(frozen=True, slots=True)
 class LogCommit:
-    """One version: what it added and removed, and what was recorded about it.
+    """One version. `metadata`, `protocol` and `clustering_columns` are None if it does not set them.
 
-    `log_file` is where it was read. `metadata` is its `metaData` action, None if it changed none, `protocol`
-    what a reader has to know from then on, None if that stays. `clustering_columns` are those of liquid
-    clustering, nested ones with dots; None if it set none. `files_bytes` are the sizes of the log files that
-    it wrote: its JSON, its checksum, and a checkpoint if one was made of it.
+    `clustering_columns` (liquid clustering) have dots in nested names. `files_bytes` are the sizes of the log
+    files written for the version: JSON, checksum, and a checkpoint if it has one.
     """
 
     version: int
-    log_file: str
     added: tuple[FileAction, ...]
     removed: tuple[FileAction, ...]
     info: Fields = field(default_factory=dict)
@@ -120,13 +113,13 @@ class LogCommit:
 
     @property
     def committed_ms(self) -> int | None:
-        """When it was committed, in milliseconds since 1970; None if the log does not say."""
+        """Milliseconds since 1970."""
         in_commit: int | None = self.info.get("inCommitTimestamp")
         return self.info.get("timestamp") if in_commit is None else in_commit
 
 
 def live_actions(commits: Iterable[LogCommit]) -> Collection[FileAction]:
-    """The files that are live after all these commits, removals of each first ("Action Reconciliation")."""
+    """The files live after the last commit; within a commit, removals go first ("Action Reconciliation")."""
     live: dict[tuple[str, str | None], FileAction] = {}
     for commit in commits:
         for action in commit.removed:
@@ -136,28 +129,22 @@ def live_actions(commits: Iterable[LogCommit]) -> Collection[FileAction]:
 
 
 class DeltaLog:
-    """The log of the table at a location: a local path, or a URI of a file system that PyArrow knows."""
+    """The log of the table at `location`: a local path, or a URI that PyArrow can open."""
 
     def __init__(self, location: str) -> None:
         self._system, root = _resolved(location)
         self.folder = f"{root.rstrip('/')}/{LOG_FOLDER}"
 
     def is_there(self) -> bool:
-        """Whether there is anything under the name of the log."""
-        return self._type() is not FileType.NotFound
-
-    def is_folder(self) -> bool:
-        """Whether there is a log that can be listed."""
-        return self._type() is FileType.Directory
+        return self._system.get_file_info(self.folder).type is FileType.Directory
 
     def path_of(self, version: int) -> str:
-        """The file of a commit."""
         return f"{self.folder}/{version:020}.json"
 
     def stored_bytes(self) -> tuple[int, int]:
-        """The bytes of all files of the table, live or not, and of those the bytes of its log.
+        """The bytes of all files of the table, live or not, and the part of them in the log.
 
-        Hadoop's checksums, which only its local file system writes, and hides, do not count.
+        Checksum files do not count: only Hadoop's local file system writes them, and hides them.
         """
         root = self.folder.removesuffix(LOG_FOLDER)
         listed = self._system.get_file_info(FileSelector(root, recursive=True))
@@ -171,15 +158,15 @@ class DeltaLog:
         return sum(info.size for info in files), sum(of_log)
 
     def commits_after(self, version: int) -> Iterator[LogCommit]:
-        """The commits after a version, in order, as far as there are any; -1 is before the first one."""
+        """The commits after a version, in order; -1 is before the first one."""
         while (commit := self._commit(version + 1)) is not None:
             yield commit
             version += 1
 
     def from_start(self) -> Iterator[LogCommit]:
-        """What makes up the table now: all commits or, where the first are gone, a checkpoint and the rest.
+        """All commits; where there is a checkpoint, it stands for those up to it, as one that adds all files.
 
-        A checkpoint counts as one commit that adds all its files. Raises LogError if neither is complete.
+        Raises LogError if the log is incomplete.
         """
         listed = self._listed()
         checkpoint = self._last_checkpoint(listed)
@@ -190,14 +177,11 @@ class DeltaLog:
             yield commit
             version = commit.version
         if version == -1:
-            raise LogError(f"{self.folder}: has no version 0, and {_why_unreadable(listed)}")
+            raise LogError(f"{self.folder} has neither version 0 nor a complete checkpoint in Parquet")
         if version < max(listed):
-            raise LogError(
-                f"{self.path_of(version + 1)}: is missing, although the log goes on to version {max(listed)}"
-            )
+            raise LogError(f"{self.path_of(version + 1)} is missing, but the log has version {max(listed)}")
 
     def _listed(self) -> Mapping[int, Sequence[FileInfo]]:
-        """The files of the log by version."""
         versions: dict[int, list[FileInfo]] = {}
         for info in self._system.get_file_info(FileSelector(self.folder)):
             named = _FILE.fullmatch(info.base_name)
@@ -217,21 +201,16 @@ class DeltaLog:
         actions = [(path, checked(LOG_LINE.validate_json, line, place)) for place, line in lines]
         others = self._system.get_file_info([f"{name}.crc", f"{name}.checkpoint.parquet"])
         sizes = (len(text), *(info.size for info in others if info.type is FileType.File))
-        return _commit_of(version, path, actions, sizes)
+        return _commit_of(version, actions, sizes)
 
     def _last_checkpoint(self, listed: Mapping[int, Sequence[FileInfo]]) -> LogCommit | None:
-        """The newest complete checkpoint; None if there is none. Raises LogError on one of another kind."""
+        """The newest complete checkpoint; None if there is none."""
         for version in sorted(listed, reverse=True):
             parts = _complete(_checkpoints(listed[version]))
             if parts is not None:
-                first = parts[0].path
                 rows = [(part.path, row) for part in parts for row in self._checkpoint_rows(part.path)]
-                own = self._commit(version)  # a checkpoint does not say when and by what it was committed
-                commit = _commit_of(version, first, rows, ())
-                if commit.metadata is None or commit.protocol is None:
-                    missing = "metaData" if commit.metadata is None else "protocol"
-                    raise LogError(f"{first}: is not a whole checkpoint of Delta: it has no action {missing}")
-                return replace(commit, info=own.info if own else {})
+                own = self._commit(version)  # a checkpoint does not contain the commitInfo
+                return replace(_commit_of(version, rows, ()), info=own.info if own else {})
         return None
 
     def _checkpoint_rows(self, path: str) -> Iterator[LogLine]:
@@ -240,15 +219,12 @@ class DeltaLog:
                 table = pq.ParquetFile(file).read()
             rows = table.to_pylist(maps_as_pydicts="strict")
         except (pa.ArrowException, KeyError, OSError) as error:
-            raise LogError(f"{path}: is not a checkpoint of Delta ({first_error(error)})") from error
+            raise LogError(f"{path} is not a checkpoint of Delta: {first_error(error)}") from error
         for number, row in enumerate(rows):
             action = {name: fields for name, fields in row.items() if fields is not None}
             if "sidecar" in action:
-                raise LogError(f"{path}: is a checkpoint with sidecar files, which cannot be read")
+                raise LogError(f"{path} has sidecar files, which are not supported")
             yield checked(LOG_LINE.validate_python, action, f"{path}, row {number}")
-
-    def _type(self) -> FileType:
-        return self._system.get_file_info(self.folder).type
 
 
 def _resolved(location: str) -> tuple[FileSystem, str]:
@@ -259,13 +235,13 @@ def _resolved(location: str) -> tuple[FileSystem, str]:
 
 
 def _checkpoints(files: Iterable[FileInfo]) -> Mapping[str, FileInfo]:
-    """The files of the checkpoints of one version, by their names without the version."""
+    """The checkpoint files of one version, by their names without the version."""
     named = ((_FILE.fullmatch(info.base_name), info) for info in files)
     return {name["checkpoint"]: info for name, info in named if name and name["checkpoint"]}
 
 
 def _complete(files: Mapping[str, FileInfo]) -> Sequence[FileInfo] | None:
-    """The files of a checkpoint in one part or in several; None if none is complete and in Parquet."""
+    """The files of a checkpoint, in one part or in several; None if none in Parquet is complete."""
     whole = next((info for name, info in sorted(files.items()) if _WHOLE.fullmatch(name)), None)
     if whole is not None:
         return [whole]
@@ -273,27 +249,13 @@ def _complete(files: Mapping[str, FileInfo]) -> Sequence[FileInfo] | None:
     for name, info in sorted(files.items()):
         if part := _PART.fullmatch(name):
             parts.setdefault(int(part["count"]), []).append(info)
-    return next((found for count, found in parts.items() if len(found) == count), None)
-
-
-def _why_unreadable(listed: Mapping[int, Sequence[FileInfo]]) -> str:
-    """Why a log without version 0 has no checkpoint that can be read."""
-    for version in sorted(listed, reverse=True):
-        for name, info in _checkpoints(listed[version]).items():
-            part = _PART.fullmatch(name)
-            why = (
-                f"is one of {int(part['count'])} parts, not all of which are there"
-                if part
-                else "is not in Parquet"
-            )
-            return f"its checkpoint {info.base_name} {why}"
-    return "no checkpoint"
+    return next((files for count, files in parts.items() if len(files) == count), None)
 
 
 def _commit_of(
-    version: int, log_file: str, actions: Iterable[tuple[str, LogLine]], files_bytes: tuple[int, ...]
+    version: int, actions: Iterable[tuple[str, LogLine]], files_bytes: tuple[int, ...]
 ) -> LogCommit:
-    """The commit that actions make up, each with the file that it was read from."""
+    """`actions` come with the file that each was read from."""
     added, removed, last = list[FileAction](), list[FileAction](), LogLine()
     clustering: tuple[str, ...] | None = None
     for path, action in actions:
@@ -305,7 +267,7 @@ def _commit_of(
             clustering = _clustering_columns(action["domainMetadata"], path)
         last |= action
     return LogCommit(
-        version, log_file, tuple(added), tuple(removed), last.get("commitInfo") or {}, last.get("metaData"),
+        version, tuple(added), tuple(removed), last.get("commitInfo") or {}, last.get("metaData"),
         last.get("protocol"), clustering, files_bytes,
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Which partitions the `where` of a command selects, found by DuckDB.
 
-Only a boolean expression of partition columns and literals is evaluated: DuckDB would take more for one, such
-as numbers and queries, and Spark would not or would find other partitions.
+Only boolean expressions of partition columns and literals are evaluated. DuckDB accepts more, such as numbers
+and queries, which Spark refuses or evaluates differently.
 """
 
 import json
@@ -22,27 +22,24 @@ _DECIMAL = re.compile(r"decimal\((?:[1-9]|[12]\d|3[0-8]), ?(?:\d|[12]\d|3[0-8])\
 
 _PATH = "_compactbench_partition"
 _NULL_SAFE_EQUALITY = 'CREATE MACRO "<=>"(a, b) AS (a IS NOT DISTINCT FROM b)'
-_REFUSED = {
-    "SUBQUERY": "it has a query in it",
-    "STAR": "it has a * for columns",
-}  # kinds of DuckDB's expressions
+_REFUSED = {"SUBQUERY": "it contains a query", "STAR": "it contains *"}  # classes of DuckDB's expressions
 
 
 class PredicateError(ValueError):
-    """An expression of which it cannot be said which partitions it selects."""
+    """The partitions that an expression selects cannot be determined."""
 
 
 def comparable_type(column_type: object) -> str | None:
-    """DuckDB's type for that of a column in the log; None if its values cannot be compared here."""
+    """DuckDB's type for a column type of the log; None if its values cannot be compared here."""
     if not isinstance(column_type, str):
         return None
     return column_type if _DECIMAL.fullmatch(column_type) else _TYPES.get(column_type)
 
 
 def matching_partitions(partitions: Iterable[str], types: Mapping[str, str], where: str) -> list[str]:
-    """Those partitions whose values meet a predicate; `types` are the columns of it, by DuckDB's names.
+    """The partitions that match a predicate; `types` are DuckDB's types of the partition columns.
 
-    Raises PredicateError if it cannot be evaluated.
+    Raises PredicateError if the predicate cannot be evaluated.
     """
     try:
         with duckdb.connect() as database:
@@ -52,38 +49,34 @@ def matching_partitions(partitions: Iterable[str], types: Mapping[str, str], whe
             database.execute(_NULL_SAFE_EQUALITY)
             _check_expression(database, predicate)
             _fill(database, partitions, types)
-            # The line end closes a comment, and what comes out of a subquery has no rowid.
+            # The line end closes a comment, and the result of a subquery has no rowid.
             query = f"SELECT {_PATH}, ({predicate}\n) FROM (FROM partitions) WHERE ({predicate}\n)"  # noqa: S608
-            found = database.sql(query)
-            kind = found.types[1]
-            if kind != "BOOLEAN":
-                raise PredicateError(f"it is {kind}, not true or false")
-            return [path for path, _ in found.fetchall()]
+            selected = database.sql(query)
+            result_type = selected.types[1]
+            if result_type != "BOOLEAN":
+                raise PredicateError(f"its type is {result_type} instead of BOOLEAN")
+            return [path for path, _ in selected.fetchall()]
     except duckdb.Error as error:
         raise PredicateError(str(error).splitlines()[0]) from error
 
 
 def _check_expression(database: duckdb.DuckDBPyConnection, predicate: str) -> None:
-    """Raises PredicateError or duckdb.Error if a text is not one expression, or has a query in it."""
+    """Raises PredicateError or duckdb.Error unless the text is a single expression without a query."""
     query = f"SELECT 1 WHERE {predicate}"
     if len(database.extract_statements(query)) != 1:
         raise PredicateError("it is more than a predicate")
-    kinds = set[str]()
 
-    def seen(node: dict[str, Any]) -> dict[str, Any]:
-        kinds.add(node.get("class", ""))
-        if node.get("class") == "COMPARISON" and node["right"].get("function_name") == "<=>":
+    def check(node: dict[str, Any]) -> dict[str, Any]:
+        kind = node.get("class")
+        if kind in _REFUSED:
+            raise PredicateError(_REFUSED[kind])
+        if kind == "COMPARISON" and node["right"].get("function_name") == "<=>":
             # Spark reads a = b <=> c from left to right; in DuckDB the comparison binds less tightly.
-            raise PredicateError("it compares with the result of <=>: write that on the left")
+            raise PredicateError("it compares with the result of <=>, which has to be on the left")
         return node
 
     ((parsed,),) = database.execute("SELECT json_serialize_sql(?)", [query]).fetchall()
-    try:
-        json.loads(parsed, object_hook=seen)
-    except RecursionError:
-        raise PredicateError("it is nested too deeply") from None
-    for kind in kinds & _REFUSED.keys():
-        raise PredicateError(_REFUSED[kind])
+    json.loads(parsed, object_hook=check)
 
 
 def _fill(database: duckdb.DuckDBPyConnection, partitions: Iterable[str], types: Mapping[str, str]) -> None:

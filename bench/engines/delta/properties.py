@@ -1,4 +1,4 @@
-"""The properties of Delta tables, the values that Delta accepts for them, and the settings of a session.
+"""Table properties of Delta, the values that Delta accepts for them, and the settings of a session.
 
 Source: DeltaConfigs of delta-spark 3.3.2.
 """
@@ -39,7 +39,6 @@ _NOT_MODELLED_CONFS = (
 
 
 def _boolean(text: str) -> bool:
-    """Raises ValueError, whose message starts with "must be"."""
     if text.lower() not in ("true", "false"):
         raise ValueError("must be true or false")
     return text.lower() == "true"
@@ -65,23 +64,19 @@ _PARSERS: Mapping[str, Callable[[str], object]] = {
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
-    """All properties that a table is created with, under Delta's own names; the scenario's override ours."""
     has_vectors = (spec.upsert_mode or DEFAULT_UPSERT_MODE) == MERGE_ON_READ
-    given = {property_name(name): value for name, value in spec.properties.items()}
-    return {VECTORS: str(has_vectors).lower(), **given}
+    own = {property_name(name): value for name, value in spec.properties.items()}
+    return {VECTORS: str(has_vectors).lower(), **own}
 
 
 def property_problem(spec: TableSpec) -> tuple[str, str] | None:
-    """The first property of a table with a value that Delta refuses, and why; None if there is none."""
+    """The first property with a value that Delta refuses, and why."""
     problems = ((name, value_problem(name, value)) for name, value in spec.properties.items())
     return next(((name, problem) for name, problem in problems if problem is not None), None)
 
 
 def value_problem(name: str, value: str) -> str | None:
-    """Why Delta refuses a value of a property, whose name it reads in any case; None if it does not.
-
-    Properties that nothing here depends on are left to Delta.
-    """
+    """Why Delta refuses a value. Only properties that something here depends on are checked."""
     parse = _PARSERS.get(property_name(name))
     try:
         if parse is not None:
@@ -93,61 +88,58 @@ def value_problem(name: str, value: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class WriterProperties:
-    """How often a checkpoint is written, and what commits do beyond writing their rows."""
-
     checkpoint_interval: int = DEFAULT_CHECKPOINT_INTERVAL
     compacts_by_itself: bool = False
     optimizes_writes: bool = False
 
 
-def writer_properties(given: Mapping[str, str]) -> WriterProperties:
-    """Read the `table_properties` of a table. Raises ScenarioError for a value that Delta rejects."""
+def writer_properties(properties: Mapping[str, str]) -> WriterProperties:
+    """Read `table_properties`. Raises ScenarioError for a value that Delta rejects."""
     return WriterProperties(
-        _read(given, CHECKPOINT_INTERVAL, _checkpoint_interval, DEFAULT_CHECKPOINT_INTERVAL),
-        _read(given, AUTO_OPTIMIZE, _boolean, False) or _read(given, AUTO_COMPACT, _boolean, False),
-        _read(given, OPTIMIZE_WRITE, _boolean, False),
+        _read(properties, CHECKPOINT_INTERVAL, _checkpoint_interval, DEFAULT_CHECKPOINT_INTERVAL),
+        _read(properties, AUTO_OPTIMIZE, _boolean, False) or _read(properties, AUTO_COMPACT, _boolean, False),
+        _read(properties, OPTIMIZE_WRITE, _boolean, False),
     )
 
 
 def may_compact_by_itself(properties: Mapping[str, str], settings: Mapping[str, str | None]) -> bool:
-    """Whether commits to a table may compact it; `settings` are the session's `AUTO_COMPACT_CONFS`."""
+    """Whether commits may run automatic compaction; `settings` are the session's `AUTO_COMPACT_CONFS`."""
     is_set = any((settings.get(name) or "").lower() == "true" for name in AUTO_COMPACT_CONFS)
     return is_set or writer_properties(properties).compacts_by_itself
 
 
 def session_conf() -> dict[str, str]:
-    """What a session needs for Delta tables, and what suits tables on one machine."""
     return {
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        # By default Delta spreads the state of a table over 50 tasks, however small the table is.
+        # By default Delta computes the state of a table in 50 tasks, even of a small table.
         "spark.databricks.delta.snapshotPartitions": "1",
-        # VACUUM lists the table in so many tasks: 10,000 by default, which take 20 seconds for a few files.
+        # The tasks in which VACUUM lists the table. The default of 10,000 takes 20 seconds for a few files.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
-        # Retention is scenario time, which is shorter than the week that Delta insists on.
+        # Retention is in scenario time and shorter than the week that Delta requires.
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",
     }
 
 
 def setting_problem(name: str) -> str | None:
-    """Why a session cannot have a setting: each command gets its own, by which it was previewed."""
+    """Refuses the settings that each command gets from its plan."""
     option = name.removeprefix(CONF_PREFIX)
     if option == name or option not in OPTIMIZE_OPTIONS:
         return None
-    return f"is set for each command: set it as an option of the planner, such as options.{option}"
+    return f"is set by each command: use the planner's option options.{option}"
 
 
 def simulated_setting_problem(name: str) -> str | None:
-    """Why a simulation cannot have a setting: it does not model all that decides on commits."""
+    """Also refuses settings that affect commits and are not simulated."""
     if name.startswith(_NOT_MODELLED_CONFS):
-        return "is not modelled by the simulation: leave it out, or run without --simulate"
+        return "is not simulated: leave it out, or run without --simulate"
     return setting_problem(name)
 
 
-def _read(given: Mapping[str, str], name: str, parse: Callable[[str], Value], default: Value) -> Value:
-    if name not in given:
+def _read(properties: Mapping[str, str], name: str, parse: Callable[[str], Value], default: Value) -> Value:
+    if name not in properties:
         return default
     try:
-        return parse(given[name])
+        return parse(properties[name])
     except ValueError as error:
-        raise ScenarioError(f"{name}={given[name]!r} {error}") from error
+        raise ScenarioError(f"{error}, not {properties[name]!r}", code="invalid", path=name) from error

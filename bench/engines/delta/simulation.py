@@ -20,10 +20,7 @@ def simulated_table(
     cores: Cores,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> SimulatedEngine[None]:
-    """An engine for one simulated Delta table, written with these settings of Spark.
-
-    Raises ScenarioError for a property that Delta rejects, and a setting that Spark does.
-    """
+    """`settings` are Spark's. Raises ScenarioError for a property or setting that is invalid."""
     join_tasks_count = join_tasks(settings)
 
     def make_model() -> DeltaTableModel:
@@ -38,6 +35,6 @@ def simulated_table(
 
 @contextmanager
 def open_simulated_delta(settings: EngineSettings) -> Iterator[SimulatedEngine[None]]:
-    """An engine for one table. Raises ScenarioError if the coefficients file is invalid."""
+    """Raises ScenarioError if the coefficients file is invalid."""
     coefficients = delta_coefficients(settings.coefficients)
     yield simulated_table(settings.table, coefficients, settings.cores, settings.spark.conf)

@@ -1,4 +1,4 @@
-"""The state of a Delta table, kept from its log: each commit is read once."""
+"""The state of a Delta table, updated from its log: each commit is read once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ LiveFile = DeltaDataFile | DeletionVector
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The live files by key, and the versions since the last reading, in order.
+    """The live files by key, and the versions since the last reading.
 
-    `first_removed_ms` is when, by the log's own clock, the first file left the table in these versions, in
-    milliseconds since 1970; None if none did.
+    `first_removed_ms` is the earliest removal of a file in these versions by the log's clock (milliseconds
+    since 1970), None without removals.
     """
 
     live: Mapping[str, LiveFile]
@@ -28,7 +28,7 @@ class Reading:
 
 
 class DeltaReader:
-    """Reads a table's log repeatedly, each time only what is new."""
+    """Reads a table's log repeatedly, each time only the new commits."""
 
     def __init__(self, location: str) -> None:
         self._log = DeltaLog(location)
@@ -37,7 +37,6 @@ class DeltaReader:
         self._live: dict[str, LiveFile] = {}
 
     def read(self) -> Reading:
-        """The table as it is now."""
         versions, removed_ms = list[Version](), list[int]()
         for commit in self._log.commits_after(self._version):
             versions.append(self._apply(commit))
@@ -47,36 +46,30 @@ class DeltaReader:
         return Reading(self._live, tuple(versions), min(removed_ms, default=None))
 
     def stored_bytes(self) -> tuple[int, int]:
-        """The bytes of all files on storage, and of those the bytes of the log."""
         return self._log.stored_bytes()
 
     @property
     def next_version_path(self) -> str:
-        """The file that the next commit is going to make."""
         return self._log.path_of(self._version + 1)
 
     def _apply(self, commit: LogCommit) -> Version:
-        """Take a commit in. Removed files go first: a file may come back with another vector."""
-        gone = [file for action in commit.removed for file in self._files.pop(action.key, ())]
-        new = [file for action in commit.added for file in self._taken_in(action)]
-        for file in gone:
+        """Removed files go first: one commit may remove a file and add it with another vector."""
+        removed = [file for action in commit.removed for file in self._files.pop(action.key, ())]
+        new = {action.key: live_files(action) for action in commit.added}
+        self._files |= new
+        added = [file for files in new.values() for file in files]
+        for file in removed:
             del self._live[file.key]
-        for file in new:
-            self._live[file.key] = file
-        return version_of(commit, gone, new)
-
-    def _taken_in(self, action: FileAction) -> tuple[LiveFile, ...]:
-        files = live_files(action)
-        self._files[action.key] = files
-        return files
+        self._live |= {file.key: file for file in added}
+        return version_of(commit, removed, added)
 
 
-def version_of(commit: LogCommit, gone: Iterable[LiveFile], new: Iterable[LiveFile]) -> Version:
-    """A commit as a version. A data file that only got another vector was neither removed nor added.
+def version_of(commit: LogCommit, removed: Iterable[LiveFile], added: Iterable[LiveFile]) -> Version:
+    """A data file that is removed and added with another vector counts as neither removed nor added.
 
-    An automatic compaction has no tag of ours: the setting that wrote it is that of the commit it followed.
+    An automatic compaction has the tag of the commit that it followed, which is left out.
     """
-    before, after = {file.key: file for file in gone}, {file.key: file for file in new}
+    before, after = {file.key: file for file in removed}, {file.key: file for file in added}
     removed = [file for key, file in before.items() if key not in after]
     added = [file for key, file in after.items() if key not in before]
     change = Change(
@@ -95,14 +88,13 @@ def version_of(commit: LogCommit, gone: Iterable[LiveFile], new: Iterable[LiveFi
 
 
 def is_automatic(commit: LogCommit) -> bool:
-    """Whether a commit is that of an automatic compaction."""
     return str((commit.info.get("operationParameters") or {}).get("auto", "false")).lower() == "true"
 
 
 def live_files(action: FileAction, columns: Sequence[str] = ()) -> tuple[LiveFile, ...]:
-    """The data file that an action added, and its deletion vector if it has one.
+    """The data file that an action added, and its deletion vector if there is one.
 
-    `columns` are the partition columns in the order of the table; without them, they are in that of the log.
+    `columns` are the table's partition columns in order. Without them the order is that of the log.
     """
     fields = action.fields
     partition = path_of(_pairs(fields.get("partitionValues"), columns))
@@ -118,9 +110,7 @@ def live_files(action: FileAction, columns: Sequence[str] = ()) -> tuple[LiveFil
         return (data,)
     deleted_rows: int = vector["cardinality"]
     if rows is not None and deleted_rows > rows:
-        raise LogError(
-            f"{action.place}: is damaged: deletionVector.cardinality = {deleted_rows}, of {rows} rows"
-        )
+        raise LogError(f"{action.place} is damaged: its vector deletes {deleted_rows} of {rows} rows")
     return data, DeletionVector(
         place, vector["sizeInBytes"], deleted_rows, partition,
         data_file=action.path, offset=vector.get("offset"),
@@ -128,14 +118,14 @@ def live_files(action: FileAction, columns: Sequence[str] = ()) -> tuple[LiveFil
 
 
 def _pairs(values: Any, columns: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """Partition values; an empty string is null (protocol, "Partition Value Serialization")."""
-    found = dict(values or {})
-    for name in sorted(found, key=columns.index) if found.keys() <= set(columns) else found:
-        yield name, found[name] or None
+    """An empty string is null (protocol, "Partition Value Serialization")."""
+    by_name = dict(values or {})
+    for name in sorted(by_name, key=columns.index) if by_name.keys() <= set(columns) else by_name:
+        yield name, by_name[name] or None
 
 
 def _rows_of(action: FileAction) -> int | None:
-    """The rows that the statistics tell, deleted ones included; None without statistics."""
+    """The rows by the file's statistics, deleted rows included; None without statistics."""
     text, parsed = action.fields.get("stats"), action.fields.get("stats_parsed")
     stats = checked(STATS.validate_json, text, f"{action.place}, stats") if text else parsed or {}
     rows: int | None = stats.get("numRecords")

@@ -1,4 +1,4 @@
-"""When a commit compacts by itself: Delta's automatic compaction, as it decides that in one session.
+"""Which partitions Delta's automatic compaction compacts after a commit.
 
 Source: AutoCompactPartitionStats, AutoCompactUtils and AutoCompact of delta-spark 3.3.2.
 """
@@ -25,12 +25,11 @@ class _Partition:
 
 
 class AutoCompaction:
-    """What a session remembers of one table: a number of files for each partition.
+    """The number of files that a session has counted in each partition of a table.
 
-    It starts with the session, so files from before do not count. It counts every file that a commit adds or
-    removes, or only those of at most `counted_bytes` (autoCompact.minFileSize): although it is meant to count
-    small files, by default it counts all. The least recently used partitions are not forgotten here; Delta
-    keeps 16,384 of a table.
+    Files from before the session do not count. Although Delta is meant to count small files, it counts files
+    of any size unless `counted_bytes` (autoCompact.minFileSize) limits it. Delta forgets the least recently
+    used partitions beyond 16,384; this is not modelled.
     """
 
     def __init__(self, min_files_count: int = MIN_FILES_COUNT, counted_bytes: int | None = None) -> None:
@@ -38,9 +37,9 @@ class AutoCompaction:
         self._partitions: dict[str, _Partition] = {}
 
     def saw(self, added: Iterable[CountedFile], removed: Iterable[CountedFile]) -> None:
-        """Count the files of a version, whoever made it; a file whose vector changed is in both.
+        """Count the files of any version; a file whose vector changed is both added and removed.
 
-        A partition whose count falls to 0 is forgotten, and with it that it was compacted.
+        A partition without a file is forgotten, and also that it was compacted.
         """
         changes = Counter(partition for partition, size in added if self._counts(size))
         changes.subtract(partition for partition, size in removed if self._counts(size))
@@ -54,17 +53,16 @@ class AutoCompaction:
                 self._partitions[partition] = _Partition(change)
 
     def due(self, touched: Iterable[str]) -> list[str]:
-        """Those of the partitions with files added that are compacted now.
+        """The partitions to compact after a commit that added files to the `touched` ones.
 
-        It is due the first time, and later with enough files. Of more than 128 Delta takes 128 at random;
-        here they are the first ones.
+        A partition is due the first time, and later once it has enough files. Of more than 128 partitions
+        Delta takes 128 at random; here they are the first ones.
         """
-        return [partition for partition in dict.fromkeys(touched) if self._is_due(partition)][
-            :MAX_PARTITIONS_COUNT
-        ]
+        due = [partition for partition in dict.fromkeys(touched) if self._is_due(partition)]
+        return due[:MAX_PARTITIONS_COUNT]
 
     def compacted(self, partitions: Iterable[str]) -> None:
-        """Mark partitions as compacted, whether or not there was anything to compact in them."""
+        """Mark partitions as compacted, even if there was nothing to compact in them."""
         for partition in partitions:
             if partition in self._partitions:
                 self._partitions[partition].is_compacted = True

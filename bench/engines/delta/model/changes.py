@@ -1,4 +1,4 @@
-"""What the commits and commands of a simulated Delta table do to its files."""
+"""The changes to files by commits and commands of a simulated Delta table."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from workloads.commit import CommitSpec
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What one version of the log does: data files removed and added, and vectors of data files that stay."""
+    """One version of the log; `vectors` belong to data files that stay."""
 
     operation: str
     removed: Collection[str] = ()
@@ -27,7 +27,7 @@ class Changes:
 
 
 class ChangeMaker:
-    """Makes the files of one table and keeps its contents; what it has made is to be committed at once."""
+    """Makes the files of one table and updates its contents. Its changes have to be committed at once."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class ChangeMaker:
     def of_commit(
         self, spec: CommitSpec, touched: Mapping[str, int], data: Mapping[str, DeltaDataFile]
     ) -> Changes:
-        """The changes of a commit; `touched` are the live rows it leaves in files that it takes rows from."""
+        """`touched`: the live rows left in each file that loses rows to the commit."""
         if not is_merge(spec):
             return self._appended(spec)
         if self._spec.upsert_mode == MERGE_ON_READ:
@@ -54,9 +54,9 @@ class ChangeMaker:
     def of_batch(
         self, batch: Iterable[RewriteGroup], operation: str, clustered_by: tuple[str, ...]
     ) -> Changes | None:
-        """The files that replace those of some groups, without their deleted rows; None if no row is left.
+        """Rewrite groups without their deleted rows; None if no row is left.
 
-        With `clustered_by` those of each group are a new Z-cube.
+        With `clustered_by`, the new files of each group are a new Z-cube.
         """
         paths = [(group, tuple(file.path for file in group.files)) for group in batch]
         rows = [(group, gone, rows_of_outputs(group, self._contents.kept(gone))) for group, gone in paths]
@@ -83,7 +83,7 @@ class ChangeMaker:
     def _rewritten(
         self, spec: CommitSpec, touched: Collection[str], data: Mapping[str, DeltaDataFile]
     ) -> Changes:
-        """MERGE without deletion vectors: new files replace those it touches, with all their live rows."""
+        """MERGE without deletion vectors: new files get all live rows of the touched ones."""
         gone: dict[str, list[str]] = defaultdict(list)
         for path in touched:
             gone[data[path].partition].append(path)
@@ -96,7 +96,7 @@ class ChangeMaker:
     def _marked(
         self, spec: CommitSpec, touched: Mapping[str, int], data: Mapping[str, DeltaDataFile]
     ) -> Changes:
-        """MERGE with deletion vectors. A file without any live row left is removed instead of marked."""
+        """MERGE with deletion vectors. A file without live rows is removed instead of marked."""
         gone = tuple(path for path, left in touched.items() if not left)
         marked = ((data[path], data[path].rows - left) for path, left in touched.items() if left)
         vectors = self._maker.vectors(marked)
@@ -109,7 +109,7 @@ class ChangeMaker:
     def _merged(
         self, spec: CommitSpec, partition: str, gone: Collection[str], added_rows: int
     ) -> list[DeltaDataFile]:
-        """The files that MERGE writes for one partition: rows of files that go, and rows of the commit."""
+        """The files that MERGE writes for one partition: live rows of the `gone` files, and `added_rows`."""
         rows = self._contents.kept(gone) + added_rows
         tasks = self._spec.files_per_commit or self._join_tasks_count
         count = merged_files(partition, rows, tasks, is_optimized=self._optimizes_writes)

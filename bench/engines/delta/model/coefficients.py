@@ -1,4 +1,4 @@
-"""The coefficients of a simulated Delta table: those of every format, and the sizes of its log."""
+"""The coefficients of a simulated Delta table."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part, 
 class Log(Part):
     """Bytes of the log. A commit with 2 files added and 1 removed is 700 + 2 x 1,400 + 250 = 3,750.
 
-    `schema_bytes` are those of the first commit, which has the schema; every checksum file has it too.
+    `schema_bytes` is added to the first commit, which contains the schema; so does every checksum file.
     """
 
     schema_bytes: Bytes
@@ -22,13 +22,11 @@ class Log(Part):
 
 
 class DeltaCoefficients(Coefficients):
-    """A coefficients file for Delta."""
-
     merge: Operation
     checkpoint: Operation
     log: Log
 
 
 def delta_coefficients(path: Path | None = None) -> DeltaCoefficients:
-    """The coefficients in `path`, or in the file that ships with the package. Raises ScenarioError."""
+    """Read `path`, or the file that ships with the package. Raises ScenarioError."""
     return load_coefficients("delta", DeltaCoefficients, path)

@@ -1,4 +1,4 @@
-"""What is in the data files of a simulated Delta table: their live rows, and the range of their keys."""
+"""The live rows of each data file of a simulated Delta table, and the range of its keys."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -10,12 +10,12 @@ from workloads.commit import CommitSpec
 
 
 class Contents:
-    """The rows and keys of each data file by its path, updated by every commit and rewrite.
+    """Rows and keys by the path of a data file, updated by every commit and rewrite.
 
-    A commit is taken to touch the files that lose a whole row to it, in whole numbers of expected rows. So
-    rows and deletion vectors add up, and the number of touched files is as expected where commits hit many
-    rows of a file or few files at all; where they hit about one row in each, up to half more are touched than
-    keys drawn at random would (1 instead of 1 - 1/e). No skipping by the partitions of changes is modelled.
+    A commit touches the files that lose a whole number of expected rows to it, so rows and deletion vectors
+    add up. The number of touched files is right if a commit hits many rows of each file, or few files. If it
+    hits about one row in each, up to half more files are touched than by keys drawn at random (1 instead of 1
+    - 1/e). Skipping by the partitions of changes is not modelled.
     """
 
     def __init__(self) -> None:
@@ -25,11 +25,9 @@ class Contents:
 
     @property
     def live_rows(self) -> int:
-        """The live rows of all files."""
         return self._rows.total
 
     def keys(self, path: str) -> KeyRange | None:
-        """The lowest and the highest key of a file; None if they are not known."""
         return self._keys[path]
 
     def kept(self, paths: Iterable[str]) -> int:
@@ -37,7 +35,7 @@ class Contents:
         return self._rows.kept(paths)
 
     def commit(self, spec: CommitSpec) -> dict[str, int]:
-        """Apply a commit, whose files come later; the files it touches, with the live rows left in each."""
+        """Apply a commit without its new files; returns the live rows left in each file it touches."""
         self._rows.commit(spec)
         if not is_merge(spec):
             return {}
@@ -58,7 +56,7 @@ class Contents:
         added_rows: int = 0,
         added_keys: Iterable[KeyRange | None] = (),
     ) -> None:
-        """Replace files by others, which hold their live rows and `added_rows` of the last commit."""
+        """Replace files by new ones with their live rows and `added_rows` of the last commit."""
         keys = span_of_ranges([*(self._keys.pop(path) for path in gone), *added_keys])
         self._rows.replace(gone, made, added_rows)
         for path in gone:

@@ -1,4 +1,4 @@
-"""The log of a simulated Delta table: what commits and checkpoints write, and what a reader lists."""
+"""The log of a simulated Delta table: the bytes that versions write, and the files that a reader opens."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,7 @@ LISTED_IN_CHECKSUM_MAX = 50  # live files up to which a checksum file lists them
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A version of the log: its number, and what was written for it.
-
-    `checkpointed_count` is the number of files and tombstones in its checkpoint; None if it has none.
-    """
+    """A version; `checkpointed_count`: the files and tombstones in its checkpoint, None without one."""
 
     version: int
     size_bytes: int
@@ -21,12 +18,12 @@ class Entry:
 
 
 class SimulatedLog:
-    """Each version is a JSON file and a checksum file; after `checkpoint_interval` versions, a checkpoint.
+    """A version is a JSON file and a checksum file, and a checkpoint every `checkpoint_interval` versions.
 
-    Tombstones, the removed files, stay in the log: they expire a week of real time after their removal
-    (delta.deletedFileRetentionDuration), which no run takes, and VACUUM does not remove them. Old versions
-    stay for 30 days (delta.logRetentionDuration). `_last_checkpoint` is not counted. Source:
-    OptimisticTransaction, Checkpoints and Checksum of delta-spark 3.3.2.
+    Removed files stay in the log as tombstones: they expire after a week of real time
+    (delta.deletedFileRetentionDuration), which no run takes, and VACUUM keeps them. Old versions stay for 30
+    days (delta.logRetentionDuration). `_last_checkpoint` is not counted. Source: OptimisticTransaction,
+    Checkpoints and Checksum of delta-spark 3.3.2.
     """
 
     def __init__(self, sizes: Log, checkpoint_interval: int) -> None:
@@ -37,7 +34,7 @@ class SimulatedLog:
         self.storage_bytes = 0
 
     def append(self, adds_count: int, removes_count: int) -> Entry:
-        """Write a version with so many actions. A file whose vector changes is both removed and added."""
+        """Write a version. A file whose vector changes counts as removed and added."""
         version, sizes = self._next, self._sizes
         self._next += 1
         self._live_count += adds_count - removes_count
@@ -60,10 +57,10 @@ class SimulatedLog:
 
     @property
     def read_files_count(self) -> int:
-        """The files from which a reader learns the state: the last checkpoint and the versions after it."""
+        """The last checkpoint, and the versions after it."""
         if self._checkpoint is None:
             return self._next
-        return self._next - self._checkpoint  # the versions after it, and the checkpoint itself
+        return self._next - self._checkpoint
 
     def _checksum_bytes(self) -> int:
         is_listing = self._live_count <= LISTED_IN_CHECKSUM_MAX

@@ -1,7 +1,7 @@
-"""A simulated Delta table: the effect of commits, of Delta's commands and of VACUUM, and what they cost.
+"""A simulated Delta table: effects and costs of commits, queries and Delta's commands.
 
-A rewritten file has the live rows of the files it replaces. How many those are is an expected value, from the
-keys that commits hit (`bench.engines.simulated.live_rows`).
+A rewritten file has the live rows of the files it replaces. Their number is an expected value, derived from
+the keys that commits hit (`bench.engines.simulated.live_rows`).
 """
 
 from collections.abc import Collection
@@ -29,13 +29,11 @@ from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
-_OPERATIONS = {Command.REORG: "REORG", Command.REPARTITION: "WRITE"}  # of all others: OPTIMIZE
+_OPERATIONS = {Command.REORG: "REORG", Command.REPARTITION: "WRITE"}  # others: OPTIMIZE
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """How a rewrite is committed: as which operation, in which batches, when, and under which tag."""
-
     operation: str
     batch_bytes: int | None
     at_ms: int
@@ -44,9 +42,9 @@ class _Command:
 
 
 class DeltaTableModel:
-    """The format model of Delta (see `FormatModel`). It stages nothing: its commands choose their own files.
+    """The `FormatModel` of Delta. It stages nothing, because Delta's commands choose files when they run.
 
-    REPARTITION might set off automatic compaction as commits do, which is not modelled.
+    REPARTITION may trigger automatic compaction as commits do; this is not modelled.
     """
 
     def __init__(
@@ -110,7 +108,7 @@ class DeltaTableModel:
         return Committed(version, cost + checkpoint_cost + idle_cost, compactions)
 
     def _read_by_merge(self, touched: Collection[str]) -> Work:
-        """What MERGE reads: the keys of all files, to find those it touches, and then all of these."""
+        """MERGE reads the keys of all files to find the files it touches, and these completely."""
         files, vectors = self.ledger.data_files, self._versions.vectors
         data_bytes = sum(files[path].size_bytes for path in touched)
         applied = [vectors[path] for path in touched if path in vectors]
@@ -123,9 +121,9 @@ class DeltaTableModel:
         )
 
     def _compact_by_itself(self, changes: Changes, at_ms: int) -> tuple[tuple[InlineCompaction, ...], Cost]:
-        """What automatic compaction does after a commit, and what it costs if it finds nothing to do.
+        """Automatic compaction after a commit, and the cost of a search that finds nothing to compact.
 
-        A commit that writes no data file, only vectors, does not set it off (TransactionalWrite.writeFiles).
+        A commit that writes only vectors does not trigger it (TransactionalWrite.writeFiles).
         """
         if not self._compacts_by_itself or not changes.added:
             return (), NO_COST
@@ -160,7 +158,7 @@ class DeltaTableModel:
         return self._rewrite(preview, how)
 
     def _vacuum(self, older_than_ms: int, tag: Tag) -> tuple[tuple[Version, ...], Cost]:
-        """Free the files that left the table before then. On a local file system VACUUM is two commits."""
+        """On a local file system VACUUM is two commits."""
         work = Work(self._versions.storage.files_count)
         cost = self._coefficients.price(self._coefficients.maintenance, work, self._cores.compactor)
         start, start_cost = self._write(Changes("VACUUM START"), tag.at_ms, tag)
@@ -169,7 +167,7 @@ class DeltaTableModel:
         return (start, end), cost + start_cost + end_cost
 
     def _rewrite(self, preview: Preview, how: _Command) -> tuple[tuple[Version, ...], Cost]:
-        """Rewrite groups, a version for each batch. A batch that would add no file commits nothing."""
+        """A version for each batch; a batch that adds no file commits nothing."""
         clusters = how.operation != _OPERATIONS[Command.REPARTITION]
         columns = self.ledger.state(how.at_ms).clustering_columns if clusters else ()
         versions: list[Version] = []
@@ -185,7 +183,7 @@ class DeltaTableModel:
         return tuple(versions), cost + checkpoints_cost
 
     def _write(self, changes: Changes, at_ms: int, tag: Tag | None) -> tuple[Version, Cost]:
-        """Commit one version; the version, and what its checkpoint costs if it has one."""
+        """Commit one version; returns it with the cost of its checkpoint."""
         version, entry = self._versions.write(changes, at_ms, tag)
         if entry.checkpointed_count is None:
             return version, NO_COST

@@ -1,4 +1,4 @@
-"""The versions of a simulated Delta table: what each one does to its state, its log and its storage."""
+"""The versions of a simulated Delta table, and the storage of its files."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
 
 
 class Versions:
-    """Commits changes, one version each, and tells automatic compaction of the files in them."""
+    """Commits changes to ledger, log and storage; automatic compaction counts their files."""
 
     def __init__(self, ledger: DeltaLedger, log: SimulatedLog, automatic: AutoCompaction) -> None:
         self._ledger, self._log, self._automatic = ledger, log, automatic
@@ -25,14 +25,11 @@ class Versions:
 
     @property
     def vectors(self) -> Mapping[str, DeletionVector]:
-        """The live vectors by the data file that they belong to."""
+        """The live vectors by the path of their data file."""
         return MappingProxyType(self._vectors)
 
     def write(self, changes: Changes, at_ms: int, tag: Tag | None) -> tuple[Version, Entry]:
-        """Commit one version, and what was written of it to the log.
-
-        A data file that gets a vector is removed from the log and added again; in the table it stays.
-        """
+        """In the log, a data file that gets a vector is removed and added again; in the table it stays."""
         data = self._ledger.data_files
         marked = [vector.data_file for vector in changes.vectors]
         removed = [self._counted(data[path]) for path in (*changes.removed, *marked)]
@@ -54,7 +51,7 @@ class Versions:
     def _replace_vectors(
         self, paths: Iterable[str], vectors: Iterable[DeletionVector]
     ) -> list[DeletionVector]:
-        """Put vectors in the place of those of these data files; the old ones."""
+        """Replace the vectors of these data files; returns the old ones."""
         old = [self._vectors.pop(path) for path in paths if path in self._vectors]
         self._vectors.update((vector.data_file, vector) for vector in vectors)
         return old
@@ -62,12 +59,12 @@ class Versions:
     def _update_ledger(
         self, changes: Changes, old_vectors: Iterable[DeletionVector], at_ms: int
     ) -> tuple[int, int]:
-        """The bytes added to the live table and those replaced."""
+        """Returns the bytes added and the bytes replaced."""
         before_bytes = self._ledger.size_bytes
         self._ledger.remove([*changes.removed, *(vector.key for vector in old_vectors)])
-        kept_bytes = self._ledger.size_bytes
+        left_bytes = self._ledger.size_bytes
         self._ledger.add([*changes.added, *changes.vectors], at_ms)
-        return self._ledger.size_bytes - kept_bytes, before_bytes - kept_bytes
+        return self._ledger.size_bytes - left_bytes, before_bytes - left_bytes
 
     def _store(self, changes: Changes, old_vectors: Iterable[DeletionVector], at_ms: int) -> None:
         for file in changes.added:
@@ -86,7 +83,7 @@ class _Stored:
 
 
 class Storage:
-    """Files by path. A file of deletion vectors stays until none of its vectors is live."""
+    """A file of deletion vectors stays until none of its vectors is live."""
 
     def __init__(self) -> None:
         self._live: dict[str, _Stored] = {}
@@ -95,16 +92,14 @@ class Storage:
 
     @property
     def files_count(self) -> int:
-        """The number of files, live or not."""
         return len(self._live) + len(self._dropped)
 
     def write(self, path: str, size_bytes: int, references: int = 1) -> None:
-        """Add a file."""
         self._live[path] = _Stored(size_bytes, references)
         self.size_bytes += size_bytes
 
     def drop(self, path: str, at_ms: int) -> None:
-        """Drop one reference to a file, in scenario time, which never runs backwards."""
+        """Drop one reference to a file. `at_ms` must not decrease from call to call."""
         stored = self._live[path]
         stored.references -= 1
         if not stored.references:
@@ -112,7 +107,7 @@ class Storage:
             self._dropped.append((at_ms, stored.size_bytes))
 
     def vacuum(self, older_than_ms: int) -> None:
-        """Delete the files that left the table before that moment."""
+        """Delete the files that left the table before `older_than_ms`."""
         while self._dropped and self._dropped[0][0] < older_than_ms:
             _, size_bytes = self._dropped.popleft()
             self.size_bytes -= size_bytes

@@ -17,20 +17,20 @@ def test_a_codec_is_that_of_spark_at_its_level(spark, delta_rs):
 
 
 def test_a_codec_that_delta_rs_does_not_have_is_refused():
-    with pytest.raises(ValueError, match="LZO is not a valid Compression"):
+    with pytest.raises(ValueError, match="LZO"):
         writer_properties("lzo")
 
 
 @pytest.mark.parametrize("value", ["São Paulo", "~", "a\u0301"])
 def test_a_value_whose_path_spark_writes_differently_is_refused(value):
-    with pytest.raises(ValueError, match=r"user_city = .*: delta-rs and Spark write"):
+    with pytest.raises(ValueError, match="user_city"):
         check_partitions([{"day": "2026-01-01"}, {"user_city": value}])
 
 
-def test_other_values_are_not():
+def test_other_values_are_accepted():
     check_partitions([{"user_city": None}, {"user_city": "a b/%#?:[]"}, {}])
 
 
-def test_a_table_that_delta_rs_cannot_open_is_a_refusal_and_no_crash(tmp_path):
+def test_an_error_of_delta_rs_is_a_value_error(tmp_path):
     with pytest.raises(ValueError, match="delta-rs: "):
         compact(str(tmp_path), None, None, "zstd", 2)

@@ -1,11 +1,13 @@
 """Existing tables that delta-rs wrote, and logs written by hand."""
 
 import json
+import re
 
 import pyarrow as pa
 import pytest
 from delta_tables import data_file, delta_table
 from deltalake import DeltaTable, write_deltalake
+from refused import refused
 
 from bench.engines.contract import CatalogSettings
 from bench.engines.delta.existing_table import is_table_at, open_existing
@@ -35,8 +37,8 @@ def written(folder, fields=FIELDS, add=ADD, protocol=PROTOCOL, **metadata):
     """A table of one commit; None leaves an action out."""
     (folder / "_delta_log").mkdir()
     schema = json.dumps({"type": "struct", "fields": fields})
-    told = {"schemaString": schema, "partitionColumns": ["day"], "createdTime": 5, **metadata}
-    actions = {"protocol": protocol, "metaData": told if fields else None, "add": add}
+    described = {"schemaString": schema, "partitionColumns": ["day"], "createdTime": 5, **metadata}
+    actions = {"protocol": protocol, "metaData": described if fields else None, "add": add}
     lines = (json.dumps({name: action}) for name, action in actions.items() if action is not None)
     (folder / "_delta_log" / f"{0:020}.json").write_text("\n".join(lines))
     return TableAddress(str(folder))
@@ -60,7 +62,7 @@ def paths(state):
     return sorted(file.partition for file in state.data_files)
 
 
-def test_what_the_log_says_of_a_table(place):
+def test_a_table_is_described_by_its_log(place):
     table = open_existing(TableAddress(place))
     facts, state = table.facts, table.state
     assert table_figures(place, table)["rows"] == 12
@@ -73,7 +75,7 @@ def test_what_the_log_says_of_a_table(place):
     assert all(0 <= file.added_at_ms <= state.observed_at_ms for file in state.data_files)
 
 
-def test_the_version_may_be_that_of_the_checkpoint(place, tmp_path):
+def test_the_checkpoint_may_be_the_only_version(place, tmp_path):
     for version in (0, 1):
         (tmp_path / "_delta_log" / f"{version:020}.json").unlink()
     assert len(open_existing(TableAddress(place)).state.data_files) == 6
@@ -95,16 +97,14 @@ def test_a_predicate_selects_partitions(place, where, expected):
 
 
 @pytest.mark.parametrize("where", ["id = 1", "day =", "1/0"])
-def test_a_predicate_that_is_not_one_on_partitions_is_refused(place, where):
-    with pytest.raises(ScenarioError, match=r"where = .*partition columns \(day\)"):
+def test_a_predicate_that_cannot_be_evaluated_is_refused(place, where):
+    with refused("unsupported", "where"):
         open_existing(TableAddress(place)).narrowed(optimize(where))
 
 
 def test_a_predicate_on_a_type_that_cannot_be_compared_is_refused(tmp_path):
-    table = open_existing(
-        written(tmp_path, fields=[{**FIELDS[0], "type": "decimal(3,1)); DROP TABLE x; --"}])
-    )
-    with pytest.raises(ScenarioError, match=r"partition column day is of type .*; leave `where` out"):
+    table = open_existing(written(tmp_path, fields=[{**FIELDS[0], "type": "interval"}]))
+    with refused("unsupported", "where"):
         table.narrowed(optimize("day = 1"))
 
 
@@ -119,7 +119,7 @@ def test_optimize_has_a_dry_run(place):
     assert previewed(place, "delta.optimize").preview.files_removed_count == 6
 
 
-def test_what_keeps_files_from_being_merged_is_told(place):
+def test_the_thresholds_that_exclude_files_from_merging(place):
     result = previewed(place, "delta.optimize", "options.minFileSize=10")
     assert result.preview.groups == ()
     short = result.shortfall
@@ -129,45 +129,37 @@ def test_what_keeps_files_from_being_merged_is_told(place):
     assert table.shortfall(Native(Command.REORG), table.state) is None
 
 
-def test_what_keeps_files_from_being_clustered_is_told_in_words_of_z_cubes(place):
+def test_the_thresholds_that_exclude_files_from_clustering(place):
     table, cube = open_existing(TableAddress(place)), ZCube("a", ("x",))
     files = [data_file(path, 2 * GIB, clustering_provider="liquid", z_cube=cube) for path in "12"]
     other = data_file("3", GIB, clustering_provider="liquid", z_cube=ZCube("b", ("y",)))
     state = delta_table([*files, other], clustering_columns=("x",))
     short = table.shortfall(Compact(), state)
     assert (short.files_count, short.candidates_count, short.candidates_together_count) == (3, 2, 2)
-    assert (short.candidates_are, short.together_in) == (
-        "outside of Z-cubes or in a Z-cube below 100 GiB",
-        "Z-cube",
-    )
+    assert short.together_in == "Z-cube"
     assert short.thresholds == {"min_cube_bytes": 100 * GIB, "max_cube_bytes": 150 * GIB}
-    assert "min_file" not in short.needs
-
-
-def test_columns_of_a_plan_must_be_there(place):
-    assert previewed(place, "delta.zorder", 'columns=["id"]').preview.files_removed_count == 6
-    with pytest.raises(ScenarioError, match="nowhere"):
-        previewed(place, "delta.zorder", 'columns=["nowhere"]')
 
 
 @pytest.mark.parametrize(
     ("name", "option", "problem"),
     [
-        ("delta.optimize", "where=id = 1", "where names id, and Delta filters by partition columns only"),
-        ("delta.zorder", 'columns=["day"]', "names day, of which the table keeps no statistics"),
+        ("delta.optimize", "where=id = 1", "partition columns"),
+        ("delta.zorder", 'columns=["day"]', "no statistics"),
+        ("delta.zorder", 'columns=["nowhere"]', "nowhere"),
+        ("delta.optimize", "days_ago=[1]", "by day"),
     ],
 )
-def test_what_delta_would_refuse_is_refused(place, name, option, problem):
+def test_what_delta_would_refuse_is_refused(place, tmp_path, name, option, problem):
+    if "days_ago" in option:
+        assert open_existing(TableAddress(place)).planner_problem(Optimize(days_ago=(1,))) is None
+        place = str(tmp_path / "plain")
+        write_deltalake(place, pa.table({"id": [1], "n": [1]}), partition_by=["n"])
     with pytest.raises(ScenarioError, match=problem):
         previewed(place, name, option)
 
 
-def test_days_are_only_chosen_where_a_partition_column_may_hold_them(place, tmp_path):
-    assert open_existing(TableAddress(place)).planner_problem(Optimize(days_ago=(1,))) is None
-    plain = str(tmp_path / "plain")
-    write_deltalake(plain, pa.table({"id": [1], "n": [1]}), partition_by=["n"])
-    with pytest.raises(ScenarioError, match="days_ago chooses partitions of days, and the table has none"):
-        previewed(plain, "delta.optimize", "days_ago=[1]")
+def test_sorting_has_a_dry_run(place):
+    assert previewed(place, "delta.zorder", 'columns=["id"]').preview.files_removed_count == 6
 
 
 def test_names_of_columns_may_be_mapped(tmp_path):
@@ -186,91 +178,52 @@ def test_a_table_is_recognized_by_its_log(place, tmp_path):
 
 
 @pytest.mark.parametrize("within", ["_delta_log", f"_delta_log/{0:020}.json"])
-def test_what_is_in_the_log_is_not_taken_for_the_table(place, within):
+def test_a_path_within_the_log_is_refused(place, within):
     assert is_table_at(f"{place}/{within}")
-    with pytest.raises(ScenarioError, match=f"in the metadata of a table; give the table's folder, {place}"):
+    with refused("not-a-table", f"{place}/{within}"):
         open_existing(TableAddress(f"{place}/{within}"))
 
 
-def test_a_table_whose_log_is_no_folder_is_still_one_of_delta(tmp_path):
-    (tmp_path / "_delta_log").symlink_to("/nowhere")
-    assert is_table_at(str(tmp_path))
-    with pytest.raises(ScenarioError, match="has no folder"):
-        open_existing(TableAddress(str(tmp_path)))
-
-
 @pytest.mark.parametrize(
-    ("address", "problem"),
+    ("address", "code", "path"),
     [
-        (TableAddress("/nowhere/at/all"), "is not a Delta table"),
-        (TableAddress("x", branch="b"), "--branch: Delta tables have no branches"),
-        (TableAddress("x", catalog="c"), "found by their folders"),
-        (TableAddress("x", properties={"type": "rest"}), "found by their folders"),
+        (TableAddress("/nowhere/at/all"), "not-a-table", "/nowhere/at/all"),
+        (TableAddress("nosuchscheme://orders"), "unreadable", "nosuchscheme://orders"),
+        (TableAddress("x", branch="b"), "no-effect", "--branch"),
+        (TableAddress("x", catalog="c"), "no-effect", "--catalog"),
+        (TableAddress("x", properties={"type": "rest"}), "no-effect", "--catalog-property"),
     ],
 )
-def test_what_is_no_delta_table_is_refused(address, problem):
-    with pytest.raises(ScenarioError, match=problem):
+def test_an_address_without_a_delta_table_is_refused(address, code, path):
+    with refused(code, path):
         open_existing(address)
-
-
-@pytest.mark.parametrize(
-    ("protocol", "problem"),
-    [
-        (None, "no version has the action protocol"),
-        ({"minReaderVersion": 99}, "0.json: protocol.minReaderVersion = 99: versions 1, 2, 3 can be read"),
-        (
-            {"minReaderVersion": 3, "readerFeatures": ["deletionVectors", "catalogManaged"]},
-            "0.json: protocol.readerFeatures: catalogManaged cannot be read",
-        ),
-    ],
-)
-def test_a_table_that_asks_more_of_its_readers_is_refused(tmp_path, protocol, problem):
-    with pytest.raises(ScenarioError, match=problem):
-        open_existing(written(tmp_path, protocol=protocol))
 
 
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"fields": None}, "no version has the action metaData"),
-        ({"fields": [{"name": "day"}]}, "schemaString: is damaged: fields.0.type: Field required"),
-        ({"fields": [{**FIELDS[0], "metadata": []}]}, "schemaString: .*fields.0.metadata"),
-        ({"fields": [FIELDS[0], {**FIELDS[0], "name": "d"}]}, "several columns are stored as col-1"),
-        ({"partitionColumns": ["nope"]}, "partitionColumns: nope: not in the schema"),
-        ({"partitionColumns": [1]}, "line 2: .*partitionColumns.0 = 1"),
-        ({"configuration": {"delta.targetFileSize": "9" * 5000}}, "targetFileSize = .*more than 18 digits"),
-        ({"add": {**ADD, "partitionValues": {}}}, "action of a: .*names no column, .*partitioned by day"),
+        ({"protocol": None}, "protocol"),
+        ({"protocol": {"minReaderVersion": 99}}, "99"),
         (
-            {"add": {**ADD, "partitionValues": {"day": "x", "d": "y"}}},
-            "action of a: .*names d, day, .*by day",
+            {"protocol": {"minReaderVersion": 3, "readerFeatures": ["deletionVectors", "catalogManaged"]}},
+            "catalogManaged",
         ),
+        ({"fields": None}, "metaData"),
+        ({"fields": [{"name": "day"}]}, "schemaString.*fields.0.type"),
+        ({"partitionColumns": [1]}, "line 2.*partitionColumns.0"),
     ],
 )
-def test_metadata_and_files_that_do_not_fit_are_refused(tmp_path, changed, problem):
-    with pytest.raises(ScenarioError, match=f"{problem}.*; check the table with its own engine"):
+def test_a_table_that_cannot_be_read_correctly_is_refused(tmp_path, changed, problem):
+    with refused("damaged") as caught:
         open_existing(written(tmp_path, **changed))
+    assert re.search(problem, str(caught.value))
 
 
-def test_a_file_with_two_vectors_at_once_is_refused(tmp_path):
-    address = written(tmp_path)
-    vector = {"storageType": "u", "pathOrInlineDv": "u", "offset": 1, "sizeInBytes": 4, "cardinality": 1}
-    again = json.dumps({"add": {**ADD, "deletionVector": vector}})
-    (tmp_path / "_delta_log" / f"{1:020}.json").write_text(again)
-    with pytest.raises(ScenarioError, match=r"1\.json, action of a: a is already in the table"):
-        open_existing(address)
-
-
-def test_a_damaged_log_is_named(place, tmp_path):
-    (tmp_path / "_delta_log" / f"{2:020}.json").write_text("no commit")
-    with pytest.raises(ScenarioError, match=r"2\.json, line 1: is damaged"):
-        open_existing(TableAddress(place))
-
-
-def test_a_scenario_with_a_catalog_is_no_hindrance(place):
+def test_the_catalog_of_a_scenario_is_ignored(place):
     assert open_existing(TableAddress(place, scenario_catalog=CatalogSettings())).state.version == "1"
 
 
-def test_a_table_of_no_columns_can_be_planned_for(tmp_path):
+def test_a_planner_for_a_table_without_columns(tmp_path):
     written(
         tmp_path, add=None, schemaString=json.dumps({"type": "struct", "fields": []}), partitionColumns=[]
     )

@@ -1,4 +1,5 @@
 import pytest
+from refused import refused
 
 from bench.engines.contract import TableSpec
 from bench.engines.delta.properties import (
@@ -11,7 +12,6 @@ from bench.engines.delta.properties import (
     writer_properties,
 )
 from bench.engines.delta.table_keys import property_name
-from bench.errors import ScenarioError
 from strategies.delta.planners import Optimize
 
 
@@ -39,7 +39,7 @@ def test_names_are_those_of_delta_in_any_case():
     assert property_name("delta.Other") == "delta.Other"
 
 
-def test_the_later_spelling_wins_which_is_that_of_the_strategy():
+def test_the_later_spelling_of_a_property_wins():
     given = {"delta.autoOptimize": "true", "delta.AUTOOPTIMIZE": "false"}
     assert table_properties(TableSpec(1, properties=given))["delta.autoOptimize"] == "false"
 
@@ -56,61 +56,43 @@ def test_settings_of_the_session_set_off_compactions_too():
     assert may_compact_by_itself({"delta.autoOptimize.autoCompact": "true"}, {})
 
 
-def test_what_a_simulation_does_not_know_of_is_refused_there():
+def test_settings_that_are_not_simulated_are_refused_there():
     assert simulated_setting_problem("spark.sql.shuffle.partitions") is None
     for name in (
         "autoCompact.minNumFiles", "optimizeWrite.binSize", "properties.defaults.autoOptimize.autoCompact",
     ):  # fmt: skip
         assert setting_problem(f"spark.databricks.delta.{name}") is None
-        assert "run without --simulate" in simulated_setting_problem(f"spark.databricks.delta.{name}")
+        assert "--simulate" in simulated_setting_problem(f"spark.databricks.delta.{name}")
 
 
 @pytest.mark.parametrize("problem_of", [setting_problem, simulated_setting_problem])
-def test_what_each_command_gets_from_its_plan_is_refused_everywhere(problem_of):
+def test_options_of_commands_are_refused_as_settings(problem_of):
     prefix = "spark.databricks.delta.optimize."
     for option in Optimize.known_options:
-        assert problem_of(prefix + option).endswith(f"such as options.{option}")
+        assert problem_of(prefix + option).endswith(f"options.{option}")
     assert problem_of(f"{prefix}zorder.checkStatsCollection.enabled") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("delta.checkpointInterval", "0"),
-        ("delta.checkpointInterval", "ten"),
-        ("delta.autoOptimize.autoCompact", "auto"),
-        ("delta.autoOptimize", "yes"),
-    ],
-)
-def test_what_delta_rejects_is_refused(name, value):
-    with pytest.raises(ScenarioError, match=f"{name}='{value}' must be"):
-        writer_properties({name: value})
+def test_an_invalid_property_is_refused():
+    with refused("invalid", "delta.checkpointInterval"):
+        writer_properties({"delta.checkpointInterval": "0"})
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "problem"),
+    ("name", "value", "is_valid"),
     [
-        ("delta.checkpointInterval", "x", "must be a whole number"),
-        ("delta.checkpointInterval", "0", "must be >= 1"),
-        ("delta.checkpointInterval", "99999999999", "must be a Java int"),
-        ("delta.checkpointinterval", "0", "must be >= 1"),
-        ("delta.autoOptimize.autoCompact", "maybe", "must be true or false"),
-        ("delta.dataSkippingNumIndexedCols", "9" * 23, "must be a Java int"),
-        ("delta.dataSkippingNumIndexedCols", "-2", "must be >= -1"),
+        ("delta.checkpointInterval", "x", False),
+        ("delta.checkpointInterval", "0", False),
+        ("delta.checkpointInterval", "99999999999", False),
+        ("delta.checkpointInterval", "+5", True),
+        ("delta.checkpointinterval", "0", False),
+        ("delta.autoOptimize.autoCompact", "maybe", False),
+        ("delta.autoOptimize", "TRUE", True),
+        ("delta.dataSkippingNumIndexedCols", "9" * 23, False),
+        ("delta.dataSkippingNumIndexedCols", "-2", False),
+        ("delta.dataSkippingNumIndexedCols", "-1", True),
+        ("delta.other", "x", True),
     ],
 )
-def test_a_value_that_delta_rejects_is_refused_before_a_run(name, value, problem):
-    assert value_problem(name, value).startswith(problem)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("delta.checkpointInterval", "+5"),
-        ("delta.autoOptimize", "TRUE"),
-        ("delta.dataSkippingNumIndexedCols", "-1"),
-        ("delta.other", "x"),
-    ],
-)
-def test_other_values_are_not(name, value):
-    assert value_problem(name, value) is None
+def test_values_are_checked_as_delta_does(name, value, is_valid):
+    assert (value_problem(name, value) is None) == is_valid

@@ -25,24 +25,22 @@ def add(path, size=100, rows=10, day="2026-01-05", vector=None, **more):
 
 
 def remove(path, vector=None, at_ms=5):
-    return {
-        "remove": {"path": path, "deletionTimestamp": at_ms, "dataChange": True, "deletionVector": vector}
-    }
+    fields = {"path": path, "deletionTimestamp": at_ms, "dataChange": True, "deletionVector": vector}
+    return {"remove": fields}
 
 
 def dv(name="u", rows=3, size=40, offset=1):
     return {
-        "storageType": "u",
-        "pathOrInlineDv": name,
-        "offset": offset,
-        "sizeInBytes": size,
+        "storageType": "u", "pathOrInlineDv": name, "offset": offset, "sizeInBytes": size,
         "cardinality": rows,
-    }
+    }  # fmt: skip
 
 
 def info(operation="WRITE", tag=TAG, **parameters):
-    told = {} if tag is None else {"userMetadata": str(tag)}
-    return {"commitInfo": {"timestamp": 7, "operation": operation, "operationParameters": parameters, **told}}
+    tagged = {} if tag is None else {"userMetadata": str(tag)}
+    return {
+        "commitInfo": {"timestamp": 7, "operation": operation, "operationParameters": parameters, **tagged}
+    }
 
 
 @pytest.fixture
@@ -141,15 +139,8 @@ def test_z_cubes_and_clustering_columns(table):
     (file,) = DeltaReader(place).read().live.values()
     assert (file.clustering_provider, file.z_cube.id, file.z_cube.columns) == ("liquid", "z1", ("x", "y"))
     domain = {"clusteringColumns": [["x"], ["s", "y"]], "domainName": "delta.clustering"}
-    commit(
-        {
-            "domainMetadata": {
-                "domain": "delta.clustering",
-                "configuration": json.dumps(domain),
-                "removed": False,
-            }
-        }
-    )
+    configuration = {"domain": "delta.clustering", "configuration": json.dumps(domain), "removed": False}
+    commit({"domainMetadata": configuration})
     (_, last) = DeltaLog(place).commits_after(-1)
     assert last.clustering_columns == ("x", "s.y")
 
@@ -176,44 +167,28 @@ def test_stored_bytes_are_those_of_all_files_but_of_hadoops_checksums(tmp_path):
     assert DeltaLog(str(tmp_path)).stored_bytes() == (155, 15)
 
 
-def test_a_damaged_commit_is_named(table, tmp_path):
-    commit, place = table
-    commit(info())
-    (tmp_path / "_delta_log" / f"{0:020}.json").write_text("{")
-    with pytest.raises(LogError, match=r"0\.json, line 1: is damaged"):
-        DeltaReader(place).read()
-
-
 @pytest.mark.parametrize(
-    ("action", "problem"),
+    ("action", "key"),
     [
-        ([1], "an object"),
-        ({"add": None}, "add = null: .* an object"),
-        ({"remove": {}}, "remove.path: Field required"),
-        (add(5), "add.path = 5: .* string"),
-        (add("a", size=-5), "add.size = -5"),
-        (add("a", size=780.5), "add.size = 780.5"),
-        (add("a", size=10**30), "add.size = 10{30}: "),
-        (add("a", size=float("inf")), "add.size = Infinity"),
-        (add("a", day=5), "add.partitionValues.day = 5"),
-        (add("a", rows=-1), "action of a, stats: .* numRecords = -1"),
-        (add("a", stats="[]"), "action of a, stats: .* object"),
-        (add("a", vector="u"), "add.deletionVector = "),
-        (add("a", vector=dv(rows=-1)), "add.deletionVector.cardinality = -1"),
-        (add("a", vector=dv(rows=11)), "action of a: .* deletionVector.cardinality = 11, of 10 rows"),
+        ([1], "line 1"),
+        ({"add": None}, "add"),
+        ({"remove": {}}, "remove.path"),
+        (add("a", size=-5), "add.size"),
+        (add("a", size=780.5), "add.size"),
+        (add("a", size=10**30), "add.size"),
+        (add("a", day=5), "add.partitionValues.day"),
+        (add("a", rows=-1), "action of a, stats.*numRecords"),
+        (add("a", vector=dv(rows=11)), "action of a.* 11 of 10"),
         (add("a", tags={"ZCUBE_ID": "z", "ZCUBE_ZORDER_BY": "5"}), "action of a, ZCUBE_ZORDER_BY"),
-        ({"commitInfo": {"timestamp": 10**18}}, "commitInfo.timestamp = 10{18}: "),
-        (
-            {"domainMetadata": {"domain": "delta.clustering", "configuration": "[]"}},
-            "delta.clustering: .* object",
-        ),
+        ({"commitInfo": {"timestamp": 10**18}}, "commitInfo.timestamp"),
+        ({"domainMetadata": {"domain": "delta.clustering", "configuration": "[]"}}, "delta.clustering"),
     ],
 )
-def test_what_an_action_cannot_say_is_refused_with_its_place(table, action, problem):
+def test_a_damaged_action_is_refused_with_its_place(table, action, key):
     commit, place = table
     commit(info())
     commit(action)
-    with pytest.raises(LogError, match=rf"{1:020}\.json.*{problem}"):
+    with pytest.raises(LogError, match=rf"{1:020}\.json.*{key}"):
         DeltaReader(place).read()
 
 
@@ -269,33 +244,21 @@ def test_a_table_is_read_from_its_checkpoint(tmp_path, is_cleaned):
     }
 
 
-def test_a_log_without_a_beginning_is_refused(tmp_path):
-    place = str(tmp_path)
-    write(place, 4)
-    write(place, 6)
-    (tmp_path / "_delta_log" / f"{0:020}.json").unlink()
-    with pytest.raises(LogError, match="has no version 0, and no checkpoint"):
-        ours(DeltaLog(place))
-
-
 @pytest.mark.parametrize("name", [f"{3:020}.json", f"{3:020}.crc", f"{3:020}.checkpoint.uuid.json"])
 def test_a_commit_that_is_missing_is_not_the_end_of_the_log(table, tmp_path, name):
     commit, place = table
     commit(info())
     commit(info())
     (tmp_path / "_delta_log" / name).write_text("")
-    with pytest.raises(LogError, match=rf"{2:020}\.json: is missing, although .* version 3"):
+    with pytest.raises(LogError, match=rf"{2:020}\.json is missing"):
         list(DeltaLog(place).from_start())
 
 
 @pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        (f"{1:020}.checkpoint.a-b.json", "not in Parquet"),
-        (f"{1:020}.checkpoint.0000000001.0000000002.parquet", "one of 2 parts"),
-    ],
+    "name",
+    [f"{1:020}.checkpoint.a-b.json", f"{1:020}.checkpoint.0000000001.0000000002.parquet", "other.parquet"],
 )
-def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path, name, problem):
+def test_without_version_0_a_log_needs_a_whole_checkpoint_in_parquet(tmp_path, name):
     place = str(tmp_path)
     write(place, 4)
     write(place, 6)
@@ -303,24 +266,17 @@ def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path, name, problem):
     log = tmp_path / "_delta_log"
     (log / f"{1:020}.checkpoint.parquet").rename(log / name)
     (log / f"{0:020}.json").unlink()
-    with pytest.raises(LogError, match=f"{name} .*{problem}"):
+    with pytest.raises(LogError, match="version 0"):
         ours(DeltaLog(place))
 
 
-@pytest.mark.parametrize(
-    ("columns", "problem"),
-    [
-        ({"x": [1]}, "has no action metaData"),
-        ({"add": [1]}, "row 0: is damaged: add = 1"),
-        (None, "is not a checkpoint of Delta"),
-    ],
-)
-def test_a_damaged_checkpoint_is_named(table, tmp_path, columns, problem):
+@pytest.mark.parametrize("columns", [{"add": [1]}, {"sidecar": [1]}, None])
+def test_a_checkpoint_that_cannot_be_read_is_named(table, tmp_path, columns):
     commit, place = table
     commit(info())
     path = tmp_path / "_delta_log" / f"{0:020}.checkpoint.parquet"
     path.write_bytes(b"")
     if columns is not None:
         pq.write_table(pa.table(columns), path)
-    with pytest.raises(LogError, match=rf"{path.name}.*{problem}"):
+    with pytest.raises(LogError, match=path.name):
         list(DeltaLog(place).from_start())

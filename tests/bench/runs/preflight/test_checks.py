@@ -247,23 +247,15 @@ def test_what_to_use_instead_of_what_a_format_does_not_have_is_told(machine, tmp
 def test_settings_that_the_simulation_of_a_format_does_not_know_are_refused_there(machine, tmp_path):
     changes = {"text": DELTA, "spark": {"spark.databricks.delta.autoCompact.minNumFiles": 10}}
     check(tmp_path, **changes)
-    with pytest.raises(ScenarioError) as caught:
+    with pytest.raises(ScenarioError, match=r"minNumFiles.* --simulate"):
         check(tmp_path, mode="simulated", **changes)
-    assert str(caught.value) == (
-        'demo: spark."spark.databricks.delta.autoCompact.minNumFiles" = "10": is not modelled by the '
-        "simulation: leave it out, or run without --simulate"
-    )
 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_settings_that_commands_would_overwrite_are_refused(machine, tmp_path, mode):
     setting = {"spark.databricks.delta.optimize.minFileSize": 10}
-    with pytest.raises(ScenarioError) as caught:
+    with pytest.raises(ScenarioError, match=r"options\.minFileSize"):
         check(tmp_path, mode=mode, text=DELTA, spark=setting)
-    assert str(caught.value) == (
-        'demo: spark."spark.databricks.delta.optimize.minFileSize" = "10": is set for each command: set it '
-        "as an option of the planner, such as options.minFileSize"
-    )
     check(tmp_path, mode=mode, spark=setting)  # of another format
 
 

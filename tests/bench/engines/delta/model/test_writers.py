@@ -1,4 +1,5 @@
 import pytest
+from refused import refused
 from upsert_commits import changes, load
 
 from bench.engines.contract import CommitLayout
@@ -10,7 +11,6 @@ from bench.engines.delta.model.writers import (
     join_tasks,
     merged_files,
 )
-from bench.errors import ScenarioError
 
 
 def test_only_a_commit_with_keys_to_look_for_is_a_merge():
@@ -49,5 +49,5 @@ def test_the_layout_has_the_files_of_a_commits_own_rows():
 
 @pytest.mark.parametrize("text", ["0", "-1", "auto", ""])
 def test_a_number_of_tasks_that_spark_rejects_is_refused(text):
-    with pytest.raises(ScenarioError, match=f"spark.sql.shuffle.partitions='{text}'"):
+    with refused("invalid", f'spark."{SHUFFLE_PARTITIONS}"'):
         join_tasks({SHUFFLE_PARTITIONS: text})
