@@ -70,7 +70,7 @@ class Catalog:
 
     @property
     def is_default(self) -> bool:
-        """Whether it is the default catalog, which is deleted with its folder."""
+        """The default catalog is deleted with its folder."""
         return self.journal is None and self.properties.keys().isdisjoint(CATALOG_KINDS)
 
     @property
@@ -100,11 +100,10 @@ class Catalog:
         }
 
     def note_of(self, namespace: str) -> Path | None:
-        """The file that notes a namespace; None in a catalog of which nothing is noted."""
+        """The file that notes a namespace; None without a journal."""
         return None if self.journal is None else self.journal.file(namespace)
 
     def create_namespace(self, spark: SparkSession) -> None:
-        """Make it, unless it exists."""
         if self.journal is not None and self.namespace not in self.journal.names():
             self.journal.note(self.namespace)
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.name}.{self.namespace}")
@@ -165,7 +164,7 @@ class Catalog:
         return util.loadFileIO(implementation, properties, spark._jsc.hadoopConfiguration())
 
     def loader(self, spark: SparkSession, table: str) -> Callable[[], Table]:
-        """A function that loads a table with PyIceberg, from the same SQLite file or where Spark finds it."""
+        """Returns a function that loads the table with PyIceberg, from SQLite or where Spark finds it."""
         if self.is_default:
             catalog = load_catalog(
                 self.name, type="sql", uri=f"sqlite:///{self._sqlite}", warehouse=self._warehouse

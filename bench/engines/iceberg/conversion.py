@@ -99,7 +99,7 @@ def _is_small(deletes: Iterable[Any]) -> bool:
 
 
 def _write(files: Sequence[_DataFile], deleted: Sequence[DataFrame], location: str) -> list[WrittenFile]:
-    """Writes a position delete file for each data file that has a deleted row."""
+    """Write a position delete file for each data file with deleted rows."""
     distinct = reduce(DataFrame.union, deleted).repartition("number").dropDuplicates(["number", "position"])
     paths = [file.location for file in files]
     columns = position_columns(text_of(paths, F.col("number")), F.col("position"))
@@ -140,7 +140,7 @@ def _by_equality(
 
 
 def _same_key(table: Any, rows: DataFrame, keys: DataFrame, column: str) -> Column:
-    """Whether keys are equal; null deletes null. Required columns, without nulls, take a fast plain join."""
+    """Null matches null. Required columns, which have no nulls, use a fast plain join."""
     if bool(table.schema().findField(column).isRequired()):
         return rows[column] == keys[column]
     return rows[column].eqNullSafe(keys[column])
@@ -193,7 +193,7 @@ def _by_position(
 
 
 def _stored_beside(exchange: Exchange, owner: _DataFile, file: WrittenFile) -> WrittenFile:
-    """Puts a delete file next to its data file and names it after it: so Amoro recognises its own files."""
+    """Names a delete file after its data file, next to it: Amoro recognises its own files by this."""
     stem = owner.location.rpartition(".")[0]
     return exchange.stored(file, f"{stem}-delete-{uuid.uuid4()}.parquet")
 

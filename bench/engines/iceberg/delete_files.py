@@ -34,7 +34,7 @@ _COMMIT = {
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A Parquet file, and the value of the split column that its rows share."""
+    """A Parquet file, and the value of the split column in all its rows."""
 
     location: str
     size_bytes: int
@@ -47,7 +47,7 @@ def with_field_id(column: Column, name: str, field_id: int) -> Column:
 
 
 def position_columns(path: Column, position: Column) -> tuple[Column, Column]:
-    """The columns of a position delete file, by which its rows have to be sorted."""
+    """The columns of a position delete file, whose rows must be sorted by them."""
     return (
         with_field_id(path, "file_path", _PATH_FIELD_ID),
         with_field_id(position, "pos", _POSITION_FIELD_ID),
@@ -76,7 +76,7 @@ def write_split(frame: DataFrame, columns: Sequence[Column], split: str, locatio
 
 
 def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
-    """The files that were written, by location: `split_by=3/part-00000-....parquet` below `location`."""
+    """The written files by location: `split_by=3/part-00000-....parquet` below `location`."""
     root, system = file_system(spark, location)
     files = []
     for status in system.globStatus(root.suffix(f"/{_SPLIT}=*/*.parquet")):
@@ -87,7 +87,7 @@ def _listed(spark: SparkSession, location: str) -> list[WrittenFile]:
 
 
 class DeleteFiles:
-    """Makes Iceberg's (Java) descriptions of the delete files of one table."""
+    """Creates Iceberg's (Java) descriptions of the delete files of one table."""
 
     def __init__(self, spark: SparkSession, table: Any) -> None:
         self._table = table
@@ -114,7 +114,6 @@ class DeleteFiles:
         return self._built(builder, file, self._equality_metrics, partition)
 
     def position(self, file: WrittenFile, spec: Any, partition: Any) -> Any:
-        """A position delete file."""
         builder = self._file_metadata.deleteFileBuilder(spec).ofPositionDeletes()
         return self._built(builder, file, self._position_metrics, partition)
 
@@ -214,12 +213,10 @@ def has_vectors(table: Any) -> bool:
 
 
 def is_equality(file: Any) -> bool:
-    """Whether a (Java) delete file deletes by key."""
     return str(file.content().name()) == "EQUALITY_DELETES"
 
 
 def is_vector(file: Any) -> bool:
-    """Whether a (Java) delete file is a deletion vector."""
     return str(file.format().name()) == "PUFFIN"
 
 

@@ -66,7 +66,6 @@ def table_properties(spec: TableSpec) -> dict[str, str]:
 
 
 def _mode_properties(upsert_mode: str) -> Mapping[str, str]:
-    """The table property that makes MERGE work in this mode."""
     return {} if upsert_mode == "equality-delete" else {"write.merge.mode": upsert_mode}
 
 
@@ -154,7 +153,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return stage_rewrite(self._spark, self._name, action)
 
     def execute(self, action: Action, prepared: StagedRewrite | None, tag: Tag) -> DataFrame | None:
-        """Procedures cannot tag the snapshots they make; rewrites are tagged."""
+        """Rewrites are tagged; procedures cannot tag the snapshots they make."""
         match action:
             case Rewrite():
                 if prepared is None:
@@ -196,7 +195,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         )
 
     def _stored_bytes(self, folder: str, io: FileIO) -> int:
-        """By Hadoop, or where it has no file system for the folder by PyIceberg."""
+        """Listed by Hadoop, or by PyIceberg if Hadoop has no file system for the folder."""
         if has_file_system(self._spark, folder):
             return stored_bytes(self._spark, folder)
         return listed_bytes(io, folder)
@@ -233,7 +232,7 @@ def drop_tables(settings: EngineSettings) -> None:
 
 
 def _check_made_by_run(namespace: str, catalog: Catalog) -> None:
-    """Raises EngineError for a namespace that a run does not make: a note of it cannot be the run's."""
+    """Raises EngineError for a namespace with a name that the run does not use."""
     own = catalog.namespace
     if namespace != own and not namespace.startswith(f"{own}_"):
         raise EngineError(

@@ -55,7 +55,7 @@ class Exchange:
         return replace(file, location=place)
 
     def readable(self, locations: Sequence[str]) -> list[str]:
-        """Where Spark can read these files of the table."""
+        """Locations at which Spark can read these files of the table."""
         return [self._readable(location) for location in locations]
 
     def shown(self, location: str) -> str:
@@ -66,18 +66,16 @@ class Exchange:
         return f"{uri.getScheme()}:{f'//{host}' if host else ''}{uri.getRawPath()}"
 
     def discard(self, scratch: str) -> None:
-        """Remove what was written to a scratch location, and what was made files of the table from it."""
+        """Remove what was written to a scratch location, and the files of the table made from it."""
         for location in [location for location in self._stored if location.startswith(f"{scratch}/")]:
             self._io.deleteFile(self._stored.pop(location))
         self.remove(scratch)
 
     def remove(self, location: str) -> None:
-        """Remove a folder and all files in it."""
         path, system = file_system(self._spark, location)
         system.delete(path, True)
 
     def close(self) -> None:
-        """Remove the copies that were made on the way."""
         if self._between is not None:
             self.remove(self._between)
 
@@ -92,13 +90,13 @@ class Exchange:
         return self._copies[location]
 
     def _copy(self, source: Any, target: Any) -> None:
-        """All bytes of one Java stream to another; both are closed."""
+        """Copy all bytes from one Java stream to another, and close both."""
         streams = java_class(self._spark, "org.apache.hadoop.io.IOUtils")
         streams.copyBytes(source, target, self._spark._jsc.hadoopConfiguration(), True)
 
 
 def _place(spark: SparkSession, location: str) -> str:
-    """A folder that the tasks see too."""
+    """A folder that the tasks can also reach."""
     staging = staging_of(spark).folder
     if staging is not None:
         return staging

@@ -56,9 +56,9 @@ _CONFIGURE = (
 
 @dataclass(frozen=True, slots=True)
 class CatalogChoice:
-    """Which catalog to use: PyIceberg's configuration of `name` (None: its default one) and `properties`.
+    """A catalog: PyIceberg's configuration of `name` (None: its default one) and `properties`.
 
-    `namespace` is that of tables whose name has none.
+    `namespace` is the namespace for table names without one.
     """
 
     name: str | None = None
@@ -68,7 +68,7 @@ class CatalogChoice:
 
 @dataclass(frozen=True, slots=True)
 class IcebergTable:
-    """A table and its state at one snapshot; the snapshot is None for a table that was never written to."""
+    """A table and its state at one snapshot; the snapshot is None for a table without commits."""
 
     table: Table
     snapshot: Snapshot | None
@@ -77,7 +77,6 @@ class IcebergTable:
 
     @property
     def facts(self) -> TableFacts:
-        """What the metadata says about the table."""
         return TableFacts(
             location=self.table.location(),
             metadata=self.table.metadata_location,
@@ -98,19 +97,21 @@ class IcebergTable:
             return matching_paths(self.table, self.snapshot, where)
         except Exception as error:  # from the parser, the binding to the schema, or storage
             raise ScenarioError(
-                f"where = {value_text(where)}: the files that may hold such rows cannot be determined: "
+                f"the files that {value_text(where)} matches cannot be determined: "
                 f"{_cause(error, self.table.io.properties)}; write it with =, <, >, IN, IS NULL, AND, OR and "
-                "NOT over columns and literals, or leave it out"
+                "NOT over columns and literals, or leave it out",
+                code="unsupported",
+                path="where",
             ) from error
 
     def narrowed(self, action: Action) -> tuple[Action, IcebergState]:
-        """The action without its filter, and the state with only the files that the filter may match."""
         if not isinstance(action, Native) or action.command != Command.REWRITE_DATA_FILES:
             return action, self.state
         where, branch = action.arguments.get("where"), action.arguments.get("branch")
         if branch is not None and branch != self.branch:
             raise ScenarioError(
-                f"{describe_action(action)}: the table was read at another branch; give --branch {branch}"
+                f"{describe_action(action)}: the table was read at another branch; give --branch {branch}",
+                code="mismatch",
             )
         arguments = {key: text for key, text in action.arguments.items() if key not in ("where", "branch")}
         state = self.state
@@ -153,19 +154,18 @@ class IcebergTable:
         )
 
     def planner_problem(self, planner: Planner) -> str | None:
-        """Whether a predicate can be evaluated shows when it is; see `narrowed`."""
+        """None: `narrowed` refuses predicates that cannot be evaluated."""
         return None
 
     def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
-        """Those that any commit of a rewrite drops, and with an option its dangling ones."""
+        """The delete files that any commit of a rewrite drops, and with an option the dangling ones."""
         number = self.snapshot.sequence_number if self.snapshot else None
-        options = {} if isinstance(action, Rewrite) else action.options
-        named = action.removed_deletes if isinstance(action, Rewrite) else ()
-        dropped = dropped_by(preview, options, self.state, number or 0)
-        return dropped.difference(named)
+        if isinstance(action, Rewrite):
+            return dropped_by(preview, {}, self.state, number or 0).difference(action.removed_deletes)
+        return dropped_by(preview, action.options, self.state, number or 0)
 
     def is_files_out_exact(self, preview: Preview) -> bool:
-        """Not for files of an older partition spec: they are shuffled by partition before the write."""
+        """Not for files of an older partition spec, which are shuffled by partition before the write."""
         spec_id = self.state.spec_id
         current = {file.path for file in self.state.data_files if file.spec_id == spec_id}
         return all(file.path in current for group in preview.groups for file in group.files)
@@ -193,72 +193,70 @@ def _spec_text(table: Table) -> str:
 
 
 def open_existing(address: TableAddress) -> IcebergTable:
-    """The table at an address, as it is now. Raises ScenarioError with the problem and a remedy."""
+    """Raises ScenarioError."""
     choice = choice_of(address.scenario_catalog, address.catalog, address.properties)
     table = find_table(address.name, choice)
     return read_state(table, address.name, address.branch, round(time.time() * 1000))
 
 
 def choice_of(
-    scenario_catalog: CatalogSettings | None, name: str | None, given: Mapping[str, str]
+    scenario_catalog: CatalogSettings | None, name: str | None, properties: Mapping[str, str]
 ) -> CatalogChoice:
     """The catalog that the user names, or that of a scenario, translated for PyIceberg.
 
-    `given` properties win. Raises ScenarioError if Spark's configuration cannot be translated.
+    `properties` override those of the scenario. Raises ScenarioError if Spark's configuration cannot be
+    translated.
     """
     if scenario_catalog is None:
-        return CatalogChoice(name, given)
-    properties = {**_for_pyiceberg(scenario_catalog.properties, given), **given}
-    return CatalogChoice(name or scenario_catalog.name, properties, scenario_catalog.namespace)
+        return CatalogChoice(name, properties)
+    merged = {**_for_pyiceberg(scenario_catalog.properties, properties), **properties}
+    return CatalogChoice(name or scenario_catalog.name, merged, scenario_catalog.namespace)
 
 
 def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
-    """The table with a name ("namespace.table"), in a folder, or with one of its metadata files.
-
-    Raises ScenarioError with the problem and a remedy.
-    """
-    hadoop_folder = _hadoop_folder(name_or_path, choice)
-    if hadoop_folder is not None:
-        name_or_path = hadoop_folder
+    """The table with a name ("namespace.table"), in a folder, or with one of its metadata files."""
+    name_or_path = _hadoop_folder(name_or_path, choice) or name_or_path
     if _is_path(name_or_path, choice):
         with _explained(name_or_path, choice.properties):
             return _table_at(name_or_path.rstrip("/"), dict(choice.properties))
     catalog = _catalog(choice)
     if "." not in name_or_path and choice.namespace:
         name_or_path = f"{choice.namespace}.{name_or_path}"
-    if "." not in name_or_path:
-        raise ScenarioError(
-            f"{name_or_path}: write namespace.table, or the path of the table's folder; "
-            f"{_nearest_tables(catalog, name_or_path)}"
-        )
     with _explained(name_or_path, catalog.properties):
-        try:
-            return catalog.load_table(name_or_path)
-        except (NoSuchTableError, NoSuchNamespaceError):
-            near = _nearest_tables(catalog, name_or_path)
-    raise ScenarioError(f"{name_or_path}: the catalog {catalog.name} has no such table; {near}")
+        problem = "write namespace.table, or the path of the table's folder"
+        if "." in name_or_path:
+            try:
+                return catalog.load_table(name_or_path)
+            except (NoSuchTableError, NoSuchNamespaceError):
+                problem = f"the catalog {catalog.name} has no such table"
+        near = _nearest_tables(catalog, name_or_path)
+        raise ScenarioError(f"{problem}; {near}", code="unknown-name", path=name_or_path)
 
 
 def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> IcebergTable:
-    """A table and its state at the head of a branch, by default `main`. Raises ScenarioError."""
+    """The state at the head of a branch, by default `main`. Raises ScenarioError."""
     snapshot = table.snapshot_by_name(branch) if branch else table.current_snapshot()
     _check_listed(table, name, branch or MAIN, snapshot)
     if branch and branch != MAIN and snapshot is None:
         known = ", ".join(sorted({MAIN, *table.metadata.refs}))
-        raise ScenarioError(f"--branch {branch}: {name} has no such branch; known: {known}")
+        raise ScenarioError(
+            f"{name} has no branch {branch}; known: {known}", code="unknown-name", path="--branch"
+        )
     with _explained(name, table.io.properties):
         return IcebergTable(table, snapshot, table_state(table, snapshot, now_ms), branch or MAIN)
 
 
 def _check_listed(table: Table, name: str, branch: str, snapshot: Snapshot | None) -> None:
-    """A table whose metadata does not list the snapshot of a branch is damaged, and not empty."""
+    """A branch whose snapshot the metadata does not list is damaged, not empty."""
     reference = table.metadata.refs.get(branch)
     head = table.metadata.current_snapshot_id if branch == MAIN else None
     wanted = head if reference is None else reference.snapshot_id
     if snapshot is None and wanted is not None:
         raise ScenarioError(
-            f"{name}: {table.metadata_location} names snapshot {wanted} as the head of {branch}, and does "
-            "not list it: the metadata is damaged; name another of the table's metadata files"
+            f"{table.metadata_location} does not list snapshot {wanted}, the head of {branch}, and so is "
+            "damaged; name another of the table's metadata files",
+            code="damaged",
+            path=name,
         )
 
 
@@ -275,21 +273,25 @@ def _catalog(choice: CatalogChoice) -> Catalog:
         if not choice.properties and name.lower() not in known:
             listed = f"; configured: {', '.join(sorted(known))}" if known else ""
             remedy = _CONFIGURE.format(variable=name.upper().replace("-", "_"))
-            raise ScenarioError(f"{what} is not configured: {remedy}{listed}")
+            raise ScenarioError(f"{what} is not configured: {remedy}{listed}", code="not-configured")
         _check_database(choice.properties.get("uri", ""))
         # A catalog in a database would create its own tables there, and a preview writes nothing.
         return load_catalog(choice.name, **{**choice.properties, "init_catalog_tables": "false"})
 
 
 def _check_database(uri: str) -> None:
-    """SQLite would create a missing file."""
+    """Keeps SQLite from creating a missing file."""
     path = uri.removeprefix("sqlite:///")
     if path != uri and not Path(path).is_file():
-        raise ScenarioError(f"--catalog-property uri={uri}: no such file; name the catalog's database")
+        raise ScenarioError(
+            f"uri={uri}: no such file; name the catalog's database",
+            code="file-missing",
+            path="--catalog-property",
+        )
 
 
 def _nearest_tables(catalog: Catalog, name: str) -> str:
-    """The table names closest to `name`; the error of a catalog that cannot list is of no use here."""
+    """The table names closest to `name`, or a note that there are none."""
     namespace, _, _ = name.rpartition(".")
     try:
         spaces = [".".join(parts) for parts in catalog.list_namespaces()]
@@ -300,12 +302,7 @@ def _nearest_tables(catalog: Catalog, name: str) -> str:
     near = get_close_matches(name, names, n=_NAMES_SHOWN, cutoff=0.4) or sorted(names)[:_NAMES_SHOWN]
     if near:
         return f"nearest: {', '.join(near)}"
-    in_database = str(catalog.properties.get("uri", "")).startswith(("sqlite", "postgresql"))
-    return "it holds no tables" + (
-        "; a SQL catalog stores its tables under its own name: pass that name with --catalog"
-        if in_database
-        else ""
-    )
+    return "it holds no tables; a SQL catalog stores them under its own name: pass that with --catalog"
 
 
 def _table_at(location: str, properties: dict[str, str]) -> Table:
@@ -317,8 +314,8 @@ def _table_at(location: str, properties: dict[str, str]) -> Table:
 def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
     """The current metadata file of the table in a folder, as Iceberg's HadoopTableOperations finds it.
 
-    The version hint of a Hadoop table may lag behind, so later versions are looked for, too. Tables of other
-    catalogs have no hint: there the highest version counts, and its latest file.
+    The version hint of a Hadoop table may lag behind, so later versions are searched, too. Tables of other
+    catalogs have no hint: their current file is the latest one of the highest version.
     """
     io = load_file_io(properties, location=folder)
     names = _listed(folder, io)
@@ -329,8 +326,10 @@ def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
         return f"{folder}/metadata/v{version}{METADATA_SUFFIX}"
     if not names:
         raise ScenarioError(
-            f"{folder}: not an Iceberg table: its metadata/ folder has no *{METADATA_SUFFIX}; give the "
-            "table's own folder, the path of such a file, or the table's name with --catalog"
+            f"not an Iceberg table: its metadata/ folder has no *{METADATA_SUFFIX}; give the table's own "
+            "folder, the path of such a file, or the table's name with --catalog",
+            code="not-a-table",
+            path=folder,
         )
     newest = max(names, key=lambda name: (_version_of(name), names[name]))
     return f"{folder}/metadata/{newest}"
@@ -339,7 +338,9 @@ def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
 def _listed(folder: str, io: FileIO) -> dict[str, int]:
     """The metadata files of a table by name, with their modification times in nanoseconds."""
     if not isinstance(io, PyArrowFileIO):
-        raise ScenarioError(f"{folder}: cannot be listed; give the path of its *{METADATA_SUFFIX}")
+        raise ScenarioError(
+            f"cannot be listed; give the path of its *{METADATA_SUFFIX}", code="unreadable", path=folder
+        )
     scheme, netloc, path = io.parse_location(f"{folder}/metadata", io.properties)
     selector = FileSelector(path, allow_not_found=True)
     files = io.fs_by_scheme(scheme, netloc).get_file_info(selector)
@@ -365,77 +366,77 @@ def _hadoop_folder(name: str, choice: CatalogChoice) -> str | None:
     if choice.properties.get("type") != "hadoop" or "/" in name:
         return None
     if "warehouse" not in choice.properties:
-        raise ScenarioError("type=hadoop needs a warehouse: give --catalog-property warehouse=...")
+        raise ScenarioError(
+            "type=hadoop needs a warehouse: give --catalog-property warehouse=...",
+            code="missing",
+            path="--catalog-property",
+        )
     full = name if "." in name or not choice.namespace else f"{choice.namespace}.{name}"
     return f"{choice.properties['warehouse'].rstrip('/')}/{full.replace('.', '/')}"
 
 
-def _for_pyiceberg(properties: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+def _for_pyiceberg(properties: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:
     """A catalog's Spark configuration in PyIceberg's terms, which differ only for JDBC."""
-    if "type" in given:
+    if "type" in overrides:
         return dict(properties)
     if "catalog-impl" in properties:
         raise ScenarioError(
-            f"catalog.properties.catalog-impl = {properties['catalog-impl']} is a Java class: give its kind "
-            "as --catalog-property type=... (rest, hive, glue, dynamodb, sql, bigquery)"
+            f"{properties['catalog-impl']} is a Java class: give its kind as --catalog-property type=... "
+            "(rest, hive, glue, dynamodb, sql, bigquery)",
+            code="unsupported",
+            path="catalog.properties.catalog-impl",
         )
     if properties.get("type") != "jdbc":
         return dict(properties)
     uri = properties.get("uri", "")
     if not uri.startswith("jdbc:sqlite:"):
         raise ScenarioError(
-            "catalog.properties.type = jdbc: PyIceberg has another URI for this database; give "
-            "--catalog-property type=sql --catalog-property uri=... in SQLAlchemy's form"
+            "PyIceberg has another URI for this database; give --catalog-property type=sql "
+            "--catalog-property uri=... in SQLAlchemy's form",
+            code="unsupported",
+            path="catalog.properties.type",
         )
     return {**properties, "type": "sql", "uri": uri.replace("jdbc:sqlite:", "sqlite:///", 1)}
 
 
 @contextmanager
 def _explained(what: str, properties: Mapping[str, str]) -> Iterator[None]:
-    """Turns whatever a catalog, a file system or damaged metadata raises into one line with a remedy."""
+    """Turns any error of a catalog, a file system or damaged metadata into one line with a remedy."""
     try:
         yield
     except ScenarioError:
         raise
     except (NotInstalledError, ImportError) as error:
+        cause = _cause(error, properties)
         raise ScenarioError(
-            f"{what}: {_cause(error, properties)}; install it next to compactbench"
+            f"{cause}; install it next to compactbench", code="package-missing", path=what
         ) from error
-    except FileNotFoundError as error:
-        raise ScenarioError(f"{what}: no such file: {_cause(error, properties)}; check the path") from error
-    except (EOFError, KeyError, ValueError, ValidationError) as error:
+    except (FileNotFoundError, EOFError, KeyError, ValueError, ValidationError) as error:
         raise ScenarioError(
-            f"{what}: cannot be read: {_cause(error, properties)}; check the path and the configuration"
+            f"cannot be read: {_cause(error, properties)}; check the path and the configuration",
+            code="unreadable",
+            path=what,
         ) from error
     except Exception as error:  # drivers of catalogs and file systems raise their own types
         raise ScenarioError(
-            f"{what}: cannot be reached: {type(error).__name__}: {_cause(error, properties)}; check the "
-            "address, the network and the credentials"
+            f"cannot be reached: {type(error).__name__}: {_cause(error, properties)}; check the address, the "
+            "network and the credentials",
+            code="unreachable",
+            path=what,
         ) from error
 
 
 def _cause(error: Exception, properties: Mapping[str, str]) -> str:
     """An error on one line, without secrets.
 
-    Of metadata that is not as it should be, it is said what is wrong, not what is there instead: that may be
-    what a catalog has vended.
+    Validation errors omit the invalid values, which may be credentials that a catalog has vended.
     """
-    text = Secrets.of(properties).scrub(_problems(error) if isinstance(error, Invalid) else str(error))
-    text = " ".join(text.split()) or type(error).__name__
+    text = str(error)
+    if isinstance(error, Invalid):
+        text = "; ".join(f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors())
+    text = " ".join(Secrets.of(properties).scrub(text).split()) or type(error).__name__
     return text if len(text) <= _ERROR_LENGTH_MAX else f"{text[:_ERROR_LENGTH_MAX]}..."
 
 
-def _problems(error: Invalid) -> str:
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-
-
 def _committed_at(snapshot: Snapshot) -> str:
-    """The moment as ISO 8601 has it. Raises ScenarioError for one that no calendar has."""
-    try:
-        moment = datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC)
-    except (ValueError, OverflowError, OSError) as error:
-        raise ScenarioError(
-            f"snapshot {snapshot.snapshot_id}: timestamp-ms = {snapshot.timestamp_ms} is not a moment "
-            "between the years 1 and 9999: the metadata is damaged"
-        ) from error
-    return moment.isoformat(timespec="milliseconds")
+    return datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC).isoformat(timespec="milliseconds")

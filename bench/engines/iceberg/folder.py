@@ -8,7 +8,7 @@ METADATA_SUFFIX = ".metadata.json"
 
 
 def is_table_at(name: str) -> bool:
-    """Whether there is metadata of a table; False where that cannot be found out, as without credentials."""
+    """Whether there is table metadata; False if it cannot be read, e.g. without credentials."""
     try:
         system, folder = (
             FileSystem.from_uri(name) if "://" in name else (LocalFileSystem(), str(Path(name).expanduser()))

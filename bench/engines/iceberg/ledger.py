@@ -19,7 +19,7 @@ def iceberg_ledger(
     spec_id: int = 0,
     stream_epoch_ms: int | None = None,
 ) -> IcebergLedger:
-    """An empty ledger; `spec_id` is the partition spec new files are written with."""
+    """`spec_id` is the partition spec of new files."""
     return Ledger(
         partial(IcebergState, spec_id=spec_id), target_file_size_bytes, properties,
         {"equality_files_count": _is_equality}, stream_epoch_ms,

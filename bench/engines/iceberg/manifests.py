@@ -115,7 +115,6 @@ def _live_file(
 
 
 def _added_by(entry: ManifestEntry, manifest: ManifestFile) -> int | None:
-    """The id of the snapshot that added an entry's file."""
     return manifest.added_snapshot_id if entry.snapshot_id is None else entry.snapshot_id
 
 
@@ -137,7 +136,7 @@ def _content_bytes(file: IcebergFile) -> int:
 
 
 def _referenced_data_file(file: IcebergFile) -> str | None:
-    """The one data file that a delete file applies to, as named or by bounds (ContentFileUtil)."""
+    """The only data file that a delete file applies to, as named or by bounds (ContentFileUtil)."""
     if _content(file) is DataFileContent.EQUALITY_DELETES:
         return None
     named = file[_POSITIONS[_REFERENCED_DATA_FILE]]

@@ -13,13 +13,13 @@ HTTP_OPTIONS = "jdk.net"  # a module of Java: Iceberg's REST client sets its soc
 
 
 def property_problem(spec: TableSpec) -> tuple[str, str] | None:
-    """A property by which files would lie where none are looked for."""
+    """Refuses properties that move files to where nobody looks for them."""
     given = next((key for key in _OLD_DATA_PATHS if key in spec.properties), None)
     return (given, f"is a deprecated name of {DATA_PATH}: set that instead") if given else None
 
 
 def catalog_problem(catalog: Mapping[str, str]) -> tuple[str, str] | None:
-    """A property of a catalog by which the files of all its tables would lie in one folder."""
+    """Refuses properties that put the files of all tables of a catalog into one folder."""
     paths = (DATA_PATH, METADATA_PATH, *_OLD_DATA_PATHS)
     keys = (f"{prefix}{path}" for prefix in _OF_TABLES for path in paths)
     given = next((key for key in keys if key in catalog), None)
@@ -34,18 +34,17 @@ def catalog_problem(catalog: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def needed_java_modules(catalog: Mapping[str, str]) -> tuple[str, ...]:
-    """The modules that a catalog with these properties needs and that not every Java has."""
     implementation = catalog.get("catalog-impl", "").rpartition(".")[2]
     is_rest = catalog.get("type") == "rest" or implementation == "RESTCatalog"
     return (HTTP_OPTIONS,) if is_rest else ()
 
 
 def is_below(location: str, folder: str) -> bool:
-    """Whether a folder is a location or lies in it."""
+    """Whether `folder` is `location` or lies in it."""
     return f"{folder}/".startswith(f"{location.rstrip('/')}/") and ".." not in folder.split("/")
 
 
 def is_named_after(namespace: str, folder: str) -> bool:
-    """Whether a folder, or one that it lies in, has the name that catalogs give to that of a namespace."""
+    """Whether a folder in the path has the name that catalogs derive from the namespace."""
     parts = folder.split("/")
     return not {namespace, f"{namespace}.db"}.isdisjoint(parts) and ".." not in parts

@@ -47,6 +47,5 @@ def _arguments(native: Native, older_than_ms: int | None) -> Iterable[str]:
 
 
 def scoped(action: Compact) -> Native:
-    """The procedure call that compacts only the partitions of `action`."""
     arguments = {} if action.partitions is None else {"where": partitions_predicate(action.partitions)}
     return Native(Command.REWRITE_DATA_FILES, arguments, action.options)

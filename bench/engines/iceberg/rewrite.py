@@ -102,7 +102,7 @@ def _old_deletes(
 
 
 def _tasks_by_path(table: Any, snapshot_id: int) -> dict[str, Any]:
-    """Whole-file scan tasks, each with the delete files that apply to it."""
+    """Whole-file scan tasks with their delete files."""
     by_path = {}
     planned = table.newScan().useSnapshot(snapshot_id).ignoreResiduals().planFiles()
     tasks = planned.iterator()
@@ -208,7 +208,7 @@ def _check_vectors(spark: SparkSession, table: Any, staged: StagedRewrite) -> No
 
 
 def _commit_apart(table: Any, staged: StagedRewrite, tag: Tag) -> None:
-    """RewriteFiles adds delete files only if it removes some, so a RowDelta of the same transaction does."""
+    """RewriteFiles adds delete files only if it removes some; a RowDelta of the same transaction does."""
     transaction = table.newTransaction()
     if staged.old_files:
         _with_files(transaction.newRewrite(), staged, (), tag).commit()

@@ -12,7 +12,7 @@ def _list_files(scan: Scan) -> None:
 
 
 def _work(scans: tuple[Scan, ...]) -> ScanWork:
-    """The work of a query; unknown (None) if it reads by any other node, or by one without these metrics."""
+    """Unknown (None) if a query reads by any other node, or by one without these metrics."""
     if any(scan.kind != _NODE and scan.kind not in READS_NOTHING for scan in scans):
         return ScanWork()
     metrics_of_scans = [scan.metrics for scan in scans if scan.kind == _NODE]

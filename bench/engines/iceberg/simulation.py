@@ -15,8 +15,6 @@ from bench.engines.simulated.engine import SimulatedEngine
 def simulated_table(
     spec: TableSpec, coefficients: IcebergCoefficients, cores: Cores
 ) -> SimulatedEngine[Prepared]:
-    """An engine for one simulated Iceberg table."""
-
     def make_model() -> IcebergTableModel:
         ledger = iceberg_ledger(
             spec.target_file_size_bytes, spec.properties, stream_epoch_ms=spec.stream_epoch_ms
@@ -28,5 +26,5 @@ def simulated_table(
 
 @contextmanager
 def open_simulated_iceberg(settings: EngineSettings) -> Iterator[SimulatedEngine[Prepared]]:
-    """An engine for one table. Raises ScenarioError if the coefficients file is invalid."""
+    """Raises ScenarioError if the coefficients file is invalid."""
     yield simulated_table(settings.table, iceberg_coefficients(settings.coefficients), settings.cores)

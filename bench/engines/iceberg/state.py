@@ -85,7 +85,6 @@ class IcebergReader:
         self._seen_metadata: set[str] = set()
 
     def read(self) -> Reading:
-        """The table as its catalog has it now."""
         table = self._load()
         files = self._files.read(table, table.current_snapshot())
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
@@ -179,7 +178,7 @@ def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: Fil
 
 
 def _metadata_version(path: str, io: FileIO) -> Version:
-    """The version of a command that makes no snapshot, such as snapshot expiry: table metadata alone."""
+    """The version of a command without a snapshot, such as snapshot expiry."""
     written_bytes = _existing_bytes([path], io)
     change = Change(metadata_bytes=sum(written_bytes), metadata_files_count=len(written_bytes))
     return Version(None, "metadata", change)
@@ -192,6 +191,6 @@ def _snapshot_metadata_bytes(snapshot: Snapshot, io: FileIO) -> list[int]:
 
 
 def _existing_bytes(paths: Iterable[str], io: FileIO) -> list[int]:
-    """The sizes of those files that still exist."""
+    """The sizes of the files that still exist."""
     inputs = [io.new_input(path) for path in paths]
     return [len(file) for file in inputs if file.exists()]

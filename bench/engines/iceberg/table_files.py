@@ -13,12 +13,12 @@ from bench.errors import EngineError
 
 
 def data_folder(location: str, properties: Any) -> str:
-    """Of a table with these properties (a mapping of Python or Java). Source: Iceberg's LocationProviders."""
+    """`properties` is a mapping of Python or Java. Source: Iceberg's LocationProviders."""
     return str(properties.get(DATA_PATH) or f"{location}/data")
 
 
 def metadata_folder(location: str, properties: Any) -> str:
-    """Likewise. Source: BaseMetastoreTableOperations.metadataFileLocation."""
+    """`properties` as for `data_folder`. Source: BaseMetastoreTableOperations.metadataFileLocation."""
     return str(properties.get(METADATA_PATH) or f"{location}/metadata")
 
 

@@ -64,5 +64,4 @@ class IcebergKeys(TableKeys):
 
 
 def format_version_of(spec: TableSpec) -> int:
-    """The format version that a table is created with."""
     return spec.keys.format_version if isinstance(spec.keys, IcebergKeys) else DEFAULT_VERSION

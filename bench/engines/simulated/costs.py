@@ -1,11 +1,11 @@
-"""What operations cost where nothing is measured: coefficients from a file, applied to the work."""
+"""Modelled costs of operations: coefficients from a file, applied to the work."""
 
 import tomllib
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from bench.errors import ScenarioError, first_error
 from bench.results.values import Cost
@@ -15,20 +15,17 @@ from workloads.schema import Schema
 
 _C = TypeVar("_C", bound="Coefficients")
 
-# Far above any real cost or size. Sums of what runs compute from it remain finite.
-COEFFICIENT_MAX = 10**9
-Seconds = Annotated[float, Field(ge=0, le=COEFFICIENT_MAX, allow_inf_nan=False)]
-Bytes = Annotated[int, Field(ge=0, le=COEFFICIENT_MAX)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Bytes = Annotated[int, Field(ge=0)]
 
 
 def shipped_file(table_format: str) -> Path:
-    """The coefficients file that ships with a format."""
     return Path(__file__).parents[1] / table_format / "coefficients.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an operation has to do. A delete file counts once for each data file it applies to.
+    """The input of a cost model. A delete file counts once for each data file it applies to.
 
     `delete_bytes` is the part of `read_bytes` that is in delete files.
     """
@@ -63,28 +60,28 @@ class Operation(Part):
 
 
 class DataFiles(Part):
-    """How much larger data files are than plain Parquet of the same rows, and how large their keys are.
+    """What a format adds to plain Parquet of the same rows, and the share of the key column.
 
     A format adds `file_bytes` to each file, and `bytes_per_row` if it has columns of its own.
     """
 
     file_bytes: Bytes = 0
-    bytes_per_row: float = Field(default=0, ge=0, le=COEFFICIENT_MAX, allow_inf_nan=False)
+    bytes_per_row: float = Field(default=0, ge=0, allow_inf_nan=False)
     key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of a file's bytes; as in Amoro's getCost
 
 
 class Coefficients(Part):
     """A coefficients file.
 
-    `calibrated` says whether it was fitted to measured runs, which `origin` describes. `caution` is the
-    warning that reports print about times computed from it, "" if none is needed.
+    `calibrated` is true if it was fitted to measured runs, which `origin` describes. `caution` is the warning
+    that reports print about times computed from it, "" if none is needed.
     """
 
     format: str
     calibrated: bool
     origin: str
     caution: str = ""
-    cpu_per_serial_s: float = Field(gt=0, le=COEFFICIENT_MAX, allow_inf_nan=False)
+    cpu_per_serial_s: float = Field(gt=0, allow_inf_nan=False)
     commit: Operation
     noop_compaction: Operation
     rewrite: Operation
@@ -115,7 +112,7 @@ class Coefficients(Part):
         *,
         commits_nothing: bool = False,
     ) -> Cost:
-        """The cost of executing what was previewed. By default it writes as much of data files as it reads.
+        """The cost of a previewed rewrite. By default it writes as many bytes of data files as it reads.
 
         A `conversion` of deletes is part of the same commit. `commits_nothing`: there is a commit even if no
         data file is rewritten.
@@ -135,28 +132,31 @@ class Coefficients(Part):
         return self.price(self.rewrite, work, cores)
 
     def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int:
-        """The bytes of data files: plain Parquet of the same rows, and what the format adds to it."""
         added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
         return schema.expected_bytes(rows, files) + added
 
 
 def load_coefficients(table_format: str, kind: type[_C], path: Path | None = None) -> _C:
-    """The coefficients of a format, read as `kind`, from `path` or else from the file that ships with it.
+    """The coefficients of a format, from `path` or else from the file that ships with the format.
 
-    Raises ScenarioError naming file, key, value and remedy.
+    Raises ScenarioError.
     """
     shipped = shipped_file(table_format)
     file = path or shipped
     try:
         coefficients = kind.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig")))
     except OSError as error:
-        raise ScenarioError(f"{file}: cannot be read ({error.strerror}); name a coefficients file") from error
-    except ValidationError as error:
-        raise ScenarioError(f"{file}: {first_error(error)}; compare with {shipped}") from error
-    except ValueError as error:  # neither TOML nor text
-        raise ScenarioError(f"{file}: {error}; compare with {shipped}") from error
+        raise ScenarioError(
+            f"cannot be read ({error.strerror}); name a coefficients file", code="unreadable", path=file
+        ) from error
+    except ValueError as error:  # also pydantic's, and text that is not TOML
+        raise ScenarioError(
+            f"{first_error(error)}; compare with {shipped}", code="invalid", path=file
+        ) from error
     if coefficients.format != table_format:
         raise ScenarioError(
-            f'{file}: format = "{coefficients.format}", but the table is {table_format}: choose another file'
+            f'format = "{coefficients.format}", but the table is {table_format}: choose another file',
+            code="mismatch",
+            path=file,
         )
     return coefficients

@@ -1,7 +1,7 @@
 """A table without Spark: files are kept incrementally, plans follow the format's rules, costs are modelled.
 
-The same scenario gives the same files and decisions on every machine. The table has no rows: what a commit
-adds comes from the workload's shape, and the format's model determines how the files change.
+The same scenario gives the same files and decisions on every machine. The table has no rows: the files of a
+commit follow from the workload's shape, and the format's model determines how they change.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from bench.engines.contract import (
 )
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
-from bench.engines.tickets import Planning, Staged, Tickets, tag_of
+from bench.engines.tickets import Planning, Tickets, tag_of
 from bench.errors import EngineError
 from bench.results.values import NO_COST, Cost, ScanWork
 from strategies.plan import Action, Plan
@@ -57,17 +57,14 @@ class SimulatedEngine(Generic[Prepared]):
 
     @property
     def live_rows(self) -> int:
-        """The number of rows that a reader is expected to see, deletes applied."""
         return self._model.live_rows
 
     @property
     def physical_rows(self) -> int:
-        """The rows of all files that readers take rows from, deletes not applied."""
         return self._model.physical_rows
 
     @property
     def content_bytes(self) -> int:
-        """The bytes of one data file with those rows."""
         return self._model.content_bytes
 
     def create(self) -> None:
@@ -89,24 +86,20 @@ class SimulatedEngine(Generic[Prepared]):
         return self._ledger.state(at_ms)
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int, executor: str | None = None) -> Ticket:
-        """The model knows one executor; scenarios that choose another are refused."""
+        """Ignores `executor`: scenarios that choose one are refused."""
         ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
         for position, action in staged.to_stage(plan, self.planning):
-            self._stage(action, position, ticket, staged)
+            try:
+                staging = self._model.stage(action, ticket.preview.actions[position], at_ms)
+            except ValueError as error:  # a file that it names is gone
+                staged.error = str(error)
+            else:
+                staged.actions[position] = staging.prepared
+                staged.cost += staging.cost
         return replace(ticket, scheduling_s=staged.cost.wall_s)
 
-    def _stage(self, action: Action, position: int, ticket: Ticket, staged: Staged[Prepared]) -> None:
-        """Prepare an action, or note the error if a file that it names is gone."""
-        try:
-            staging = self._model.stage(action, ticket.preview.actions[position], ticket.scheduled_at_ms)
-        except ValueError as error:
-            staged.error = str(error)
-            return
-        staged.actions[position] = staging.prepared
-        staged.cost += staging.cost
-
     def start(self, ticket: Ticket) -> None:
-        """Nothing: what runs beside something else takes no longer in the model."""
+        """Nothing: concurrent work takes no longer in the model."""
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
@@ -125,16 +118,13 @@ class SimulatedEngine(Generic[Prepared]):
         return Outcome(status, cost, versions, self._observe(), error)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
-        """The ticket's preview, or a new one if the table has changed since.
-
-        The second action of a plan, for one, meets the table that the first one left.
-        """
+        """The ticket's preview, or a new one if the table has changed since, e.g. by an earlier action."""
         if ticket.preview.version == self._ledger.version:
             return ticket.preview.actions[position]
         return try_preview(action, self.state(at_ms), self.planning.preview)
 
     def query(self, probe: Probe) -> QueryOutcome:
-        """Opens the files that may hold the keys the probe names, or all files if it names none."""
+        """Opens the files that may hold the keys that the probe names, or all files if it names none."""
         coefficients, cores, work = self._coefficients, self._cores.reader, self._model.opened(probe.sql)
         planning = coefficients.price(coefficients.query_planning, work, cores)
         execution = coefficients.price(coefficients.query_execution, work, cores)
@@ -147,16 +137,15 @@ class SimulatedEngine(Generic[Prepared]):
         return QueryOutcome(planning + execution, planning.wall_s, execution.wall_s, scanned)
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
-        """Does nothing: modelled times need no control."""
+        """Nothing: modelled times need no control."""
 
-    def drop_control(self) -> None:
-        """Does nothing."""
+    def drop_control(self) -> None: ...
 
     def control(self) -> Cost | None:
         return None
 
     def dump(self, folder: Path) -> None:
-        raise EngineError("a simulated table has no rows to dump")
+        raise EngineError("a simulated table has no rows to dump", code="unsupported")
 
     def sibling(self, name: str) -> "SimulatedEngine[Prepared]":
         return SimulatedEngine(

@@ -1,4 +1,4 @@
-"""Which keys the files of a commit hold, and which keys a query wants."""
+"""The keys in the files of a commit, and the keys that a query selects."""
 
 import itertools
 import math
@@ -18,7 +18,7 @@ _STEPS = (0.7548776662466927, 0.5698402909980532)
 def wanted_keys(sql: str) -> KeyRange | None:
     """The keys that a probe selects by one `order_id = n` or `BETWEEN n AND m`; None for all.
 
-    A probe with several such conditions is assumed to open every file: OR may connect them.
+    A probe with several such conditions selects all keys here: OR may connect them.
     """
     named = _KEY.findall(sql)
     if len(named) != 1:
@@ -28,23 +28,24 @@ def wanted_keys(sql: str) -> KeyRange | None:
 
 
 def may_meet(wanted: KeyRange, keys: KeyRange | None) -> bool:
-    """Whether a file can hold a wanted key; None, a range that is not known, excludes nothing."""
+    """Whether a file may hold a wanted key; an unknown range (None) excludes nothing."""
     return keys is None or (wanted[0] <= keys[1] and keys[0] <= wanted[1])
 
 
 def span_of_ranges(ranges: Iterable[KeyRange | None]) -> KeyRange | None:
-    """The range of all keys; None if any range is not known, and if there is none."""
-    given = list(ranges)
-    known = [keys for keys in given if keys is not None]
-    if len(known) < len(given) or not known:
-        return None
-    return min(low for low, _ in known), max(high for _, high in known)
+    """The range of all keys; None if any range is unknown, or there is none."""
+    known = []
+    for keys in ranges:
+        if keys is None:
+            return None
+        known.append(keys)
+    return (min(low for low, _ in known), max(high for _, high in known)) if known else None
 
 
 def ranges_of_rows(spec: CommitSpec, rows: int, count: int) -> list[KeyRange | None]:
-    """The key range of each of the data files that a commit writes for `rows` rows of a partition.
+    """The key range of each of the `count` data files that a commit writes for `rows` rows of a partition.
 
-    A commit of new keys alone has them in row order, so each file continues where the previous one ends.
+    A commit with only new keys has them in row order, so each file continues where the previous one ends.
     Other rows go to the files by the hash of their keys, so that each has keys from the whole range.
     """
     if spec.keys is not None:
@@ -57,7 +58,7 @@ def ranges_of_rows(spec: CommitSpec, rows: int, count: int) -> list[KeyRange | N
 
 
 def range_of_deleted(index: int, keys: KeyShape, rows: int, count: int) -> KeyRange:
-    """The key range of each of the files that hold the deleted keys of a partition."""
+    """The key range of each of the `count` files that hold `rows` deleted keys of a partition."""
     old_share = keys.changed_count / max(1, keys.changed_count + keys.new_count)
     return _drawn_range(index, keys, old_share, rows, count)
 
@@ -77,7 +78,7 @@ def _drawn_range(index: int, keys: KeyShape, old_share: float, rows: int, count:
 
 
 def _key_at(quantile: float, keys: KeyShape, old_share: float) -> int:
-    """The key at a quantile; the old keys make up `old_share` of them, and the new ones are above."""
+    """The key at a quantile of the old keys, which are `old_share` of all, followed by the new keys."""
     if quantile < old_share:
         return keys.choice.key_at(quantile / old_share, keys.population)
     above = (quantile - old_share) / (1 - old_share) if old_share < 1 else 0.0

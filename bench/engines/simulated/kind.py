@@ -24,8 +24,6 @@ def simulated_kind(
     setting_problem: SettingProblem = lambda name: None,
     heeded_settings: frozenset[str] = frozenset(),
 ) -> EngineKind:
-    """How a format's tables are simulated; results show the cores and the coefficients."""
-
     def options(settings: EngineSettings) -> Mapping[str, JsonValue]:
         coefficients = read(settings.coefficients)
         return {"cores": asdict(settings.cores), "coefficients": coefficients.model_dump(mode="json")}

@@ -24,6 +24,7 @@ a partition holds. It expects a hit in every file whose key range covers the key
 to have lost a row before its partition has any delete file.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -70,7 +71,7 @@ class _Band:
         self.joined = other
 
     def root(self) -> "_Band":
-        """The band that it is part of by now, itself if it has not joined any; shortens the path to it."""
+        """The band that this one has joined, itself if it has joined none; shortens the path to it."""
         if self.joined is None:
             return self
         root = self.joined.root()
@@ -80,14 +81,14 @@ class _Band:
         return root
 
     def log_now(self) -> float:
-        """The logarithm of the chance that a row has survived since the band was created."""
+        """The logarithm of the chance that a row has survived since the creation of the band."""
         root = self.root()
         return self.log_survival if root is self else self.log_survival + root.log_survival
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The rows of a file that belong to one band, as many as were live when the file was written."""
+    """The rows of a file that belong to one band: their number when the file was written."""
 
     band: _Band
     rows: float
@@ -99,7 +100,7 @@ class _Part:
 
 @dataclass(slots=True)
 class _FileRows:
-    """The rows of a data file. `phase` (0..1) shifts the threshold at which its expectation is rounded."""
+    """The rows of a data file. `phase` (0..1) shifts the threshold at which the expectation is rounded."""
 
     rows: int
     phase: float
@@ -127,21 +128,19 @@ class LiveRows:
 
     @property
     def expected(self) -> float:
-        """The live rows according to the commits alone, whatever happened to the files."""
+        """The live rows by the commits alone, independent of the files."""
         return sum(band.rows for band in self._bands)
 
     @property
     def total(self) -> int:
-        """The live rows of all data files, each file rounded to whole rows."""
         return sum(map(self.live, self._files))
 
     def live(self, path: str) -> int:
-        """The live rows of a data file, rounded to whole rows; they never increase."""
+        """Rounded to whole rows; never increases."""
         file = self._files[path]
         return min(file.rows, math.floor(file.rows_now() + file.phase + _ROUNDING_ERROR_ROWS))
 
     def dead(self, path: str) -> int:
-        """The deleted rows of a data file."""
         return self._files[path].rows - self.live(path)
 
     def kept(self, paths: Iterable[str]) -> int:
@@ -152,7 +151,10 @@ class LiveRows:
         return math.ceil(sum(self._files[path].rows_now() for path in paths) - _ROUNDING_ERROR_ROWS)
 
     def commit(self, spec: CommitSpec) -> None:
-        """Apply a commit: hit its keys, and count its rows that are live at its end. Its files come later."""
+        """Hit the keys of a commit, and count its rows that are live at its end.
+
+        Its files follow by `add`.
+        """
         if spec.keys is not None:
             self._hit(spec, spec.keys)
         elif spec.is_initial:
@@ -201,7 +203,7 @@ class LiveRows:
         self._is_loading = True
 
     def _hit_any(self, spec: CommitSpec) -> None:
-        """A commit whose keys are not known: the older rows that it deletes may be any of them."""
+        """Hit any of the older rows: the keys of the commit are unknown."""
         keys = sum(partition.deleted_keys for partition in spec.partitions)
         hits = max(0, keys - spec.inserts)
         before_rows = self.expected
@@ -226,7 +228,7 @@ class LiveRows:
         self._bands = _merged([*self._bands, *new], end + keys.new_count, keys.choice)
 
     def _hit_band(self, band: _Band, chance: float) -> float:
-        """Hit the keys of a band with this chance; the number of keys that are hit."""
+        """The expected number of keys that are hit."""
         band.survives(1 - chance)
         return band.keys * chance
 
@@ -243,7 +245,7 @@ class LiveRows:
             yield band, min(_SURE, chance * scale)
 
     def _ranked(self, keys: KeyShape) -> list[_Band]:
-        """Bands by rank for scattered keys: every file holds the same share of the keys of each rank."""
+        """Bands by rank, for scattered keys: every file holds the same share of the keys of each rank."""
         if self._is_ranked:
             return self._bands
         self._is_ranked = True
@@ -257,7 +259,7 @@ class LiveRows:
 
 
 def expected_live_rows(specs: Iterable[CommitSpec]) -> float:
-    """The number of rows that are live after these commits."""
+    """The live rows after these commits."""
     rows = LiveRows()
     for spec in specs:
         rows.commit(spec)
@@ -267,7 +269,7 @@ def expected_live_rows(specs: Iterable[CommitSpec]) -> float:
 def _mix_of(
     spec: CommitSpec, hits: Sequence[tuple[_Band, float]], new: Sequence[_Band]
 ) -> list[tuple[_Band, float]]:
-    """The bands of a commit's rows, with their shares: inserts are of new keys, updates of keys hit."""
+    """The bands of a commit's rows with their shares: inserts have new keys, updates keys that are hit."""
     hit_keys, new_keys = sum(keys for _, keys in hits), sum(band.keys for band in new)
     inserted = spec.inserts / max(1, spec.inserts + spec.updates) if hit_keys else 1.0
     mix = [(band, inserted * band.keys / new_keys) for band in new]
@@ -287,14 +289,14 @@ def _bands_of(first: int, end: int, choice: KeyChoice) -> list[_Band]:
 
 
 def _merged(bands: Sequence[_Band], end: int, choice: KeyChoice) -> list[_Band]:
-    """Joins neighbouring bands whose keys are hit about equally often, so that there are never many."""
-    kept: list[_Band] = []
+    """Joins neighbouring bands whose keys are hit about equally often, which bounds the number of bands."""
+    merged: list[_Band] = []
     for band in bands:
-        if kept and _is_alike(kept[-1], band, end, choice):
-            band.join(kept[-1])
+        if merged and _is_alike(merged[-1], band, end, choice):
+            band.join(merged[-1])
         else:
-            kept.append(band)
-    return kept
+            merged.append(band)
+    return merged
 
 
 def _is_alike(low: _Band, high: _Band, end: int, choice: KeyChoice) -> bool:
@@ -307,14 +309,14 @@ def _is_alike(low: _Band, high: _Band, end: int, choice: KeyChoice) -> bool:
 
 
 def _shares_of(keys: KeyRange | None, bands: Sequence[_Band]) -> Iterator[tuple[_Band, float]]:
-    """How rows are distributed over the bands if keys are spread evenly over a range, or over all keys."""
+    """The distribution of rows over bands, for keys spread evenly over a range, or over all keys."""
     first, end = (keys[0], keys[1] + 1) if keys else (bands[0].first, bands[-1].end)
     for band in bands:
         yield band, max(0, min(end, band.end) - max(first, band.first)) / (end - first)
 
 
 def _joined(parts: Iterable[_Part]) -> Iterator[_Part]:
-    """The parts of each band as one, as of now."""
+    """One part for each band, as of now."""
     rows: dict[int, float] = {}
     bands: dict[int, _Band] = {}
     for part in parts:
@@ -325,10 +327,9 @@ def _joined(parts: Iterable[_Part]) -> Iterator[_Part]:
 
 
 def rows_of_outputs(group: RewriteGroup, live_rows: int) -> tuple[int, ...]:
-    """The rows that each task of a group writes: a share of the live rows, in proportion to what it reads."""
+    """The rows that each task of a group writes, in proportion to the rows that it reads."""
     all_rows = max(1, sum(task.rows for task in group.tasks))
-    before, made = 0, []
-    for task in group.tasks:
-        made.append(live_rows * (before + task.rows) // all_rows - live_rows * before // all_rows)
-        before += task.rows
-    return tuple(made)
+    ends = itertools.accumulate((task.rows for task in group.tasks), initial=0)
+    return tuple(
+        live_rows * end // all_rows - live_rows * start // all_rows for start, end in itertools.pairwise(ends)
+    )

@@ -16,7 +16,7 @@ Prepared = TypeVar("Prepared")
 
 @dataclass(frozen=True, slots=True)
 class Staging(Generic[Prepared]):
-    """An action that has begun, such as a rewrite whose files are written, and what it has cost so far."""
+    """An action that has begun, such as a rewrite whose files are written, and its cost so far."""
 
     prepared: Prepared
     cost: Cost
@@ -39,13 +39,11 @@ class FormatModel(Protocol[Prepared]):
 
     @property
     def ledger(self) -> AnyLedger:
-        """The table's state. The engine adds versions and pending plans to it."""
+        """The engine adds versions and pending plans to it."""
 
-    def create(self) -> None:
-        """Create the empty table."""
+    def create(self) -> None: ...
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
-        """Add the files of a commit."""
+    def commit(self, spec: CommitSpec, tag: Tag) -> Committed: ...
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[Prepared]:
         """Prepare an action at a moment, such as by writing the files of an explicit rewrite.
@@ -66,7 +64,7 @@ class FormatModel(Protocol[Prepared]):
 
     @property
     def live_rows(self) -> int:
-        """The number of rows that a reader is expected to see, deletes applied."""
+        """The expected number of rows in the table, deletes applied."""
 
     @property
     def physical_rows(self) -> int:
@@ -74,7 +72,7 @@ class FormatModel(Protocol[Prepared]):
 
     @property
     def content_bytes(self) -> int:
-        """The bytes of one data file with those rows."""
+        """The bytes of one data file with the live rows."""
 
     @property
     def opened_metadata_files_count(self) -> int:
@@ -82,8 +80,8 @@ class FormatModel(Protocol[Prepared]):
 
     @property
     def data_storage_bytes(self) -> int:
-        """The bytes of all data and delete files in storage, including those of old versions."""
+        """Data and delete files in storage, including those of old versions."""
 
     @property
     def metadata_storage_bytes(self) -> int:
-        """The bytes of all metadata files in storage."""
+        """Metadata files in storage, including those of old versions."""

@@ -14,7 +14,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Executed(Generic[_Result]):
-    """What a plan gave, and the clocks around it."""
+    """The result of a plan, and the clocks around it."""
 
     result: _Result
     started: Clocks
@@ -37,7 +37,7 @@ class Beside(Generic[_Result]):
         return ticket in self._running
 
     def start(self, ticket: TicketId, execute: Callable[[], _Result]) -> None:
-        """Begin to execute a plan, once those before it are done."""
+        """Begin to execute a plan, after the plans before it have ended."""
         self._running[ticket] = self._thread.submit(self._execute, execute)
 
     def _execute(self, execute: Callable[[], _Result]) -> Executed[_Result]:
@@ -47,12 +47,12 @@ class Beside(Generic[_Result]):
             return Executed(result, started, self._meter.reading())
 
     def wait(self, ticket: TicketId) -> tuple[_Result, Cost]:
-        """What a plan gave, and what it cost, when it has ended. Raises what it raised."""
+        """The result and the cost of a plan, once it has ended. Raises what the plan raised."""
         done = self._running.pop(ticket).result()
         cost = self._meter.between(done.started, done.ended)
         return done.result, replace(cost, jit_cpu_s=None, gc_cpu_s=None, is_shared=True)
 
     def stop(self) -> None:
-        """Wait for the plan that is being executed, and forget the others."""
+        """Wait for the running plan, and forget the others."""
         self._thread.shutdown(wait=True, cancel_futures=True)
         self._running.clear()

@@ -59,6 +59,6 @@ def own_java_options(temporary: Path | None) -> Mapping[str, str]:
 
 
 def defaults_file() -> Path:
-    """The file of defaults that spark-submit reads unless it is told another one."""
+    """The file of defaults that spark-submit reads by default."""
     folder = os.environ.get("SPARK_CONF_DIR") or spark_home() / "conf"
     return Path(folder) / "spark-defaults.conf"

@@ -90,7 +90,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     @property
     def executors_memory_bytes(self) -> int | None:
-        """The memory of its executors now; None where tasks run in the driver."""
+        """The memory of the executors now; None if tasks run in the driver."""
         return self._meter.executors_memory_bytes()
 
     @property
@@ -99,42 +99,38 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """The codec of the table's data files, as Spark's Parquet writer calls it."""
 
     @abstractmethod
-    def _create(self) -> None:
-        """Create the empty table."""
+    def _create(self) -> None: ...
 
     @abstractmethod
     def _use(self) -> None:
         """Make the table's namespace the current one, so that probes find `orders`."""
 
     @abstractmethod
-    def _drop(self) -> None:
-        """Remove the table and its files."""
+    def _drop(self) -> None: ...
 
     @abstractmethod
     def _prepare(self, batch: Batch, tag: Tag) -> tuple[Write, DataFrame]:
         """The function that commits the batch, which is timed, and the frame cached for it until then."""
 
     @abstractmethod
-    def stage(self, action: Action, at_ms: int) -> _Prepared:
-        """See `Executor.stage`."""
+    def stage(self, action: Action, at_ms: int) -> _Prepared: ...
 
     @abstractmethod
     def execute(self, action: Action, prepared: _Prepared | None, tag: Tag) -> DataFrame | None:
-        """See `Executor.execute`; the command's result is not yet fetched."""
+        """Returns the command's result, not fetched yet."""
 
     def step(self) -> AbstractContextManager[Measured]:
-        """See `Executor.step`."""
         return self._meter.step()
 
     def _other_executors(self) -> Executors:
-        """The executors of plans beside this engine itself, by the names that rules use."""
+        """The executors besides this engine itself, by the names that rules use."""
         return {}
 
     def _executor(self, name: str | None) -> Executor[_Prepared]:
         return self if name in (None, OWN) else self._other_executors()[name]
 
     def _untagged_commit(self, batch: Batch, tag: Tag) -> Tag | None:
-        """The tag, if the statement that commits the batch cannot write it into the version it makes."""
+        """The tag, if the statement that commits the batch cannot write it into its version."""
         return None
 
     @abstractmethod
@@ -146,8 +142,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """Read the metadata that is new since the last call."""
 
     @abstractmethod
-    def sibling(self, name: str) -> "SparkEngine[_Prepared]":
-        """See `Engine.sibling`."""
+    def sibling(self, name: str) -> "SparkEngine[_Prepared]": ...
 
     def create(self) -> None:
         with self._errors(f"create {self._name}"):
@@ -209,7 +204,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
             self._beside.start(ticket.id, lambda: _execute_all(executor, ticket.plan, staged, tag, []))
 
     def _enter_pool(self) -> None:
-        """Where `spark.scheduler.mode` is FAIR, jobs of this thread share the cores with the stream's."""
+        """With `spark.scheduler.mode` FAIR, jobs of this thread share the cores with those of the stream."""
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
@@ -237,7 +232,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         return Outcome(status, cost, versions, observed, error, answer)
 
     def _made(self, version: Version, staged: Staged[_Prepared]) -> bool:
-        """Whether a plan made a version. Formats whose plans can run beside the stream override this."""
+        """Whether a plan made a version. Formats with concurrent plans override this."""
         return False
 
     def query(self, probe: Probe) -> QueryOutcome:
@@ -266,7 +261,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._use()
 
     def control(self) -> Cost | None:
-        """The probe on the sibling, whose namespace is the current one meanwhile; that is not measured."""
+        """Runs the probe with the sibling's namespace as the current one; switching is not measured."""
         if self._control is None:
             return None
         control, probe = self._control
@@ -313,18 +308,18 @@ class SparkEngine(ABC, Generic[_Prepared]):
         return observed, versions
 
     def _attributed(self, version: Version, tag: Tag | None) -> Version:
-        """The version with this tag if this application made it, no plan beside the stream, without a tag."""
+        """Tags an untagged version that this application made, unless a concurrent plan made it."""
         is_own = version.application in (None, self._spark.sparkContext.applicationId)
         if version.tag is None and is_own and self._maker(version) is None:
             return replace(version, tag=tag)
         return version
 
     def _maker(self, version: Version) -> TicketId | None:
-        """The plan beside the stream that made a version."""
+        """The concurrent plan that made a version."""
         return next((id_ for id_, staged in self._started.items() if self._made(version, staged)), None)
 
     def _without_early(self, versions: Iterable[Version]) -> Iterator[Version]:
-        """The versions, except that versions of plans beside the stream are kept for the plan's end."""
+        """Yields the versions, except those of concurrent plans, which are kept for the plan's end."""
         for version in versions:
             maker = self._maker(version)
             if maker is None:
@@ -343,7 +338,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
 def _execute_all(
     executor: Executor[_Prepared], plan: Plan, staged: Staged[_Prepared], tag: Tag, answers: list[DataFrame]
 ) -> str | None:
-    """Execute the actions in order until one fails; its error. Adds their results to `answers`."""
+    """Execute the actions in order until one fails, and add their results to `answers`; returns the error."""
     try:
         for position, action in enumerate(plan.actions):
             answer = executor.execute(action, staged.actions.get(position), tag)
@@ -355,12 +350,12 @@ def _execute_all(
 
 
 def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
-    """Those that carry the tag: another writer may have committed meanwhile."""
+    """The versions with this tag: another writer may have committed meanwhile."""
     return tuple(version for version in versions if version.tag == tag)
 
 
 def one_line(error: Exception) -> str:
-    """A Java or Spark error without its stack trace: its first line, and that of what caused it at first."""
+    """A Java or Spark error without its stack trace: its first line, and that of its root cause."""
     if not isinstance(error, Py4JJavaError):
         return str(error).splitlines()[0]
     chain = [error.java_exception]

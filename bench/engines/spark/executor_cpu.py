@@ -65,7 +65,6 @@ class ExecutorCpu:
         }
 
     def close(self) -> None:
-        """Stop listening."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -81,7 +80,7 @@ class ExecutorCpu:
             self._news.notify_all()
 
     def latest_s(self) -> float:
-        """CPU seconds of all executors together by their latest reports, which are up to a period old."""
+        """CPU seconds of all executors by their latest reports, which are up to a period old."""
         with self._news:
             return sum(self._cpu_s.values())
 
@@ -117,7 +116,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 class _Reports(socketserver.StreamRequestHandler):
-    """The reports of one executor, a line each, until it hangs up."""
+    """The reports of one executor, a line each, until it closes the connection."""
 
     def handle(self) -> None:
         try:

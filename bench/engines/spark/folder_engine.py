@@ -57,23 +57,22 @@ class FolderEngine(SparkEngine[_Prepared]):
     @property
     @abstractmethod
     def _compacts_itself(self) -> bool:
-        """Whether a commit may go on to compact once its own version is there."""
+        """Whether a commit may compact after its own version is visible."""
 
     @abstractmethod
     def _next_is_there(self) -> Callable[[], bool]:
-        """A function that says whether a version is there that is not there yet."""
+        """Returns a function that tests whether the table has a version that it does not have now."""
 
     @abstractmethod
     def _inline(self, cost: Cost, versions: tuple[Version, ...]) -> InlineCompaction:
-        """The compaction of a commit, by the format's own command."""
+        """The compaction that a commit ran, named by the format's own command."""
 
     @abstractmethod
-    def _append(self, rows: DataFrame, tag: Tag) -> None:
-        """Commit new rows."""
+    def _append(self, rows: DataFrame, tag: Tag) -> None: ...
 
     @abstractmethod
     def _change(self, changes: DataFrame, tag: Tag) -> None:
-        """Commit changes, of each key the last."""
+        """Commit the last change of each key."""
 
     def _prepare(self, batch: Batch, tag: Tag) -> tuple[Write, DataFrame]:
         write, frame = self._prepare_changes(batch, tag) if batch.is_cdc else self._prepare_rows(batch, tag)
@@ -94,7 +93,7 @@ class FolderEngine(SparkEngine[_Prepared]):
         return partial(self._change, last, tag), last
 
     def _watched(self, write: Callable[[], None]) -> Clocks | None:
-        """A commit whose own version is waited for by another thread, since a compaction may follow in it."""
+        """A thread waits for the commit's own version, since a compaction may follow in the same call."""
         with CommitWatch(self._next_is_there(), self._meter.reading) as watch:
             write()
         return watch.reading
@@ -102,7 +101,7 @@ class FolderEngine(SparkEngine[_Prepared]):
     def _split_inline(
         self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
     ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
-        """Whatever a commit does once its version is there counts as the compaction, if one follows."""
+        """The time after the commit's version is visible counts as the compaction, if there is one."""
         if not untagged or committed is None:
             return committing.cost, ()
         own = self._meter.between(committing.started, committed)

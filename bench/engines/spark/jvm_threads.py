@@ -53,7 +53,7 @@ class JvmThreads:
         self._others: set[str] = set()  # read twice
 
     def read(self) -> ThreadTicks | None:
-        """The ticks of each thread; None if this system does not tell, or the JVM has ended."""
+        """None on a system without /proc, or if the JVM has ended."""
         try:
             numbers = set(os.listdir(self._tasks))  # noqa: PTH208  iterdir makes a path of each of them
         except OSError:

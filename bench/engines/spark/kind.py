@@ -36,7 +36,7 @@ def real_kind(
 
 
 def spark_options(settings: EngineSettings, of_format: Mapping[str, str]) -> dict[str, JsonValue]:
-    """The master and the configuration, where the scenario's settings override the format's and ours."""
+    """The master and the configuration; the scenario's settings override the format's and ours."""
     return {
         "spark.master": settings.spark.master,
         "spark": {**DEFAULT_CONF, **of_format, **settings.spark.conf},
@@ -44,7 +44,7 @@ def spark_options(settings: EngineSettings, of_format: Mapping[str, str]) -> dic
 
 
 def _drop_left(drop_tables: Callable[[EngineSettings], None] | None, settings: EngineSettings) -> None:
-    """Staged files are removed even if something in the catalog cannot be dropped. Raises EngineError."""
+    """Removes staged files even if dropping tables fails. Raises EngineError."""
     with ExitStack() as stack:
         staged = settings.spark.staging_journal
         if staged is not None and staged.names():

@@ -19,7 +19,7 @@ _EXECUTOR_SIZE = {"spark.executor.memory": "1g", "spark.executor.cores": "as the
 
 
 def remove_staged(settings: EngineSettings) -> None:
-    """Remove what an earlier session with these settings has staged. Raises EngineError."""
+    """Remove files that an earlier session with these settings staged. Raises EngineError."""
     spark = start_session(settings.spark, (), {}, settings.folder)
     try:
         with opened_staging(spark, settings.spark.staging, settings.spark.staging_journal):

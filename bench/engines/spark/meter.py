@@ -104,7 +104,7 @@ class Meter:
 
     @contextmanager
     def beside(self) -> Iterator[None]:
-        """Around what another thread does: the steps that it overlaps with share their CPU with it."""
+        """Marks concurrent work of another thread: overlapping steps share their CPU with it."""
         self._beside_count += 1
         self._begun_count += 1
         try:
@@ -113,7 +113,10 @@ class Meter:
             self._beside_count -= 1
 
     def _start(self) -> Clocks:
-        """The clocks before a step, the finest last, so that reading the others is no part of the step."""
+        """The clocks before a step.
+
+        The finest clock is read last, so that reading the others is not measured.
+        """
         stage, requests = self._next_stage_id(), self._requests_so_far()
         self._memory.reset()
         executors_s = self._executors.latest_s() if self._executors else None
@@ -140,13 +143,13 @@ class Meter:
         return replace(clocks, executor_processes_cpu_s=self._executors.fresh_s(self._living))
 
     def _living(self) -> list[str]:
-        """The ids of the executors that are there now."""
+        """The ids of the running executors."""
         ids = self._context.getExecutorIds()
         self._executors_count = max(self._executors_count, ids.size())
         return [str(ids.apply(position)) for position in range(ids.size())]
 
     def between(self, first: Clocks, last: Clocks) -> Cost:
-        """What was spent between two readings; peaks of memory are not known."""
+        """The cost between two readings, without peaks of memory."""
         jit_cpu_s = gc_cpu_s = None  # on a cluster the driver's are not all of them
         if self._is_local:
             jit_cpu_s, gc_cpu_s = _background_cpu_s(first.threads, last.threads)
@@ -182,7 +185,7 @@ class Meter:
         return own_s + jvm.user + jvm.system + children_s
 
     def _task_cpu_s(self, first_stage: int, end_stage: int) -> float:
-        """CPU seconds of the stages from `first_stage` up to `end_stage`, which is not one of them."""
+        """CPU seconds of the stages from `first_stage` up to but not including `end_stage`."""
         if first_stage == end_stage:
             return 0.0
         self._context.listenerBus().waitUntilEmpty()
@@ -195,14 +198,14 @@ class Meter:
 def _background_cpu_s(
     before: ThreadTicks | None, after: ThreadTicks | None
 ) -> tuple[float | None, float | None]:
-    """CPU seconds of compilers and collectors between two readings, each None if it cannot be told."""
+    """CPU seconds of compilers and of collectors between two readings, each None if unknown."""
     if before is None or after is None:
         return None, None
     return spent_s(before.jit, after.jit), spent_s(before.gc, after.gc)
 
 
 def _stages_cpu_ns(store: Any, stages: Iterable[int]) -> int:
-    """That of all attempts of the stages; a stage that was planned and never ran has none."""
+    """CPU of all attempts of the stages; 0 for a stage that was planned and never ran."""
     defaults = [getattr(store, f"stageData$default${position}")() for position in range(2, 6)]
     found = (store.stageData(stage, *defaults) for stage in stages)
     return sum(

@@ -26,7 +26,6 @@ class PeakRss:
         self._is_reset = False
 
     def reset(self) -> None:
-        """Start anew from the present size."""
         try:
             for folder in self._folders:
                 (folder / "clear_refs").write_text(_RESET_PEAK, encoding="utf-8")
@@ -35,7 +34,7 @@ class PeakRss:
             self._is_reset = False
 
     def read_bytes(self) -> int | None:
-        """The sum of the peaks since the last reset; None if it cannot be told."""
+        """The sum of the peaks since the last reset; None if unknown."""
         if not self._is_reset:
             return None
         try:
@@ -45,7 +44,7 @@ class PeakRss:
 
 
 def _peak_bytes(folder: Path) -> int:
-    """VmHWM of /proc/<pid>/status, which counts in KiB; 0 if the process has released its memory."""
+    """VmHWM of /proc/<pid>/status, which is in KiB; 0 if the process has released its memory."""
     for line in (folder / "status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * _KIB
@@ -75,12 +74,10 @@ class PeakHeap:
         ]
 
     def reset(self) -> None:
-        """Start anew from the present usage."""
         for pool in self._pools:
             self._reset.invoke(pool, self._nothing)
 
     def read_bytes(self) -> int:
-        """The sum of the pools' peaks since the last reset."""
         return sum(int(self._peak.invoke(pool, self._nothing).getUsed()) for pool in self._pools)
 
 
@@ -92,7 +89,6 @@ class PeakMemory:
         self._heap = PeakHeap(spark)
 
     def reset(self) -> None:
-        """Start anew from what is in use now."""
         self._heap.reset()
         self._rss.reset()
 

@@ -7,7 +7,6 @@ _NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can 
 
 
 def partitions_predicate(partitions: tuple[str, ...]) -> str:
-    """Rows of any of these partitions."""
     return " OR ".join(f"({_partition_predicate(partition)})" for partition in partitions)
 
 

@@ -25,14 +25,14 @@ _COMMANDS_AND_WRITES = ("Command", "ParsedStatement", "InsertIntoDir")
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A leaf of a physical plan: its Spark node and the name of the node's class."""
+    """A leaf of a physical plan, and the class name of its node."""
 
     node: Any
     kind: str
 
     @property
     def metrics(self) -> Mapping[str, int]:
-        """Its SQL metrics by name; complete once the query has run."""
+        """SQL metrics by name; complete once the query has run."""
         values, entries = {}, self.node.metrics().iterator()
         while entries.hasNext():
             entry = entries.next()
@@ -42,7 +42,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class ScanReader:
-    """How a format reads: `list_files` makes a scan list its files, `work` adds up what scans had to open."""
+    """How a format reads: `list_files` makes a scan list its files, `work` adds up what scans opened."""
 
     list_files: Callable[[Scan], None]
     work: Callable[[tuple[Scan, ...]], ScanWork]

@@ -27,7 +27,6 @@ def create_statement(
 
 
 def column_names(spec: TableSpec) -> tuple[str, ...]:
-    """The columns of a table, those it is partitioned by included."""
     return (*spec.schema.names, *spec.partitioning.derived)
 
 
@@ -54,7 +53,7 @@ def cached(spark: SparkSession, rows: DataFrame) -> DataFrame:
 
 
 def loader(spark: SparkSession, write: Callable[[], None]) -> Callable[[], None]:
-    """What writes an initial load that is not cached, with one task per change-log file."""
+    """Writes an initial load that is not cached, with one task per change-log file."""
 
     def load() -> None:
         with configured(spark, PARTITION_PER_FILE):
@@ -64,7 +63,6 @@ def loader(spark: SparkSession, write: Callable[[], None]) -> Callable[[], None]
 
 
 def with_partition_columns(frame: DataFrame, partitioning: Partitioning) -> DataFrame:
-    """The frame with the columns that the table is partitioned by, derived from the others."""
     return frame.withColumns({name: F.expr(sql) for name, sql in partitioning.derived.items()})
 
 

@@ -66,7 +66,7 @@ class S3Requests:
         context.updateLoggers()
 
     def so_far(self) -> Mapping[str, int]:
-        """How many of each kind have been sent since the session began."""
+        """The number of requests of each kind since the session began."""
         with self._reading:
             length = self._text.length()
             if length:

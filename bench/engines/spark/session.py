@@ -69,7 +69,7 @@ def start_session(
 
 
 def _launched_conf() -> dict[str, str]:
-    """What the JVM was launched with, settings of spark-defaults.conf included."""
+    """The configuration that the JVM was launched with, including spark-defaults.conf."""
     from pyspark import SparkConf
 
     return dict(SparkConf().getAll())
@@ -103,7 +103,7 @@ def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
 
 @contextmanager
 def _private_file(conf: Mapping[str, str], scratch: Path) -> Iterator[None]:
-    """Within the block spark-submit reads these settings, and the defaults that it would otherwise read."""
+    """Within the block spark-submit reads these settings besides its usual defaults."""
     defaults = defaults_file()
     text = defaults.read_text(encoding="utf-8") if defaults.is_file() else ""
     scratch.mkdir(parents=True, exist_ok=True)
@@ -125,18 +125,18 @@ def _private_file(conf: Mapping[str, str], scratch: Path) -> Iterator[None]:
 
 
 def _escaped(text: str) -> str:
-    """A key or value of a file of Java properties."""
+    """A key or value of a Java properties file."""
     marked = re.sub(r"[\\:=#! ]", r"\\\g<0>", text)
     return _ascii(marked.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t"))
 
 
 def _ascii(text: str) -> str:
-    """Everything beyond ASCII as a file of properties has it, which is as JSON does: \\uXXXX, in UTF-16."""
+    """Escapes other characters as Java properties files do, like JSON: \\uXXXX, in UTF-16."""
     return re.sub(r"[^\x00-\x7f]", lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def stop_session(spark: SparkSession, *, keeps_jvm: bool = False) -> None:
-    """Stop Spark and, unless another session is to use it, its JVM, and wait until the JVM is gone."""
+    """Stop Spark and, unless another session is to use it, its JVM; waits until the JVM has ended."""
     from pyspark import SparkContext
 
     gateway: Any = spark.sparkContext._gateway
@@ -191,7 +191,7 @@ def _cached_class(jvm: Any, name: str) -> Any:
 
 @contextmanager
 def configured(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
-    """A session with these settings in addition; afterwards they are as before."""
+    """Within the block the session has these settings."""
     before = {key: spark.conf.get(key, None) for key in conf}
     for key, value in conf.items():
         spark.conf.set(key, value)
@@ -206,7 +206,7 @@ def configured(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]:
 
 
 def use_namespace(spark: SparkSession, catalog: str, namespace: str) -> None:
-    """Make a namespace of a catalog the current one, as the statement USE does, but without parsing one."""
+    """Make a namespace the current one, like the statement USE, but without parsing one."""
     gateway: Any = spark.sparkContext._gateway
     names = gateway.new_array(gateway.jvm.java.lang.String, 1)
     names[0] = namespace
@@ -216,13 +216,12 @@ def use_namespace(spark: SparkSession, catalog: str, namespace: str) -> None:
 
 
 def file_system(spark: SparkSession, location: str) -> tuple[Any, Any]:
-    """The Hadoop path of a location, and the file system that it is on."""
+    """The Hadoop path of a location, and its file system."""
     path = java_class(spark, "org.apache.hadoop.fs.Path")(location)
     return path, path.getFileSystem(spark._jsc.hadoopConfiguration())
 
 
 def has_file_system(spark: SparkSession, location: str) -> bool:
-    """Whether Hadoop has a file system for a location."""
     try:
         file_system(spark, location)
     except Py4JJavaError as error:
@@ -233,6 +232,6 @@ def has_file_system(spark: SparkSession, location: str) -> bool:
 
 
 def stored_bytes(spark: SparkSession, location: str) -> int:
-    """The bytes of all files below a location on any file system; 0 if the location does not exist."""
+    """The bytes of all files below a location; 0 if the location does not exist."""
     path, system = file_system(spark, location)
     return int(system.getContentSummary(path).getLength()) if system.exists(path) else 0

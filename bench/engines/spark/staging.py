@@ -23,7 +23,7 @@ _OPENED: dict[SparkContext, "Staging"] = {}
 
 
 def staging_of(spark: SparkSession) -> "Staging":
-    """The staging that was opened for a session or another of its context; else files stay where they are."""
+    """The staging of the session's context; without one, files stay in place."""
     return _OPENED.get(spark.sparkContext) or Staging(spark, None)
 
 
@@ -63,7 +63,7 @@ class Staging:
             )
 
     def readable(self, files: Sequence[Path]) -> list[str]:
-        """Where tasks can read files of this machine. Each is copied once."""
+        """Paths at which tasks can read these local files. Each file is copied at most once."""
         return [self._readable(file) for file in files]
 
     def _readable(self, file: Path) -> str:
@@ -87,7 +87,6 @@ class Staging:
         system.copyToLocalFile(True, path, self._path(f"file://{folder}"), True)  # moved, without checksums
 
     def close(self) -> None:
-        """Remove what was staged."""
         if self.folder is not None:
             path, system = file_system(self._spark, self.folder)
             system.delete(path, True)

@@ -23,5 +23,5 @@ class IcebergCoefficients(Coefficients):
 
 
 def iceberg_coefficients(path: Path | None = None) -> IcebergCoefficients:
-    """The coefficients in `path`, or in the file that ships with the package. Raises ScenarioError."""
+    """None is the file that ships with the package. Raises ScenarioError."""
     return load_coefficients("iceberg", IcebergCoefficients, path)

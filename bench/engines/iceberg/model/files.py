@@ -39,7 +39,6 @@ class FileMaker:
     def data_file(
         self, rows: int, partition: str, keys: KeyBounds | None, sequence_number: int
     ) -> IcebergDataFile:
-        """A data file with so many rows."""
         size_bytes = self._coefficients.table_bytes(self._schema, rows)
         offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
         return IcebergDataFile(
@@ -54,7 +53,7 @@ class FileMaker:
     def commit(
         self, spec: CommitSpec, sequence_number: int
     ) -> tuple[list[tuple[IcebergDataFile, int]], list[IcebergDeleteFile]]:
-        """The data files a commit adds, each with the rows that outlive the commit, and its delete files."""
+        """The data files of a commit, each with the rows that outlive the commit, and its delete files."""
         data: list[tuple[IcebergDataFile, int]] = []
         deletes: list[IcebergDeleteFile] = []
         counts_by_partition = partition_files(spec, self._writers or spec.writers)
@@ -103,13 +102,13 @@ class FileMaker:
 
 
 def keys_of(file: IcebergDataFile) -> KeyRange | None:
-    """The lowest and the highest key of a file; None if they are not known."""
+    """The lowest and the highest key of a file; None if unknown."""
     bounds = file.key_bounds
     return (bounds.lower, bounds.upper) if bounds else None
 
 
 def span_of(files: Iterable[IcebergDataFile]) -> KeyBounds | None:
-    """The range of the keys of all files; None if that of any file is not known."""
+    """The range of the keys of all files; None if any is unknown."""
     return _bounds(span_of_ranges(map(keys_of, files)))
 
 

@@ -18,7 +18,7 @@ from workloads.spread import dealt_writers, hashed_writers
 
 @dataclass(frozen=True, slots=True)
 class PartitionFiles:
-    """The files that a commit is expected to add to one partition, by kind."""
+    """Expected files by kind."""
 
     data_count: int
     equality_count: int
@@ -26,7 +26,7 @@ class PartitionFiles:
 
 
 def partition_files(spec: CommitSpec, writers: int) -> list[PartitionFiles]:
-    """The files that `writers` writers make of a commit, in the order of its `partitions`."""
+    """The files of a commit with so many writers, in the order of its `partitions`."""
     has_changes = any(shape.deleted_keys for shape in spec.partitions)
     commit_rows = sum(shape.rows for shape in spec.partitions)
 
@@ -44,7 +44,6 @@ def partition_files(spec: CommitSpec, writers: int) -> list[PartitionFiles]:
 
 
 def commit_layout(spec: CommitSpec) -> CommitLayout:
-    """The files that the number of writers in `spec` make of the commit."""
     counts = partition_files(spec, spec.writers)
     return CommitLayout(
         data_files_count=sum(files.data_count for files in counts),

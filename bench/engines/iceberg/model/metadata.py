@@ -24,7 +24,7 @@ class _Manifest:
 
 
 class _ManifestGroup:
-    """The manifests of one content type, data or deletes, and the manifest that each live file is in."""
+    """The manifests of one content type, data or deletes, and the manifest of each live file."""
 
     def __init__(self) -> None:
         self._manifest_of: dict[str, int] = {}
@@ -35,24 +35,24 @@ class _ManifestGroup:
         return key in self._manifest_of
 
     def add(self, keys: Collection[str]) -> int:
-        """Add a manifest of these files; its number."""
+        """Add a manifest of these files; returns its number."""
         self._newest += 1
         self._manifest_of.update(dict.fromkeys(keys, self._newest))
         self.manifests[self._newest] = _Manifest(len(keys), len(keys))
         return self._newest
 
     def take(self, keys: Iterable[str]) -> Counter[int]:
-        """Remove files; how many there were in each manifest."""
+        """Remove files; returns how many each manifest had."""
         return Counter(self._manifest_of.pop(key) for key in keys)
 
     def merge(self) -> int:
-        """Put all live files into one manifest; how many there are."""
+        """Put all live files into one manifest; returns their number."""
         self.manifests.clear()
         self.add(tuple(self._manifest_of))
         return len(self._manifest_of)
 
     def first_with(self, keys: Iterable[str], count: int) -> list[str]:
-        """Those of the files that are in the first `count` manifests with any of them."""
+        """The files that are in the first `count` manifests with any of them."""
         by_manifest: dict[int, list[str]] = {}
         for key in keys:
             by_manifest.setdefault(self._manifest_of[key], []).append(key)
@@ -77,7 +77,7 @@ class SimulatedMetadata:
 
     @property
     def manifests_count(self) -> int:
-        """The number of manifests of the current snapshot."""
+        """The manifests of the current snapshot."""
         return len(self._data.manifests) + len(self._deletes.manifests)
 
     def create(self) -> None:
@@ -106,7 +106,7 @@ class SimulatedMetadata:
         return self._snapshot(at_ms, written, replaced_bytes, dropped_bytes)
 
     def first_deletes(self, keys: Iterable[str], manifests_count: int) -> list[str]:
-        """Those of the delete files that are in the oldest `manifests_count` manifests with any of them."""
+        """The delete files that are in the oldest `manifests_count` manifests with any of them."""
         return self._deletes.first_with(keys, manifests_count)
 
     def _change(
@@ -135,7 +135,7 @@ class SimulatedMetadata:
         return dropped_bytes
 
     def _take_files(self, group: _ManifestGroup, number: int, count: int) -> None:
-        """Remove files from a manifest, which is rewritten; with none left it lasts for one more snapshot."""
+        """Remove files from a manifest, which is rewritten; an empty one lasts for one more snapshot."""
         manifest = group.manifests[number]
         manifest.entries_count = manifest.live_count
         manifest.live_count -= count

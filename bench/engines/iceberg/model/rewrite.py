@@ -40,7 +40,6 @@ class Prepared:
 
     @property
     def replaced_files(self) -> Iterator[IcebergDataFile]:
-        """All data files that are replaced."""
         return (file for each in self.replaced for file in each.files)
 
 
@@ -89,7 +88,7 @@ def conflict(
 
 
 def _replacement(group: RewriteGroup, files: Iterable[IcebergDataFile], rows: LiveRows) -> Replacement:
-    """The replacement of a group; `files` are its files as the ledger has them."""
+    """`files` are the files of the group as the ledger has them."""
     live = rows.kept(file.path for file in group.files)
     return Replacement(tuple(files), group.partition, rows_of_outputs(group, live))
 

@@ -50,18 +50,17 @@ class Scan:
 
     @classmethod
     def of(cls, state: IcebergState) -> "Scan":
-        """The scan of a table state."""
         scan, index = cls(), delete_index(state)
         for file in state.data_files:
             scan._place(file, index)
         return scan
 
     def all(self, files_count: int, live_data_bytes: int) -> Work:
-        """What a scan of all data files opens; their number and bytes are given."""
+        """The work of scanning all data files, given their number and bytes."""
         return _work(files_count, live_data_bytes, self._deletes_count, self._deletes_bytes)
 
     def some(self, files: Iterable[IcebergDataFile]) -> Work:
-        """What a scan of these data files opens."""
+        """The work of scanning these data files."""
         chosen = tuple(files)
         deletes = [self._classes[_scope(file)].applied for file in chosen]
         deletes += [self._positions.get(file.path, _NOTHING) for file in chosen]

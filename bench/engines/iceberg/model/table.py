@@ -193,7 +193,7 @@ class IcebergTableModel:
         return self._metadata.first_deletes(below_oldest(map(aged, [*data, *made]), deletes), threads)
 
     def _snapshot(self, snapshot: _Snapshot, tag: Tag) -> Version:
-        """Commit one snapshot to the ledger and the metadata; the version it makes."""
+        """Commit one snapshot to the ledger and the metadata."""
         self._sequence_number += 1
         live_bytes = self.ledger.size_bytes
         removed, data, deletes = snapshot.removed, snapshot.data, snapshot.deletes

@@ -5,6 +5,7 @@ from coefficients import OPERATIONS, coefficients, shipped_with
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from refused import refused
 
 from bench.engines.iceberg.model.coefficients import Metadata, iceberg_coefficients
 from bench.engines.simulated.costs import (
@@ -12,7 +13,6 @@ from bench.engines.simulated.costs import (
     Operation,
     Work,
 )
-from bench.errors import ScenarioError
 from bench.results.values import Cost
 from strategies.iceberg.files import IcebergDataFile
 from strategies.preview import Preview, RewriteGroup, ScanTaskGroup
@@ -135,57 +135,28 @@ def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "key"),
     [
-        ("[rewrite]", "[rewrite", "Expected ']'"),
-        ("[rewrite]", "[rewrite]\nserial_m = 1.0", "rewrite.serial_m: Extra inputs"),
-        ("[rewrite]", "[merge]", "rewrite: Field required"),
-        (
-            "[noop_compaction]",
-            "[noop_compaction]\ntask_s_per_file = -0.5",
-            "noop_compaction.task_s_per_file: Input should be greater",
-        ),
-        (
-            "[noop_compaction]",
-            "[noop_compaction]\ntask_s_per_file = nan",
-            "noop_compaction.task_s_per_file: Input should be",
-        ),
-        (
-            "[noop_compaction]",
-            "[noop_compaction]\ntask_s_per_file = inf",
-            "noop_compaction.task_s_per_file: Input should be",
-        ),
-        (
-            "[noop_compaction]",
-            '[noop_compaction]\ntask_s_per_file = "1"',
-            "noop_compaction.task_s_per_file: Input should be a valid number",
-        ),
-        (
-            "[noop_compaction]",
-            "[noop_compaction]\ntask_s_per_file = 1e308",
-            "noop_compaction.task_s_per_file: Input should be less than or equal to 1000000000",
-        ),
-        (
-            "\nmanifest_bytes = ",
-            "\nmanifest_bytes = 10000000000 #",
-            "metadata.manifest_bytes: Input should be",
-        ),
-        ("cpu_per_serial_s = ", "cpu_per_serial_s = 0 #", "cpu_per_serial_s: Input should be greater than 0"),
-        ("[data]\nfile_bytes = ", "[data]\nfile_bytes = -", "data.file_bytes: Input should be greater"),
-        ("\nmanifest_bytes = ", "\nmanifest_bytes = 0.5 #", "metadata.manifest_bytes: Input should be"),
-        (
-            'format = "iceberg"',
-            'format = "delta"',
-            'format = "delta", but the table is iceberg: choose another',
-        ),
+        ("[rewrite]", "[rewrite", ""),
+        ("[rewrite]", "[rewrite]\nserial_m = 1.0", "rewrite.serial_m"),
+        ("[rewrite]", "[merge]", "rewrite"),
+        ("[noop_compaction]", "[noop_compaction]\ntask_s_per_file = nan", "noop_compaction.task_s_per_file"),
+        ("[noop_compaction]", "[noop_compaction]\ntask_s_per_file = inf", "noop_compaction.task_s_per_file"),
+        ("[noop_compaction]", '[noop_compaction]\ntask_s_per_file = "1"', "noop_compaction.task_s_per_file"),
+        ("cpu_per_serial_s = ", "cpu_per_serial_s = 0 #", "cpu_per_serial_s"),
     ],
 )
-def test_an_unsound_file_is_refused_by_file_and_key(tmp_path, old, new, told):
+def test_an_unsound_file_is_refused_by_file_and_key(tmp_path, old, new, key):
     file = shipped_with(tmp_path, old, new)
-    with pytest.raises(ScenarioError) as caught:
+    with refused("invalid", file) as caught:
         iceberg_coefficients(file)
-    assert str(caught.value).startswith(f"{file}: {told}")
-    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(f"{file}: {key}")
+
+
+def test_a_file_of_another_format_is_refused(tmp_path):
+    file = shipped_with(tmp_path, 'format = "iceberg"', 'format = "delta"')
+    with refused("mismatch", file):
+        iceberg_coefficients(file)
 
 
 @pytest.mark.parametrize("kind", [Operation, Metadata, DataFiles])
@@ -197,12 +168,9 @@ def test_no_coefficient_may_be_negative(kind):
             kind.model_validate({**sound, name: -1})
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read \(No such file or directory\); name"):
+def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
+    with refused("unreadable", tmp_path / "none.toml"):
         iceberg_coefficients(tmp_path / "none.toml")
-
-
-def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ScenarioError, match=r"mine.toml: .*; compare with"):
+    with refused("invalid", tmp_path / "mine.toml"):
         iceberg_coefficients(tmp_path / "mine.toml")

@@ -16,14 +16,13 @@ from engine_streams import (
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from refused import refused
 from simulated_tables import make
 
-from bench.engines.contract import Batch, EngineSettings, InlineCompaction, Probe, TableSpec
+from bench.engines.contract import Batch, InlineCompaction, Probe
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES
 from bench.engines.iceberg.model.table import IcebergTableModel
-from bench.engines.iceberg.simulation import open_simulated_iceberg
-from bench.errors import EngineError, ScenarioError
 from bench.results.values import NO_COST, Cost
 from strategies.iceberg.commands import Command
 from strategies.iceberg.preview import preview_action
@@ -294,17 +293,8 @@ def test_creating_or_dropping_a_table_forgets_the_one_before():
 
 
 def test_there_are_no_rows_to_dump(tmp_path):
-    with pytest.raises(EngineError, match="no rows to dump"):
+    with refused("unsupported"):
         make().dump(tmp_path)
-
-
-def test_an_engine_opens_with_a_file_of_coefficients_or_says_what_is_wrong(tmp_path):
-    given = EngineSettings(tmp_path, TableSpec(8 * MIB), coefficients=tmp_path / "none.toml")
-    with open_simulated_iceberg(replace(given, coefficients=None)) as engine:
-        engine.create()
-        assert engine.commit(batch(1, 10, 3), 60_000).cost.wall_s > 0
-    with pytest.raises(ScenarioError, match=r"none.toml: cannot be read"), open_simulated_iceberg(given):
-        pass
 
 
 def test_table_bytes_add_what_the_format_adds_to_each_file():
