@@ -1,4 +1,4 @@
-"""Where Iceberg tables live: in the default catalog on SQLite, or in any other that is configured."""
+"""The catalog of Iceberg tables: the default one on SQLite, or any other that is configured."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ from bench.engines.spark.session import java_class
 from bench.errors import EngineError
 
 EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
-# Iceberg's REST client (org.apache.iceberg.rest.HTTPClient) sets no limit on waiting for an answer: a server
-# that accepts connections and never answers would hold up a suite for ever. Other catalogs ignore this.
+# Iceberg's REST client (org.apache.iceberg.rest.HTTPClient) has no timeout for answers: a server that accepts
+# connections and never answers would block a suite for ever. Other catalogs ignore this.
 _TIME_OUT = {"rest.client.socket-timeout-ms": "120000"}
 
 
 def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
-    """The part of Spark's configuration that results show; it names no location and no secret.
+    """The part of Spark's configuration that results show, without locations and secrets.
 
-    The catalog's table cache is off, so that a probe reads current metadata.
+    The catalog's table cache is off by default, so that a probe reads current metadata.
     """
     return {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
@@ -56,7 +56,7 @@ def engine_options(settings: EngineSettings) -> dict[str, JsonValue]:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The catalog that the tables live in: by default a JdbcCatalog on SQLite below `folder`.
+    """The catalog of the tables: by default a JdbcCatalog on SQLite below `folder`.
 
     A catalog that `properties` or Spark's own configuration name instead is shared: it outlives the run,
     which notes its namespaces in the `journal`.
@@ -112,10 +112,10 @@ class Catalog:
         """Drop a table and, if the catalog is shared, its files and the namespace.
 
         In the default catalog files stay until its folder is deleted: a purge by Spark takes a second. A
-        namespace that has another table, which is then somebody else's, cannot be dropped, and stays noted.
+        namespace with another table, which is then somebody else's, cannot be dropped and stays noted.
 
-        A purge takes the table out of the catalog first and then deletes its files. The journal says where
-        these are and by which FileIO, so that they can still be deleted if this process is killed in between.
+        A purge removes the table from the catalog first and then deletes its files. The journal notes their
+        folders and their FileIO, so that they can still be deleted if this process is killed in between.
         Raises EngineError for folders that may be somebody else's, before anything is dropped.
         """
         full_name = f"{self.name}.{self.namespace}.{table}"
@@ -140,25 +140,26 @@ class Catalog:
             self.journal.cross_out(self.namespace)
 
     def _check_own(self, folders: Iterable[str], location: str | None = None) -> None:
-        """All that is in these folders is about to be deleted.
+        """Everything in these folders is about to be deleted, and a catalog may use one for many tables.
 
-        A catalog may have set them for many tables. What lies below the `location` that the catalog gives for
-        the table is the table's.
+        Folders below the `location` that the catalog gives for the table belong to the table.
         """
         for folder in folders:
             if not (is_named_after(self.namespace, folder) or (location and is_below(location, folder))):
                 raise EngineError(
-                    f"{folder} would be deleted with {self.namespace}, but neither has its name nor is "
-                    "below its table's location, so it may be somebody else's: drop the table and delete "
-                    f"its files yourself, and then delete {self.note_of(self.namespace)}. To set where files "
-                    f"go, use {DATA_PATH} and {METADATA_PATH} in table.properties, not in the catalog"
+                    f"would be deleted with {self.namespace}, but neither has its name nor is below its "
+                    "table's location, so it may be somebody else's: drop the table and delete its files "
+                    f"yourself, and then delete {self.note_of(self.namespace)}. To choose folders, set "
+                    f"{DATA_PATH} and {METADATA_PATH} in table.properties, not in the catalog",
+                    code="not-ours",
+                    path=folder,
                 )
 
     def _file_io(self, spark: SparkSession, implementation: str) -> Any:
         """A (Java) FileIO with the properties of the catalog, without what it would vend for a table."""
         prefix = f"spark.sql.catalog.{self.name}."
-        of_spark = dict(spark.sparkContext.getConf().getAll()).items()
-        set_by_spark = {key.removeprefix(prefix): value for key, value in of_spark if key.startswith(prefix)}
+        conf = spark.sparkContext.getConf().getAll()
+        set_by_spark = {key.removeprefix(prefix): value for key, value in conf if key.startswith(prefix)}
         properties = {**self.properties, **set_by_spark}
         util = java_class(spark, "org.apache.iceberg.CatalogUtil")
         return util.loadFileIO(implementation, properties, spark._jsc.hadoopConfiguration())
@@ -174,7 +175,6 @@ class Catalog:
         def load() -> Table:
             loaded = java_table(spark, f"{self.name}.{self.namespace}.{table}")
             location = loaded.operations().current().metadataFileLocation()
-            # Those of Java's FileIO have what the catalog has vended, and what Spark's configuration sets.
             return StaticTable.from_metadata(
                 location, {**self.properties, **_io_properties(spark, loaded, location)}
             )
@@ -183,9 +183,9 @@ class Catalog:
 
 
 def _io_properties(spark: SparkSession, table: Any, location: str) -> dict[str, str]:
-    """Those of the FileIO of a Java table, with the credentials that were vended for a location.
+    """The properties of a Java table's FileIO, with the credentials that were vended for a location.
 
-    None of a FileIO that does not tell them.
+    They include Spark's configuration of the catalog. Empty if the FileIO does not expose them.
     """
     io = table.io()
     try:
@@ -198,16 +198,16 @@ def _io_properties(spark: SparkSession, table: Any, location: str) -> dict[str, 
 
 
 def _vended(spark: SparkSession, io: Any, location: str) -> dict[str, str]:
-    """The `storage-credentials` of a REST catalog for a location: those with the longest prefix.
+    """The `storage-credentials` of a REST catalog with the longest prefix of a location, as in Iceberg.
 
-    Iceberg chooses them so too. Its FileIOs keep them apart from their properties.
+    Iceberg's FileIOs keep them apart from their properties.
     """
     if not is_instance_of(
         spark.sparkContext._gateway, io, "org.apache.iceberg.io.SupportsStorageCredentials"
     ):
         return {}
-    suitable = [one for one in io.credentials() if location.startswith(one.prefix())]
-    chosen = max(suitable, key=lambda one: len(one.prefix()), default=None)
+    suitable = [held for held in io.credentials() if location.startswith(held.prefix())]
+    chosen = max(suitable, key=lambda held: len(held.prefix()), default=None)
     return {} if chosen is None else _texts(chosen.config())
 
 

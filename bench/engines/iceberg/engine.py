@@ -57,16 +57,13 @@ _EQUALITY_DELETES = (None, DEFAULT_UPSERT_MODE)  # the other modes are MERGE
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
     """All properties that the table is created with; the scenario's override ours."""
+    by_merge = spec.upsert_mode not in _EQUALITY_DELETES
     return {
         "format-version": str(format_version_of(spec)),
         "write.target-file-size-bytes": str(spec.target_file_size_bytes),
-        **_mode_properties(spec.upsert_mode or DEFAULT_UPSERT_MODE),
+        **({"write.merge.mode": str(spec.upsert_mode)} if by_merge else {}),
         **spec.properties,
     }
-
-
-def _mode_properties(upsert_mode: str) -> Mapping[str, str]:
-    return {} if upsert_mode == "equality-delete" else {"write.merge.mode": upsert_mode}
 
 
 class IcebergEngine(SparkEngine[StagedRewrite]):
@@ -92,10 +89,9 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
 
     def _own_paths(self) -> dict[str, str]:
         """Folders for this table alone below those that the scenario sets for data and metadata."""
-        own = f"{self._catalog.namespace}/{TABLE_ID}"
-        given = self._spec.properties
-        paths = (DATA_PATH, METADATA_PATH)
-        return {path: f"{given[path].rstrip('/')}/{own}" for path in paths if path in given}
+        own, properties = f"{self._catalog.namespace}/{TABLE_ID}", self._spec.properties
+        paths = (path for path in (DATA_PATH, METADATA_PATH) if path in properties)
+        return {path: f"{properties[path].rstrip('/')}/{own}" for path in paths}
 
     def _use(self) -> None:
         use_namespace(self._spark, self._catalog.name, self._catalog.namespace)
@@ -114,9 +110,9 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return self._prepare_changes(self._spark.read.parquet(*paths), batch.spec.writers, tag)
 
     def _prepare_load(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
-        """Not cached, since a load may be of any size. Each writer makes one file, however large.
+        """Not cached, since a load may be of any size. Each writer makes one file of any size.
 
-        Iceberg's writer otherwise starts a new file too early: it measures the file by uncompressed bytes.
+        Otherwise Iceberg's writer would start a new file too early, as it counts uncompressed bytes.
         """
         rows = new_rows(self._spark, self._spec, batch)
         writer = self._appender(rows, tag).option("target-file-size-bytes", str(NO_LIMIT_BYTES))
@@ -134,10 +130,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return partial(merge.commit, self._spark, self._name, last, columns, {}), last
 
     def _untagged_commit(self, batch: Batch, tag: Tag) -> Tag | None:
-        """The tag of a MERGE: SQL cannot carry a snapshot property.
-
-        The runtime for Spark 3.5 has no effective session setting for it either.
-        """
+        """The tag of a MERGE. Neither SQL nor a session setting for Spark 3.5 can set a snapshot property."""
         by_merge = (
             batch.is_cdc and not batch.spec.is_initial and self._spec.upsert_mode not in _EQUALITY_DELETES
         )
@@ -173,8 +166,8 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         keep_from_ms = action.arguments.get("older_than_at_ms")
         if keep_from_ms is None:
             return None
-        kept = [time_ms for at_ms, time_ms in self._snapshot_times if at_ms >= int(keep_from_ms)]
-        return min(kept, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
+        newer = [time_ms for at_ms, time_ms in self._snapshot_times if at_ms >= int(keep_from_ms)]
+        return min(newer, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
 
     def sibling(self, name: str) -> "IcebergEngine":
         """Its table has the same name in another namespace, so that probes run on it unchanged."""
@@ -211,9 +204,9 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
 
 
 def drop_tables(settings: EngineSettings) -> None:
-    """Drop the tables in all namespaces that the journal of the catalog notes, and the namespaces.
+    """Drop the tables in all namespaces that the catalog's journal notes, and the namespaces.
 
-    The others are dropped even if one cannot be. Raises EngineError for those that are left.
+    Continues after a failure, and raises EngineError at the end with all failures.
     """
     catalog, problems = _catalog(settings), list[str]()
     jars = runtime.jars("iceberg", settings.versions)
@@ -228,7 +221,7 @@ def drop_tables(settings: EngineSettings) -> None:
     finally:
         stop_session(spark)
     if problems:
-        raise EngineError("; ".join(problems))
+        raise EngineError("; ".join(problems), code="not-dropped")
 
 
 def _check_made_by_run(namespace: str, catalog: Catalog) -> None:
@@ -237,7 +230,8 @@ def _check_made_by_run(namespace: str, catalog: Catalog) -> None:
     if namespace != own and not namespace.startswith(f"{own}_"):
         raise EngineError(
             f"is not a namespace that this run makes ({own}, {own}_...), so it is not dropped: if it is "
-            f"yours, drop it yourself; then delete {catalog.note_of(namespace)}"
+            f"yours, drop it yourself; then delete {catalog.note_of(namespace)}",
+            code="not-ours",
         )
 
 

@@ -1,4 +1,4 @@
-"""Files that go between a table and Spark's own Parquet reader and writer, which know Hadoop alone."""
+"""Exchanges files between a table and Spark's own Parquet reader and writer, which only use Hadoop."""
 
 import uuid
 from collections.abc import Sequence
@@ -16,21 +16,19 @@ from bench.errors import EngineError
 
 
 class Exchange:
-    """Gives Spark the files of one table to read, and takes those that it has written.
+    """Makes files of one table readable for Spark, and files that Spark has written part of the table.
 
-    Where Hadoop has a file system for the table's location, files are read and written in place. Otherwise,
-    as with S3FileIO alone, they are downloaded whole, and uploaded by the table's FileIO, by way of the
-    staging of the session or of this machine.
-
-    Raises EngineError if tasks on other machines have no such way.
+    If Hadoop has a file system for the table's location, files are read and written in place. Otherwise, as
+    with S3FileIO alone, the table's FileIO copies them whole from and to the staging of the session, or a
+    folder of this machine. Raises EngineError if tasks on other machines cannot reach either.
     """
 
     def __init__(self, spark: SparkSession, table: Any) -> None:
         self._spark, self._io = spark, table.io()
         self._data = data_folder(str(table.location()), table.properties())
-        self._between: str | None = None  # where files lie on their way; None: they need none
+        self._between: str | None = None  # the folder of the copies; None: files are used in place
         self._copies: dict[str, str] = {}
-        self._stored: dict[str, str] = {}  # files of the table, by where Spark had written them
+        self._stored: dict[str, str] = {}  # files of the table, by the location that Spark wrote to
         if not has_file_system(spark, self._data):
             self._between = f"{_place(spark, self._data)}/exchange-{uuid.uuid4()}"
 
@@ -39,7 +37,7 @@ class Exchange:
         return f"{self._between or self._data}/{name}-{uuid.uuid4()}"
 
     def stored(self, file: WrittenFile, target: str | None = None) -> WrittenFile:
-        """A file that Spark has written, as a file of the table: at `target`, or wherever suits.
+        """Make a file that Spark has written part of the table, at `target` or at any location.
 
         Raises OSError if it cannot be moved there.
         """
@@ -102,8 +100,9 @@ def _place(spark: SparkSession, location: str) -> str:
         return staging
     if parse_master(str(spark.sparkContext.master)).kind == "cluster":
         raise EngineError(
-            f"Hadoop has no file system for {location}, by which the executors of a cluster could exchange "
-            "delete files with the driver: set spark.staging to a location that both reach"
+            f"Hadoop has no file system for {location}, so executors of a cluster cannot exchange delete "
+            "files with the driver: set spark.staging to a location that both reach",
+            code="unsupported",
         )
     first, *_ = str(spark.conf.get("spark.local.dir")).split(",")
     return f"file://{first}"

@@ -1,35 +1,34 @@
-"""Where the files of an Iceberg table lie, whose a folder is, and what a catalog needs of Java."""
+"""Paths of an Iceberg table that properties set, the owner of a folder, and Java modules for catalogs."""
 
 from collections.abc import Mapping
 
 from bench.engines.contract import TableSpec
 
 DATA_PATH, METADATA_PATH = "write.data.path", "write.metadata.path"
-# Where DATA_PATH is not set, Iceberg's LocationProviders heed these, which are deprecated.
+# Deprecated, but Iceberg's LocationProviders use them if DATA_PATH is not set.
 _OLD_DATA_PATHS = ("write.object-storage.path", "write.folder-storage.path")
-# Those of tables that a catalog makes. Source: Iceberg's CatalogProperties.
-_OF_TABLES = ("table-default.", "table-override.")
+_OF_TABLES = ("table-default.", "table-override.")  # of new tables; source: Iceberg's CatalogProperties
 HTTP_OPTIONS = "jdk.net"  # a module of Java: Iceberg's REST client sets its socket options
 
 
 def property_problem(spec: TableSpec) -> tuple[str, str] | None:
     """Refuses properties that move files to where nobody looks for them."""
-    given = next((key for key in _OLD_DATA_PATHS if key in spec.properties), None)
-    return (given, f"is a deprecated name of {DATA_PATH}: set that instead") if given else None
+    old = next((key for key in _OLD_DATA_PATHS if key in spec.properties), None)
+    return (old, f"is a deprecated name of {DATA_PATH}: set that instead") if old else None
 
 
 def catalog_problem(catalog: Mapping[str, str]) -> tuple[str, str] | None:
     """Refuses properties that put the files of all tables of a catalog into one folder."""
     paths = (DATA_PATH, METADATA_PATH, *_OLD_DATA_PATHS)
     keys = (f"{prefix}{path}" for prefix in _OF_TABLES for path in paths)
-    given = next((key for key in keys if key in catalog), None)
-    if given is None:
+    shared = next((key for key in keys if key in catalog), None)
+    if shared is None:
         return None
-    instead = METADATA_PATH if given.endswith(METADATA_PATH) else DATA_PATH
+    instead = METADATA_PATH if shared.endswith(METADATA_PATH) else DATA_PATH
     return (
-        given,
-        "is one folder for the tables of all runs, with which it would be deleted: set "
-        f'"{instead}" in table.properties instead, below which each table gets a folder of its own',
+        shared,
+        "is one folder for the tables of all runs, and would be deleted with one of them: set "
+        f'"{instead}" in table.properties instead, where each table gets a folder of its own',
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the files of an Iceberg table lie, whether a snapshot lists them or not."""
+"""The folders of an Iceberg table, with all files in them, whether a snapshot lists them or not."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -28,7 +28,7 @@ def listed_bytes(io: FileIO, folder: str) -> int:
     Raises EngineError for a FileIO that cannot list.
     """
     if not isinstance(io, PyArrowFileIO):
-        raise EngineError(f"{type(io).__name__} of PyIceberg cannot list {folder}")
+        raise EngineError(f"PyIceberg's {type(io).__name__} cannot list {folder}", code="unsupported")
     scheme, host, path = PyArrowFileIO.parse_location(folder)
     selector = FileSelector(path, recursive=True, allow_not_found=True)
     return sum(info.size or 0 for info in io.fs_by_scheme(scheme, host).get_file_info(selector))
@@ -42,11 +42,10 @@ def folders_of(table: Any) -> tuple[str, ...]:
 
 
 def delete_below(gateway: Any, io: Any, folders: Iterable[str]) -> None:
-    """Delete all files in folders with a (Java) FileIO.
+    """Delete all files in folders with a (Java) FileIO, if it can list by prefix.
 
-    After a purge, which knows only files that the table's metadata lists, these are the files of steps that
-    failed. They stay if the FileIO cannot list by prefix.
+    A purge only deletes files that the table's metadata lists; the files of failed steps remain.
     """
     if is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations"):
         for folder in folders:
-            io.deletePrefix(f"{folder.rstrip('/')}/")  # not what is in folders whose names go on
+            io.deletePrefix(f"{folder.rstrip('/')}/")  # the slash excludes folders with longer names

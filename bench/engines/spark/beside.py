@@ -1,4 +1,4 @@
-"""Executes plans in a thread of its own, while the stream goes on."""
+"""Executes plans in another thread, concurrently with the stream."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,10 +22,9 @@ class Executed(Generic[_Result]):
 
 
 class Beside(Generic[_Result]):
-    """The plans that are being executed, one after the other.
+    """Plans that are executed one after the other. `begin` is called once in the thread, before the first.
 
-    Steps of the stream that overlap with one share their CPU with it (`Cost.is_shared`), as it does itself.
-    `begin` is called once in the thread, before the first of them.
+    The CPU of a plan and of the steps that overlap with it is shared (`Cost.is_shared`).
     """
 
     def __init__(self, meter: Meter, begin: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""Notices when a commit's own version is there, while the call that made it goes on."""
+"""Detects when a commit's own version becomes visible, while its call is still running."""
 
 import threading
 from collections.abc import Callable
@@ -10,11 +10,11 @@ _INTERVAL_S = 0.005
 
 
 class CommitWatch:
-    """Around a commit: `reading` is that of the moment from which on `is_there` says that its version is.
+    """Around a commit: `reading` are the clocks at which `is_there` first returned True.
 
-    Some formats compact after a commit, in the same call, and do not report when the commit itself was over.
-    `is_there` is asked every five milliseconds, by a thread of its own. Looking for a file takes far less
-    than 1 % of a core, and listing a folder of 400 files about 5 %.
+    Some formats compact after a commit, in the same call, and do not report when the commit itself ended. A
+    thread calls `is_there` every five milliseconds: testing for a file takes far less than 1 % of a core,
+    listing a folder of 400 files about 5 %.
     """
 
     def __init__(self, is_there: Callable[[], bool], read: Callable[[], Clocks]) -> None:

@@ -1,4 +1,4 @@
-"""What all engines on Spark share. A format adds how its tables are created, written and read."""
+"""The common part of all engines on Spark. A format adds how its tables are created, written and read."""
 
 import math
 from abc import ABC, abstractmethod
@@ -39,20 +39,20 @@ from bench.results.values import NO_COST, Cost
 from strategies.plan import Action, Plan, Rewrite
 from strategies.state import DataFile, DeleteFile, TableState
 
-_POOL = "compaction"  # of Spark's scheduler, for plans that run beside the stream
-_CAUSES_MAX = 20  # Java allows causes that go round in circles
+_POOL = "compaction"  # of Spark's scheduler, for concurrent plans
+_CAUSES_MAX = 20  # Java allows circles of causes
 _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
 _Prepared = TypeVar("_Prepared")
 
-# Commits a batch. It gives the clocks at which the batch was committed, if the call may do more after that.
+# Commits a batch. Returns the clocks at the commit if the call may do more after it.
 Write = Callable[[], Clocks | None]
 
 
 @dataclass(frozen=True, slots=True)
 class TableReading:
-    """A table as its metadata shows it: live files by key, and the versions since the last reading.
+    """Live files by key, and the versions since the last reading, in commit order.
 
-    Versions are in commit order. `data_bytes` and `metadata_bytes` count all files on storage.
+    `data_bytes` and `metadata_bytes` count all files in storage.
     """
 
     live: Mapping[str, DataFile | DeleteFile]
@@ -82,10 +82,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._ledger = ledger
         self._tickets: Tickets[_Prepared] = Tickets(ledger)
         self._beside: Beside[str | None] = Beside(meter, self._enter_pool)
-        self._started: dict[TicketId, Staged[_Prepared]] = {}  # plans that run beside the stream
-        self._early: dict[
-            TicketId, tuple[Version, ...]
-        ] = {}  # their versions that were seen before they ended
+        self._started: dict[TicketId, Staged[_Prepared]] = {}  # concurrent plans
+        self._early: dict[TicketId, tuple[Version, ...]] = {}  # their versions seen before their end
         self._control: tuple[SparkEngine[_Prepared], Probe] | None = None
 
     @property
@@ -170,11 +168,10 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def _split_inline(
         self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
     ) -> tuple[Cost, tuple[InlineCompaction, ...]]:
-        """What of a commit's cost is its own, and the compactions that it ran by itself.
+        """The commit's own cost, and the compactions that it ran by itself, by default none.
 
-        A format whose commits compact (automatic or inline compaction) overrides this; `committed` is what
-        the write returned, and `untagged` are the new versions that do not carry the commit's tag. By default
-        a commit runs no compaction.
+        Formats with automatic or inline compaction override this. `committed` is what the write returned, and
+        `untagged` are the new versions without the commit's tag.
         """
         return committing.cost, ()
 
@@ -239,17 +236,18 @@ class SparkEngine(ABC, Generic[_Prepared]):
         with self._errors(f"probe {probe.name!r}"):
             if not is_query(self._spark, probe.sql):
                 raise EngineError(
-                    f"probe {probe.name!r}: a probe must be a query (SELECT, WITH or VALUES), without a "
-                    "command or a write"
+                    "a probe must be a query (SELECT, WITH or VALUES), without a command or a write",
+                    code="not-a-query",
+                    path=f"probe {probe.name!r}",
                 )
             self._forget()
             return run_query(self._spark, self._meter, probe.sql, self._reader)
 
     def _forget(self) -> None:
-        """Drop what the session remembers of the table's metadata, so that each reader reads it anew.
+        """Drop the table's metadata that the session has cached, so that every query reads it.
 
-        Otherwise only the first query after a new version would read it: the settled query of a strategy that
-        has compacted, and not that of one that has not. By default a session remembers nothing.
+        Otherwise only the first query after a new version would read it, which charges a strategy that has
+        compacted and not one that has not. By default a session caches nothing.
         """
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
@@ -290,11 +288,10 @@ class SparkEngine(ABC, Generic[_Prepared]):
             self._control = None
 
     def _observe(self, at_ms: int, untagged_as: Tag | None = None) -> tuple[Observation, tuple[Version, ...]]:
-        """The table as it is now, and its versions since the last time, whoever made them.
+        """The table now, and the new versions of any application.
 
-        Commands of some formats cannot write a tag. The step that called one passes its own tag as
-        `untagged_as`, for the new versions of this application that have none. Versions of a plan that runs
-        beside the stream are left out, whichever step sees them first: they wait for the plan's own end.
+        Some commands cannot write a tag: their step passes its own as `untagged_as`, for new versions of this
+        application that have none. Versions of concurrent plans are kept for the plan's end instead.
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
@@ -303,7 +300,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._ledger.saw_versions(attributed)
         versions = tuple(self._without_early(attributed))
         storage_bytes = reading.data_bytes + reading.metadata_bytes
-        cost = replace(reading_cost.cost, requests=None)  # those of other readers than Spark are not counted
+        cost = replace(reading_cost.cost, requests=None)  # only requests of Spark are counted
         observed = self._ledger.observation(cost, storage_bytes, reading.metadata_bytes)
         return observed, versions
 
@@ -332,7 +329,9 @@ class SparkEngine(ABC, Generic[_Prepared]):
         try:
             yield
         except (Py4JJavaError, PySparkException) as error:
-            raise EngineError(f"{self.format_name}: cannot {step}: {one_line(error)}") from error
+            raise EngineError(
+                f"cannot {step}: {one_line(error)}", code="step-failed", path=self.format_name
+            ) from error
 
 
 def _execute_all(
@@ -361,5 +360,5 @@ def one_line(error: Exception) -> str:
     chain = [error.java_exception]
     while len(chain) < _CAUSES_MAX and (cause := chain[-1].getCause()) is not None:
         chain.append(cause)
-    said, cause = (str(each.toString()).splitlines()[0] for each in (chain[0], chain[-1]))
-    return said if cause in said else f"{said} ({cause})"
+    first, cause = (str(link.toString()).splitlines()[0] for link in (chain[0], chain[-1]))
+    return first if cause in first else f"{first} ({cause})"

@@ -1,4 +1,4 @@
-"""The CPU of a cluster's executors: of their whole processes, as these report it themselves."""
+"""The CPU of a cluster's executor processes, which report it themselves."""
 
 import re
 import socketserver
@@ -19,18 +19,19 @@ _GAUGE = re.compile(
     rb"(?P<prefix>[^.\s]+)\.(?:\S*\.)?(?P<executor>[^.\s]+)\.JVMCPU\.jvmCpuTime (?P<cpu_ns>\d+) \d+\s*"
 )
 _LINE_MAX_BYTES = 1000
+_TASKS_ALONE = 'count the CPU of tasks alone: `executor_cpu = "tasks"` in [spark]'
 _SINK = "spark.metrics.conf.executor.sink.compactbench"
 
 
 class ExecutorCpu:
-    """Receives once a second from each executor how much CPU its process has used since it began.
+    """Receives the CPU time of each executor process once a second.
 
-    The figure is Spark's gauge JVMCPU.jvmCpuTime, which is the operating system's account of the process.
-    Unlike the CPU of tasks it includes the compiler, the garbage collector, shuffles and the executor's own
-    work. Children of an executor, such as Python workers, are not included.
+    The figure is Spark's gauge JVMCPU.jvmCpuTime, the operating system's account of the process. Unlike the
+    CPU of tasks it includes the compiler, the garbage collector, shuffles and the executor's own work.
+    Children of an executor, such as Python workers, are not included.
 
-    Whoever reaches the port can send lines: those count that begin with a random prefix, which the executors
-    get with Spark's configuration.
+    Anyone who reaches the port can send lines. Only lines with a random prefix count, which the executors get
+    with Spark's configuration.
     """
 
     def __init__(self) -> None:
@@ -41,17 +42,17 @@ class ExecutorCpu:
         self._server: _Server | None = None
 
     def listen(self, address: str, host: str) -> Mapping[str, str]:
-        """Listen on an address of the driver; the configuration by which executors report to it, as `host`.
+        """Listen on an address; returns the configuration that makes executors report to `host`.
 
-        Raises EngineError if it cannot be listened on.
+        Raises EngineError if it cannot listen there.
         """
         try:
             self._server = _Server((address, 0), self._heard)
         except OSError as error:
             raise EngineError(
                 f"the driver cannot listen on {address} for the CPU of its executors ({error.strerror}): set "
-                'spark."spark.driver.bindAddress" to an address of this machine, or count the CPU of tasks '
-                'alone: `executor_cpu = "tasks"` in [spark]'
+                f'spark."spark.driver.bindAddress" to an address of this machine, or {_TASKS_ALONE}',
+                code="not-listening",
             ) from error
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return {
@@ -85,26 +86,22 @@ class ExecutorCpu:
             return sum(self._cpu_s.values())
 
     def fresh_s(self, living: Callable[[], Collection[str]]) -> float:
-        """The same by reports that are newer than this call, of all executors that are `living`.
+        """CPU seconds of all executors, after a new report of each `living` one, usually within a period.
 
-        Waits until each has reported after this call, usually up to a period. Raises EngineError if one is
-        silent for SILENCE_MAX_S.
+        Raises EngineError if one is silent for SILENCE_MAX_S.
         """
-        asked_at_s = time.monotonic()
+        called_at_s = time.monotonic()
         with self._news:
-            while missing := [one for one in living() if self._heard_at_s.get(one, 0.0) <= asked_at_s]:
+            while missing := [id_ for id_ in living() if self._heard_at_s.get(id_, 0.0) <= called_at_s]:
                 self._news.wait(PERIOD_S)
-                if time.monotonic() - asked_at_s > SILENCE_MAX_S:
-                    raise EngineError(_silence(missing))
+                if time.monotonic() - called_at_s > SILENCE_MAX_S:
+                    raise EngineError(
+                        f"executors {', '.join(sorted(missing))} have not reported their CPU for "
+                        f'{SILENCE_MAX_S:g} s: they must reach the driver at spark."spark.driver.host" on '
+                        f"any port; or {_TASKS_ALONE}",
+                        code="no-executor-cpu",
+                    )
             return sum(self._cpu_s.values())
-
-
-def _silence(missing: Collection[str]) -> str:
-    return (
-        f"executors {', '.join(sorted(missing))} have not reported their CPU for {SILENCE_MAX_S:g} s: they "
-        'must reach the driver at spark."spark.driver.host" on any port; or count the CPU of tasks alone: '
-        '`executor_cpu = "tasks"` in [spark]'
-    )
 
 
 class _Server(socketserver.ThreadingTCPServer):

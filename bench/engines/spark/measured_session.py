@@ -1,4 +1,4 @@
-"""A Spark session of an engine, and what measures it; both end together."""
+"""A Spark session of an engine together with its meter."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -48,10 +48,9 @@ def measured_session(
 
 
 def wait_for_executor(spark: SparkSession, settings: SparkSettings, wait_s: float = EXECUTOR_WAIT_S) -> None:
-    """Wait until a cluster has granted an executor, for which Spark itself would wait for ever.
+    """Wait until a cluster has granted an executor; raises EngineError if none comes in time.
 
-    Under dynamic allocation executors come with the first tasks, so there is nothing to wait for. Raises
-    EngineError if none has come in time.
+    Spark itself would wait for ever. Under dynamic allocation executors come only with the first tasks.
     """
     conf = spark.sparkContext.getConf()
     if settings.is_local or conf.get("spark.dynamicAllocation.enabled", "false") == "true":
@@ -60,9 +59,10 @@ def wait_for_executor(spark: SparkSession, settings: SparkSettings, wait_s: floa
     deadline_s = time.monotonic() + wait_s
     while context.getExecutorIds().isEmpty():
         if time.monotonic() > deadline_s:
-            asked = ", ".join(f"{key} = {conf.get(key, default)}" for key, default in _EXECUTOR_SIZE.items())
+            size = ", ".join(f"{key} = {conf.get(key, default)}" for key, default in _EXECUTOR_SIZE.items())
             raise EngineError(
                 f"{settings.master} has granted no executor for {wait_s:g} s: it needs a worker that is free "
-                f"and large enough ({asked}); lower these, or wait until the cluster is free"
+                f"and large enough ({size}); lower these, or wait until the cluster is free",
+                code="no-executor",
             )
         time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""What a step of a Spark engine costs."""
+"""The cost of a step of a Spark engine."""
 
 import os
 import time
@@ -24,9 +24,9 @@ from bench.results.values import NO_COST, Cost
 class Clocks:
     """The clocks at one moment; `stage` is the number of the next stage of Spark.
 
-    `cpu_s` is that of the driver, with Python, `executor_processes_cpu_s` that of executors beside it; None
-    where they do not report it. `requests` are those sent to S3 since the session began; None where they are
-    not counted.
+    `cpu_s` is the CPU of the driver and of Python, `executor_processes_cpu_s` that of other processes of
+    executors, None if they do not report it. `requests` counts requests to S3 since the session began, None
+    if unknown.
     """
 
     at_s: float
@@ -39,7 +39,7 @@ class Clocks:
 
 @dataclass(slots=True)
 class Measured:
-    """A step. Its cost and its end are set when it ends."""
+    """A step. Its `cost` and `ended` are set when it ends."""
 
     started: Clocks
     ended: Clocks
@@ -50,17 +50,14 @@ class Meter:
     """Measures steps: wall time, CPU of this process and the JVM with its parts, and peaks of their memory.
 
     Process CPU comes from the kernel's accounting in ticks of 10 ms. Executors of a cluster report theirs
-    once a second. The end of each step waits for a report, outside its wall time; what an executor spends
-    between two steps falls to the step after it. Without such reports the CPU of the tasks is added. What
-    compilers and collectors take of it stays unknown on a cluster, as does the executors' memory in use.
-    Executors of a `local-cluster` are children of the JVM, so those that it has waited for are no part of its
-    own CPU; neither is any other command that it starts, as Hadoop does for permissions.
-    Task CPU is read from Spark's status store once the listener bus is drained, after the measured time.
+    once a second. The end of each step waits for a report, outside its wall time; the CPU of an executor
+    between two steps is charged to the second one. Without reports the CPU of tasks is used instead. On a
+    cluster the CPU of compilers and collectors and the executors' memory in use are unknown. Executors of a
+    `local-cluster` are children of the JVM, so the CPU of children that have ended is not counted there. Task
+    CPU is read from Spark's status store once the listener bus is drained, after the measured time.
 
-    Compilers and collectors work in the background: what a step sets off and does not wait for falls to the
-    step after it.
-
-    Measuring itself takes about 2.5 ms, outside the wall time and the CPU of the step.
+    Compilers and collectors work in the background: work that a step causes and does not wait for is charged
+    to the next step. Measuring takes about 2.5 ms, outside the wall time and the CPU of the step.
     """
 
     def __init__(
@@ -124,9 +121,9 @@ class Meter:
         return Clocks(time.perf_counter(), cpu_s, executors_s, threads, stage, requests)
 
     def reading(self) -> Clocks:
-        """The clocks now. It can be taken within a step, by another thread, to split the step's cost.
+        """The clocks now. Another thread can read them within a step, to split the step's cost.
 
-        The CPU of executors is then that of their latest reports, which are up to a second old.
+        The CPU of executors comes from their latest reports, which are up to a second old.
         """
         at_s, cpu_s = time.perf_counter(), self._process_cpu_s()
         executors_s = self._executors.latest_s() if self._executors else None
@@ -166,10 +163,7 @@ class Meter:
         return Cost(last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s, requests=requests)
 
     def executors_memory_bytes(self) -> int | None:
-        """The memory that executors have by configuration, at the largest number of them seen.
-
-        None where tasks run in the driver.
-        """
+        """The configured memory of the largest number of executors seen; None if tasks run in the driver."""
         if self._is_local:
             return None
         return self._executors_count * executor_memory_bytes(self._spark_conf)
@@ -207,9 +201,8 @@ def _background_cpu_s(
 def _stages_cpu_ns(store: Any, stages: Iterable[int]) -> int:
     """CPU of all attempts of the stages; 0 for a stage that was planned and never ran."""
     defaults = [getattr(store, f"stageData$default${position}")() for position in range(2, 6)]
-    found = (store.stageData(stage, *defaults) for stage in stages)
     return sum(
         int(attempts.apply(number).executorCpuTime())
-        for attempts in found
+        for attempts in (store.stageData(stage, *defaults) for stage in stages)
         for number in range(attempts.size())
     )

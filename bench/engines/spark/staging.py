@@ -1,7 +1,7 @@
-"""Files between the machine of the driver and the tasks: change logs to read, dumps to check.
+"""Exchanges files between the driver's machine and the tasks: change logs to read, dumps to check.
 
-By default both see the same folders. Executors on other machines do not: for them files go through a folder
-that every machine reaches by Hadoop (`[spark] staging`).
+By default both see the same folders. Executors on other machines do not: their files go through a folder that
+every machine reaches by Hadoop (`[spark] staging`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +17,6 @@ from bench.engines.spark.session import file_system, has_file_system, java_class
 from bench.errors import EngineError
 
 STAGED = "staged files"  # as a journal names them
-
-
 _OPENED: dict[SparkContext, "Staging"] = {}
 
 
@@ -31,7 +29,7 @@ def staging_of(spark: SparkSession) -> "Staging":
 def opened_staging(spark: SparkSession, folder: str | None, journal: Journal | None) -> Iterator[None]:
     """The staging of a session, noted in the journal until it is removed. Raises EngineError.
 
-    The folder is not passed on as a setting of Spark: whoever sets that would choose what is deleted here.
+    The folder is deliberately no setting of Spark, since it is deleted at the end.
     """
     staging = Staging(spark, folder)
     if journal is not None:
@@ -56,10 +54,12 @@ class Staging:
         self._spark = spark
         self.folder = folder
         self._staged: dict[Path, str] = {}
-        if self.folder is not None and not has_file_system(spark, self.folder):
+        if folder is not None and not has_file_system(spark, folder):
             raise EngineError(
-                f"spark.staging: Hadoop has no file system for {self.folder}; choose a path that it has one "
-                "for, or add one to spark.jars"
+                f"Hadoop has no file system for {folder}; choose a path that it has one for, or add the file "
+                "system to spark.jars",
+                code="unsupported",
+                path="spark.staging",
             )
 
     def readable(self, files: Sequence[Path]) -> list[str]:

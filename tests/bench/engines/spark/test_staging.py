@@ -1,8 +1,8 @@
 import pytest
+from refused import refused
 
 from bench.engines.journal import Journal
 from bench.engines.spark.staging import STAGED, Staging, opened_staging, staging_of
-from bench.errors import EngineError
 
 pytestmark = pytest.mark.spark
 
@@ -55,5 +55,5 @@ def test_what_is_staged_is_noted_until_it_is_removed(spark, file, tmp_path):
 
 
 def test_a_location_that_hadoop_does_not_know_is_an_error(spark):
-    with pytest.raises(EngineError, match="nosuch://host/x"):
+    with refused("unsupported", "spark.staging"):
         Staging(spark, "nosuch://host/x")
