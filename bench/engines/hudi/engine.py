@@ -5,12 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812  the field's usual name
+from pyspark.sql import functions as F  # noqa: N812
 
 from bench.engines import runtime
 from bench.engines.contract import TABLE_ID, EngineSettings, InlineCompaction, TableSpec, Tag, Version
 from bench.engines.hudi.folder import TableFolder
-from bench.engines.hudi.ledger import PLANNING, HudiLedger
+from bench.engines.hudi.ledger import NOT_SCHEDULED, PLANNING, HudiLedger
 from bench.engines.hudi.scan import reader
 from bench.engines.hudi.services import Scheduled, Services
 from bench.engines.hudi.state import HudiReader
@@ -29,10 +29,7 @@ from bench.engines.spark.engine import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
-from bench.engines.spark.session import (
-    file_system,
-    sql_text,
-)
+from bench.engines.spark.session import file_system, sql_text
 from bench.engines.tickets import Staged
 from bench.results.values import Cost
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -42,7 +39,7 @@ from strategies.plan import Action, Native
 
 
 class HudiEngine(FolderEngine[Scheduled]):
-    """One Hudi table in a folder of its own. Hudi creates it with its first commit."""
+    """Hudi creates the table with its first commit."""
 
     capabilities = CAPABILITIES
     format_name = NAME
@@ -60,9 +57,9 @@ class HudiEngine(FolderEngine[Scheduled]):
         self._is_registered = False
 
     def _register(self) -> None:
-        """Make the table and its read-optimised view known to queries, once its first commit is there.
+        """Create the names by which queries read the table, once its first commit exists.
 
-        A COPY_ON_WRITE table has no such view: its files are what that would show.
+        A COPY_ON_WRITE table has no read-optimised view of its own, because it has base files only.
         """
         if self._is_registered or self._ledger.version is None:
             return
@@ -85,7 +82,7 @@ class HudiEngine(FolderEngine[Scheduled]):
         self._write(marked, "upsert", tag)
 
     def _with_hudi_columns(self, rows: DataFrame, is_deleted: str) -> DataFrame:
-        """The rows with the mark of deleted ones, and days as Hudi's strategies read them."""
+        """Adds the mark of deleted rows, and writes days as Hudi's strategies read them."""
         if DAY_COLUMN in rows.columns:
             rows = rows.withColumn(DAY_COLUMN, F.translate(DAY_COLUMN, "-", "/"))
         return rows.withColumn(IS_DELETED, F.expr(is_deleted))
@@ -119,7 +116,7 @@ class HudiEngine(FolderEngine[Scheduled]):
         if action.command in METADATA_COMMANDS:
             self._services.maintain(action)
         elif prepared is None:
-            raise ValueError("a table service has to be scheduled before it is executed")
+            raise ValueError(NOT_SCHEDULED)
         elif prepared.instant is not None:
             self._services.execute(action, prepared.instant, self._spec.target_file_size_bytes)
         return None
@@ -154,7 +151,6 @@ class HudiEngine(FolderEngine[Scheduled]):
 
 @contextmanager
 def open_hudi(settings: EngineSettings) -> Iterator[HudiEngine]:
-    """An engine with its own Spark session; both end with the block."""
     jars = runtime.jars(NAME, settings.versions)
     with measured_session(settings, jars, session_conf()) as (spark, meter):
         yield HudiEngine(spark, meter, settings.folder / "warehouse", settings.table)

@@ -1,4 +1,4 @@
-"""Which rules suit a Hudi table. Hudi checks most of it as well, but when a table service runs."""
+"""Which rules work on a Hudi table. Hudi checks most of this too, but only when a table service runs."""
 
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read, keys_of
@@ -28,12 +28,12 @@ _NO_DELAY = 'set the delay of the rule, or compaction_delay, to "0s"'
 
 
 def rule_problem(spec: TableSpec, rule: Rule) -> str | None:
-    """Why a rule, with its delay, cannot work on a table; None if it can."""
+    """Why a rule, with its delay, cannot work on a table."""
     problem = _planner_problem(spec, rule)
     if problem is None and isinstance(rule.trigger, HUDI_TRIGGERS) and not is_merge_on_read(spec):
         return (
-            "follows from a trigger that counts delta commits, which a COPY_ON_WRITE table does not have: "
-            'use the trigger "every" or "after_commits"'
+            "its trigger counts delta commits, and a COPY_ON_WRITE table has none: use the trigger "
+            '"every" or "after_commits"'
         )
     return problem
 
@@ -47,19 +47,19 @@ def _planner_problem(spec: TableSpec, rule: Rule) -> str | None:
             )
         case Compaction() if compacts_itself(spec):
             return (
-                "would compact a table whose commits compact by themselves, with options of their own: set "
+                "compacts a table whose commits already compact it, with other options: set "
                 f"{INLINE_COMPACTION} to false, or leave the rule out"
             )
         case Compaction() as planner:
             return compaction_problem(spec, planner)
         case LogCompaction() if rule.delay_ms:
             return (
-                "has a delay, and Hudi drops a log compaction that is pending when a compaction of the same "
-                f"file slices is planned: {_NO_DELAY}"
+                "has a delay, and Hudi drops a pending log compaction when it plans a compaction of the same "
+                f"file slices: {_NO_DELAY}"
             )
         case Clustering() if keys_of(spec).index == "bucket":
             return (
-                "makes new file groups, and a table with a bucket index has a fixed number of them: set "
+                "makes new file groups, and a bucket index has a fixed number of them: set "
                 'table.index = "simple", or leave the rule out'
             )
         case Clustering() if rule.delay_ms:
@@ -72,22 +72,22 @@ def _planner_problem(spec: TableSpec, rule: Rule) -> str | None:
 
 
 def compacts_itself(spec: TableSpec) -> bool:
-    """Whether commits of a table may compact it (inline compaction)."""
+    """Whether commits may compact the table (inline compaction)."""
     return parse_boolean(spec.properties.get(INLINE_COMPACTION, "false"))
 
 
 def compaction_problem(spec: TableSpec, planner: Compaction) -> str | None:
-    """Why a MERGE_ON_READ table cannot be compacted by a strategy; None if it can."""
+    """Why a planner cannot compact a MERGE_ON_READ table."""
     names = names_of(planner.strategy)
     if reads_dates(planner.strategy) and spec.partitioning.by != "day":
         return (
-            f"strategy {planner.strategy!r} chooses partitions by their dates, and the table has none: set "
-            'table.partitioning = "day", or take another strategy'
+            f"strategy {planner.strategy!r} selects partitions by date, and the table is not partitioned by "
+            'day: set table.partitioning = "day", or use another strategy'
         )
     if DayBased.__name__ in names and uses_today(planner.strategy):
         return (
-            f"strategy {planner.strategy!r} reads {TARGET_PARTITIONS} both as a number of partitions "
-            f"({DayBased.__name__}) and as a number of days: leave one of the strategies out"
+            f"strategy {planner.strategy!r} uses {TARGET_PARTITIONS} both as a number of partitions "
+            f"({DayBased.__name__}) and as a number of days: leave out one of the strategies"
         )
     if PartitionRegexBased.__name__ in names and PARTITION_REGEX not in planner.options:
         return f'strategy {planner.strategy!r} needs the option {PARTITION_REGEX}, such as "^2026/01/"'
@@ -95,14 +95,11 @@ def compaction_problem(spec: TableSpec, planner: Compaction) -> str | None:
 
 
 def options_problem(planner: Compaction) -> str | None:
-    """Why the options of a compaction cannot be meant as they are, though Hudi takes them; None if they can.
-
-    Hudi passes over options that its strategy does not read, and with a target of 0 plans nothing.
-    """
+    """Refuses options without effect: Hudi ignores some, and plans nothing for a target of 0."""
     idle = without_effect(planner.options, planner.strategy)
     if idle:
-        return f"strategy {planner.strategy!r} does not read {', '.join(idle)}: leave that out"
+        return f"strategy {planner.strategy!r} ignores {', '.join(idle)}: leave it out"
     target_mib = compaction_settings(compaction_texts(planner.options), today=None).target_io_mib
     if target_mib <= 0:
-        return f"{TARGET_IO} = {target_mib} lets no file slice be compacted: set it to a number of MiB > 0"
+        return f"{TARGET_IO} = {target_mib} excludes every file slice: set it to a number of MiB > 0"
     return None

@@ -1,4 +1,4 @@
-"""Apache Hudi as a format: the keys of its tables, and what its engines can do."""
+"""The `Format` of Apache Hudi."""
 
 from collections.abc import Mapping
 
@@ -39,7 +39,7 @@ def _writing_needs(keys: HudiKeys, upsert_mode: str | None) -> frozenset[str]:
 
 
 def _layout(spec: CommitSpec, settings: Mapping[str, str]) -> CommitLayout:
-    """Whether a commit adds base files or log files, and how many, depends on the file groups there are."""
+    """Unknown: the files of a commit depend on the file groups of the table."""
     return CommitLayout(None, None)
 
 
@@ -85,11 +85,11 @@ FORMAT = Format(
         needs=_writing_needs,
         layout=_layout,
         metadata_bytes_per_commit=30_000,
-        files_refused="has no effect on a Hudi table, whose index chooses the file groups that a commit "
-        "writes to: leave it out, and set table.index_buckets, or with a simple index "
+        files_refused="has no effect on a Hudi table, because its index chooses the file groups of a commit: "
+        "leave it out, and set table.index_buckets, or with a simple index "
         "hoodie.copyonwrite.insert.split.size",
-        moves_refused="the indexes that a Hudi table can have here look for a key in its new partition "
-        "alone, so that the old row would stay",
+        moves_refused="the supported indexes of Hudi look for a key in its new partition only, so the old "
+        "row would stay",
     ),
     engines=Engines(
         planning=PLANNING,

@@ -1,4 +1,4 @@
-"""Compactions that commits of a Hudi table run by themselves, by the table's own options.
+"""Compactions that commits of a Hudi table run, configured by the table's own options.
 
 Source: BaseHoodieTableServiceClient.runTableServicesInline of Hudi 1.2.0.
 """
@@ -37,27 +37,26 @@ _TRIGGERS: Mapping[str, Callable[[int, int], Trigger]] = {
 
 
 def inline_rule(properties: Mapping[str, str]) -> Rule | None:
-    """When commits compact, and how; None if they do not. Raises ValueError for what Hudi would reject."""
+    """When and how commits compact, None if they do not. Raises ValueError for options that Hudi rejects."""
     if not parse_boolean(properties.get(INLINE_COMPACTION, "false")):
         return None
-    named = properties.get(TRIGGER, "NUM_COMMITS")
-    if named not in _TRIGGERS:
-        raise ValueError(f"{TRIGGER}={named!r} must be one of {', '.join(_TRIGGERS)}")
+    trigger = properties.get(TRIGGER, "NUM_COMMITS")
+    if trigger not in _TRIGGERS:
+        raise ValueError(f"{TRIGGER}={trigger!r} must be one of {', '.join(_TRIGGERS)}")
     commits = int_property(properties, COMMITS, DEFAULT_COMMITS)
     elapsed_ms = 1000 * int_property(properties, SECONDS, DEFAULT_ELAPSED_MS // 1000)
-    return Rule(_TRIGGERS[named](commits, elapsed_ms), inline_compaction(properties))
+    return Rule(_TRIGGERS[trigger](commits, elapsed_ms), inline_compaction(properties))
 
 
 def inline_compaction(properties: Mapping[str, str]) -> Compaction:
-    """What commits plan once they compact. Raises ValueError for what Hudi would reject."""
     options = {name: text for name, text in properties.items() if name in COMPACTION_OPTIONS}
     return Compaction(properties.get(STRATEGY, DEFAULT_STRATEGY), options)
 
 
 def is_not_serializable(names: str) -> bool:
-    """Whether Hudi's client for Spark fails with "Task not serializable" on strategies of these names.
+    """Whether Hudi's client for Spark fails with "Task not serializable" on these strategies.
 
-    It sends the strategy to Spark's tasks, and one of them has a field that Java cannot serialize (Hudi
+    It sends the strategy to Spark's tasks, and one strategy has a field that Java cannot serialize (Hudi
     1.2.0).
     """
-    return any(each.rpartition(".")[2].strip().startswith(NOT_SERIALIZABLE) for each in names.split(","))
+    return any(name.rpartition(".")[2].strip().startswith(NOT_SERIALIZABLE) for name in names.split(","))

@@ -1,4 +1,4 @@
-"""The ledger of a Hudi table, and the rules by which its plans are judged."""
+"""The ledger of a Hudi table, and the rules for its plans."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,9 +10,11 @@ from strategies.hudi.files import BaseFile, HudiState, Instant, LogFile, Pending
 from strategies.hudi.preview import preview_action
 from strategies.plan import Action, Native
 
+NOT_SCHEDULED = "a table service has to be scheduled before it is executed"
+
 
 def _is_scheduled(action: Action) -> bool:
-    """Whether Hudi writes a plan for it when it is scheduled, which names its files."""
+    """Whether scheduling the action writes a plan that names its files."""
     return isinstance(action, Native) and action.command not in METADATA_COMMANDS
 
 
@@ -21,7 +23,7 @@ PLANNING = Planning(preview_action, is_staged=_is_scheduled)
 
 
 class HudiLedger(Ledger[BaseFile, LogFile, HudiState]):
-    """A ledger that also has the timeline, and the file groups in pending plans; its owner sets both."""
+    """A ledger with the timeline and the file groups in pending plans; its owner sets both."""
 
     def __init__(
         self,

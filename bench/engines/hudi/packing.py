@@ -1,4 +1,4 @@
-"""How the new rows of a commit are packed into base files, by the options of a Hudi table.
+"""The options of a Hudi table that determine how new rows are packed into base files.
 
 Source: HoodieCompactionConfig and UpsertPartitioner of Hudi 1.2.0.
 """
@@ -12,18 +12,17 @@ SMALL_FILE_LIMIT = "hoodie.parquet.small.file.limit"
 AUTO_SPLIT = "hoodie.copyonwrite.insert.auto.split"
 SPLIT_ROWS = "hoodie.copyonwrite.insert.split.size"
 ROW_BYTES = "hoodie.copyonwrite.record.size.estimate"
-_SMALL_RATIO = 5 / 6  # Hudi's own small.file.limit to its max.file.size, 100 to 120 MiB
+_SMALL_RATIO = 5 / 6  # Hudi's default of small.file.limit (100 MiB) to max.file.size (120 MiB)
 _DEFAULT_SPLIT_ROWS = 500_000
 _DEFAULT_ROW_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The limits by which new rows go into base files.
+    """Base files below `small_file_bytes` (0: none) get new rows up to `max_file_bytes`.
 
-    Base files below `small_file_bytes` get new rows until they have `max_file_bytes`; with a limit of 0 none
-    does. A new file gets `split_rows`; None is as many as make `max_file_bytes`. A row counts as
-    `first_row_bytes` until a commit tells.
+    A new file gets `split_rows`, or with None as many as make `max_file_bytes`. A row is taken for
+    `first_row_bytes` until commits allow an estimate.
     """
 
     max_file_bytes: int
@@ -33,7 +32,7 @@ class Packing:
 
 
 def packing(properties: Mapping[str, str], max_file_bytes: int) -> Packing:
-    """The packing of a table. Raises ValueError for what Hudi would reject or never end with."""
+    """Raises ValueError for options that Hudi rejects, or with which it would not terminate."""
     is_automatic = parse_boolean(properties.get(AUTO_SPLIT, "true"))
     split_rows = _number(properties, SPLIT_ROWS, _DEFAULT_SPLIT_ROWS, 1)
     return Packing(
@@ -45,7 +44,7 @@ def packing(properties: Mapping[str, str], max_file_bytes: int) -> Packing:
 
 
 def default_small_file_bytes(max_file_bytes: int) -> int:
-    """Below which a base file is small; in the ratio of Hudi's own defaults. Hudi reads it as an int."""
+    """In the ratio of Hudi's own defaults. Hudi reads it as an int."""
     return min(round(max_file_bytes * _SMALL_RATIO), MAX_INT)
 
 

@@ -1,7 +1,7 @@
-"""Which options of a Hudi table are refused before a run, and with which values.
+"""The options of a Hudi table that are refused before a run.
 
-Hudi does not check their names: it passes over one that it does not know. `options.txt` has every name, and
-every beginning of names (it ends in a dot), that is a constant of a class in hudi-spark3.5-bundle_2.12 1.2.0.
+Hudi ignores unknown names. `options.txt` lists the names, and the prefixes (ending in a dot) of names, that
+are constants of classes in hudi-spark3.5-bundle_2.12 1.2.0.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,9 @@ from strategies.java_values import parse_boolean
 from strategies.names import near_name
 
 _PREFIX = "hoodie."
-_OTHER_JARS = ("hoodie.aws.", "hoodie.gcp.", "hoodie.datahub.")  # of modules that are not in this jar
+_OTHER_JARS = ("hoodie.aws.", "hoodie.gcp.", "hoodie.datahub.")  # prefixes of modules in other jars
 _LATER = "inline = true and a delay"
-# Services that commits would run by themselves, whose cost would go unnoticed within that of the commit, and
-# what runs them here.
+# Services that commits would run, so that their cost would be part of the commit's; with their replacement.
 _SERVICES: Mapping[str, str] = {
     "hoodie.compact.schedule.inline": f"a rule with the planner {Command.COMPACTION}, {_LATER}",
     "hoodie.log.compaction.inline": f"a rule with the planner {Command.LOG_COMPACTION} and inline = true",
@@ -38,7 +37,7 @@ _OF_STREAMING_WRITES = frozenset({
     "hoodie.datasource.compaction.async.enable", "hoodie.datasource.clustering.async.enable",
 })  # fmt: skip
 _TTL = "hoodie.partition.ttl.inline"
-# What every table here has alike, or what the stream decides.
+# The same for all tables, or determined by the stream.
 _FIXED = frozenset({
     "hoodie.base.path", "hoodie.table.name", "hoodie.table.version", "hoodie.write.table.version",
     "hoodie.table.base.file.format", "hoodie.timeline.path", "hoodie.timeline.history.path",
@@ -46,19 +45,18 @@ _FIXED = frozenset({
     "hoodie.datasource.write.partitionpath.field", "hoodie.datasource.write.keygenerator.class",
     "hoodie.record.merge.mode",
 })  # fmt: skip
-# What a service is told by the rule that plans it. As properties they would reach Hudi's planners alone, and
-# neither forecasts nor simulations.
+# Rules set these for the services they plan. As properties they would not reach forecasts and simulations.
 _OF_RULES = frozenset({*CLUSTERING_OPTIONS, *LOG_COMPACTION_OPTIONS, *COMPACTION_OPTIONS})
 _BY_CLOCK = ("TIME_ELAPSED", "NUM_AND_TIME", "NUM_OR_TIME")
 
 
 def property_problem(spec: TableSpec) -> tuple[str, str] | None:
-    """The first option of a table that cannot work, and why; None if there is none."""
+    """The first option that cannot work, and why."""
     for name, value in spec.properties.items():
         problem = value_problem(name, value)
         if problem is None and name in _OF_RULES - _read_by_commits(spec):
             problem = (
-                "is an option of a table service: set it in the options of the rule that plans the service"
+                "is an option of a table service: set it as an option of the rule that plans the service"
             )
         if problem is not None:
             return name, problem
@@ -66,7 +64,6 @@ def property_problem(spec: TableSpec) -> tuple[str, str] | None:
 
 
 def _read_by_commits(spec: TableSpec) -> frozenset[str]:
-    """The options of services that commits of the table read."""
     return frozenset(COMPACTION_OPTIONS) if compacts_itself(spec) else frozenset()
 
 
@@ -81,24 +78,21 @@ def _inline_problem(spec: TableSpec) -> tuple[str, str] | None:
 
 
 def value_problem(name: str, value: str) -> str | None:
-    """Why an option cannot have a value; None for a sound one, and for any option that is not read here."""
+    """Why an option cannot have a value. Options that nothing here depends on are not checked."""
     unknown = unknown_option(name)
     if unknown is not None:
         return unknown
     if name in _OF_STREAMING_WRITES and parse_boolean(value):
-        return (
-            "has an effect on streaming writes alone, and commits here are batches: leave it out, and add a "
-            "rule with a delay"
-        )
+        return "only affects streaming writes, and commits here are batches: use a rule with a delay instead"
     if name in _SERVICES and parse_boolean(value):
         return (
-            "would have commits run a table service whose cost could not be told from their own: leave it "
-            f"out, and add {_SERVICES[name]}"
+            "makes commits run a table service, whose cost cannot be separated from theirs: leave it out "
+            f"and add {_SERVICES[name]}"
         )
     if name in _FIXED:
-        return "is the same for every table that is written here: leave it out"
+        return "has a fixed value: leave it out"
     if name == _TTL and parse_boolean(value):
-        return "would have commits drop partitions, which is not supported: leave it out"
+        return "makes commits drop partitions, which is not supported: leave it out"
     try:
         inline_rule({INLINE_COMPACTION: "true", name: value})
         packing({name: value}, max_file_bytes=1)
@@ -106,31 +100,29 @@ def value_problem(name: str, value: str) -> str | None:
         return str(error).removeprefix(f"{name}={value!r} ").removeprefix(f"{name}={value} ")
     if name == TRIGGER and value in _BY_CLOCK:
         return (
-            "goes by the real clock, while the stream has a clock of its own: leave it out, and add a rule "
-            f"with the trigger hudi.{value.lower()} and inline = true"
+            "uses the real clock instead of scenario time: leave it out, and add a rule with the trigger "
+            f"hudi.{value.lower()} and inline = true"
         )
     if name == STRATEGY and uses_today(value):
         return (
-            "chooses by the real date, while the stream has dates of its own: leave it out, and add a rule "
-            f"with the trigger hudi.num_commits, the planner {Command.COMPACTION} and inline = true"
+            "uses the real date instead of the dates of the stream: leave it out, and add a rule with the "
+            f"trigger hudi.num_commits, the planner {Command.COMPACTION} and inline = true"
         )
     return None
 
 
 @cache
 def known_options() -> frozenset[str]:
-    """All names, and beginnings of names."""
     text = Path(__file__).with_name("options.txt").read_text(encoding="utf-8")
     return frozenset(text.split())
 
 
 def unknown_option(name: str) -> str | None:
-    """What is wrong with the name of an option; None for one of Hudi's, or of something else than Hudi."""
+    """Refuses a name that begins with "hoodie." and is not one of Hudi's."""
     known = known_options()
-    if not name.startswith(_PREFIX) or name in known:
+    prefixes = tuple(option for option in known if option.endswith("."))
+    if not name.startswith(_PREFIX) or name in known or name.startswith((*_OTHER_JARS, *prefixes)):
         return None
-    if name.startswith((*_OTHER_JARS, *(each for each in known if each.endswith(".")))):
-        return None
-    near = near_name(name, (each for each in known if not each.endswith(".")))
+    near = near_name(name, known.difference(prefixes))
     hint = f'did you mean "{near}"?' if near else "leave it out"
-    return f"is not an option of Hudi 1.2, which would pass over it: {hint}"
+    return f"is not an option of Hudi 1.2, which would ignore it: {hint}"

@@ -1,4 +1,4 @@
-"""What a scan of a Hudi table had to open: base files by Spark's scan, log files by the slices it got."""
+"""The files that a query of a Hudi table opens: base files of Spark's scans, log files of their slices."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,6 @@ _WITH_SLICES = "HoodiePartitionFileSliceMapping"
 
 
 def reader(spark: SparkSession) -> ScanReader:
-    """How Hudi's tables are read in a session."""
     return ScanReader(_list_files, partial(_work, java_class(spark, "org.apache.hudi.common.fs.FSUtils")))
 
 
@@ -25,7 +24,7 @@ def _list_files(scan: Scan) -> None:
 
 
 def _work(names: Any, scans: tuple[Scan, ...]) -> ScanWork:
-    """The work of a query; unknown (None) if it reads by another node, or by a scan not planned by Hudi."""
+    """Unknown if the query reads by another node, or by a scan that Hudi has not planned."""
     bases, logs = list[int](), list[int]()
     for scan in scans:
         if scan.kind in READS_NOTHING:
@@ -38,17 +37,17 @@ def _work(names: Any, scans: tuple[Scan, ...]) -> ScanWork:
 
 
 def _add_files(directory: Any, names: Any, bases: list[int], logs: list[int]) -> None:
-    """Add the bytes of the files of one partition. The files of a scan stand for their slices."""
+    """Add the bytes of the files of one partition. A file of a scan represents its slice."""
     slices = directory.values()
     has_slices = slices.getClass().getSimpleName().endswith(_WITH_SLICES)
     files = directory.files()
     for index in range(files.size()):
         file = files.apply(index)
-        found = slices.getSlice(names.getFileId(file.getPath().getName())) if has_slices else None
-        if found is None or not found.isDefined():
+        own = slices.getSlice(names.getFileId(file.getPath().getName())) if has_slices else None
+        if own is None or not own.isDefined():
             bases.append(int(file.getLen()))
             continue
-        merged = found.get()
+        merged = own.get()
         if merged.getBaseFile().isPresent():
             bases.append(int(merged.getBaseFile().get().getFileSize()))
         of_logs = merged.getLogFiles().iterator()

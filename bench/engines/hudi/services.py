@@ -1,4 +1,4 @@
-"""Hudi's table services on a real table, by the client that its writers and procedures use."""
+"""Hudi's table services on a real table, run by the client that its writers and procedures use."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ _HUDI = "org.apache.hudi"
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A plan on the timeline, by the time of its request; None if there was nothing to plan."""
+    """The instant of a plan on the timeline; None if there was nothing to plan."""
 
     instant: str | None
 
 
 class Services:
-    """Runs the services of one table that is written with `options`; `schema` gives its Avro schema."""
+    """The services of one table that is written with `options`; `schema` returns its Avro schema."""
 
     def __init__(
         self, spark: SparkSession, location: str, schema: Callable[[], str], options: Mapping[str, str]
@@ -35,19 +35,19 @@ class Services:
         self._schema, self._options = schema, options
 
     def schedule(self, action: Native, target_bytes: int) -> Scheduled:
-        """Have Hudi plan a service, whatever its own trigger would say."""
+        """Make Hudi plan a service, regardless of its own trigger."""
         client = self._client(service_options(action, target_bytes))
         try:
             if is_planned_by_the_driver(action):
                 return self._plan_here(client)
             nothing = java_class(self._spark, f"{_HUDI}.common.util.Option").empty()
-            found = _SCHEDULES[Command(action.command)](client, nothing)
-            return Scheduled(str(found.get()) if found.isPresent() else None)
+            instant = _SCHEDULES[Command(action.command)](client, nothing)
+            return Scheduled(str(instant.get()) if instant.isPresent() else None)
         finally:
             client.close()
 
     def _plan_here(self, client: Any) -> Scheduled:
-        """Have Hudi's own class plan a compaction without Spark's tasks."""
+        """Make Hudi's own class plan a compaction without Spark's tasks."""
         spark, config = self._spark, client.getConfig()
         context = java_class(spark, f"{_HUDI}.client.common.HoodieSparkEngineContext")(spark._jsc)
         table = java_class(spark, f"{_HUDI}.table.HoodieSparkTable").create(config, context)
@@ -55,17 +55,14 @@ class Services:
         planner = java_class(spark, f"{_HUDI}.table.action.compact.ScheduleCompactionActionExecutor")
         nothing = java_class(spark, f"{_HUDI}.common.util.Option").empty()
         kind = java_class(spark, f"{_HUDI}.common.model.WriteOperationType").COMPACT
-        found = planner(self._local_context(), config, table, instant, nothing, kind).execute()
-        return Scheduled(instant if found.isPresent() else None)
-
-    def _local_context(self) -> Any:
-        """What Hudi's planners work with instead of Spark's tasks."""
-        conf = self._spark._jsc.hadoopConfiguration()
-        storage = java_class(self._spark, f"{_HUDI}.hadoop.fs.HadoopFSUtils").getStorageConf(conf)
-        return java_class(self._spark, f"{_HUDI}.common.engine.HoodieLocalEngineContext")(storage)
+        conf = java_class(spark, f"{_HUDI}.hadoop.fs.HadoopFSUtils").getStorageConf(
+            spark._jsc.hadoopConfiguration()
+        )
+        without_tasks = java_class(spark, f"{_HUDI}.common.engine.HoodieLocalEngineContext")(conf)
+        plan = planner(without_tasks, config, table, instant, nothing, kind).execute()
+        return Scheduled(instant if plan.isPresent() else None)
 
     def execute(self, action: Native, instant: str, target_bytes: int) -> None:
-        """Execute what was planned at an instant, and commit it."""
         client = self._client(service_options(action, target_bytes))
         try:
             _EXECUTIONS[Command(action.command)](client, instant)
@@ -73,7 +70,6 @@ class Services:
             client.close()
 
     def maintain(self, action: Native) -> None:
-        """Clean or archive."""
         client = self._client(maintenance_options(action))
         try:
             if action.command == Command.CLEAN:
@@ -98,13 +94,13 @@ def is_planned_by_the_driver(action: Native) -> bool:
 
 
 def service_options(action: Native, target_bytes: int) -> dict[str, str]:
-    """The options with which Hudi plans and executes a service. Raises ValueError on a bad one."""
+    """Raises ValueError for an invalid option."""
     match Command(action.command):
         case Command.COMPACTION:
             names = action.arguments["strategy"]
             return {
                 TRIGGER: "NUM_COMMITS",
-                COMMITS: "0",  # our trigger has fired
+                COMMITS: "0",  # due at once, since our trigger has fired
                 STRATEGY: class_names(names),
                 **action.options,
                 **shifted_days(action.options, action.arguments.get("today"), datetime.now(UTC).date()),
@@ -118,10 +114,10 @@ def service_options(action: Native, target_bytes: int) -> dict[str, str]:
 
 
 def shifted_days(options: Mapping[str, str], today: str | None, real_today: date) -> dict[str, str]:
-    """The number of days that makes Hudi's clock choose as if it were `today`; nothing if that is not given.
+    """The number of days with which Hudi chooses on `real_today` as if on `today`; empty without `today`.
 
-    BoundedPartitionAware and its complement keep or leave the last N days of the calendar, not of the
-    scenario. DayBased counts partitions by the same option, whatever the day, so the two do not mix.
+    BoundedPartitionAware and its complement count the last N days of the calendar. DayBased uses the same
+    option as a number of partitions, so the two cannot be combined.
     """
     if today is None:
         return {}
@@ -130,16 +126,15 @@ def shifted_days(options: Mapping[str, str], today: str | None, real_today: date
 
 
 def maintenance_options(action: Native) -> dict[str, str]:
-    """The options of cleaning and archiving."""
-    given = action.arguments
+    arguments = action.arguments
     if action.command == Command.CLEAN:
         return {
             "hoodie.clean.policy": "KEEP_LATEST_COMMITS",
-            "hoodie.clean.commits.retained": given["retain_commits"],
+            "hoodie.clean.commits.retained": arguments["retain_commits"],
         }
     return {
-        "hoodie.keep.min.commits": given["min_commits"],
-        "hoodie.keep.max.commits": given["max_commits"],
+        "hoodie.keep.min.commits": arguments["min_commits"],
+        "hoodie.keep.max.commits": arguments["max_commits"],
         "hoodie.clean.commits.retained": "1",  # has to be below hoodie.keep.min.commits
     }
 

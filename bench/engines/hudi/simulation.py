@@ -15,8 +15,6 @@ from bench.engines.simulated.engine import SimulatedEngine
 def simulated_table(
     spec: TableSpec, coefficients: HudiCoefficients, cores: Cores
 ) -> SimulatedEngine[Scheduled]:
-    """An engine for one simulated Hudi table."""
-
     def make_model() -> HudiTableModel:
         ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
         return HudiTableModel(spec, coefficients, cores, ledger)
@@ -26,6 +24,6 @@ def simulated_table(
 
 @contextmanager
 def open_simulated_hudi(settings: EngineSettings) -> Iterator[SimulatedEngine[Scheduled]]:
-    """An engine for one table. Raises ScenarioError if the coefficients file is invalid."""
+    """Raises ScenarioError if the coefficients file is invalid."""
     coefficients = hudi_coefficients(settings.coefficients)
     yield simulated_table(settings.table, coefficients, settings.cores)

@@ -1,8 +1,8 @@
 """The files of the latest file slices of a Hudi table, from its listing and its timeline.
 
 A log file belongs to the slice of the latest base file that was requested before the log file's own commit
-completed; up to table version 6 it is named after the base file instead, or after the compaction that is to
-make it. Files of writes that have not completed do not count, nor do file groups that were replaced.
+completed. Up to table version 6 it has the instant of the base file in its name, or of the compaction that
+will write the base file. Files of incomplete writes and of replaced file groups do not count.
 
 Source: HoodieFileGroup and AbstractTableFileSystemView of Hudi 1.2.0, and the technical specification, "File
 naming".
@@ -21,8 +21,6 @@ _LOG = re.compile(r"\.(?P<file_id>.+)_(?P<instant>\d+)\.log\.\d+(?:_\d+-\d+-\d+)
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A base file or a log file, and the instant that wrote it."""
-
     path: str
     group: FileGroupId
     instant: str
@@ -31,9 +29,9 @@ class StoredFile:
 
 
 def stored_files(listing: Listing) -> Iterator[StoredFile]:
-    """All base files and log files, live or not, by the markers of partitions.
+    """All base files and log files, live or not, in folders with a partition marker.
 
-    The metadata table has partitions of its own, in the metadata folder.
+    The metadata folder has such folders too, of the metadata table, which are left out.
     """
     partitions = {
         path.rpartition("/")[0]
@@ -42,10 +40,10 @@ def stored_files(listing: Listing) -> Iterator[StoredFile]:
     }
     for path, size_bytes in listing.sizes.items():
         partition, _, name = path.rpartition("/")
-        found = _BASE.fullmatch(name) or _LOG.fullmatch(name)
-        if found is not None and partition in partitions:
-            group = FileGroupId(partition, found["file_id"])
-            yield StoredFile(path, group, found["instant"], found.re is _LOG, size_bytes)
+        parts = _BASE.fullmatch(name) or _LOG.fullmatch(name)
+        if parts is not None and partition in partitions:
+            group = FileGroupId(partition, parts["file_id"])
+            yield StoredFile(path, group, parts["instant"], parts.re is _LOG, size_bytes)
 
 
 def latest_slices(
@@ -54,17 +52,16 @@ def latest_slices(
     is_completed: Callable[[StoredFile], bool],
     completion_of: Callable[[str], str],
 ) -> list[StoredFile]:
-    """The files of the latest slices. `completion_of` gives the time at which a completed instant ended."""
+    """`completion_of` returns the completion time of an instant."""
     by_group: dict[FileGroupId, list[StoredFile]] = {}
     for file in files:
         if file.group not in replaced and is_completed(file):
             by_group.setdefault(file.group, []).append(file)
-    return [file for own in by_group.values() for file in _latest(own, completion_of)]
+    return [file for group in by_group.values() for file in _latest(group, completion_of)]
 
 
-def _latest(files: Iterable[StoredFile], completion_of: Callable[[str], str]) -> Iterator[StoredFile]:
-    """The base file of the latest slice of one group, if it has one, and the log files since."""
-    files = list(files)
+def _latest(files: list[StoredFile], completion_of: Callable[[str], str]) -> Iterator[StoredFile]:
+    """The latest slice of one group: its base file, if there is one, and later log files."""
     base = max((file for file in files if not file.is_log), key=lambda file: file.instant, default=None)
     if base is not None:
         yield base
@@ -74,12 +71,11 @@ def _latest(files: Iterable[StoredFile], completion_of: Callable[[str], str]) ->
 
 
 def archived_instants(files: Iterable[StoredFile], active: Mapping[str, object]) -> frozenset[str]:
-    """The instants that wrote files and are not in the active timeline."""
     return frozenset(file.instant for file in files if file.instant not in active)
 
 
 def live_file(file: StoredFile, records: int | None) -> BaseFile | LogFile:
-    """A file as planners see it; `records` is None if its commits are not known."""
+    """`records` is None if the commits of the file are not known."""
     kind = LogFile if file.is_log else BaseFile
     group = file.group
     return kind(

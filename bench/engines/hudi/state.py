@@ -1,4 +1,4 @@
-"""The state of a Hudi table that an engine writes: its live files, and what each instant did to them."""
+"""The state of a Hudi table that an engine writes: live files, and their changes by each instant."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ LiveFile = BaseFile | LogFile
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The live files by key, the versions since the last reading, the timeline, and what is pending."""
+    """`live` is by key; `versions` are new since the last reading."""
 
     live: Mapping[str, LiveFile]
     versions: tuple[Version, ...]
@@ -36,7 +36,7 @@ class Reading:
 
 
 class HudiReader:
-    """Reads a table again and again: its listing each time, the files of each instant once."""
+    """Reads a table repeatedly: a listing each time, the files of each instant once."""
 
     def __init__(self, folder: TableFolder) -> None:
         self._folder, self._timeline = folder, TimelineFiles(folder)
@@ -53,27 +53,27 @@ class HudiReader:
         self.schema = ""  # of the table's rows in Avro, from the last write; "" before the first
 
     def requested(self, instant: str, at_ms: int) -> None:
-        """Note when an instant was requested, in scenario time; by default when it is seen first."""
+        """Note the scenario time of a request; by default it is the first reading with the instant."""
         self._requested_ms[instant] = at_ms
 
     def read(self, at_ms: int) -> Reading:
-        """The table as it is now."""
         listing = self._listed()
         instants = listing.instants
         if not instants:
             return Reading({}, (), (), {}, listing)
-        for each in instants:
-            self._requested_ms.setdefault(each.requested, at_ms)
-        new = [each for each in instants if each.completed and each.requested not in self._completed_ms]
-        new.sort(key=lambda each: each.completed or "")
-        versions = (*(self._version(each, at_ms) for each in new), *self._archived(instants, listing))
+        for instant in instants:
+            self._requested_ms.setdefault(instant.requested, at_ms)
+        done = [instant for instant in instants if instant.completed]
+        new = [instant for instant in done if instant.requested not in self._completed_ms]
+        new.sort(key=lambda instant: instant.completed or "")
+        versions = (*(self._version(instant, at_ms) for instant in new), *self._archived(instants, listing))
         self._files = self._live(listing)
-        timeline = tuple(self._instant(each) for each in instants if each.action in ACTIONS)
+        timeline = tuple(self._instant(instant) for instant in instants if instant.action in ACTIONS)
         groups = pending_groups((instant, self._plan_facts(instant)) for instant in instants)
         return Reading(self._files, versions, timeline, groups, listing)
 
     def _listed(self) -> Listing:
-        """A listing during which no instant was completed: another thread may complete one at any time."""
+        """Lists again if an instant was completed meanwhile, as another thread may do."""
         while True:
             completed_count = self._folder.completed_count()
             listing = self._folder.list()
@@ -81,10 +81,10 @@ class HudiReader:
                 return listing
 
     def _archived(self, instants: Iterable[InstantFiles], listing: Listing) -> Iterator[Version]:
-        """Archiving, which leaves no instant of its own: it moves the oldest ones into its history."""
-        now = {each.requested for each in instants}
-        gone = self._active - now
-        self._active = now
+        """A version for archiving, which has no instant of its own: the oldest ones move to the history."""
+        active = {instant.requested for instant in instants}
+        gone = self._active - active
+        self._active = active
         for instant in gone:
             self._requested_ms.pop(instant, None)
             self._completed_ms.pop(instant, None)
@@ -92,14 +92,12 @@ class HudiReader:
             self._planned.pop(instant, None)
         history = listing.history
         if gone:
-            new = {path: size for path, size in history.items() if path not in self._history}
-            yield Version(
-                None, "archive", Change(metadata_bytes=sum(new.values()), metadata_files_count=len(new))
-            )
+            new = [size_bytes for path, size_bytes in history.items() if path not in self._history]
+            yield Version(None, "archive", Change(metadata_bytes=sum(new), metadata_files_count=len(new)))
         self._history = frozenset(history)
 
     def _live(self, listing: Listing) -> dict[str, LiveFile]:
-        """The files of the latest slices; those that were there before are the same objects."""
+        """The files of the latest slices; known files stay the same objects."""
         completions = self._completions
         latest = latest_slices(
             stored_files(listing),
@@ -112,20 +110,20 @@ class HudiReader:
             for file in latest
         }
 
-    def _version(self, each: InstantFiles, at_ms: int) -> Version:
-        """A completed instant as a version; cleaning and the like only write metadata."""
-        self._completed_ms[each.requested] = at_ms
-        if each.completed is not None:
-            self._completions[each.requested] = each.completed
-        written = Change(metadata_bytes=each.size_bytes, metadata_files_count=each.files_count)
-        if each.action not in ACTIONS or each.completed is None:
-            return Version(None, each.action, written)
-        commit = self._timeline.commit(each)
-        self._commits[each.requested] = commit
+    def _version(self, instant: InstantFiles, at_ms: int) -> Version:
+        """The version of a completed instant; actions such as cleaning only write metadata."""
+        self._completed_ms[instant.requested] = at_ms
+        if instant.completed is not None:
+            self._completions[instant.requested] = instant.completed
+        written = Change(metadata_bytes=instant.size_bytes, metadata_files_count=instant.files_count)
+        if instant.action not in ACTIONS or instant.completed is None:
+            return Version(None, instant.action, written)
+        commit = self._timeline.commit(instant)
+        self._commits[instant.requested] = commit
         extra = commit.get("extraMetadata") or {}
         self.schema = extra.get("schema") or self.schema
         added = dict(self._added(commit))
-        removed = list(self._removed(each, commit))
+        removed = list(self._removed(instant, commit))
         change = Change(
             files_added_count=sum(is_base(path) for path in added),
             files_removed_count=sum(is_base(path) for path in removed),
@@ -134,14 +132,14 @@ class HudiReader:
             added_bytes=sum(added.values()),
             replaced_bytes=sum(self._files[path].size_bytes for path in removed),
         )
-        for path, size_bytes in added.items():  # a version of the same reading may replace them
+        for path, size_bytes in added.items():  # a later version of the same reading may replace them
             self._files[path] = self._described(path, size_bytes, commit)
         tag = Tag.parse(extra.get(TAG_PROPERTY) or "")
         rewritten = frozenset(path.rpartition("/")[0] for path in removed)
-        return Version(each.requested, each.action, change + written, tag, rewritten)
+        return Version(instant.requested, instant.action, change + written, tag, rewritten)
 
     def _added(self, commit: Fields) -> Iterator[tuple[str, int]]:
-        """The paths and sizes of the files that a commit wrote; notes how many records they have."""
+        """The paths and bytes of the files that a commit wrote; notes their records."""
         for path, size_bytes, records in written_files(commit):
             self._rows[path] = records
             yield path, size_bytes
@@ -152,44 +150,38 @@ class HudiReader:
         kind = BaseFile if is_base(path) else LogFile
         return kind(path, size_bytes, self._rows[path], partition, file_id=stats["fileId"])
 
-    def _removed(self, each: InstantFiles, commit: Fields) -> Iterator[str]:
+    def _removed(self, instant: InstantFiles, commit: Fields) -> Iterator[str]:
         """The paths of the live files that an instant replaced.
 
-        A log compaction replaces none: readers skip what it has merged, and still list it.
+        A log compaction replaces none: the merged files stay in the slice, and readers skip them.
         """
-        if each.action == "replacecommit":
+        if instant.action == "replacecommit":
             groups = replaced_groups(commit)
             self._replaced |= groups
             yield from (path for path, file in self._files.items() if file.group in groups)
             return
-        merged = self._merged_logs(each) if commit.get("operationType") == "COMPACT" else {}
+        merged = self._merged_logs(instant) if commit.get("operationType") == "COMPACT" else {}
         for partition, stats in commit["partitionToWriteStats"].items():
             for stat in stats:
                 if is_base(stat["path"]) and stat.get("prevBaseFile"):
                     yield joined(partition, stat["prevBaseFile"])
                 yield from merged.get(FileGroupId(partition, stat["fileId"]), ())
 
-    def _merged_logs(self, each: InstantFiles) -> Mapping[FileGroupId, list[str]]:
-        operations = self._timeline.plan(each.requested, "compaction")["operations"]
-        return {
-            FileGroupId(one["partitionPath"], one["fileId"]): [
-                joined(one["partitionPath"], name) for name in one["deltaFilePaths"]
-            ]
-            for one in operations
-        }
+    def _merged_logs(self, instant: InstantFiles) -> Mapping[FileGroupId, list[str]]:
+        logs = dict[FileGroupId, list[str]]()
+        for operation in self._timeline.plan(instant.requested, "compaction")["operations"]:
+            partition = operation["partitionPath"]
+            paths = [joined(partition, name) for name in operation["deltaFilePaths"]]
+            logs[FileGroupId(partition, operation["fileId"])] = paths
+        return logs
 
-    def _instant(self, each: InstantFiles) -> Instant:
-        requested = each.requested
-        return instant_of(
-            each,
-            self._commits.get(requested, {}),
-            self._plan_facts(each),
-            self._requested_ms[requested],
-            self._completed_ms.get(requested),
-        )
+    def _instant(self, instant: InstantFiles) -> Instant:
+        commit = self._commits.get(instant.requested, {})
+        times_ms = self._requested_ms[instant.requested], self._completed_ms.get(instant.requested)
+        return instant_of(instant, commit, self._plan_facts(instant), *times_ms)
 
-    def _plan_facts(self, each: InstantFiles) -> PlanFacts:
-        if each.requested not in self._planned:
-            commit = self._commits.get(each.requested, {})
-            self._planned[each.requested] = self._timeline.plan_facts(each, commit)
-        return self._planned[each.requested]
+    def _plan_facts(self, instant: InstantFiles) -> PlanFacts:
+        if instant.requested not in self._planned:
+            commit = self._commits.get(instant.requested, {})
+            self._planned[instant.requested] = self._timeline.plan_facts(instant, commit)
+        return self._planned[instant.requested]

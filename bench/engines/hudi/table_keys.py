@@ -1,4 +1,4 @@
-"""The keys of a Hudi table, what they allow, and what each engine of it can do."""
+"""The keys of [table] of a Hudi table, names of its options, and the capabilities of its engines."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -15,7 +15,7 @@ NAME = "hudi"
 
 DAY_COLUMN = "partition_day"
 
-# The two types of a table (hoodie.datasource.write.table.type), which say what an upsert writes.
+# The two types of a table (hoodie.datasource.write.table.type), with the files that an upsert writes.
 MERGE_ON_READ = "merge-on-read"
 COPY_ON_WRITE = "copy-on-write"
 DEFAULT_UPSERT_MODE = MERGE_ON_READ
@@ -33,10 +33,10 @@ CAPABILITIES = frozenset[str]({
     Capability.UPSERT, Capability.DELAYED_COMMIT, Capability.CONCURRENT, *Command,
 })  # fmt: skip
 
-READ_OPTIMIZED = "orders_ro"  # the name under which Hive's catalogs have the view, too
-VIEWS: Mapping[str, str] = {READ_OPTIMIZED: "its base files alone, the read-optimised view"}
+READ_OPTIMIZED = "orders_ro"  # as in Hive's catalogs
+VIEWS: Mapping[str, str] = {READ_OPTIMIZED: "the read-optimised view, of base files only"}
 
-INSTEAD: Mapping[str, str] = {  # what Hudi has in place of a capability
+INSTEAD: Mapping[str, str] = {  # Hudi's replacement for a capability
     Capability.COMPACT: "hudi.compaction, whose strategies and options choose partitions and file slices",
     Capability.REWRITE: "hudi.compaction for log files and hudi.clustering for small base files, which "
     "choose the files themselves",
@@ -45,10 +45,9 @@ INSTEAD: Mapping[str, str] = {  # what Hudi has in place of a capability
 
 
 class HudiKeys(TableKeys):
-    """[table] of a Hudi table.
+    """With `index = "bucket"`, the hash of a key chooses one of `index_buckets` file groups of its partition.
 
-    With `index = "bucket"` the rows of a partition go to `index_buckets` file groups by the hash of their
-    key. With "simple" new rows go to small base files first, and changes to the file that has their key.
+    With "simple", new rows go to small base files first, and changes to the file group that has their key.
     """
 
     format: Literal["hudi"] = Field(examples=["hudi"])
@@ -57,22 +56,17 @@ class HudiKeys(TableKeys):
 
 
 def keys_of(spec: TableSpec) -> HudiKeys:
-    """The keys of a table, with their defaults where it has none."""
     if isinstance(spec.keys, HudiKeys):
         return spec.keys
     return HudiKeys.model_validate({"format": NAME, "target_file_size": f"{spec.target_file_size_bytes}B"})
 
 
 def is_merge_on_read(spec: TableSpec) -> bool:
-    """Whether commits write log files."""
     return (spec.upsert_mode or DEFAULT_UPSERT_MODE) == MERGE_ON_READ
 
 
 def path_of(partition: str) -> str:
-    """The path of a partition of a workload: `partition_day=2026-01-01` is 2026/01/01, another its value.
-
-    Hudi's strategies read days in that form.
-    """
+    """The value of a workload's partition, days as Hudi's strategies read them: 2026/01/01."""
     for name, value in fields_of(partition).items():
         return decoded(value).replace("-", "/") if name == DAY_COLUMN else decoded(value)
     return ""

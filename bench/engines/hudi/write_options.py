@@ -1,4 +1,4 @@
-"""The options with which a Hudi table is written, and its table services run."""
+"""The options of writes and table services of a Hudi table."""
 
 from collections.abc import Mapping
 
@@ -16,22 +16,22 @@ from bench.engines.hudi.table_keys import (
 )
 from strategies.hudi.compaction_strategies import class_names
 
-IS_DELETED = "_hoodie_is_deleted"  # a column: a row that has it set deletes the row of its key
+IS_DELETED = "_hoodie_is_deleted"  # a column: if true, the row deletes the row of its key
 _TASKS = 2
 
-# What suits small tables on one machine; a scenario's properties override it.
+# For small tables on one machine; a scenario's properties override it.
 DEFAULTS: Mapping[str, str] = {
-    # Hudi's own default, an index of files in a table of its own, takes four to eight seconds a commit.
+    # Hudi's default, an index of files in a metadata table, takes four to eight seconds per commit.
     "hoodie.metadata.enable": "false",
-    # The filter takes 430 KB in each base file, however few rows that has. Neither index here uses it, and
-    # writers of Spark's own rows, by which clustering works, write it nevertheless.
+    # The filter takes 430 KB in every base file, and neither index here uses it. The row writer, which
+    # clustering uses, writes it nevertheless.
     "hoodie.parquet.bloom.filter.enabled": "false",
     "hoodie.datasource.write.row.writer.enable": "false",
     **dict.fromkeys(
         (f"hoodie.{kind}.shuffle.parallelism" for kind in ("upsert", "insert", "bulkinsert", "delete")),
         str(_TASKS),
     ),
-    # Table services run as the strategy and the scenario's maintenance say.
+    # Strategies and the scenario's maintenance run the table services.
     INLINE_COMPACTION: "false",
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
@@ -39,7 +39,6 @@ DEFAULTS: Mapping[str, str] = {
 
 
 def session_conf() -> dict[str, str]:
-    """What a session needs for Hudi tables."""
     return {
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
         "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
@@ -49,7 +48,6 @@ def session_conf() -> dict[str, str]:
 
 
 def write_options(spec: TableSpec, table_name: str) -> dict[str, str]:
-    """The options of every write and table service, without the tag."""
     keys, column = keys_of(spec), spec.partitioning.column
     max_bytes = spec.target_file_size_bytes
     partitioned = {
@@ -74,5 +72,4 @@ def write_options(spec: TableSpec, table_name: str) -> dict[str, str]:
 
 
 def tag_options(tag: Tag) -> dict[str, str]:
-    """The options that store a tag in the metadata of a commit."""
     return {"hoodie.datasource.write.commitmeta.key.prefix": TAG_PROPERTY, TAG_PROPERTY: str(tag)}

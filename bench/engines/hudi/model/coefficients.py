@@ -1,4 +1,4 @@
-"""The coefficients of a simulated Hudi table: those of every format, and the sizes of its timeline."""
+"""The coefficients of a simulated Hudi table."""
 
 from pathlib import Path
 
@@ -10,18 +10,18 @@ from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part, 
 class Timeline(Part):
     """Bytes of the timeline. An instant is three files, which name the files that it wrote.
 
-    `instant_bytes` are those of all three without these, most of which is the schema.
+    `instant_bytes` is the size of all three without these names; most of it is the schema.
     """
 
     table_bytes: Bytes
     instant_bytes: Bytes
     bytes_per_file: Bytes
     plan_bytes_per_slice: Bytes
-    archived_ratio: float = Field(ge=0, le=1)  # of an instant's bytes, those that archiving leaves
+    archived_ratio: float = Field(ge=0, le=1)  # the part of an instant's bytes that archiving leaves
 
 
 class HudiCoefficients(Coefficients):
-    """A coefficients file for Hudi. An `upsert` looks keys up; `scheduling` makes and writes a plan."""
+    """`upsert` looks up keys; `scheduling` makes and writes a plan."""
 
     upsert: Operation
     scheduling: Operation
@@ -29,5 +29,5 @@ class HudiCoefficients(Coefficients):
 
 
 def hudi_coefficients(path: Path | None = None) -> HudiCoefficients:
-    """The coefficients in `path`, or in the file that ships with the package. Raises ScenarioError."""
+    """Read `path`, or the file that ships with the package. Raises ScenarioError."""
     return load_coefficients("hudi", HudiCoefficients, path)

@@ -1,4 +1,4 @@
-"""What the commits of a simulated Hudi table write."""
+"""The files that commits of a simulated Hudi table write."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from workloads.commit import CommitSpec
 
 @dataclass(slots=True)
 class Written:
-    """The files that a commit adds and removes, and what it reads of the table to find its keys."""
+    """The files that a commit adds and removes, and the bytes that it reads to find its keys."""
 
     added: list[BaseFile | LogFile] = field(default_factory=list)
     removed: list[BaseFile | LogFile] = field(default_factory=list)
@@ -25,13 +25,10 @@ class Written:
 
     @property
     def partitions(self) -> frozenset[str]:
-        """The partitions it writes to."""
         return frozenset(file.partition for file in self.added)
 
 
 class Writer:
-    """Writes commits into the file groups of one table, by its type and its index."""
-
     def __init__(self, spec: TableSpec, groups: Groups, maker: FileMaker, key_column_ratio: float) -> None:
         self._groups, self._maker, self._key_column_ratio = groups, maker, key_column_ratio
         self._is_merge_on_read = is_merge_on_read(spec)
@@ -41,7 +38,6 @@ class Writer:
         self.row_bytes = RowBytes(self._packing)
 
     def commit(self, spec: CommitSpec, at_ms: int) -> Written:
-        """Write one commit."""
         lost, written, row_bytes = self._groups.commit(spec), Written(), self.row_bytes.estimate
         write = self._merge_on_read if self._is_merge_on_read else self._copy_on_write
         for changes in _changes(spec):
@@ -57,10 +53,10 @@ class Writer:
         self, spec: CommitSpec, changes: PartitionChanges, lost: Mapping[FileGroupId, int], row_bytes: int,
         written: Written,
     ) -> Iterator[Share]:  # fmt: skip
-        """What goes to which file group; an upsert without buckets looks its keys up first."""
+        """An upsert without buckets looks up its keys first."""
         if self._buckets_count is not None:
-            hit = by_bucket(changes, self._buckets_count, spec.index)
-            yield from (self._to_bucket(changes.partition, *each) for each in hit)
+            hits = by_bucket(changes, self._buckets_count, spec.index)
+            yield from (self._to_bucket(changes.partition, *hit) for hit in hits)
             return
         groups = self._groups.in_partition(changes.partition)
         if is_upsert(spec):
@@ -72,14 +68,14 @@ class Writer:
         )
 
     def _to_bucket(self, partition: str, number: int, live: int, deleted: int) -> Share:
-        """The share of a bucket, whose file group begins with a base file."""
+        """The first share of a bucket goes to a base file."""
         group = FileGroupId(partition, f"bucket-{number:05}")
         return Share(group, 0, live, deleted) if group in self._groups else Share(group, live)
 
     def _merge_on_read(
         self, share: Share, group: FileGroupId, keys: KeyRange | None, at_ms: int, written: Written
     ) -> None:
-        """Changes into a log file, unless new rows have the base file written anew, changes included."""
+        """Changes go to a log file, unless new rows make Hudi rewrite the base file, changes included."""
         if share.inserted:
             self._into_base(group, share.inserted + share.updated, keys, at_ms, written)
         elif share.updated or share.deleted:
@@ -90,14 +86,13 @@ class Writer:
     def _copy_on_write(
         self, share: Share, group: FileGroupId, keys: KeyRange | None, at_ms: int, written: Written
     ) -> None:
-        """Everything into a new base file."""
         if group in self._groups or share.inserted:
             self._into_base(group, share.inserted + share.updated, keys, at_ms, written)
 
     def _into_base(
         self, group: FileGroupId, rows: int, keys: KeyRange | None, at_ms: int, written: Written
     ) -> None:
-        """Write a base file with these rows, and those of the group's earlier one if it has one."""
+        """Write a base file with these rows and the live rows of the group."""
         gone = self._groups[group].files if group in self._groups else ()
         base = self._maker.base(group, rows + self._groups.kept(gone))
         if gone:
@@ -109,7 +104,7 @@ class Writer:
 
 
 def is_upsert(spec: CommitSpec) -> bool:
-    """Whether a commit may change rows that are in the table already."""
+    """Whether a commit may change rows of the table."""
     return spec.keys is not None or bool(spec.updates or spec.deletes)
 
 
@@ -120,7 +115,7 @@ def _changes(spec: CommitSpec) -> Iterator[PartitionChanges]:
 
 
 def _keys_of(spec: CommitSpec, rows: int) -> KeyRange | None:
-    """The range of the keys of a file with `rows` rows of a commit; rows are dealt out by their hash."""
+    """The range of the keys of `rows` rows of a commit, which are distributed by their hash."""
     if is_upsert(spec):
         return ranges_of_rows(spec, rows, 1)[0]
     return spec.first_row + 1, spec.first_row + spec.rows

@@ -1,8 +1,8 @@
-"""The files that writers of a simulated Hudi table make.
+"""The files of a simulated Hudi table.
 
-A record of a log file that sets a row has all its columns in Avro, uncompressed, and Hudi's own, which are
-the same in any width; one that deletes has the key and little else. Measured with Hudi 1.2.0 on log files of
-12 to 150 records, 126 of them with 17 columns and 23 with each other number, by linear regression.
+A log record with a row has all columns in uncompressed Avro, and Hudi's own columns, whose size is constant.
+A delete has little more than the key. Sizes are measured with Hudi 1.2.0 by linear regression on log files of
+12 to 150 records, 126 files with 17 columns and 23 with each other number.
 """
 
 import itertools
@@ -12,7 +12,7 @@ from bench.engines.hudi.model.coefficients import HudiCoefficients
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 from workloads.schema import Schema
 
-# By the number of columns: the fixed size of a file, whose header has the schema, and its bytes per row.
+# By the number of columns: the bytes of a file without rows (its header has the schema), and bytes per row.
 _SIZES: Mapping[int, tuple[int, int]] = {3: (1_750, 144), 7: (2_240, 169), 17: (3_700, 233), 40: (6_870, 715)}
 _DELETE_BYTES = 25  # with 17 columns 14, where deletes were fewest
 
@@ -25,17 +25,15 @@ class FileMaker:
         self._numbers = itertools.count(1)
 
     def group(self, partition: str) -> FileGroupId:
-        """A new file group."""
         return FileGroupId(partition, f"group-{next(self._numbers):06}")
 
     def base(self, group: FileGroupId, rows: int) -> BaseFile:
-        """A base file with so many rows."""
         name = f"{group.file_id}_{next(self._numbers):06}.parquet"
         size_bytes = self._coefficients.table_bytes(self._schema, rows)
         return BaseFile(_path(group, name), size_bytes, rows, group.partition, file_id=group.file_id)
 
     def log(self, group: FileGroupId, rows: int, deletes: int) -> LogFile:
-        """A log file with so many new versions of rows, which also says that so many keys are deleted."""
+        """A log file with new versions of rows, and deletes of keys."""
         size_bytes = log_file_bytes(self._schema, rows, deletes)
         name = f".{group.file_id}_{next(self._numbers):06}.log"
         path = _path(group, name)
@@ -43,7 +41,6 @@ class FileMaker:
 
 
 def log_file_bytes(schema: Schema, rows: int, deletes: int) -> int:
-    """The expected bytes of a log file with so many rows, and keys that are deleted."""
     fixed_bytes, row_bytes = _SIZES[len(schema.columns)]
     return fixed_bytes + row_bytes * rows + _DELETE_BYTES * deletes
 

@@ -1,4 +1,4 @@
-"""What Hudi takes the size of a row for when it packs new rows into base files.
+"""Hudi's estimate of the size of a row when it packs new rows into base files.
 
 Source: AverageRecordSizeEstimator of Hudi 1.2.0.
 """
@@ -14,9 +14,9 @@ _COMMITS = 5  # _hoodie.record.size.estimator.max.commits
 
 
 class RowBytes:
-    """The average of the newest of the last commits whose base files together exceed the limit of small ones.
+    """The average of the newest of the last five commits whose base files together are not small.
 
-    Commits, delta commits and compactions count, in the order in which they complete.
+    Commits, delta commits and compactions count, in the order of completion.
     """
 
     def __init__(self, packing: Packing) -> None:
@@ -24,7 +24,6 @@ class RowBytes:
         self._written: deque[tuple[int, int]] = deque(maxlen=_COMMITS)  # bytes and rows of each, newest first
 
     def note(self, files: Iterable[BaseFile | LogFile]) -> None:
-        """Note what a commit wrote."""
         bases = [file for file in files if isinstance(file, BaseFile)]
         self._written.appendleft((sum(base.size_bytes for base in bases), sum(base.rows for base in bases)))
 

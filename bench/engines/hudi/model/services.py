@@ -1,14 +1,14 @@
-"""The table services of a simulated Hudi table: what they plan, what they merge, and what that costs.
+"""The table services of a simulated Hudi table: plans, merges and their costs.
 
-A compaction puts the live rows of a file slice into a new base file. How many those are is an expected value,
-from the keys that commits hit (`bench.engines.simulated.live_rows`).
+A compaction puts the live rows of a file slice into a new base file. Their number is an expected value,
+derived from the keys that commits hit (`bench.engines.simulated.live_rows`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.engines.contract import Cores, TableSpec, Tag, Version
-from bench.engines.hudi.ledger import HudiLedger
+from bench.engines.hudi.ledger import NOT_SCHEDULED, HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
@@ -37,7 +37,7 @@ _INSTANTS: Mapping[Command, InstantAction] = {
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """File slices that a plan merges together, and into how many files."""
+    """File slices that a plan merges together."""
 
     slices: tuple[FileSlice, ...]
     outputs_count: int = 1
@@ -45,9 +45,9 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A plan on the timeline: the number of its instant, and what it merges.
+    """A plan on the timeline with the number of its instant; without merges there is no instant.
 
-    Log files that a group gets afterwards are not in it. Without anything to merge there is no instant.
+    Log files that a group gets later are not in the plan.
     """
 
     number: int
@@ -55,13 +55,10 @@ class Scheduled:
 
     @property
     def slices(self) -> list[FileSlice]:
-        """All file slices."""
-        return [each for merge in self.merges for each in merge.slices]
+        return [merged for merge in self.merges for merged in merge.slices]
 
 
 class Services:
-    """Plans and executes the services of one table."""
-
     def __init__(
         self, spec: TableSpec, coefficients: HudiCoefficients, cores: Cores, ledger: HudiLedger,
         groups: Groups, maker: FileMaker, timeline: Timeline, storage: Storage, row_bytes: RowBytes,
@@ -73,11 +70,11 @@ class Services:
 
     @property
     def pending_compactions(self) -> list[Scheduled]:
-        """The compactions that are planned and not executed, in the order of their plans."""
-        return [each for command, each in self._pending.values() if command is Command.COMPACTION]
+        """In the order of their plans."""
+        return [plan for command, plan in self._pending.values() if command is Command.COMPACTION]
 
     def stage(self, action: Action, at_ms: int) -> Staging[Scheduled]:
-        """Schedule a service: write its plan, if it has anything to do."""
+        """Write the plan of a service, if there is anything to do."""
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
         command = Command(action.command)
@@ -96,7 +93,6 @@ class Services:
         return Staging(scheduled, self._coefficients.price(self._coefficients.scheduling, work, cores))
 
     def _publish(self) -> None:
-        """Show the file groups of pending plans to planners."""
         by_service: dict[Command, frozenset[FileGroupId]] = {}
         for command, scheduled in self._pending.values():
             groups = frozenset(merged.group for merged in scheduled.slices)
@@ -106,15 +102,17 @@ class Services:
     def _planned(
         self, command: Command, action: Native, at_ms: int
     ) -> tuple[tuple[Merge, ...], tuple[str, ...] | None]:
-        """What a service merges, and the partitions that its plan notes for the next one."""
+        """The merges of a plan, and the partitions that it notes for the next plan."""
         state, target_bytes = self._ledger.state(at_ms), self._spec.target_file_size_bytes
         match command:
             case Command.COMPACTION:
                 plan = planned_compaction(action, state)
-                return tuple(Merge((each.slice,)) for each in plan.operations), plan.missing_partitions
+                return tuple(
+                    Merge((operation.slice,)) for operation in plan.operations
+                ), plan.missing_partitions
             case Command.LOG_COMPACTION:
                 slices = plan_log_compaction(state, blocks_min(action.options))
-                return tuple(Merge((each,)) for each in slices), None
+                return tuple(Merge((merged,)) for merged in slices), None
             case _:
                 options = clustering_options(action.options, target_bytes)
                 clustering = plan_clustering(state, options, target_bytes)
@@ -122,10 +120,10 @@ class Services:
                 return merges, clustering.missing_partitions
 
     def execute(self, action: Action, staged: Scheduled | None, tag: Tag) -> tuple[tuple[Version, ...], Cost]:
-        """Execute what was staged, or clean or archive. Nothing if a commit has executed it before.
+        """Execute what was staged, unless a commit has already executed it; or clean or archive.
 
-        Raises ValueError for a log compaction that a compaction was scheduled after: Hudi refuses it
-        (BaseHoodieTableServiceClient.logCompact of 1.2.0), and its plan stays pending.
+        Raises ValueError for a log compaction after which a compaction was scheduled: Hudi refuses it
+        (BaseHoodieTableServiceClient.logCompact of 1.2.0), and the plan stays pending.
         """
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
@@ -133,7 +131,7 @@ class Services:
         if command in METADATA_COMMANDS:
             return self._maintain(command, action.arguments, tag)
         if staged is None:
-            raise ValueError("a table service has to be scheduled before it is executed")
+            raise ValueError(NOT_SCHEDULED)
         if staged.number not in self._pending:  # nothing to merge, or a commit has done it
             return (), NO_COST
         if command is Command.LOG_COMPACTION and self._timeline.has_compaction_after(staged.number):
@@ -143,12 +141,11 @@ class Services:
     def merge(
         self, command: Command, staged: Scheduled, at_ms: int, tag: Tag | None, cores: int
     ) -> tuple[tuple[Version, ...], Cost]:
-        """Execute a plan: each of its groups of slices becomes so many files."""
         del self._pending[staged.number]
         added: list[File] = []
         for merge in staged.merges:
             added += self._merged(command, merge, at_ms)
-        read = [file for each in staged.slices for file in _files(each)]
+        read = [file for merged in staged.slices for file in _files(merged)]
         removed = () if command is Command.LOG_COMPACTION else read
         self._publish()
         partitions = {file.partition for file in added}
@@ -169,9 +166,9 @@ class Services:
         return (version,), self._coefficients.price(self._coefficients.rewrite, work, cores)
 
     def _merged(self, command: Command, merge: Merge, at_ms: int) -> Sequence[File]:
-        """The files that replace those of slices: a base file of the group, a log file, or new groups."""
+        """The new files: a base file of the group, a log file, or base files of new groups."""
         slices, outputs_count = merge.slices, merge.outputs_count
-        gone = [file for each in slices for file in _files(each)]
+        gone = [file for merged in slices for file in _files(merged)]
         rows = self._groups.kept(gone)
         match command:
             case Command.LOG_COMPACTION:
@@ -190,13 +187,12 @@ class Services:
                     self._maker.base(self._maker.group(partition), even_share(rows, index, outputs_count))
                     for index in range(outputs_count)
                 ]
-                self._groups.cluster(bases, [each.group for each in slices], at_ms)
+                self._groups.cluster(bases, [merged.group for merged in slices], at_ms)
                 return bases
 
     def _maintain(
         self, command: Command, arguments: Mapping[str, str], tag: Tag
     ) -> tuple[tuple[Version, ...], Cost]:
-        """Clean or archive, if there is anything to."""
         work = Work(self._storage.files_count)
         cost = self._coefficients.price(self._coefficients.maintenance, work, self._cores.compactor)
         if command is Command.ARCHIVE:
@@ -210,5 +206,4 @@ class Services:
 
 
 def _files(merged: FileSlice) -> tuple[File, ...]:
-    """The files of a slice."""
     return merged.logs if merged.base is None else (merged.base, *merged.logs)

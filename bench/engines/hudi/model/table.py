@@ -1,4 +1,4 @@
-"""A simulated Hudi table: the effect of commits and queries, and what they cost."""
+"""A simulated Hudi table: effects and costs of commits and queries."""
 
 from bench.engines.contract import Cores, InlineCompaction, TableSpec, Tag, Version
 from bench.engines.hudi.inline import inline_rule
@@ -27,7 +27,7 @@ from workloads.commit import CommitSpec
 
 
 class HudiTableModel:
-    """The format model of Hudi (see `FormatModel`). It stages what Hudi schedules."""
+    """The `FormatModel` of Hudi. Staging is what Hudi calls scheduling."""
 
     def __init__(
         self, spec: TableSpec, coefficients: HudiCoefficients, cores: Cores, ledger: HudiLedger
@@ -53,7 +53,7 @@ class HudiTableModel:
 
     @property
     def content_bytes(self) -> int:
-        """Without Hudi's own columns, as in the files that a real table is dumped to."""
+        """Without Hudi's own columns, as in a dump of a real table."""
         return self._spec.schema.expected_bytes(self.live_rows)
 
     @property
@@ -89,9 +89,9 @@ class HudiTableModel:
         return Committed(version, cost + idle_cost, compactions)
 
     def _compact_by_itself(self, at_ms: int) -> tuple[tuple[InlineCompaction, ...], Cost]:
-        """What inline compaction does after a commit, and what it costs if it has nothing to do.
+        """Inline compaction after a commit, and the cost of planning that finds nothing to compact.
 
-        Whatever is pending is executed first, whoever has scheduled it.
+        All pending compactions are executed first.
         """
         if self._inline is None:
             return (), NO_COST
@@ -117,7 +117,6 @@ class HudiTableModel:
         return compactions, idle_cost
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[Scheduled]:
-        """Schedule a service: write its plan, if it has anything to do."""
         return self._services.stage(action, at_ms)
 
     def execute(
@@ -126,7 +125,7 @@ class HudiTableModel:
         return self._services.execute(action, staged, tag)
 
     def opened(self, sql: str) -> Work:
-        """All files of the latest slices, or for a query of `orders_ro` alone their base files."""
+        """All files of the latest slices; only base files if the query reads `orders_ro` alone."""
         wanted = wanted_keys(sql)
         files = [
             file

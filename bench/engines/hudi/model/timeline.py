@@ -1,4 +1,4 @@
-"""The timeline of a simulated Hudi table: its instants, and the bytes of their files."""
+"""The timeline of a simulated Hudi table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ FILES_PER_INSTANT = 3  # requested, inflight and completed
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an instant has written to the timeline."""
+    """The files of an instant."""
 
     number: int
     size_bytes: int
@@ -23,30 +23,27 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Completed:
-    """A completed write action, and its bytes."""
-
     action: Action
     size_bytes: int
 
 
 class Timeline:
-    """Instants are numbered in the order of their requests. The ledger has the latest ones."""
+    """Instants are numbered in the order of requests. The ledger has the latest ones."""
 
     def __init__(self, sizes: Sizes, ledger: HudiLedger) -> None:
         self._sizes, self._ledger = sizes, ledger
         self._next = 1
         self._completed: dict[int, _Completed] = {}  # write actions by their numbers, in order of completion
         self._instants: dict[int, Instant] = {}
-        self._last_compaction = 0  # the number of the one that completed last
+        self._last_compaction = 0  # the last to complete
         self.storage_bytes = 0
 
     def create(self) -> None:
-        """Write the properties of the table."""
         self.storage_bytes += self._sizes.table_bytes
 
     @property
     def active_count(self) -> int:
-        """The completed instants that are not archived."""
+        """Completed instants that are not archived."""
         return len(self._completed)
 
     def request(
@@ -57,25 +54,19 @@ class Timeline:
         *,
         is_log_compaction: bool = False,
     ) -> int:
-        """Request an instant; its number. Its plan, if it has one, counts when it completes."""
+        """Returns the number of the instant. The bytes of its plan count when it completes."""
         number = self._next
         self._next += 1
-        self._keep(
-            number,
-            Instant(
-                action,
-                at_ms,
-                None,
-                missing_partitions=missing_partitions,
-                is_log_compaction=is_log_compaction,
-            ),
+        requested = Instant(
+            action, at_ms, None, missing_partitions=missing_partitions, is_log_compaction=is_log_compaction
         )
+        self._keep(number, requested)
         return number
 
     def complete(
         self, number: int, at_ms: int, files_count: int, partitions: Iterable[str], slices_count: int = 0
     ) -> Entry:
-        """Complete an instant that has written so many files, by a plan for so many file slices."""
+        """Complete an instant that wrote `files_count` files, by a plan for `slices_count` file slices."""
         done = replace(self._instants[number], completed_at_ms=at_ms, partitions=frozenset(partitions))
         self._keep(number, done)
         if done.action is Action.COMMIT:
@@ -91,28 +82,28 @@ class Timeline:
         return Entry(number, size_bytes, FILES_PER_INSTANT)
 
     def has_compaction_after(self, number: int) -> bool:
-        """Whether a compaction, completed or not, was requested after an instant of a MERGE_ON_READ table."""
+        """Whether a compaction of a MERGE_ON_READ table, completed or not, was requested after an instant."""
         return any(
             later > number and instant.action is Action.COMMIT for later, instant in self._instants.items()
         )
 
     def service(self) -> Entry:
-        """An instant of cleaning, which names no file that readers open."""
+        """The instant of a maintenance action, which makes no version that readers see."""
         number = self._next
         self._next += 1
         self.storage_bytes += self._sizes.instant_bytes
         return Entry(number, self._sizes.instant_bytes, FILES_PER_INSTANT)
 
     def earliest_of(self, retained_count: int) -> int | None:
-        """The first of the last completed write actions; None if there are not more than these."""
+        """The first of the last `retained_count` completed writes; None if there are no more than these."""
         numbers = sorted(self._completed)
         return numbers[-retained_count] if len(numbers) > retained_count else None
 
     def archive(self, min_count: int, max_count: int) -> int:
-        """Once there are more than `max_count` completed instants, leave `min_count`; how many it moves.
+        """If there are more than `max_count` completed instants, keep `min_count`; returns the number moved.
 
-        Instants from the last compaction on stay, or without one the last five: what decides on the next
-        compaction (CompactionUtils.getEarliestInstantToRetainForCompaction of Hudi 1.2.0).
+        Instants since the last compaction stay, or without one the last five, because triggers read them
+        (CompactionUtils.getEarliestInstantToRetainForCompaction of Hudi 1.2.0).
         """
         if len(self._completed) <= max_count:
             return 0
@@ -129,10 +120,10 @@ class Timeline:
         return len(moved)
 
     def _keep(self, number: int, instant: Instant) -> None:
-        """Show an instant to planners; of those before the last compaction only the latest."""
+        """Planners see all instants since the last compaction, and of older ones the latest."""
         self._instants[number] = instant
         if len(self._instants) > HISTORY_LIMIT:
-            oldest = next(each for each, shown in self._instants.items() if not shown.is_pending)
+            oldest = next(old for old, shown in self._instants.items() if not shown.is_pending)
             if oldest < self._last_compaction:
                 del self._instants[oldest]
         self._publish()

@@ -1,4 +1,4 @@
-"""The versions that a simulated Hudi table shows for its instants."""
+"""The versions of a simulated Hudi table."""
 
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +14,6 @@ File = BaseFile | LogFile
 def data_version(
     entry: Entry, operation: str, added: Sequence[File], removed: Sequence[File], tag: Tag | None
 ) -> Version:
-    """What a write or a table service changed."""
     change = Change(
         files_added_count=_count(added, BaseFile),
         files_removed_count=_count(removed, BaseFile),
@@ -29,7 +28,7 @@ def data_version(
 
 
 def service_version(entry: Entry, command: Command, tag: Tag) -> Version:
-    """What cleaning or archiving leaves on the timeline; readers see no other version of the table."""
+    """Cleaning and archiving make no version that readers see."""
     change = Change(metadata_bytes=entry.size_bytes, metadata_files_count=entry.files_count)
     return Version(None, command.removeprefix("hudi."), change, tag)
 

@@ -1,7 +1,7 @@
-"""Which file groups the rows of a commit go to, by the index of the table.
+"""The distribution of a commit's rows to file groups by the index of the table.
 
-With a bucket index the hash of a key decides, whatever the files hold. Otherwise changed rows go to the group
-that has them, and new ones to small base files and then to new groups.
+A bucket index goes by the hash of a key. Otherwise changed rows go to the group that has them, and new rows
+to small base files and then to new groups.
 
 Source: UpsertPartitioner and SparkUpsertDeltaCommitPartitioner of Hudi 1.2.0.
 """
@@ -19,10 +19,7 @@ from workloads.spread import hashed_writers
 
 @dataclass(frozen=True, slots=True)
 class PartitionChanges:
-    """What a commit changes in one partition.
-
-    Of its distinct `keys` so many have a new row that is `live` at its end; the others are deleted.
-    """
+    """The distinct `keys` of a commit in one partition; only `live` of them have a row after it."""
 
     partition: str
     keys: int
@@ -31,10 +28,10 @@ class PartitionChanges:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What of a commit goes to one file group; None is a new one, for which there is no name yet.
+    """The part of a commit for one file group; None is a new group.
 
-    `inserted` rows are new to it. `updated` rows and `deleted` keys are changes, which a MERGE_ON_READ table
-    puts into log files; with a bucket index they may be of keys that it does not have.
+    A MERGE_ON_READ table puts `updated` rows and `deleted` keys into log files. With a bucket index these may
+    include keys that the group does not have.
     """
 
     group: FileGroupId | None
@@ -46,11 +43,12 @@ class Share:
 def by_bucket(changes: PartitionChanges, buckets: int, index: int) -> Iterator[tuple[int, int, int]]:
     """The buckets that a commit hits, each with its live rows and deleted keys.
 
-    Few keys do not hit all of them; which ones changes with the `index` of the commit.
+    A few keys do not hit all buckets; the commit's `index` determines which.
     """
-    hit = hashed_writers(changes.keys, buckets)
-    for number in range(hit):
-        keys, live = even_share(changes.keys, number, hit), even_share(changes.live, number, hit)
+    hit_count = hashed_writers(changes.keys, buckets)
+    for number in range(hit_count):
+        keys = even_share(changes.keys, number, hit_count)
+        live = even_share(changes.live, number, hit_count)
         yield (index + number) % buckets, live, max(0, keys - live)
 
 
@@ -58,11 +56,10 @@ def by_place(
     changes: PartitionChanges, lost: Mapping[FileGroupId, int], groups: Mapping[FileGroupId, Group],
     packing: Packing, row_bytes: int, *, is_merge_on_read: bool,
 ) -> list[Share]:  # fmt: skip
-    """The shares of a commit: what groups lose of their rows is changed in them, and the rest is new.
+    """The shares of a commit: rows that a group loses are changed in it, and the remaining rows are new.
 
-    `groups` are those of the partition that may get new rows.
-    A new row counts as `row_bytes` (see `RowBytes`). On a MERGE_ON_READ table new rows go to one small base
-    file of the partition, the smallest, and to none with log files; on the other type to all small ones.
+    `groups` may get new rows, each of `row_bytes` (see `RowBytes`). On a MERGE_ON_READ table these go to the
+    smallest small base file without log files; on a COPY_ON_WRITE table to all small base files.
     """
     changed = sum(lost.values())
     inserted = min(changes.live, max(0, changes.keys - changed))
@@ -84,15 +81,15 @@ def by_place(
 def _packed(
     rows: int, groups: Mapping[FileGroupId, Group], packing: Packing, row_bytes: int, is_merge_on_read: bool
 ) -> Iterator[tuple[FileGroupId | None, int]]:
-    """New rows by group: first what small base files have room for, then new groups."""
-    bases = [(group.base.size_bytes, each) for each, group in groups.items()
+    """New rows by group: first in the free space of small base files, then in new groups."""
+    bases = [(group.base.size_bytes, id_) for id_, group in groups.items()
              if group.base is not None and not (is_merge_on_read and group.logs)]  # fmt: skip
     small = sorted(base for base in bases if base[0] < packing.small_file_bytes)
-    for size_bytes, each in small[:1] if is_merge_on_read else small:
+    for size_bytes, id_ in small[:1] if is_merge_on_read else small:
         fitting = min(rows, (packing.max_file_bytes - size_bytes) // row_bytes)
         if fitting > 0:
             rows -= fitting
-            yield each, fitting
+            yield id_, fitting
     per_file = packing.split_rows or math.ceil(packing.max_file_bytes / row_bytes)
     while rows:
         yield None, min(rows, per_file)

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 from hudi_folders import PROPERTIES, HudiFolder, minute
+from refused import refused
 
 from bench.engines.contract import CatalogSettings
 from bench.engines.existing import TableAddress
@@ -49,7 +50,7 @@ def preview(folder, planner, *options):
     return preview_strategy(named_planners(planner, options, None), opened(folder), FORMAT)
 
 
-def test_what_the_timeline_says_of_a_table(table):
+def test_a_table_is_described_by_its_timeline(table):
     found = opened(table)
     facts, state = found.facts, found.state
     assert names(state.data_files) == [base("a", "f1", 0), base("a", "f2", 0), base("b", "f3", 0)]
@@ -60,10 +61,10 @@ def test_what_the_timeline_says_of_a_table(table):
     figures = table_figures("orders", found)
     assert (figures["data_files"], figures["rows"]) == (3, 21)
     assert figures["delete_files"] == [{"kind": "log_file", "files": 3, "bytes": 30, "rows": 27}]
-    assert [(each.action, each.requested_at_ms, each.completed_at_ms) for each in state.timeline] == [
-        (Action.DELTA_COMMIT, n * 60_000, (n + 1) * 60_000) for n in (0, 2, 4)
-    ]
-    assert [each.partitions for each in state.timeline] == [{"a", "b"}, {"a"}, {"a"}]
+    assert [
+        (instant.action, instant.requested_at_ms, instant.completed_at_ms) for instant in state.timeline
+    ] == [(Action.DELTA_COMMIT, n * 60_000, (n + 1) * 60_000) for n in (0, 2, 4)]
+    assert [instant.partitions for instant in state.timeline] == [{"a", "b"}, {"a"}, {"a"}]
 
 
 def test_a_log_file_belongs_to_the_base_file_requested_before_its_commit_completed(table):
@@ -78,7 +79,7 @@ def test_a_log_file_belongs_to_the_base_file_requested_before_its_commit_complet
     assert names(state.delete_files) == [log("a", "f1", 2), log("a", "f1", 4), log("a", "f2", 4)]
 
 
-def test_what_a_compaction_has_merged_is_gone(table):
+def test_files_that_a_compaction_has_merged_are_not_live(table):
     table.plan(6, ("a", "f1"))
     table.commit(6, table.base(6, "f1"), action="commit", operation="COMPACT")
     state = opened(table).state
@@ -104,16 +105,6 @@ def test_nothing_is_planned_for_file_groups_with_a_pending_plan(table):
     assert state.timeline[-1].missing_partitions == ("b",)
     found = preview(table, ALL).preview
     assert [[file.path for file in group.files] for group in found.groups] == [[base("a", "f2", 0)]]
-
-
-def test_a_strategy_that_finds_no_partition_with_dashes_is_refused(tmp_path):
-    folder = HudiFolder(tmp_path / "dashed")
-    folder.commit(0, folder.base(0, "f1", "2026-01-01"))
-    folder.commit(2, folder.log(2, "f1", "2026-01-01"))
-    with pytest.raises(
-        ScenarioError, match="this table has paths such as 2026-01-01: Hudi itself would silently plan"
-    ):
-        preview(folder, ALL, "strategy=BoundedPartitionAware")
 
 
 def test_file_groups_that_were_replaced_do_not_count(table):
@@ -169,34 +160,38 @@ def test_clustering_has_hudis_own_defaults(table):
     assert (len(first.files), len(first.tasks), len(second.files)) == (2, 1, 1)
 
 
-def test_what_keeps_slices_from_being_compacted_is_told(table):
+def test_the_thresholds_that_exclude_slices_from_compaction(table):
     threshold = "options.hoodie.compaction.logfile.size.threshold=1000"
     shortfall = preview(table, ALL, threshold).shortfall
     assert (shortfall.files_count, shortfall.candidates_count) == (3, 2)
     assert shortfall.thresholds["log_bytes_min"] == 1000
 
 
-def test_what_keeps_slices_from_being_clustered_is_told(table):
-    shortfall = preview(
-        table, "hudi.clustering", "options.hoodie.clustering.plan.strategy.small.file.limit=50"
-    ).shortfall
+def test_the_thresholds_that_exclude_slices_from_clustering(table):
+    limit = "options.hoodie.clustering.plan.strategy.small.file.limit=50"
+    shortfall = preview(table, "hudi.clustering", limit).shortfall
     assert (shortfall.files_count, shortfall.candidates_count) == (3, 0)
 
 
-def test_what_hudi_would_refuse_is_refused(tmp_path):
+def test_what_hudi_would_refuse_is_refused(table, tmp_path):
     copied = HudiFolder(tmp_path / "copied", {**PROPERTIES, "hoodie.table.type": "COPY_ON_WRITE"})
     copied.commit(0, copied.base(0, "f1"), action="commit")
-    with pytest.raises(ScenarioError, match="a COPY_ON_WRITE table has none"):
+    with pytest.raises(ScenarioError, match="COPY_ON_WRITE"):
         preview(copied, ALL)
     hashed = HudiFolder(tmp_path / "hashed")
     hashed.commit(0, hashed.base(0, "00000000-ab"), hashed.base(0, "00000001-cd"))
-    with pytest.raises(ScenarioError, match="those of a bucket index"):
+    with pytest.raises(ScenarioError, match="bucket index"):
         preview(hashed, "hudi.clustering")
-
-
-def test_a_strategy_that_fails_on_the_partitions_is_an_error(table):
-    with pytest.raises(ScenarioError, match=r"hudi\.compaction"):
+    with pytest.raises(ScenarioError, match="DayBased"):
         preview(table, ALL, "strategy=DayBased")
+
+
+def test_a_strategy_that_looks_for_slashes_is_refused_for_paths_with_dashes(tmp_path):
+    folder = HudiFolder(tmp_path / "dashed")
+    folder.commit(0, folder.base(0, "f1", "2026-01-01"))
+    folder.commit(2, folder.log(2, "f1", "2026-01-01"))
+    with pytest.raises(ScenarioError, match="2026-01-01"):
+        preview(folder, ALL, "strategy=BoundedPartitionAware")
 
 
 def test_a_table_is_recognized_by_its_folder(table, tmp_path):
@@ -206,72 +201,45 @@ def test_a_table_is_recognized_by_its_folder(table, tmp_path):
     assert not is_table_at("db.orders")
 
 
-@pytest.mark.parametrize(
-    ("address", "problem"),
-    [
-        ({"name": "/nowhere/orders"}, "is not a Hudi table"),
-        ({"name": "/data/orders/.hoodie/timeline"}, "give the table's folder, /data/orders"),
-        ({"name": "/data/orders", "branch": "b"}, "have no branches"),
-        ({"name": "/data/orders", "catalog": "c"}, "give the path or URI"),
-        ({"name": "nowhere://orders"}, "cannot be read"),
-    ],
-)
-def test_what_is_no_hudi_table_is_refused(address, problem):
-    with pytest.raises(ScenarioError, match=problem):
-        open_existing(TableAddress(**address))
+@pytest.mark.parametrize("name", ["/nowhere/orders", "/data/orders/.hoodie/timeline"])
+def test_a_folder_without_a_hudi_table_is_refused(name):
+    with refused("not-a-table", name):
+        open_existing(TableAddress(name))
 
 
-def test_a_scenario_with_a_catalog_is_no_hindrance(table):
+def test_the_catalog_of_a_scenario_is_ignored(table):
     address = TableAddress(str(table.path), scenario_catalog=CatalogSettings("spark_catalog", "db", {}))
     assert len(open_existing(address).state.data_files) == 3
 
 
 @pytest.mark.parametrize(
-    ("changed", "problem"),
+    ("name", "value"),
     [
-        ({"hoodie.table.version": "5"}, 'hoodie.table.version = "5": versions 6, 8, 9'),
-        ({"hoodie.table.base.file.format": "ORC"}, "only PARQUET"),
-        (
-            {"hoodie.timeline.path": "elsewhere"},
-            "hoodie.timeline.path = elsewhere: only the folder 'timeline'",
-        ),
+        ("hoodie.table.version", "5"),
+        ("hoodie.table.base.file.format", "ORC"),
+        ("hoodie.timeline.path", "elsewhere"),
     ],
 )
-def test_a_table_that_is_not_read_correctly_here_is_refused(tmp_path, changed, problem):
-    folder = HudiFolder(tmp_path / "orders", {**PROPERTIES, **changed})
-    with pytest.raises(ScenarioError, match=problem):
+def test_a_table_that_cannot_be_read_correctly_is_refused(tmp_path, name, value):
+    folder = HudiFolder(tmp_path / "orders", {**PROPERTIES, name: value})
+    with refused("damaged") as caught:
         opened(folder)
+    assert f"{name} " in str(caught.value)
 
 
 def test_data_files_without_a_timeline_are_no_empty_table(table):
     shutil.rmtree(table.timeline)
-    with pytest.raises(ScenarioError, match=r"orders/.hoodie/timeline: has no instant, and .* 6 data files"):
+    with refused("damaged"):
         opened(table)
 
 
-def test_an_instant_that_no_time_names_is_refused(table):
+def test_an_instant_whose_name_is_no_time_is_refused(table):
     (table.timeline / "20261301000000000_20261301000000001.deltacommit").write_bytes(
         next(table.timeline.glob(f"{minute(4)}_*")).read_bytes()
     )
-    with pytest.raises(ScenarioError, match=r"timeline: instant 20261301\d+: is not a time"):
+    with refused("damaged") as caught:
         opened(table)
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["null", "[]", "5", '{"partitionToWriteStats": {"a": null}}', '{"extraMetadata": [1]}', "[" * 100_000,
-     '{"partitionToWriteStats": {"a": [{"path": null}]}}', '{"partitionToReplaceFileIds": {"a": null}}'],
-)  # fmt: skip
-def test_a_record_of_another_shape_is_named(early, content):
-    (early.timeline / f"{minute(4)}.deltacommit").write_text(content)
-    with pytest.raises(ScenarioError, match=rf"{minute(4)}.deltacommit: .*check the table with its own"):
-        opened(early)
-
-
-def test_a_plan_that_is_empty_is_named(table):
-    (table.timeline / f"{minute(6)}.compaction.requested").touch()
-    with pytest.raises(ScenarioError, match=rf"{minute(6)}.compaction.requested: is empty"):
-        opened(table)
+    assert "20261301" in str(caught.value)
 
 
 @pytest.fixture
@@ -290,7 +258,7 @@ def test_a_table_of_version_6_is_read(early):
     assert names(found.state.delete_files) == [log("a", "f1", 0), log("a", "f2", 0)]
     # Both commits have appended to the log file of f1.
     assert sorted(file.rows for file in found.state.delete_files) == [9, 18]
-    assert [each.action for each in found.state.timeline] == [Action.DELTA_COMMIT] * 3
+    assert [instant.action for instant in found.state.timeline] == [Action.DELTA_COMMIT] * 3
     assert found.facts.committed_at == "2026-01-01T00:04:00.000"
 
 
@@ -314,7 +282,7 @@ def test_rows_of_a_file_of_version_6_are_unknown_once_its_instant_is_archived(ea
     assert table_figures("orders", found)["rows"] is None
 
 
-def test_what_overwrites_partitions_has_no_plan(early):
+def test_an_overwrite_of_partitions_has_no_plan(early):
     (early.timeline / f"{minute(6)}.replacecommit.requested").touch()
     state = opened(early).state
     assert (state.timeline[-1].is_pending, state.pending_groups) == (True, {})
@@ -327,17 +295,33 @@ def _cut(path):
 def test_a_damaged_file_is_named(table):
     table.archive(0)
     history = table.timeline / "history"
+    empty = table.timeline / f"{minute(6)}.compaction.requested"
     for damaged in (
         next(table.timeline.glob(f"{minute(4)}_*")),
         history / "first_last_0.parquet",
         history / "manifest_1",
-        table.path / ".hoodie" / "hoodie.properties",
     ):
-        kept = damaged.read_bytes()
-        _cut(damaged) if damaged.name != "hoodie.properties" else damaged.write_bytes(b"\xff\xfe")
-        with pytest.raises(ScenarioError, match=rf"{damaged.name}: is damaged: .*its own engine"):
-            opened(table)
-        damaged.write_bytes(kept)
-    (table.path / ".hoodie" / "hoodie.properties").unlink()
-    with pytest.raises(ScenarioError, match=r"hoodie.properties: cannot be read"):
+        content = damaged.read_bytes()
+        _cut(damaged)
+        check_named(table, damaged)
+        damaged.write_bytes(content)
+    empty.touch()
+    check_named(table, empty)
+    empty.unlink()
+    properties = table.path / ".hoodie" / "hoodie.properties"
+    properties.write_bytes(b"\xff\xfe")
+    check_named(table, properties)
+    properties.unlink()
+    check_named(table, properties)
+
+
+def check_named(table, damaged):
+    with refused("damaged") as caught:
         opened(table)
+    assert str(caught.value).startswith(str(damaged))
+
+
+def test_a_damaged_commit_of_version_6_is_named(early):
+    damaged = early.timeline / f"{minute(4)}.deltacommit"
+    _cut(damaged)
+    check_named(early, damaged)

@@ -6,7 +6,7 @@ from strategies.hudi.triggers import NumAndTime, NumCommits
 INLINE = "hoodie.compact.inline"
 
 
-def test_commits_do_not_compact_unless_the_table_says_so():
+def test_commits_do_not_compact_by_default():
     assert inline_rule({}) is None
     assert inline_rule({INLINE: "false", f"{INLINE}.max.delta.commits": "1"}) is None
 

@@ -20,31 +20,29 @@ INLINE = "hoodie.compact.inline"
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [
-        (f"{INLINE}.trigger.strategy", "SOMETIMES", "must be one of NUM_COMMITS"),
-        (f"{INLINE}.max.delta.commits", "two", "must be a whole number"),
-        (f"{INLINE}.max.delta.commits", "-1", "must be >= 0"),
-        ("hoodie.compaction.strategy", "Everything", "is not one of"),
-        ("hoodie.compaction.target.io", "much", "must be a whole number"),
-        ("hoodie.compaction.strategy", "BoundedPartitionAwareCompactionStrategy", "chooses by the real date"),
-        ("hoodie.parquet.small.file.limit", "64MiB", "must be a whole number"),
+        (f"{INLINE}.trigger.strategy", "SOMETIMES", "NUM_COMMITS"),
+        (f"{INLINE}.trigger.strategy", "TIME_ELAPSED", "hudi.time_elapsed"),
+        (f"{INLINE}.max.delta.commits", "two", "must be"),
+        ("hoodie.compaction.strategy", "Everything", "Everything"),
+        ("hoodie.compaction.strategy", "BoundedPartitionAwareCompactionStrategy", "hudi.num_commits"),
+        ("hoodie.compaction.target.io", "much", "must be"),
         ("hoodie.parquet.small.file.limit", "-1", "must be >= 0"),
         ("hoodie.copyonwrite.insert.split.size", "0", "must be >= 1"),
         ("hoodie.copyonwrite.record.size.estimate", "0", "must be >= 1"),
-        ("hoodie.clustering.inline", "true", "a rule with the planner hudi.clustering and inline = true"),
-        ("hoodie.clean.automatic", "True", "a rule of [[maintenance]] with the planner hudi.clean"),
-        ("hoodie.partition.ttl.inline", "true", "would have commits drop partitions"),
-        ("hoodie.datasource.write.recordkey.field", "user_id", "is the same for every table"),
-        (f"{INLINE}.trigger.strategy", "TIME_ELAPSED", "the trigger hudi.time_elapsed"),
-        ("hoodie.compact.inlin", "true", 'did you mean "hoodie.compact.inline"?'),
-        ("hoodie.no.such.thing.at.all", "1", "is not an option of Hudi 1.2"),
-        ("hoodie.datasource.compaction.async.enable", "true", "streaming writes alone"),
+        ("hoodie.clustering.inline", "true", "hudi.clustering"),
+        ("hoodie.clean.automatic", "True", "hudi.clean"),
+        ("hoodie.partition.ttl.inline", "true", "partitions"),
+        ("hoodie.datasource.write.recordkey.field", "user_id", "fixed"),
+        ("hoodie.compact.inlin", "true", INLINE),
+        ("hoodie.no.such.thing.at.all", "1", "not an option"),
+        ("hoodie.datasource.compaction.async.enable", "true", "streaming"),
     ],
 )
-def test_what_hudi_would_refuse_is_said_before_a_run(name, value, problem):
+def test_an_option_that_cannot_work_is_refused(name, value, problem):
     assert problem in value_problem(name, value)
 
 
-def test_other_properties_are_not_judged():
+def test_other_options_are_not_checked():
     assert value_problem("hoodie.parquet.compression.codec", "zstd") is None
     assert value_problem("hoodie.clean.automatic", "false") is None
     assert value_problem("hoodie.write.lock.provider.of.mine", "1") is None
@@ -75,13 +73,13 @@ def texts(java_class: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.spark
-def test_what_is_logged_beside_hudi_s_bundle_is_not_lost(spark):
+def test_hudis_bundle_does_not_replace_the_logger_of_spark(spark):
     factory = java_class(spark, "org.slf4j.LoggerFactory").getILoggerFactory()
     assert factory.getClass().getSimpleName() == "Log4jLoggerFactory"
 
 
 @pytest.mark.spark
-def test_the_list_is_that_of_the_jar():
+def test_options_txt_lists_the_names_in_the_jar():
     (bundle,) = (path for path in jars("hudi") if "hudi-spark" in path.name)
     with ZipFile(bundle) as jar:
         names = [name for name in jar.namelist() if re.match(r"org/apache/hudi/.*\.class$", name)]
@@ -89,7 +87,7 @@ def test_the_list_is_that_of_the_jar():
     assert {text.decode() for text in found} - {"hoodie."} == known_options()
 
 
-def test_every_option_that_is_used_here_is_in_the_list():
+def test_options_txt_has_every_option_that_is_used_here():
     spec = TableSpec(8 * MIB)
     used = {*write_options(spec, "orders"), *COMPACTION_OPTIONS, *CLUSTERING_OPTIONS, *LOG_COMPACTION_OPTIONS}
     assert [name for name in sorted(used) if unknown_option(name)] == []
