@@ -40,7 +40,6 @@ from strategies.plan import Action, Plan, Rewrite
 from strategies.state import DataFile, DeleteFile, TableState
 
 _POOL = "compaction"  # of Spark's scheduler, for concurrent plans
-_CAUSES_MAX = 20  # Java allows circles of causes
 _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
 _Prepared = TypeVar("_Prepared")
 
@@ -358,7 +357,7 @@ def one_line(error: Exception) -> str:
     if not isinstance(error, Py4JJavaError):
         return str(error).splitlines()[0]
     chain = [error.java_exception]
-    while len(chain) < _CAUSES_MAX and (cause := chain[-1].getCause()) is not None:
+    while (cause := chain[-1].getCause()) is not None:
         chain.append(cause)
     first, cause = (str(link.toString()).splitlines()[0] for link in (chain[0], chain[-1]))
     return first if cause in first else f"{first} ({cause})"

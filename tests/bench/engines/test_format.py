@@ -49,12 +49,6 @@ def test_capabilities_are_general_ones_and_names_of_commands():
     assert all(type(name) in (Capability, Command) for name in real)
 
 
-def test_a_command_is_called_by_what_follows_the_format():
-    assert {command.procedure for command in Command} == {
-        "expire_snapshots", "rewrite_data_files", "rewrite_manifests", "rewrite_position_delete_files",
-    }  # fmt: skip
-
-
 def test_sizes_are_only_estimated_where_the_format_can_be_simulated():
     assert FORMAT.engines.size_model(ORDERS)(10, 1) > 0
     assert replace(FORMAT.engines, simulated=None).size_model(ORDERS) is None

@@ -231,13 +231,6 @@ def test_without_a_time_files_keep_their_own():
     assert added(ledger) == {"a": 30_000, "b": None}
 
 
-def test_a_state_has_the_version_of_the_table():
-    ledger = ledger_of()
-    assert ledger.state(0).version is None
-    ledger.saw_versions((Version("v7", "append", Change()), Version(None, "metadata", Change())))
-    assert (ledger.state(0).version, observed(ledger).version) == ("v7", "v7")
-
-
 def total_bytes(files):
     COMPUTED.append(len(files))
     return sum(file.size_bytes for file in files)

@@ -5,27 +5,24 @@ from types import MappingProxyType
 
 import pytest
 from engine_streams import batches, commit_all, content_of, execute, files, plan, rewrite, snapshots
-from iceberg_sheets import make_real, stored_table
+from iceberg_sheets import stored_table
 from pyspark.sql import functions
 
-from bench.engines.contract import Batch, InlineCompaction, TableSpec
+from bench.engines.contract import Batch, TableSpec
 from bench.engines.iceberg import catalog as catalogs
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
-from bench.engines.iceberg.procedures import call, scoped
 from bench.engines.journal import Journal
 from bench.engines.spark.meter import Meter
-from bench.results.values import Cost
 from bench.runs.worker.content_check import check_content
 from strategies.iceberg import procedures as planners
-from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import (
     ExpireSnapshots,
     RewriteDataFiles,
     RewriteManifests,
     RewritePositionDeleteFiles,
 )
-from strategies.plan import Compact, Native
+from strategies.plan import Compact
 from strategies.state import MIB
 from workloads.append import Append
 from workloads.change_log import ensure_change_log
@@ -120,14 +117,6 @@ def test_variables_in_a_row_filter_are_text(engine, log):
     planner = RewriteDataFiles(where="no_column = '${env:HOME}'")
     error = execute(engine, planner.decide(engine.state(60_000)), 60_000).error
     assert "${env:HOME}" in error
-
-
-def test_rewrite_data_files_rejects_the_option_its_release_forgot(engine, log):
-    commit_all(engine, batches(log)[:1])
-    native = Native(Command.REWRITE_DATA_FILES, {}, {"max-file-group-input-files": "10"})
-    outcome = execute(engine, plan(native), 60_000)
-    assert outcome.status == "failed"
-    assert "max-file-group-input-files" in outcome.error
 
 
 def test_rewrite_data_files_sorts(engine, log, spark, tmp_path):
@@ -292,7 +281,7 @@ def test_partitions_are_those_of_the_workloads_shape(iceberg, log, sql, tmp_path
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
-@pytest.mark.parametrize("by", ["day", "bucket", "city"])
+@pytest.mark.parametrize("by", ["day", "bucket"])
 def test_each_partition_can_be_compacted_by_its_text(iceberg, log, by):
     partitioning = Partitioning(by, 3)
     engine = iceberg(partitioning=partitioning)
@@ -310,11 +299,7 @@ def test_each_partition_can_be_compacted_by_its_text(iceberg, log, by):
     ("city", "value", "other"),
     [
         ("L'Aquila", "L'Aquila", "Oslo"),
-        ("São Paulo", "São Paulo", "Oslo"),
-        ("a\\b", "a\\b", "Oslo"),
-        ("x = 1", "x = 1", "Oslo"),
-        ('say "so"', 'say "so"', "Oslo"),
-        ("a=b", "a=b", "Oslo"),
+        ('a\\b = "ã"', 'a\\b = "ã"', "Oslo"),
         ("12", "12", "Oslo"),
         ("A/B", "A%2FB", "Oslo"),
         ("null", "%6Eull", None),
@@ -399,41 +384,6 @@ def test_a_step_is_not_charged_with_what_another_writer_committed(engine, log, s
     assert outcome.observed.table.rows == sum(b.spec.rows for b in stream[:4]) + 10
 
 
-def test_a_format_whose_commits_compact_reports_that_apart(workshop, log):
-    class Compacting(IcebergEngine):
-        def _prepare(self, batch, tag):
-            write, cached = super()._prepare(batch, tag)
-
-            def write_and_compact():
-                write()
-                call(self._spark, self._name, scoped(Compact(None, FEW)))
-
-            return write_and_compact, cached
-
-        def _split_inline(self, committing, committed, untagged):
-            cost = committing.cost
-            half = Cost(cost.wall_s / 2, cost.cpu_s / 2, cost.executor_cpu_s / 2)
-            return half, (InlineCompaction(half, untagged, "auto_compact()"),)
-
-    made = make_real(workshop)
-    engine = Compacting(made._spark, made._meter, made._catalog, made._spec)
-    engine.create()
-    first, second = batches(log)[:2]
-    engine.commit(first, 0)
-    outcome = engine.commit(second, 60_000)
-    assert (outcome.change.files_added_count, outcome.change.files_removed_count) == (4, 0)
-    ((inline,), (version,)) = outcome.compactions, outcome.compactions[0].versions
-    assert (version.change.files_removed_count, version.change.files_added_count) == (5, 1)
-    assert version.tag is None
-    state = engine.state(60_000)
-    assert len(state.commits) == 1
-    assert [(c.reason, c.files_removed_count, c.files_added_count) for c in state.compactions] == [
-        ("inline", 3, 1), ("inline", 5, 1),
-    ]  # fmt: skip
-    assert outcome.observed.table.data_files_count == 1
-    assert inline.cost == outcome.cost
-
-
 def test_an_expiry_is_metadata_of_its_own(engine, log):
     commit_all(engine, batches(log)[:4])
     before = engine.state(180_000).version
@@ -515,18 +465,10 @@ def test_a_catalog_of_the_users_own_works_like_the_default(
     assert not list(warehouse.rglob("*.parquet"))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a b",
-        "ü",
-        "a+b",
-    ],
-)
-def test_tables_can_lie_in_a_folder_of_any_name(spark, workshop, log, tmp_path, name):
-    folder = tmp_path / name
+def test_tables_can_lie_in_a_folder_of_any_name(spark, workshop, log, tmp_path):
+    folder = tmp_path / "a b+ü"
     folder.mkdir()
-    engine = opened(spark, workshop, Catalog(folder, f"named_{name.encode().hex()}", "db", {}))
+    engine = opened(spark, workshop, Catalog(folder, "named", "db", {}))
     engine.create()
     stream = commit_all(engine, batches(log)[:2])
     assert execute(engine, rewrite(files(engine)[:2]), 60_000).status == "ok"

@@ -4,13 +4,10 @@ import pytest
 from coefficients import OPERATIONS, coefficients, shipped_with
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 from refused import refused
 
-from bench.engines.iceberg.model.coefficients import Metadata, iceberg_coefficients
+from bench.engines.iceberg.model.coefficients import iceberg_coefficients
 from bench.engines.simulated.costs import (
-    DataFiles,
-    Operation,
     Work,
 )
 from bench.results.values import Cost
@@ -157,15 +154,6 @@ def test_a_file_of_another_format_is_refused(tmp_path):
     file = shipped_with(tmp_path, 'format = "iceberg"', 'format = "delta"')
     with refused("mismatch", file):
         iceberg_coefficients(file)
-
-
-@pytest.mark.parametrize("kind", [Operation, Metadata, DataFiles])
-def test_no_coefficient_may_be_negative(kind):
-    sound = dict.fromkeys(kind.model_fields, 1)
-    assert kind.model_validate(sound)
-    for name in sound:
-        with pytest.raises(ValidationError, match=name):
-            kind.model_validate({**sound, name: -1})
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):

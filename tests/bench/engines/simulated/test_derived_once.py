@@ -6,7 +6,6 @@ from evaluate import evaluate
 from simulated_tables import make
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import total_change
 from bench.replay.forecast import forecast
 from strategies.amoro.planner import Amoro
 from strategies.iceberg.convert_deletes import ConvertDeletes
@@ -80,16 +79,3 @@ def test_another_version_has_another_index_once(engine, built):
     assert len(built) == 2
     commit_specs(engine, changes(3, 200_000, updates=200, hit=190, again=10, writers=2))
     assert indexing.delete_index(engine.state(AT_MS)) is not before
-
-
-def test_the_state_of_a_simulated_table_has_its_version_and_the_age_of_its_files(engine):
-    before = engine.state(AT_MS)
-    times = {file.path: file.added_at_ms for file in before.data_files}
-    assert sorted(set(times.values())) == [spec.at_ms for spec in STREAM]
-    version = before.version
-    outcome = engine.complete(evaluated(engine, Amoro({"self-optimizing.target-size": "8MiB"})), 180_000)
-    assert total_change(outcome.versions).files_added_count > 0
-    after = engine.state(180_000)
-    assert after.version != version
-    assert {f.added_at_ms for f in after.data_files if f.path not in times} == {180_000}
-    assert all(f.added_at_ms == times[f.path] for f in after.data_files if f.path in times)

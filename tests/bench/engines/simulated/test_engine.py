@@ -11,7 +11,6 @@ from engine_streams import (
     plan,
     rewrite,
     snapshots,
-    without_rows,
 )
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -19,13 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from refused import refused
 from simulated_tables import make
 
-from bench.engines.contract import Batch, InlineCompaction, Probe
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.contract import Batch, Probe
 from bench.engines.iceberg.model.files import ROW_GROUP_BYTES
-from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.results.values import NO_COST, Cost
 from strategies.iceberg.commands import Command
-from strategies.iceberg.preview import preview_action
 from strategies.plan import Compact, Native, Plan, Reason
 from strategies.state import MIB
 from workloads.append import Append
@@ -84,34 +80,6 @@ def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
     assert (outcome.prepare_s, outcome.observed.cost) == (0.0, NO_COST)
 
 
-def test_a_model_whose_commits_compact_reports_that_apart(monkeypatch):
-    plain, action = IcebergTableModel.commit, Compact(None, {"rewrite-all": "true"})
-
-    def compacting(model, spec, tag):
-        done = plain(model, spec, tag)
-        preview = preview_action(action, model.ledger.state(tag.at_ms))
-        versions, cost = model.execute(action, preview, None, tag)
-        untagged = tuple(replace(version, tag=None) for version in versions)
-        return replace(done, compactions=(InlineCompaction(cost, untagged, "auto_compact()"),))
-
-    monkeypatch.setattr(IcebergTableModel, "commit", compacting)
-    engine = make()
-    outcome = engine.commit(batch(1, 10, 3), 60_000)
-    (inline,), state = outcome.compactions, engine.state(60_000)
-    assert (outcome.change.files_added_count, outcome.change.files_removed_count) == (3, 0)
-    assert (state.commits_total_count, len(state.data_files)) == (1, 1)
-    assert state.version == inline.versions[-1].id
-    (seen,) = state.compactions
-    assert (seen.at_ms, seen.reason, seen.files_removed_count) == (60_000, "inline", 3)
-    assert seen.wall_s == inline.cost.wall_s > 0
-
-
-def test_a_writer_override_spreads_each_commit_over_as_many_files():
-    engine = make(files_per_commit=5)
-    engine.commit(batch(1, 12, 3), 60_000)
-    assert [f.rows for f in files(engine)] == [2, 2, 3, 2, 3]
-
-
 def test_a_writer_override_gives_no_partition_more_files_than_rows():
     engine = make(files_per_commit=8, partitioning=Partitioning("bucket", 3))
     shapes = (PartitionShape("a", 1, 1), PartitionShape("b", 39, 1))
@@ -150,12 +118,6 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     assert outcome.cost.cpu_s == pytest.approx(1.5 * 2.5 + task_s)
     (seen,) = engine.state(60_000).compactions
     assert (seen.wall_s, seen.cpu_s) == (outcome.cost.wall_s, outcome.cost.cpu_s)
-
-
-def test_finding_nothing_to_do_costs_a_look():
-    engine = make(coefficients(noop_compaction={"serial_s": 3.0}))
-    outcome = execute(engine, plan(Compact()), 60_000)
-    assert (outcome.status, outcome.cost) == ("noop", Cost(3.0, 4.5, 0.0))
 
 
 def test_maintenance_has_its_own_price_and_is_no_compaction():
@@ -224,24 +186,6 @@ def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
     assert outcome.work.metadata_files_count == 1
 
 
-@pytest.mark.parametrize(
-    ("action", "lack"),
-    [
-        (Native(Command.REWRITE_DATA_FILES, {"where": "user_id = 1"}), "row_filter"),
-        (Native(Command.REWRITE_DATA_FILES, {"branch": "audit"}), "branch"),
-        (Native(Command.REWRITE_POSITION_DELETE_FILES), "iceberg.rewrite_position_delete_files"),
-    ],
-)
-def test_what_needs_rows_or_deletes_is_vetoed_and_costs_nothing(action, lack):
-    engine = make()
-    commit_all(engine, batches(None)[:3])
-    before = files(engine)
-    outcome = execute(engine, plan(Compact(), action), 120_000)
-    assert (outcome.status, outcome.cost) == ("vetoed", NO_COST)
-    assert outcome.error == f"this engine cannot {lack}"
-    assert (files(engine), engine.state(120_000).pending) == (before, ())
-
-
 def test_a_rewrite_keeps_the_sequence_number_it_was_planned_at():
     engine = make()
     commit_all(engine, batches(None)[:2])
@@ -271,27 +215,6 @@ def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
     assert engine.state(180_000).size_bytes == before
 
 
-def test_engines_fed_alike_are_alike():
-    def fed():
-        engine = make(iceberg_coefficients(), partitioning=Partitioning("bucket", 3))
-        stream = batches(None, Partitioning("bucket", 3))
-        outcomes = [engine.commit(one, one.spec.at_ms) for one in stream]
-        outcomes.append(execute(engine, plan(Compact()), 360_000))
-        outcomes.append(engine.query(FULL_SCAN))
-        return outcomes, files(engine), dict(engine.state(400_000).partitions)
-
-    assert fed() == fed()
-
-
-def test_creating_or_dropping_a_table_forgets_the_one_before():
-    engine = make()
-    fresh, made = engine.commit(batch(1, 10, 3), 60_000), files(engine)
-    engine.drop()
-    assert (files(engine), engine.state(0).commits_total_count) == ([], 0)
-    engine.create()
-    assert (engine.commit(batch(1, 10, 3), 60_000), files(engine)) == (fresh, made)
-
-
 def test_there_are_no_rows_to_dump(tmp_path):
     with refused("unsupported"):
         make().dump(tmp_path)
@@ -310,12 +233,6 @@ def test_files_are_as_large_as_the_columns_of_the_table_make_them(columns):
     assert {f.size_bytes for f in files(engine)} == {SCHEMAS[columns].expected_bytes(10) + 100}
     assert execute(engine, plan(Compact(None, {"min-input-files": "2"})), 120_000).status == "ok"
     assert [f.size_bytes for f in files(engine)] == [SCHEMAS[columns].expected_bytes(20) + 100]
-
-
-def test_an_initial_load_and_an_empty_commit_are_no_commits_of_the_stream():
-    engine = make()
-    commit_all(engine, [batch(0, 10, 2), without_rows(batch(1, 10, 2))])
-    assert (len(files(engine)), engine.state(60_000).commits) == (2, ())
 
 
 class AnyHistory(RuleBasedStateMachine):

@@ -29,11 +29,6 @@ def rows():
     return made
 
 
-def test_rows_that_nothing_hits_live(rows):
-    assert (rows.live("old"), rows.dead("old"), rows.total, rows.expected) == (100, 0, 100, 100)
-    assert expected_live_rows([load(100)]) == 100
-
-
 def test_a_hit_of_a_share_of_all_keys_kills_that_share_of_every_file(rows):
     rows.commit(changes(1, 100, updates=10))
     rows.add(data_file("first", 10), 10)
@@ -196,27 +191,6 @@ def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, insert_shar
     assert rows.total == pytest.approx(found.total(), rel=0.05)
     for path, count in found.items():
         assert rows.live(path) == pytest.approx(count, rel=off_share, abs=15), path
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    skew=st.sampled_from(["uniform", "zipf", "recent-first"]),
-    commits=st.integers(1, 30),
-    insert_share=st.floats(0, 0.9),
-)
-def test_what_files_hold_adds_up_to_what_commits_leave(skew, commits, insert_share):
-    stream = Upsert(
-        rows_per_commit=90, files_per_commit=1, initial_rows=500, initial_files=1, key_skew=skew,
-        insert_share=insert_share, delete_share=0.1, repeat_share=0.1,
-    )  # fmt: skip
-    specs = list(stream.shape(7, commits, 60_000, Partitioning()))
-    rows = LiveRows()
-    for spec in specs:
-        rows.commit(spec)
-        (shape,) = spec.partitions
-        rows.add(data_file(f"{spec.index}", shape.rows), shape.rows - shape.superseded_rows)
-    assert rows.expected == expected_live_rows(specs)
-    assert rows.kept(f"{spec.index}" for spec in specs) == math.ceil(rows.expected - 1e-6)
 
 
 class AnyHistory(RuleBasedStateMachine):

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from coefficients import coefficients
 from engine_streams import FULL_SCAN, execute, files, plan, rewrite, snapshots
@@ -201,14 +199,6 @@ def test_dropping_a_delete_that_a_file_left_alone_needs_is_vetoed(engine):
     assert snapshots(outcome) == 0
     assert [c.status for c in engine.state(60_000).compactions] == ["vetoed"]
     assert engine.state(60_000).pending == ()
-
-
-def test_a_veto_keeps_the_plans_other_actions_from_happening(engine):
-    both = plan(Compact(None, {"rewrite-all": "true"}), *convert(removed=deletes(engine)[:1]).actions)
-    both = replace(both, actions=(both.actions[0], replace(both.actions[1], groups=())))
-    before = files(engine)
-    assert execute(engine, both, 60_000).status == "vetoed"
-    assert files(engine) == before
 
 
 def test_one_action_that_is_vetoed_keeps_a_plan_from_being_done(engine):

@@ -168,10 +168,3 @@ def java_error(*told):
 )
 def test_an_error_of_java_is_told_with_what_caused_it(told, line):
     assert one_line(java_error(*told)) == line
-
-
-def test_causes_that_go_round_in_circles_end():
-    error = java_error("outer", "inner")
-    inner = error.java_exception.getCause()
-    inner.getCause = lambda: error.java_exception
-    assert one_line(error) in ("outer", "outer (inner)")

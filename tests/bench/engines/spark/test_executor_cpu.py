@@ -50,15 +50,6 @@ def test_the_latest_report_of_each_executor_counts(executors):
     wait_until(lambda: executors.latest_s() == 4.75)
 
 
-def test_lines_that_are_no_such_report_are_skipped(executors):
-    executors, send = executors
-    send(
-        b"", b"\xff\xfe", b"app.0.JVMCPU.jvmCpuTime x 1", b"app.0.jvm.heap.used 5 1",
-        b"JVMCPU.jvmCpuTime 1 1", b"app.0.JVMCPU.jvmCpuTime -1 1", gauge(b"0", 2.0),
-    )  # fmt: skip
-    wait_until(lambda: executors.latest_s() == 2.0)
-
-
 def test_lines_of_others_are_skipped(executors):
     executors, send = executors
     send(gauge(b"0", 7.0), own=b"")

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from upsert_commits import changes, load
 
 from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
-from bench.engines.iceberg.model.files import FileMaker, span_of
+from bench.engines.iceberg.model.files import FileMaker
 from strategies.amoro.evaluation import is_amoros_own
-from strategies.iceberg.files import DeleteKind, IcebergDataFile, KeyBounds
+from strategies.iceberg.files import DeleteKind, KeyBounds
 from workloads.commit import PartitionShape
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -142,13 +142,3 @@ def test_position_deletes_of_a_conversion_are_named_after_their_data_file():
     assert first.path != second.path
     assert (first.referenced_data_file, first.rows, first.data_sequence_number) == (file.path, 4, 8)
     assert (first.partition, first.size_bytes) == ("city=a", round(position_bytes(4)))
-
-
-def test_the_span_of_files_is_known_where_all_keys_are():
-    files = [
-        IcebergDataFile("a", 1, 1, key_bounds=KeyBounds(5, 9)),
-        IcebergDataFile("b", 1, 1, key_bounds=KeyBounds(1, 6)),
-    ]
-    assert span_of(files) == KeyBounds(1, 9)
-    assert span_of([*files, IcebergDataFile("c", 1, 1)]) is None
-    assert span_of([]) is None
