@@ -29,7 +29,6 @@ from bench.engines.spark.session import configured, stored_bytes
 from bench.errors import EngineError
 from strategies.delta.commands import Command
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
-from strategies.delta.preview import preview_action
 from strategies.plan import Compact, Native
 from strategies.state import TableState
 from workloads.partitioning import Partitioning
@@ -337,17 +336,6 @@ def test_delta_rs_compacts_a_table_of_spark(delta, model):
     assert rows_of(engine) == model.rows
 
 
-@pytest.mark.parametrize("city", ["São Paulo", "a~b"])
-def test_delta_rs_is_kept_from_partitions_whose_paths_spark_writes_differently(delta, model, city):
-    engine = delta(partitioning=Partitioning("city"))
-    for key in (1, 2):
-        commit(engine, model, (key, city))
-    done = execute(engine, OPTIMIZE, 300_000, DELTA_RS)
-    assert (done.status, done.versions) == ("failed", ())
-    assert f"user_city = '{city}': delta-rs and Spark write the paths" in done.error
-    assert rows_of(engine) == model.rows
-
-
 @pytest.mark.parametrize("codec", ["snappy", "zstd"])
 def test_spark_and_delta_rs_write_the_same_codec(delta, log, codec):
     found = {}
@@ -363,16 +351,6 @@ def test_spark_and_delta_rs_write_the_same_codec(delta, log, codec):
         engine.drop()
     assert found[DELTA_RS] == found[None]
     assert found[DELTA_RS][0] == {codec.upper()}
-
-
-def test_what_compaction_did_is_what_the_preview_says(delta, log):
-    engine = delta()
-    commit_all(engine, batches(log)[:4])
-    action = Native(Command.OPTIMIZE, {}, {"maxFileSize": "40000"})
-    expected = preview_action(action, engine.state(0))
-    done = execute(engine, plan(action), 300_000)
-    assert done.answer["numFilesRemoved"] == done.change.files_removed_count == expected.files_removed_count
-    assert done.answer["numBins"] == len(expected.groups)
 
 
 class DeltaSteps(RuleBasedStateMachine):

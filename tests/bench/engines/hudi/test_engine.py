@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 from change_batches import Change, ModelTable, commit, upserts
-from engine_streams import batches, commit_all, execute, plan
+from engine_streams import batches, commit_all, execute
 from hudi_sheets import make_real
 from hudi_simulations import make as make_model
 from hudi_view import live_files, named, table_schema
@@ -34,7 +34,6 @@ from strategies.hudi.files import Action
 from strategies.hudi.log_compact import LogCompaction
 from strategies.hudi.preview import planned_compaction
 from strategies.hudi.retention import Archive, Clean
-from strategies.plan import Native
 from strategies.state import MIB
 from workloads.partitioning import Partitioning
 
@@ -96,16 +95,6 @@ def test_a_commit_is_one_instant_of_new_log_files(hudi, model):
     assert 1 <= second.change.delete_files_added_count <= 2
     logs = engine.state(0).delete_files
     assert sum(log.rows for log in logs) == 4  # the last change of 1, 2, 9 and 10
-    assert rows_of(engine) == model.rows
-
-
-@pytest.mark.parametrize("by", ["none", "city", "bucket"])
-@pytest.mark.parametrize("index", ["bucket", "simple"])
-def test_rows_are_right_in_any_partitioning_with_either_index(hudi, model, by, index):
-    engine = hudi(partitioning=Partitioning(by, 2), index=index)
-    commit(engine, model, *upserts(1, 9))
-    commit(engine, model, (1, "Oslo"), (2, None), (3, "Oslo"))
-    commit(engine, model, (3, None), (2, "Oslo"), (11, "Rome"))
     assert rows_of(engine) == model.rows
 
 
@@ -399,17 +388,6 @@ def test_cleaning_and_archiving_write_metadata_alone(hudi, model):
     assert rows_of(engine) == model.rows
     commit(engine, model, (1, "Rome"))
     check_reading(engine, engine.state(0))
-
-
-def test_what_hudi_refuses_is_an_outcome(hudi, model):
-    engine = hudi(partitioning=Partitioning("city"))
-    commit(engine, model, (1, "Oslo"), (2, "Rome"))
-    commit(engine, model, (1, "Oslo"), (2, "Rome"))
-    by_day = Native("hudi.compaction", {"strategy": "DayBased"})
-    outcome = execute(engine, plan(by_day), 2 * MINUTE_MS)
-    assert outcome.status == "failed"
-    assert "Invalid Partition Date Format" in outcome.error
-    assert rows_of(engine) == model.rows
 
 
 def described(file):

@@ -1,6 +1,4 @@
-import pytest
-
-from bench.engines.delta.model.auto_compaction import OPTIONS, AutoCompaction
+from bench.engines.delta.model.auto_compaction import AutoCompaction
 from strategies.state import MIB
 
 SMALL, LARGE = 1 * MIB, 500 * MIB
@@ -88,12 +86,6 @@ def test_only_touched_partitions_are_due_each_by_its_own_count():
     assert automatic.due(["p=2", "p=3"]) == ["p=2"]
 
 
-@pytest.mark.parametrize("count", [127, 128, 129])
-def test_at_most_128_partitions_are_compacted_at_once(count):
-    added = [(f"p={number}", SMALL) for number in range(count)]
-    assert len(after(AutoCompaction(), added)) == min(128, count)
-
-
-def test_it_merges_files_below_64_mib_into_128():
-    assert (OPTIONS.min_file_bytes, OPTIONS.max_file_bytes) == (64 * MIB, 128 * MIB)
-    assert OPTIONS.max_deleted_rows_ratio == 0.05
+def test_at_most_128_partitions_are_compacted_at_once():
+    added = [(f"p={number}", SMALL) for number in range(129)]
+    assert len(after(AutoCompaction(), added)) == 128

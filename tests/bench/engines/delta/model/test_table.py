@@ -9,15 +9,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from observed_changes import check_grown
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import Batch, Probe
+from bench.engines.contract import Batch
 from bench.engines.delta.model.coefficients import delta_coefficients
 from bench.engines.delta.model.files import vector_bytes
-from bench.engines.delta.table_keys import DEFAULT_UPSERT_MODE, MERGE_ON_READ, UPSERT_MODES, DeltaKeys
+from bench.engines.delta.table_keys import MERGE_ON_READ, UPSERT_MODES, DeltaKeys
 from bench.engines.simulated.kind import wrong_rows
 from bench.engines.simulated.live_rows import expected_live_rows
 from bench.results.values import Change, Cost
 from strategies.delta.commands import Command
-from strategies.plan import Compact, FileGroup, Native, Rewrite
+from strategies.plan import Compact, Native
 from strategies.state import GIB, KIB, MIB
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -25,6 +25,9 @@ from workloads.upsert import Upsert
 
 AUTO = {"delta.autoOptimize.autoCompact": "true"}
 OPTIMIZE = plan(Native(Command.OPTIMIZE))
+CLUSTERED = DeltaKeys.model_validate(
+    {"format": "delta", "target_file_size": "8MiB", "cluster_by": ("user_id",)}
+)
 
 
 def vacuum(older_than_ms):
@@ -177,18 +180,6 @@ def test_optimize_drops_vectors_and_the_rows_they_mark():
     assert engine.query(FULL_SCAN).work.delete_files_count == 0
 
 
-def test_a_batch_is_a_version():
-    engine = make(partitioning=Partitioning("bucket", 2))
-    for partition in ("b=0", "b=1"):
-        commit_specs(engine, load(100, 2, partition))
-    batched = plan(Native(Command.OPTIMIZE, {}, {"batchSize": "1"}))
-    outcome = execute(engine, batched, 60_000)
-    assert [(v.change.files_removed_count, v.change.files_added_count) for v in outcome.versions] == [
-        (2, 1)
-    ] * 2
-    assert [version.id for version in outcome.versions] == ["3", "4"]
-
-
 def test_optimize_leaves_a_lone_file_that_reorg_purges():
     engine = make(upsert_mode=MERGE_ON_READ, partitioning=Partitioning("bucket", 2))
     commit_specs(engine, load(1000, 1, "b=0"), changes(1, 1000, deletes=500, partition="b=0"))
@@ -198,7 +189,7 @@ def test_optimize_leaves_a_lone_file_that_reorg_purges():
     assert ([v.operation for v in outcome.versions], files(engine)[0].rows) == (["REORG"], 500)
 
 
-def test_repartition_makes_as_many_files_as_it_is_told():
+def test_repartition_makes_the_number_of_files_it_is_given():
     engine = make()
     commit_specs(engine, load(1000, 7))
     execute(engine, plan(Native(Command.REPARTITION, {"partition": "", "files": "3"})), 60_000)
@@ -214,10 +205,7 @@ def test_zorder_rewrites_everything_each_time():
 
 
 def test_clustering_puts_files_into_cubes_and_takes_small_cubes_again():
-    keys = DeltaKeys.model_validate(
-        {"format": "delta", "target_file_size": "8MiB", "cluster_by": ("user_id",)}
-    )
-    engine = make(keys=keys)
+    engine = make(keys=CLUSTERED)
     specs = appends(2)
     commit_specs(engine, *specs[:2])
     execute(engine, OPTIMIZE, 60_000)
@@ -237,8 +225,7 @@ def test_merge_writes_as_many_files_as_spark_shuffles_into(settings, files_count
 
 
 def test_reorg_of_a_clustered_table_makes_a_cube_and_leaves_a_single_one():
-    given = {"format": "delta", "target_file_size": "8MiB", "cluster_by": ("user_id",)}
-    engine = make(keys=DeltaKeys.model_validate(given), upsert_mode=MERGE_ON_READ)
+    engine = make(keys=CLUSTERED, upsert_mode=MERGE_ON_READ)
     commit_specs(engine, load(1000, 2), changes(1, 1000, updates=100))
     reorg = plan(Native(Command.REORG))
     assert execute(engine, reorg, 60_000).change.files_removed_count == 2
@@ -247,22 +234,6 @@ def test_reorg_of_a_clustered_table_makes_a_cube_and_leaves_a_single_one():
     execute(engine, OPTIMIZE, 120_000)
     commit_specs(engine, changes(3, 1000, updates=100))
     assert execute(engine, reorg, 180_000).status == "noop"
-
-
-def test_an_explicit_rewrite_is_vetoed():
-    engine = make()
-    commit_specs(engine, load(100, 2))
-    rewrite = Rewrite((FileGroup(tuple(file.path for file in files(engine))),), 8 * MIB)
-    assert execute(engine, plan(rewrite), 0).status == "vetoed"
-
-
-def test_a_delayed_command_takes_what_it_finds_then():
-    engine = make()
-    specs = appends(2)
-    commit_specs(engine, *specs[:2])
-    ticket = engine.schedule(OPTIMIZE, 60_000, 180_000)
-    commit_specs(engine, specs[2])
-    assert engine.complete(ticket, 180_000).change.files_removed_count == 11
 
 
 def test_every_tenth_version_has_a_checkpoint_that_its_writer_pays_for():
@@ -317,43 +288,7 @@ def test_merge_compacts_what_it_touches_and_a_commit_of_vectors_alone_does_not()
     assert commit_specs(first, changes(2, 2000, deletes=10)).compactions == ()
 
 
-# Queries
-
-
-def test_a_probe_of_a_key_opens_the_files_that_may_hold_it():
-    engine = make(upsert_mode=MERGE_ON_READ)
-    commit_specs(engine, load(1000, 2), changes(1, 1000, updates=100, skew="recent-first"))
-    key = engine.query(Probe("key", "SELECT * FROM orders WHERE order_id = 1"))
-    assert key.work.files_count == 1  # the first of the load
-    everything = engine.query(Probe("keys", "SELECT * FROM orders WHERE order_id BETWEEN 1 AND 1000"))
-    assert everything.work == engine.query(FULL_SCAN).work
-
-
 # Streams
-
-
-def stream(skew="uniform", commits=30, by="none", **changed):
-    workload = Upsert(**{
-        "rows_per_commit": 400, "files_per_commit": 4, "initial_rows": 20_000, "initial_files": 3,
-        "key_skew": skew, "repeat_share": 0.05, **changed,
-    })  # fmt: skip
-    return list(workload.shape(7, commits, 60_000, Partitioning(by, 3)))
-
-
-@pytest.mark.parametrize("mode", UPSERT_MODES)
-@pytest.mark.parametrize(("skew", "by"), [("uniform", "none"), ("zipf", "none"), ("recent-first", "bucket")])
-@pytest.mark.parametrize("every", [0, 5])
-def test_streams_of_changes_keep_their_rows(mode, skew, by, every):
-    specs = stream(skew, by=by)
-    engine = make(upsert_mode=mode, partitioning=Partitioning(by, 3), target_file_size_bytes=256 * KIB)
-    for spec in specs:
-        engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms)
-        if every and spec.index % every == 0:
-            assert execute(engine, OPTIMIZE, spec.at_ms).status in ("ok", "noop")
-    assert wrong_rows(engine, specs, is_cdc=True) is None
-    assert abs(rows_left(engine) - engine.live_rows) <= len(files(engine))
-    assert bool(vectors(engine)) <= (mode == MERGE_ON_READ)
-    assert every or mode != MERGE_ON_READ or vectors(engine)
 
 
 def test_streams_of_unknown_keys_keep_their_rows_too():
@@ -365,12 +300,15 @@ def test_streams_of_unknown_keys_keep_their_rows_too():
 
 
 def test_the_same_stream_gives_the_same_table_and_costs():
-    def told():
+    workload = Upsert(400, 4, 20_000, 3, repeat_share=0.05)
+    specs = list(workload.shape(7, 12, 60_000, Partitioning("none", 3)))
+
+    def replayed():
         engine = make(delta_coefficients(), upsert_mode=MERGE_ON_READ, properties=AUTO)
-        outcomes = [engine.commit(Batch(spec), spec.at_ms) for spec in stream(commits=12)]
+        outcomes = [engine.commit(Batch(spec), spec.at_ms) for spec in specs]
         return files(engine), vectors(engine), outcomes, engine.query(FULL_SCAN)
 
-    assert told() == told()
+    assert replayed() == replayed()
 
 
 class AnyHistory(RuleBasedStateMachine):
@@ -378,7 +316,7 @@ class AnyHistory(RuleBasedStateMachine):
 
     @initialize(
         by=st.sampled_from(["none", "bucket"]),
-        skew=st.sampled_from(["uniform", "recent-first"]),
+        skew=st.sampled_from(["uniform", "zipf", "recent-first"]),
         mode=st.sampled_from(list(UPSERT_MODES)),
         properties=st.sampled_from([{}, AUTO, {"delta.autoOptimize.optimizeWrite": "true"}]),
     )
@@ -452,6 +390,7 @@ class AnyHistory(RuleBasedStateMachine):
     def rows_add_up(self):
         if self.seen is None:
             return
+        assert wrong_rows(self.engine, self.specs, is_cdc=True) is None
         expected = expected_live_rows(self.specs)
         tolerance = len(files(self.engine)) + 1
         assert abs(self.engine.live_rows - expected) <= tolerance
@@ -477,9 +416,3 @@ class AnyHistory(RuleBasedStateMachine):
 
 AnyHistory.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
 TestAnyHistory = AnyHistory.TestCase
-
-
-def test_the_default_way_to_update_rows_needs_no_vectors():
-    engine = make()
-    commit_specs(engine, load(1000, 2), changes(1, 1000, updates=100))
-    assert (DEFAULT_UPSERT_MODE, vectors(engine)) == ("copy-on-write", {})

@@ -1,5 +1,5 @@
 from engine_streams import execute, plan
-from hudi_simulations import coefficients, make
+from hudi_simulations import make
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -7,7 +7,6 @@ from observed_changes import check_grown
 from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch, Probe
-from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.model.files import log_file_bytes
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
 from bench.engines.simulated.live_rows import expected_live_rows
@@ -326,11 +325,6 @@ def test_the_read_optimized_view_opens_base_files_alone():
         "SELECT 1 FROM orders_ro JOIN orders",
     ):
         assert engine.query(Probe("s", sql)).work.delete_files_count == 2
-
-
-def test_the_shipped_coefficients_are_read():
-    assert not hudi_coefficients().calibrated
-    assert coefficients().format == hudi_coefficients().format
 
 
 class AnyHistory(RuleBasedStateMachine):
