@@ -68,14 +68,10 @@ def unknown_columns(named: Sequence[str], columns: Sequence[str]) -> str | None:
 
 def duration_text(seconds: float) -> str:
     """The text with the largest unit that `parse_duration_s` reads as exactly `seconds`: 600 is "10min"."""
-    if not math.isfinite(seconds):
-        return str(seconds)
-    is_readable = 0 < seconds <= DURATION_DAYS_MAX * MILLISECONDS_BY_UNIT["d"] / 1000
-    for unit in ("d", "h", "min", "s", "ms"):
-        text = f"{round(seconds / MILLISECONDS_BY_UNIT[unit] * 1000)}{unit}"
-        if is_readable and parse_duration_s(text) == seconds:
-            return text
-    return f"{Decimal(repr(seconds)).normalize():f}s"
+    is_readable = 0 <= seconds <= DURATION_DAYS_MAX * MILLISECONDS_BY_UNIT["d"] / 1000
+    if is_readable and (milliseconds := round(seconds * 1000)) / 1000 == seconds:
+        return duration_ms_text(milliseconds)
+    return f"{Decimal(repr(seconds)).normalize():f}s" if math.isfinite(seconds) else str(seconds)
 
 
 def duration_ms_text(milliseconds: int) -> str:

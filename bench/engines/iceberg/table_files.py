@@ -37,8 +37,8 @@ def listed_bytes(io: FileIO, folder: str) -> int:
 def folders_of(table: Any) -> tuple[str, ...]:
     """All folders with files of a (Java) table."""
     location, properties = str(table.location()), table.properties()
-    found = (data_folder(location, properties), metadata_folder(location, properties), location)
-    return tuple(dict.fromkeys(found))
+    folders = (data_folder(location, properties), metadata_folder(location, properties), location)
+    return tuple(dict.fromkeys(folders))
 
 
 def delete_below(gateway: Any, io: Any, folders: Iterable[str]) -> None:

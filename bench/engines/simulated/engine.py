@@ -107,12 +107,12 @@ class SimulatedEngine(Generic[Prepared]):
         for position, action in enumerate(ticket.plan.actions if error is None else ()):
             preview = self._preview(ticket, position, action, at_ms)
             try:
-                made, took = self._model.execute(action, preview, staged.actions.get(position), tag)
+                new, took = self._model.execute(action, preview, staged.actions.get(position), tag)
             except ValueError as refusal:
                 error = str(refusal)
                 break
-            self._ledger.saw_versions(made)
-            cost, versions = cost + took, versions + made
+            self._ledger.saw_versions(new)
+            cost, versions = cost + took, versions + new
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
         return Outcome(status, cost, versions, self._observe(), error)

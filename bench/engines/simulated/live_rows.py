@@ -174,16 +174,16 @@ class LiveRows:
         parts = (_Part(band, live_rows * share, band.log_now()) for band, share in mix if share)
         self._add_file(file, tuple(parts))
 
-    def replace(self, gone: Iterable[str], made: Sequence[DataFile], added_rows: int = 0) -> None:
+    def replace(self, inputs: Iterable[str], outputs: Sequence[DataFile], added_rows: int = 0) -> None:
         """Replace data files by others that hold their live rows, each in proportion to its rows.
 
         They also hold `added_rows` rows of the last commit, where a commit rewrites the files it changes.
         """
-        replaced = [self._files.pop(path) for path in gone]
+        replaced = [self._files.pop(path) for path in inputs]
         added = (_Part(band, added_rows * share, band.log_now()) for band, share in self._mix if added_rows)
         parts = tuple(_joined((*(part for file in replaced for part in file.parts), *added)))
-        rows = sum(file.rows for file in made)
-        for file in made:
+        rows = sum(file.rows for file in outputs)
+        for file in outputs:
             share = file.rows / rows
             self._add_file(file, tuple(_Part(p.band, p.rows * share, p.log_then) for p in parts))
 

@@ -83,8 +83,8 @@ class FolderEngine(SparkEngine[_Prepared]):
         rows = new_rows(self._spark, self._spec, batch)
         if batch.spec.is_initial:
             return loader(self._spark, partial(self._append, rows, tag)), rows
-        kept = cached(self._spark, rows)
-        return partial(self._append, kept, tag), kept
+        batch_rows = cached(self._spark, rows)
+        return partial(self._append, batch_rows, tag), batch_rows
 
     def _prepare_changes(self, batch: Batch, tag: Tag) -> tuple[Callable[[], None], DataFrame]:
         paths = staging_of(self._spark).readable(batch.paths)

@@ -58,15 +58,15 @@ class JvmThreads:
             numbers = set(os.listdir(self._tasks))  # noqa: PTH208  iterdir makes a path of each of them
         except OSError:
             return None
-        found = ThreadTicks({}, {})
+        spent = ThreadTicks({}, {})
         self._others &= numbers
         for number in numbers - self._others:
-            self._read_one(number, found)
+            self._read_one(number, spent)
         self._seen &= numbers
-        return found
+        return spent
 
-    def _read_one(self, number: str, found: ThreadTicks) -> None:
-        """Add one thread to `found` if it counts.
+    def _read_one(self, number: str, spent: ThreadTicks) -> None:
+        """Add one thread to `spent` if it counts.
 
         A new thread bears its creator's name until it has set its own, so one look does not suffice.
         """
@@ -76,9 +76,9 @@ class JvmThreads:
             return
         name, started, ticks = _parsed(line)
         if name.startswith(_JIT):
-            found.jit[int(number), started] = ticks
+            spent.jit[int(number), started] = ticks
         elif name.startswith(_GC):
-            found.gc[int(number), started] = ticks
+            spent.gc[int(number), started] = ticks
         elif number in self._seen:
             self._others.add(number)
         else:

@@ -46,10 +46,10 @@ def new_rows(spark: SparkSession, spec: TableSpec, batch: Batch) -> DataFrame:
 
 def cached(spark: SparkSession, rows: DataFrame) -> DataFrame:
     """The rows, cached, in one Spark partition per change-log file."""
-    kept = rows.persist()
+    persisted = rows.persist()
     with configured(spark, PARTITION_PER_FILE):
-        kept.count()
-    return kept
+        persisted.count()
+    return persisted
 
 
 def loader(spark: SparkSession, write: Callable[[], None]) -> Callable[[], None]:

@@ -153,9 +153,9 @@ class SimulatedMetadata:
 
     def expire(self, keep_from_ms: int, retain_last: int) -> tuple[int, int]:
         """Expire snapshots before `keep_from_ms`, except the last ones, and free what only they held."""
-        last = max(0, len(self._snapshots) - max(1, retain_last))
-        kept = sum(snapshot.at_ms < keep_from_ms for snapshot in self._snapshots)
-        expired = self._snapshots[: min(kept, last)]
+        most = max(0, len(self._snapshots) - max(1, retain_last))
+        old_count = sum(snapshot.at_ms < keep_from_ms for snapshot in self._snapshots)
+        expired = self._snapshots[: min(old_count, most)]
         if not expired:
             return 0, 0
         del self._snapshots[: len(expired)]

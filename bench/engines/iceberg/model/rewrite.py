@@ -1,6 +1,6 @@
 """The effect of a rewrite on the files of a simulated table."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.iceberg.ledger import IcebergLedger
@@ -11,8 +11,10 @@ from bench.results.values import Cost
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Rewrite
-from strategies.preview import Preview, RewriteGroup
+from strategies.preview import Preview
 from workloads.schema import Schema
+
+_Converted = tuple[tuple[IcebergDataFile, int], ...]  # with the number of deleted rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +30,19 @@ class Replacement:
 class Prepared:
     """A rewrite planned at the snapshot `sequence_number`, not committed yet.
 
-    `converted` are data files that stay, each with the number of its deleted rows, for which it gets one
-    position delete file. `removed_deletes` are removed in the same commit.
+    Each of the `converted` data files stays and gets one position delete file for its deleted rows.
+    `removed_deletes` are removed in the same commit.
     """
 
     sequence_number: int
     replaced: tuple[Replacement, ...]
-    converted: tuple[tuple[IcebergDataFile, int], ...]
+    converted: _Converted
     removed_deletes: tuple[str, ...]
     cost: Cost
 
     @property
     def replaced_files(self) -> Iterator[IcebergDataFile]:
-        return (file for each in self.replaced for file in each.files)
+        return (file for replacement in self.replaced for file in replacement.files)
 
 
 def prepare(
@@ -52,15 +54,22 @@ def prepare(
     The live rows of a group are distributed over its tasks in the preview, in proportion to their rows.
     """
     replaced = tuple(
-        _replacement(group, [ledger.data_files[file.path] for file in group.files], rows)
+        Replacement(
+            tuple(ledger.data_files[file.path] for file in group.files),
+            group.partition,
+            rows_of_outputs(group, rows.kept(file.path for file in group.files)),
+        )
         for group in preview.groups
     )
-    converted = _converted(action, ledger, rows) if isinstance(action, Rewrite) else ()
-    counts = (count for each in replaced for count in each.rows if count)
+    counts = (count for replacement in replaced for count in replacement.rows if count)
     written_bytes = sum(coefficients.table_bytes(schema, count) for count in counts)
-    cost = _cost(action, ledger, preview, converted, written_bytes, coefficients, cores)
-    removed = action.removed_deletes if isinstance(action, Rewrite) else ()
-    return Prepared(sequence_number, replaced, converted, removed, cost)
+    if not isinstance(action, Rewrite):
+        cost = coefficients.rewrite_cost(preview, cores, written_bytes)
+        return Prepared(sequence_number, replaced, (), (), cost)
+    converted = _converted(action, ledger, rows)
+    conversion = _conversion(action, ledger, converted, coefficients)
+    cost = coefficients.rewrite_cost(preview, cores, written_bytes, conversion)
+    return Prepared(sequence_number, replaced, converted, action.removed_deletes, cost)
 
 
 def conflict(
@@ -87,46 +96,23 @@ def conflict(
     return None
 
 
-def _replacement(group: RewriteGroup, files: Iterable[IcebergDataFile], rows: LiveRows) -> Replacement:
-    """`files` are the files of the group as the ledger has them."""
-    live = rows.kept(file.path for file in group.files)
-    return Replacement(tuple(files), group.partition, rows_of_outputs(group, live))
-
-
-def _converted(
-    action: Rewrite, ledger: IcebergLedger, rows: LiveRows
-) -> tuple[tuple[IcebergDataFile, int], ...]:
+def _converted(action: Rewrite, ledger: IcebergLedger, rows: LiveRows) -> _Converted:
     named = {path for group in action.groups for path in group.convert_paths}
     files = ledger.data_files.values()
     return tuple((file, rows.dead(file.path)) for file in files if file.path in named)
 
 
-def _cost(
-    action: Action, ledger: IcebergLedger, preview: Preview,
-    converted: tuple[tuple[IcebergDataFile, int], ...], written_bytes: int,
-    coefficients: Coefficients, cores: int,
-) -> Cost:  # fmt: skip
-    """An explicit rewrite has the cost of a rewrite, even if it only drops delete files."""
-    if not isinstance(action, Rewrite):
-        return coefficients.rewrite_cost(preview, cores, written_bytes)
-    conversion = _conversion(action, ledger, converted, coefficients)
-    return coefficients.rewrite_cost(preview, cores, written_bytes, conversion)
-
-
 def _conversion(
-    action: Rewrite,
-    ledger: IcebergLedger,
-    converted: tuple[tuple[IcebergDataFile, int], ...],
-    coefficients: Coefficients,
+    action: Rewrite, ledger: IcebergLedger, converted: _Converted, coefficients: Coefficients
 ) -> Work:
     """The work of reading the keys and the deletes of each file, and writing its positions."""
     state = ledger.state(0)
     applied = [delete_index(state).applying_to(file) for file, _ in converted]
-    deletes_bytes = sum(each.size_bytes for each in applied)
+    deletes_bytes = sum(deletes.size_bytes for deletes in applied)
     data_bytes = sum(file.size_bytes for file, _ in converted)
     return Work(
         files_count=len(converted),
-        delete_files_count=sum(each.files_count for each in applied),
+        delete_files_count=sum(deletes.files_count for deletes in applied),
         read_bytes=round(data_bytes * coefficients.data.key_column_ratio) + deletes_bytes,
         delete_bytes=deletes_bytes,
         written_bytes=sum(round(position_bytes(dead)) for _, dead in converted if dead),

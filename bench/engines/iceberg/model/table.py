@@ -86,10 +86,10 @@ class IcebergTableModel:
 
     def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
         self._rows.commit(spec)
-        made, deletes = self._maker.commit(spec, self._sequence_number + 1)
-        for file, live_rows in made:
+        new_files, deletes = self._maker.commit(spec, self._sequence_number + 1)
+        for file, live_rows in new_files:
             self._rows.add(file, live_rows, keys_of(file))
-        data = [file for file, _ in made]
+        data = [file for file, _ in new_files]
         version = self._snapshot(_Snapshot("overwrite" if deletes else "append", (), data, deletes), tag)
         if self._scan is not None:
             self._scan.add(data, deletes)
@@ -161,7 +161,11 @@ class IcebergTableModel:
         data, deletes = self.ledger.data_files, self.ledger.delete_files
         if problem := conflict(prepared, data, deletes, self._sequence_number):
             raise ValueError(problem)
-        made = [file for each in prepared.replaced for file in self._outputs(each, prepared.sequence_number)]
+        outputs = [
+            file
+            for replacement in prepared.replaced
+            for file in self._outputs(replacement, prepared.sequence_number)
+        ]
         number = self._sequence_number + 1
         positions = [
             self._maker.position_deletes(file, rows, number) for file, rows in prepared.converted if rows
@@ -171,26 +175,26 @@ class IcebergTableModel:
         if not removed and not positions:
             return ()
         if gone:
-            removed += self._dropped_by_commit(made, frozenset(removed))
+            removed += self._dropped_by_commit(outputs, frozenset(removed))
         self._scan = None
-        return (self._snapshot(_Snapshot("replace", removed, made, positions), tag),)
+        return (self._snapshot(_Snapshot("replace", removed, outputs, positions), tag),)
 
     def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
         """The files that replace those of a group, one for each task with rows."""
         span = span_of(replacement.files)
-        made = [
+        outputs = [
             self._maker.data_file(rows, replacement.partition, span, sequence_number)
             for rows in replacement.rows
             if rows
         ]
-        self._rows.replace((file.path for file in replacement.files), made)
-        return made
+        self._rows.replace((file.path for file in replacement.files), outputs)
+        return outputs
 
-    def _dropped_by_commit(self, made: Collection[IcebergDataFile], removed: Collection[str]) -> list[str]:
+    def _dropped_by_commit(self, outputs: Collection[IcebergDataFile], removed: Collection[str]) -> list[str]:
         data = [file for path, file in self.ledger.data_files.items() if path not in removed]
         deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in removed)
         threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
-        return self._metadata.first_deletes(below_oldest(map(aged, [*data, *made]), deletes), threads)
+        return self._metadata.first_deletes(below_oldest(map(aged, [*data, *outputs]), deletes), threads)
 
     def _snapshot(self, snapshot: _Snapshot, tag: Tag) -> Version:
         """Commit one snapshot to the ledger and the metadata."""
