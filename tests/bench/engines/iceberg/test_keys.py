@@ -90,10 +90,6 @@ def test_one_bound_alone_is_none(bounds):
     assert key_bounds(data_file(*bounds, nulls=0), NAME) == KeyBounds(None, None)
 
 
-def test_bounds_of_another_column_are_none():
-    assert key_bounds(data_file(b"a", b"b", 0, 5, field_id=3), NAME) == KeyBounds(None, None, nulls=True)
-
-
 @pytest.mark.parametrize(
     ("type_", "written", "value"),
     [

@@ -56,11 +56,6 @@ def test_a_commit_of_changes_is_files_of_each_kind_and_one_sequence_number():
     assert not any(is_amoros_own(delete.path, file.path) for delete in position for file in data)
 
 
-def test_a_commit_may_delete_alone():
-    data, _, equality, position = made_by(changes(1, 1000, deletes=8, writers=2))
-    assert (len(data), [delete.rows for delete in equality], position) == (0, [4, 4], [])
-
-
 def test_a_writer_override_spreads_deletes_too():
     spec = changes(1, 1000, inserts=40, updates=60, again=50, writers=4)
     data, _, equality, position = made_by(spec, writers=2)
@@ -88,11 +83,6 @@ def test_a_file_of_one_row_has_one_key_which_varies_with_the_commit():
     assert all(keys.lower == keys.upper for keys in drawn)
     assert len({keys.lower for keys in drawn}) > 30
     assert sum(keys.lower <= 500 for keys in drawn) == pytest.approx(20, abs=3)
-
-
-def test_hot_keys_are_where_ranges_lie():
-    (data,), _, _, _ = made_by(changes(1, 100_000, updates=5, skew="recent-first"))
-    assert data.key_bounds.upper > 99_000
 
 
 @given(

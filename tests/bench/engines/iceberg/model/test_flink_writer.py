@@ -1,7 +1,6 @@
 import json
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from upsert_commits import changes, load
@@ -10,7 +9,6 @@ from workload_strategies import appends, partitionings, seeds, upserts
 
 from bench.engines.contract import CommitLayout
 from bench.engines.iceberg.model.flink_writer import PartitionFiles, commit_layout, partition_files
-from workloads.append import Append
 from workloads.commit import CommitSpec, PartitionShape
 from workloads.debezium import Debezium
 from workloads.schema import ORDERS
@@ -91,19 +89,6 @@ def test_each_kind_of_file_is_there_where_it_has_rows_and_at_most_one_a_row_and_
             assert (layout.delete_bytes > 0) == (layout.delete_files_count > 0)
 
 
-def test_a_writer_without_rows_makes_no_file():
-    assert [commit_layout(spec) for spec in stream(Append(5, 8), commits=1)] == [CommitLayout(5)]
-
-
-def test_a_commit_without_rows_has_no_files():
-    assert commit_layout(shaped(writers=8)) == CommitLayout(0)
-
-
-def test_a_writer_makes_a_file_in_each_large_partition():
-    (spec,) = stream(Append(100_000, 4), commits=1, by="bucket")
-    assert [files.data_count for files in partition_files(spec, spec.writers)] == [4] * 8
-
-
 def test_a_stream_like_the_seeds_writes_eight_insert_and_eight_equality_delete_files_a_commit():
     commits = stream(Upsert(10_000, 8, 500_000_000, 1800))[1:]
     assert {of_kind(spec) for spec in commits} == {(8, 8, 0)}
@@ -116,10 +101,3 @@ def test_a_stream_like_the_seeds_writes_eight_insert_and_eight_equality_delete_f
 def test_a_writer_override_takes_the_place_of_the_commits_writers(writers):
     spec = changes(1, 10_000, inserts=4000, updates=6000, again=5000, writers=3)
     assert partition_files(spec, writers) == [PartitionFiles(writers, writers, writers)]
-
-
-@pytest.mark.parametrize("columns", [3, 40])
-def test_columns_change_no_file_count_and_no_delete_file(columns):
-    workload = Upsert(500, 4, 10_000, 2, repeat_share=0.2)
-    plain, other = (stream(w, commits=3) for w in (workload, replace(workload, columns=columns)))
-    assert [commit_layout(spec) for spec in plain] == [commit_layout(spec) for spec in other]

@@ -22,11 +22,6 @@ def metadata():
     return made
 
 
-def test_an_empty_table_has_table_metadata_alone(metadata):
-    assert (metadata.manifests_count, metadata.data_storage_bytes) == (0, 0)
-    assert metadata.metadata_storage_bytes == 1_000
-
-
 def test_a_commit_writes_table_metadata_a_list_and_a_manifest(metadata):
     assert metadata.commit(60, ["a", "b"], [], 20, 0) == (1_100 + 510 + 52, 3)
     assert metadata.commit(120, ["c"], [], 10, 0) == (1_200 + 520 + 51, 3)
@@ -88,48 +83,12 @@ def test_only_deletes_of_the_oldest_manifests_are_found_first(metadata):
     assert metadata.first_deletes([], 2) == []
 
 
-def test_expiry_frees_what_only_expired_snapshots_held(metadata):
-    metadata.commit(60, ["a", "b"], [], 20, 0)
-    metadata.commit(120, ["c"], [], 10, 0)
-    metadata.commit(180, ["abc"], ["a", "b", "c"], 30, 30)  # wrote 52 + 51 + 51 of manifests, list 510
-    metadata.commit(240, ["d"], [], 10, 0)
-    storage_bytes = metadata.metadata_storage_bytes
-    assert metadata.data_storage_bytes == 70
-    # Of 180 s on: a, b and c go, with the lists (510, 520) and manifests (52, 51) of the first two.
-    assert metadata.expire(180, 1) == (1_000 + 200, 1)
-    assert metadata.data_storage_bytes == 40
-    assert metadata.metadata_storage_bytes == storage_bytes + 1_200 - 1_030 - 103
-    storage_bytes = metadata.metadata_storage_bytes
-    # The snapshot at 180 s alone still held its list and the manifests that say what it removed.
-    assert metadata.expire(240, 1) == (1_000 + 100, 1)
-    assert metadata.data_storage_bytes == 40
-    assert metadata.metadata_storage_bytes == storage_bytes + 1_100 - 510 - (52 + 51)
-
-
-def test_expiry_frees_manifests_as_large_as_they_were_written(metadata):
-    metadata.commit(60, ["a", "b", "c"], [], 30, 0)
-    metadata.commit(120, ["d"], ["a"], 10, 10)  # writes anew that b and c stay and a goes: 53 bytes
-    metadata.commit(180, ["e"], ["b"], 10, 10)  # and once more, that c stays and b goes: 52 bytes
-    metadata.expire(180, 1)
-    table_metadata_bytes = 1_000 + 1_100 + 1_200 + 1_300 + 1_100
-    assert metadata.metadata_storage_bytes == table_metadata_bytes + 530 + (52 + 51 + 51)
-
-
 @pytest.mark.parametrize(("retain_last", "left"), [(1, 1), (3, 3), (4, 4), (9, 5)])
 def test_expiry_keeps_the_newest_whatever_their_age(metadata, retain_last, left):
     for number in range(5):
         metadata.commit(number, [f"{number}"], [], 1, 0)
     written_bytes, files_count = metadata.expire(1_000, retain_last)
     assert (written_bytes, files_count) == ((1_000 + 100 * left, 1) if left < 5 else (0, 0))
-
-
-def test_expiry_keeps_what_is_as_old_as_asked(metadata):
-    metadata.commit(60_000, ["a"], [], 10, 0)
-    metadata.commit(120_000, ["b"], ["a"], 10, 10)
-    assert metadata.expire(60_000, 1) == (0, 0)
-    assert metadata.data_storage_bytes == 20
-    assert metadata.expire(60_001, 1) == (1_100, 1)
-    assert metadata.data_storage_bytes == 10
 
 
 def is_delete(path):
