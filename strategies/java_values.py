@@ -7,7 +7,6 @@ the Java Language Specification, 5.1.3, for the conversion of a double to a long
 
 import math
 import re
-from collections.abc import Mapping
 
 MAX_INT = 2**31 - 1
 MAX_LONG = 2**63 - 1
@@ -25,15 +24,6 @@ def parse_int(text: str) -> int:
     Raises ValueError. Its message, like those of the functions below, starts with "must be".
     """
     return _whole(text, MAX_INT, "a Java int")
-
-
-def int_property(properties: Mapping[str, str], name: str, default: int) -> int:
-    """The `parse_int` of a property, or its default. Raises ValueError, which names the property."""
-    text = properties.get(name, str(default))
-    try:
-        return parse_int(text)
-    except ValueError as error:
-        raise ValueError(f"{name}={text!r} {error}") from error
 
 
 def parse_long(text: str) -> int:

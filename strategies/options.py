@@ -1,7 +1,9 @@
 """Planner options that keep the names of another system, such as a table format's own."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from strategies.java_values import text_of
 from strategies.names import near_name
@@ -10,26 +12,65 @@ from strategies.quantities import parse_bytes
 _HAS_UNIT = re.compile(r".*[A-Za-z]\s*")
 
 OptionValue = str | int | float | bool
+Number = TypeVar("Number", int, float)
 
 
-def check_known(given: Iterable[str], known: Collection[str]) -> None:
+def check_known(names: Iterable[str], known: Collection[str]) -> None:
     """Raise ValueError on an unknown name; the message lists all names and suggests the closest one."""
-    for name in given:
+    for name in names:
         if name not in known:
             near = near_name(name, known)
             hint = f"; did you mean {near!r}?" if near else ""
             raise ValueError(f"option {name!r} is not one of {', '.join(sorted(known))}{hint}")
 
 
-def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """Options as text that table formats parse: true/false in lower case, "-bytes" sizes in whole bytes.
+def option_texts(options: Mapping[str, OptionValue], sizes: Collection[str] = frozenset()) -> dict[str, str]:
+    """Options as text that table formats parse: true/false in lower case, sizes with a unit in whole bytes.
 
-    Raises ValueError if such a size has an unknown unit. Other texts stay as they are.
+    Names that end in "-bytes" are sizes too. Raises ValueError on an unknown unit.
     """
-    return {key: _option_text(key, value) for key, value in options.items()}
+
+    def text(name: str, value: OptionValue) -> str:
+        is_size = name in sizes or name.endswith("-bytes")
+        if is_size and isinstance(value, str) and _HAS_UNIT.fullmatch(value):
+            return str(parse_bytes(value))
+        return text_of(value)
+
+    return {name: text(name, value) for name, value in options.items()}
 
 
-def _option_text(key: str, value: OptionValue) -> str:
-    if key.endswith("-bytes") and isinstance(value, str) and _HAS_UNIT.fullmatch(value):
-        return str(parse_bytes(value))
-    return text_of(value)
+@dataclass(frozen=True, slots=True)
+class NumberOption(Generic[Number]):
+    """A numeric option: how Java parses its text, which values are accepted, and its unit for messages."""
+
+    name: str
+    parse: Callable[[str], Number]
+    rule: str = ""
+    is_allowed: Callable[[Number], bool] = lambda value: True
+    unit: str = ""
+
+    def read(self, texts: Mapping[str, str], default: Number) -> Number:
+        """The parsed and checked value, or the default. Raises ValueError on a bad text or value."""
+        value = self.read_if_given(texts)
+        return default if value is None else value
+
+    def read_if_given(self, texts: Mapping[str, str]) -> Number | None:
+        text = texts.get(self.name)
+        if text is None:
+            return None
+        try:
+            value = self.parse(text)
+        except ValueError as error:
+            unit = f"is in {self.unit} and " if self.unit else ""
+            raise ValueError(f"{self.name}={text!r} {unit}{error}") from error
+        self.check(value)
+        return value
+
+    def check(self, value: Number) -> None:
+        """Raise ValueError if the value is out of range."""
+        if not self.is_allowed(value):
+            raise ValueError(f"{self.name}={value} must be {self.rule}")
+
+
+def at_least(name: str, parse: Callable[[str], int], least: int) -> NumberOption[int]:
+    return NumberOption(name, parse, f">= {least}", lambda value: value >= least)

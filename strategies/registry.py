@@ -7,10 +7,7 @@ from collections.abc import Callable
 
 from strategies.amoro.planner import Amoro
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
-from strategies.hudi.cluster import Clustering
-from strategies.hudi.compact import Compaction
-from strategies.hudi.log_compact import LogCompaction
-from strategies.hudi.retention import Archive, Clean
+from strategies.hudi.planners import Archive, Clean, Clustering, Compaction, LogCompaction
 from strategies.hudi.triggers import (
     NumAndTime,
     NumCommits,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from strategies.java_values import parse_double, parse_int, parse_long
-from strategies.options import OptionValue, check_known, option_texts
-from strategies.quantities import parse_bytes
+from strategies.options import NumberOption, OptionValue, at_least, check_known, option_texts
 from strategies.state import GIB
 
 CONF_PREFIX = "spark.databricks.delta.optimize."
@@ -80,14 +79,9 @@ def optimize_texts(options: Mapping[str, OptionValue], known: Mapping[str, str])
     Raises ValueError on an unknown name, an unknown unit, and a value that Delta would reject.
     """
     check_known(options, known)
-    texts = {
-        name: str(parse_bytes(value))
-        if name in _SIZES and isinstance(value, str)
-        else option_texts({name: value})[name]
-        for name, value in options.items()
-    }
-    for name, text in texts.items():
-        _CHECKS[name](name, text)
+    texts = option_texts(options, _SIZES)
+    for name in texts:
+        _READERS[name](texts)
     return texts
 
 
@@ -96,7 +90,7 @@ def complete_texts(given: Mapping[str, str], target_bytes: int) -> dict[str, str
 
     `BATCH_SIZE` has no default. Raises ValueError on an unknown name.
     """
-    check_known(given, _CHECKS)
+    check_known(given, _READERS)
     sizes = dict.fromkeys((MIN_FILE_SIZE, MAX_FILE_SIZE), str(target_bytes))
     return {**sizes, **_DEFAULTS, **given}
 
@@ -107,7 +101,7 @@ def optimize_options(given: Mapping[str, str], target_bytes: int) -> OptimizeOpt
     Raises ValueError on an unknown name, and on a text that is no number or out of range.
     """
     texts = complete_texts(given, target_bytes)
-    values = {name: _CHECKS[name](name, text) for name, text in texts.items()}
+    values = {name: _READERS[name](texts) for name in texts}
     return OptimizeOptions(
         min_file_bytes=values[MIN_FILE_SIZE],
         max_file_bytes=values[MAX_FILE_SIZE],
@@ -118,38 +112,25 @@ def optimize_options(given: Mapping[str, str], target_bytes: int) -> OptimizeOpt
     )
 
 
-def _number(
-    parse: Callable[[str], float], rule: str, is_allowed: Callable[[float], bool]
-) -> Callable[[str, str], Any]:
-    def read(name: str, text: str) -> float:
-        try:
-            value = parse(text)
-        except ValueError as error:
-            raise ValueError(f"{name}={text!r} {error}") from error
-        if not is_allowed(value):
-            raise ValueError(f"{name}={text} must be {rule}")
-        return value
-
-    return read
-
-
-def _boolean(name: str, text: str) -> bool:
+def _repartition(texts: Mapping[str, str]) -> bool:
     """Spark's own reading of a boolean setting: true or false in any case (ConfigHelpers.toBoolean)."""
-    if text.strip().lower() not in ("true", "false"):
-        raise ValueError(f"{name}={text!r} must be true or false")
-    return text.strip().lower() == "true"
+    text = texts[REPARTITION].strip().lower()
+    if text not in ("true", "false"):
+        raise ValueError(f"{REPARTITION}={texts[REPARTITION]!r} must be true or false")
+    return text == "true"
 
 
-_AT_LEAST_0 = (">= 0", lambda value: value >= 0)
-_POSITIVE = ("> 0", lambda value: value > 0)
-_CHECKS: Mapping[str, Callable[[str, str], Any]] = {
-    MIN_FILE_SIZE: _number(parse_long, *_AT_LEAST_0),
+_NUMBERS = (
+    at_least(MIN_FILE_SIZE, parse_long, 0),
     # Delta accepts a maximum of 0, with which every file gets a bin of its own and nothing is merged.
-    MAX_FILE_SIZE: _number(parse_long, *_POSITIVE),
-    MAX_DELETED_ROWS_RATIO: _number(parse_double, ">= 0 and <= 1", lambda value: 0 <= value <= 1),
-    BATCH_SIZE: _number(parse_long, *_POSITIVE),
-    MAX_THREADS: _number(parse_int, *_POSITIVE),
-    REPARTITION: _boolean,
-    MIN_CUBE_SIZE: _number(parse_long, *_AT_LEAST_0),
-    TARGET_CUBE_SIZE: _number(parse_long, *_AT_LEAST_0),
+    at_least(MAX_FILE_SIZE, parse_long, 1),
+    NumberOption(MAX_DELETED_ROWS_RATIO, parse_double, ">= 0 and <= 1", lambda value: 0 <= value <= 1),
+    at_least(BATCH_SIZE, parse_long, 1),
+    at_least(MAX_THREADS, parse_int, 1),
+    at_least(MIN_CUBE_SIZE, parse_long, 0),
+    at_least(TARGET_CUBE_SIZE, parse_long, 0),
+)
+_READERS: Mapping[str, Callable[[Mapping[str, str]], Any]] = {
+    **{option.name: option.read_if_given for option in _NUMBERS},
+    REPARTITION: _repartition,
 }

@@ -4,16 +4,14 @@ Source: PartitionAwareClusteringPlanStrategy of Hudi 1.2.0, without a filter of 
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, FileSlice, HudiState
 from strategies.hudi.incremental import INCREMENTAL, all_partitions, incremental_partitions
 from strategies.java_values import parse_boolean, parse_int, parse_long
-from strategies.options import OptionValue, check_known, option_texts
-from strategies.quantities import parse_bytes
+from strategies.options import NumberOption, OptionValue, at_least, check_known, option_texts
 
 _PREFIX = "hoodie.clustering.plan.strategy."
 SMALL_FILE_LIMIT = f"{_PREFIX}small.file.limit"
@@ -38,7 +36,10 @@ CLUSTERING_OPTIONS: Mapping[str, str] = {
     INCREMENTAL: "true",
 }
 _SERVICE = Action.REPLACE_COMMIT
-_SIZES = frozenset({SMALL_FILE_LIMIT, TARGET_BYTES, GROUP_BYTES})
+_SIZES = (SMALL_FILE_LIMIT, TARGET_BYTES, GROUP_BYTES)
+_SMALL_BYTES = NumberOption(SMALL_FILE_LIMIT, parse_long)
+_TARGET_BYTES, _GROUP_BYTES = at_least(TARGET_BYTES, parse_long, 1), at_least(GROUP_BYTES, parse_long, 1)
+_GROUPS_MAX = at_least(GROUPS_MAX, parse_int, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,7 @@ def clustering_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
     Raises ValueError on an unknown name, an unknown unit, and a value that Hudi would reject.
     """
     check_known(options, CLUSTERING_OPTIONS)
-    texts = {
-        name: str(parse_bytes(value))
-        if name in _SIZES and isinstance(value, str)
-        else option_texts({name: value})[name]
-        for name, value in options.items()
-    }
+    texts = option_texts(options, _SIZES)
     clustering_options(texts, target_bytes=1)
     return texts
 
@@ -100,10 +96,10 @@ def clustering_options(given: Mapping[str, str], target_bytes: int) -> Clusterin
     """Option texts parsed, completed by `complete_texts`. Raises ValueError on a bad value."""
     texts = complete_texts(given, target_bytes)
     return ClusteringOptions(
-        small_bytes=_read(texts, SMALL_FILE_LIMIT, parse_long),
-        target_bytes=_read(texts, TARGET_BYTES, parse_long),
-        group_bytes=_read(texts, GROUP_BYTES, parse_long),
-        groups_max=_read(texts, GROUPS_MAX, parse_int, _DEFAULT_GROUPS_MAX),
+        small_bytes=_SMALL_BYTES.read(texts, 0),
+        target_bytes=_TARGET_BYTES.read(texts, target_bytes),
+        group_bytes=_GROUP_BYTES.read(texts, 0),
+        groups_max=_GROUPS_MAX.read(texts, _DEFAULT_GROUPS_MAX),
         takes_single=parse_boolean(texts.get(SINGLE_GROUPS, "true")),
         is_sorted=bool(texts.get(SORT_COLUMNS)),
         is_incremental=parse_boolean(texts.get(INCREMENTAL, "true")),
@@ -164,17 +160,3 @@ def _groups(
 
 def _group(slices: Sequence[FileSlice], size_bytes: int, target_bytes: int) -> ClusteringGroup:
     return ClusteringGroup(tuple(slices), math.ceil(size_bytes / target_bytes))
-
-
-def _read(
-    texts: Mapping[str, str], name: str, parse: Callable[[str], int], default: int | None = None
-) -> Any:
-    if name not in texts:
-        return default
-    try:
-        value = parse(texts[name])
-    except ValueError as error:
-        raise ValueError(f"{name}={texts[name]!r} {error}") from error
-    if value < 1 and name != SMALL_FILE_LIMIT:
-        raise ValueError(f"{name}={texts[name]} must be > 0")
-    return value

@@ -10,18 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction_strategies import CompactionStrategy, Settings
+from strategies.hudi.compaction_strategies import CompactionStrategy, Operation, Settings
 from strategies.hudi.files import Action, HudiState
 from strategies.hudi.incremental import all_partitions, incremental_partitions
-from strategies.hudi.operations import Operation
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """The operations in the order in which they were chosen, and what the plan notes for the next one.
-
-    `missing_partitions` is None if nothing is noted.
-    """
+    """The operations in the order of choice, and the partitions noted for the next plan; None: no note."""
 
     operations: tuple[Operation, ...] = ()
     missing_partitions: tuple[str, ...] | None = None
@@ -39,23 +35,19 @@ def plan_compaction(
 
     `max_file_bytes` is hoodie.parquet.max.file.size. Raises ValueError where the strategy's class fails.
     """
-    partitions = strategy.partitions(_candidates(state, settings), settings)
-    operations = _operations(state, partitions.kept, max_file_bytes)
+    is_incremental = settings.is_incremental
+    candidates = incremental_partitions(state, Action.COMMIT) if is_incremental else all_partitions(state)
+    partitions = strategy.partitions(candidates, settings)
+    operations = _operations(state, partitions.chosen, max_file_bytes)
     if not operations:
         return CompactionPlan()
-    chosen = strategy.operations(operations, settings)
-    missing = tuple(dict.fromkeys((*chosen.missing, *partitions.missing)))
-    return CompactionPlan(tuple(chosen.kept), missing if settings.is_incremental else None)
-
-
-def _candidates(state: HudiState, settings: Settings) -> list[str]:
-    if settings.is_incremental:
-        return incremental_partitions(state, Action.COMMIT)
-    return all_partitions(state)
+    choice = strategy.operations(operations, settings)
+    missing = tuple(dict.fromkeys((*choice.missing, *partitions.missing)))
+    return CompactionPlan(tuple(choice.chosen), missing if is_incremental else None)
 
 
 def _operations(state: HudiState, partitions: Sequence[str], max_file_bytes: int) -> list[Operation]:
-    """An operation for each free slice that has log files, partition by partition."""
+    """One for each free slice that has log files, partition by partition."""
     by_partition: dict[str, list[Operation]] = {}
     for free in state.free_slices(Command.COMPACTION):
         if free.logs:

@@ -1,19 +1,20 @@
 """Hudi's compaction strategies: which partitions each looks at, and which operations in what order.
 
 A class has the name of Hudi's own without the suffix CompactionStrategy. Source: the package
-org.apache.hudi.table.action.compact.strategy of Hudi 1.2.0.
+org.apache.hudi.table.action.compact.strategy and FileSliceMetricUtils of Hudi 1.2.0.
 """
 
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from strategies.hudi.dates import day_of
-from strategies.hudi.operations import Operation
+from strategies.hudi.files import FileSlice
 from strategies.java_hash_map import grouped
 from strategies.names import near_name
+from strategies.state import MIB
 
 _Item = TypeVar("_Item")
 
@@ -26,9 +27,9 @@ class Settings:
     """The options that strategies choose by.
 
     `target_io_mib` bounds the operations of one plan. A slice with fewer log bytes or log files than the two
-    thresholds is left alone. `target_partitions` is a number of partitions (day-based) or of days before
-    today (partition-aware). If the table service `is_incremental`, partitions that were left out are noted
-    for the next plan. `today` is in days since 1970-01-01; None if it is not known.
+    thresholds is left alone. `target_partitions` is a number of partitions (DayBased) or of days before today
+    (BoundedPartitionAware). If the table service `is_incremental`, partitions that are left out are noted for
+    the next plan. `today` is in days since 1970-01-01; None if unknown.
     """
 
     target_io_mib: int = DEFAULT_TARGET_IO_MIB
@@ -41,19 +42,41 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Generic[_Item]):
-    """What a strategy keeps, in order, and the partitions of what it leaves for the next plan."""
+class Operation:
+    """The compaction of one file slice, which writes one base file.
 
-    kept: Sequence[_Item]
-    missing: Sequence[str] = field(default=())
+    `max_file_bytes` (hoodie.parquet.max.file.size) counts as written if the slice has no base file.
+    """
+
+    slice: FileSlice
+    max_file_bytes: int
+
+    @property
+    def partition(self) -> str:
+        return self.slice.group.partition
+
+    @property
+    def io_mib(self) -> int:
+        """Whole MiB read plus whole MiB written (TOTAL_IO_MB), each rounded down, so less than 1 MiB is 0."""
+        base_bytes = self.slice.base_bytes
+        written_bytes = base_bytes if base_bytes > 0 else self.max_file_bytes
+        return (base_bytes + self.slice.log_bytes) // MIB + written_bytes // MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Generic[_Item]):
+    """What a strategy chooses, in order, and the partitions of what it leaves for the next plan."""
+
+    chosen: Sequence[_Item]
+    missing: Sequence[str] = ()
 
 
 class CompactionStrategy:
-    """Keeps everything, in the order given; subclasses override what they choose by.
+    """Chooses everything, in the order given; subclasses override one or both methods.
 
-    Either method raises ValueError where Hudi's own class fails. One that `reads_dates` compares the dates of
-    partitions, one that `uses_today` also with the day of the clock. `reads` are the fields of `Settings`
-    that it goes by, besides `is_incremental`.
+    Both raise ValueError where Hudi's own class fails. With `reads_dates` it compares the dates of
+    partitions, with `uses_today` also with the current day. `reads` are the fields of `Settings` that it
+    uses, besides `is_incremental`.
     """
 
     reads_dates: ClassVar[bool] = False
@@ -79,72 +102,59 @@ class BoundedIO(CompactionStrategy):
     reads = frozenset({"target_io_mib"})
 
     def operations(self, operations: Sequence[Operation], settings: Settings) -> Choice[Operation]:
-        remaining_mib, kept = settings.target_io_mib, 0
+        remaining_mib, count = settings.target_io_mib, 0
         for operation in operations:
             if remaining_mib <= 0:
                 break
             remaining_mib -= operation.io_mib
-            kept += 1
-        left = operations[kept:] if settings.is_incremental else ()
-        return Choice(operations[:kept], [operation.partition for operation in left])
+            count += 1
+        left = operations[count:] if settings.is_incremental else ()
+        return Choice(operations[:count], [operation.partition for operation in left])
 
 
 class _Ranked(BoundedIO):
-    """Takes the highest ranks first, equal ones in the order given, and none below the threshold."""
+    """Takes the highest ranks first, equal ranks in the order given, and none below the threshold."""
 
     @abstractmethod
-    def rank(self, operation: Operation) -> int:
-        """The figure that operations are ranked by."""
+    def rank(self, operation: Operation) -> int: ...
 
     @abstractmethod
-    def threshold(self, settings: Settings) -> int:
-        """The lowest rank to keep."""
+    def threshold(self, settings: Settings) -> int: ...
 
     def operations(self, operations: Sequence[Operation], settings: Settings) -> Choice[Operation]:
         lowest = self.threshold(settings)
-        ranked = sorted(
-            (each for each in operations if self.rank(each) >= lowest), key=self.rank, reverse=True
-        )
-        bounded = super().operations(ranked, settings)
-        below = [each.partition for each in operations if self.rank(each) < lowest]
-        return Choice(bounded.kept, [*below, *bounded.missing] if settings.is_incremental else ())
+        eligible = [operation for operation in operations if self.rank(operation) >= lowest]
+        bounded = super().operations(sorted(eligible, key=self.rank, reverse=True), settings)
+        below = [operation.partition for operation in operations if self.rank(operation) < lowest]
+        return Choice(bounded.chosen, [*below, *bounded.missing] if settings.is_incremental else ())
 
 
 class LogFileSizeBased(_Ranked):
-    """Hudi's default. Takes slices with the most log bytes first.
-
-    It leaves alone those with less than hoodie.compaction.logfile.size.threshold.
-    """
+    """Hudi's default: most log bytes first, none below hoodie.compaction.logfile.size.threshold."""
 
     reads = frozenset({"target_io_mib", "log_bytes_min"})
 
     def rank(self, operation: Operation) -> int:
-        return operation.log_bytes
+        return operation.slice.log_bytes
 
     def threshold(self, settings: Settings) -> int:
         return settings.log_bytes_min
 
 
 class LogFileNumBased(_Ranked):
-    """Takes slices with the most log files first.
-
-    It leaves alone those with fewer than hoodie.compaction.logfile.num.threshold.
-    """
+    """Most log files first, none below hoodie.compaction.logfile.num.threshold."""
 
     reads = frozenset({"target_io_mib", "log_files_min"})
 
     def rank(self, operation: Operation) -> int:
-        return operation.log_files_count
+        return len(operation.slice.logs)
 
     def threshold(self, settings: Settings) -> int:
         return settings.log_files_min
 
 
 class DayBased(BoundedIO):
-    """Keeps the latest `target_partitions`, within the target IO.
-
-    Older partitions are not noted for the next plan.
-    """
+    """Keeps the latest `target_partitions`, within the target IO, and does not note older partitions."""
 
     reads_dates = True
     reads = frozenset({"target_io_mib", "target_partitions"})
@@ -156,16 +166,13 @@ class DayBased(BoundedIO):
 
 
 class BoundedPartitionAware(DayBased):
-    """Keeps partitions from `target_partitions` days before today on, the latest first, whatever their IO.
-
-    Hudi compares its own clock's today with the dates of the partitions, that day included.
-    """
+    """Keeps partitions from `target_partitions` days before today on, the latest first, whatever their IO."""
 
     uses_today = True
     reads = frozenset({"target_partitions"})
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
-        """Dashes become slashes, as in Hudi: a partition `2026-01-01` is kept by a name that no file has."""
+        """Dashes become slashes, as in Hudi, so partition `2026-01-01` gets a name that no file has."""
         earliest = _earliest_day(settings)
         return Choice([path for path in latest_first(partitions) if day_of(path) >= earliest])
 
@@ -173,8 +180,10 @@ class BoundedPartitionAware(DayBased):
         """The latest day first; partitions of one day in the order of a Java map of their paths."""
         earliest = _earliest_day(settings)
         groups = grouped(operation.partition for operation in operations)
-        kept = sorted((path for path in groups if day_of(path) >= earliest), key=day_of, reverse=True)
-        return Choice([each for path in kept for each in operations if each.partition == path])
+        recent = sorted((path for path in groups if day_of(path) >= earliest), key=day_of, reverse=True)
+        return Choice(
+            [operation for path in recent for operation in operations if operation.partition == path]
+        )
 
 
 def latest_first(partitions: Sequence[str]) -> list[str]:
@@ -190,17 +199,17 @@ def _earliest_day(settings: Settings) -> int:
 
 
 class UnBoundedPartitionAware(CompactionStrategy):
-    """Keeps partitions of earlier days, so that it never meets BoundedPartitionAware in one of them."""
+    """Keeps the partitions that BoundedPartitionAware leaves out."""
 
     reads_dates = uses_today = True
     reads = frozenset({"target_partitions"})
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
-        recent = frozenset(BoundedPartitionAware().partitions(partitions, settings).kept)
+        recent = frozenset(BoundedPartitionAware().partitions(partitions, settings).chosen)
         return Choice([path for path in latest_first(partitions) if path not in recent])
 
     def operations(self, operations: Sequence[Operation], settings: Settings) -> Choice[Operation]:
-        recent = BoundedPartitionAware().operations(operations, settings).kept
+        recent = BoundedPartitionAware().operations(operations, settings).chosen
         return Choice([operation for operation in operations if operation not in recent])
 
 
@@ -212,36 +221,36 @@ class PartitionRegexBased(CompactionStrategy):
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
         if settings.partition_regex is None:
             raise ValueError("PartitionRegexBased needs hoodie.compaction.partition.path.regex")
-        found = re.compile(settings.partition_regex).search
-        return Choice([path for path in partitions if found(path)])
+        matches = re.compile(settings.partition_regex).search
+        return Choice([path for path in partitions if matches(path)])
 
 
 @dataclass(frozen=True, slots=True)
 class Composite(CompactionStrategy):
-    """Pipes what there is through the strategies; the last one that sorts decides on the order."""
+    """Applies the strategies one after the other; the last one that sorts decides on the order."""
 
     strategies: tuple[CompactionStrategy, ...]
 
     def partitions(self, partitions: Sequence[str], settings: Settings) -> Choice[str]:
-        kept, missing = partitions, list[str]()
+        chosen, missing = partitions, list[str]()
         for strategy in self.strategies:
-            choice = strategy.partitions(kept, settings)
-            kept, missing = choice.kept, [*missing, *choice.missing]
-        return Choice(kept, missing if settings.is_incremental else ())
+            choice = strategy.partitions(chosen, settings)
+            chosen, missing = choice.chosen, [*missing, *choice.missing]
+        return Choice(chosen, missing if settings.is_incremental else ())
 
     def operations(self, operations: Sequence[Operation], settings: Settings) -> Choice[Operation]:
-        kept, missing = operations, list[str]()
+        chosen, missing = operations, list[str]()
         for strategy in self.strategies:
-            choice = strategy.operations(kept, settings)
-            kept, missing = choice.kept, [*missing, *choice.missing]
-        return Choice(kept, missing)
+            choice = strategy.operations(chosen, settings)
+            chosen, missing = choice.chosen, [*missing, *choice.missing]
+        return Choice(chosen, missing)
 
 
 _PACKAGE = "org.apache.hudi.table.action.compact.strategy."
 _SUFFIX = "CompactionStrategy"
 STRATEGIES: Mapping[str, type[CompactionStrategy]] = {
-    each.__name__: each
-    for each in (
+    strategy.__name__: strategy
+    for strategy in (
         BoundedIO, BoundedPartitionAware, DayBased, LogFileNumBased, LogFileSizeBased, PartitionRegexBased,
         UnBounded, UnBoundedPartitionAware,
     )
@@ -249,40 +258,38 @@ STRATEGIES: Mapping[str, type[CompactionStrategy]] = {
 
 
 def strategy_of(names: str) -> CompactionStrategy:
-    """The strategy of these names, which are separated by commas; several are a Composite, in that order.
+    """The strategy of these names, separated by commas; several are a Composite, in that order.
 
-    Raises ValueError for a name that is none of `STRATEGIES`.
+    Raises ValueError, as do the functions below, for a name that is not in `STRATEGIES`.
     """
     strategies = tuple(STRATEGIES[name]() for name in names_of(names))
     return strategies[0] if len(strategies) == 1 else Composite(strategies)
 
 
 def reads_dates(names: str) -> bool:
-    """Whether one of the strategies compares the dates of partitions. Raises as `strategy_of` does."""
     return any(STRATEGIES[name].reads_dates for name in names_of(names))
 
 
 def uses_today(names: str) -> bool:
-    """Whether one of the strategies compares dates with today. Raises as `strategy_of` does."""
     return any(STRATEGIES[name].uses_today for name in names_of(names))
 
 
 def reads(names: str) -> frozenset[str]:
-    """The fields of `Settings` that one of the strategies goes by. Raises as `strategy_of` does."""
+    """The fields of `Settings` that at least one of the strategies uses."""
     return frozenset[str]().union(*(STRATEGIES[name].reads for name in names_of(names)))
 
 
 def class_names(names: str) -> str:
-    """Hudi's own classes, as the value of hoodie.compaction.strategy. Raises as `strategy_of` does."""
+    """Hudi's own classes, as the value of hoodie.compaction.strategy."""
     return ",".join(f"{_PACKAGE}{name}{_SUFFIX}" for name in names_of(names))
 
 
 def names_of(names: str) -> list[str]:
-    """Names without package and suffix, with which they may be given. Raises as `strategy_of` does."""
-    found = [name.strip().removeprefix(_PACKAGE).removesuffix(_SUFFIX) for name in names.split(",")]
-    for name in found:
+    """Short names; package and suffix may be given."""
+    short = [name.strip().removeprefix(_PACKAGE).removesuffix(_SUFFIX) for name in names.split(",")]
+    for name in short:
         if name not in STRATEGIES:
             near = near_name(name, STRATEGIES)
             hint = f"; did you mean {near!r}?" if near else ""
             raise ValueError(f"strategy {name!r} is not one of {', '.join(STRATEGIES)}{hint}")
-    return found
+    return short

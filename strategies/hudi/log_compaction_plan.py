@@ -9,10 +9,11 @@ from strategies.hudi.commands import Command
 from strategies.hudi.files import FileSlice, HudiState, Instant
 from strategies.hudi.triggers import delta_commits, since_compaction
 from strategies.java_values import parse_int
-from strategies.options import OptionValue, check_known, option_texts
+from strategies.options import OptionValue, at_least, check_known, option_texts
 
 BLOCKS_MIN = "hoodie.log.compaction.blocks.threshold"
 DEFAULT_BLOCKS_MIN = 5
+_BLOCKS_MIN = at_least(BLOCKS_MIN, parse_int, 1)
 LOG_COMPACTION_OPTIONS: Mapping[str, str] = {BLOCKS_MIN: str(DEFAULT_BLOCKS_MIN)}
 
 
@@ -25,24 +26,17 @@ def log_compaction_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
 
 
 def blocks_min(texts: Mapping[str, str]) -> int:
-    """The number of log files, or of blocks in them, from which on a slice is taken.
+    """The log files, or blocks in them, that a slice needs, and the delta commits to wait for.
 
-    It is also that of the delta commits to wait for. Raises ValueError on a text that Hudi would reject.
+    Raises ValueError on a text that Hudi would reject.
     """
-    text = texts.get(BLOCKS_MIN, str(DEFAULT_BLOCKS_MIN))
-    try:
-        count = parse_int(text)
-    except ValueError as error:
-        raise ValueError(f"{BLOCKS_MIN}={text!r} {error}") from error
-    if count < 1:
-        raise ValueError(f"{BLOCKS_MIN}={text} must be > 0")
-    return count
+    return _BLOCKS_MIN.read(texts, DEFAULT_BLOCKS_MIN)
 
 
 def plan_log_compaction(state: HudiState, files_min: int) -> list[FileSlice]:
     """The free slices whose log files are merged.
 
-    Hudi also takes a slice whose fewer log files have enough blocks together. That is not modelled: a commit
+    Not modelled: Hudi also takes a slice of fewer log files that together have enough blocks. Here a commit
     writes one block to one file.
     """
     since = since_compaction(state.timeline)

@@ -1,8 +1,8 @@
 """Hudi's triggers, which decide on a compaction by the delta commits and the time since the last one.
 
-A delta commit is a commit of the stream, its initial load included, or a log compaction. Hudi asks them when
-it is told to schedule a compaction; there is no timer. Here they are asked at each evaluation of a rule. They
-look at the timeline alone, which each commit of Hudi loads for itself.
+A delta commit is a commit of the stream, its initial load included, or a log compaction. Hudi evaluates them
+when a client asks it to schedule a compaction; there is no timer. Here they are evaluated whenever their rule
+is. They look at the timeline alone, which each commit of Hudi loads anyway.
 
 Source: ScheduleCompactionActionExecutor.needCompact and CompactionUtils of Hudi 1.2.0.
 """
@@ -21,7 +21,6 @@ from strategies.triggers import RuleMemory, Trigger, TriggerTraits
 
 DEFAULT_COMMITS = 5  # hoodie.compact.inline.max.delta.commits
 DEFAULT_ELAPSED_MS = 3_600_000  # hoodie.compact.inline.max.delta.seconds
-_TRAITS = TriggerTraits(needs=frozenset({Command.COMPACTION}), reads_state=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,58 +42,61 @@ def since_compaction(timeline: Sequence[Instant]) -> Since | None:
     """
     last, commits = last_completed(timeline, Action.COMMIT), delta_commits(timeline)
     if last is None:
-        completed = sum(not each.is_pending for each in commits)
+        completed = sum(not commit.is_pending for commit in commits)
         return Since(completed, commits[0].requested_at_ms) if commits else None
-    later = sum(each.completed_after(last.requested_at_ms) for each in commits)
+    later = sum(commit.completed_after(last.requested_at_ms) for commit in commits)
     return Since(later, last.requested_at_ms)
 
 
 def since_request(timeline: Sequence[Instant]) -> Since | None:
-    """Since the last compaction that is pending, or else completed, counting all delta commits.
+    """Since the last pending or else the last completed compaction, counting all delta commits.
 
-    None as for `since_compaction`.
+    None if the table has neither a compaction nor a delta commit.
     """
-    pending = [each for each in timeline if each.action is Action.COMMIT and each.is_pending]
+    pending = [instant for instant in timeline if instant.action is Action.COMMIT and instant.is_pending]
     last = pending[-1] if pending else last_completed(timeline, Action.COMMIT)
     commits = delta_commits(timeline)
     if last is None:
         return Since(len(commits), commits[0].requested_at_ms) if commits else None
-    later = sum(each.requested_at_ms > last.requested_at_ms for each in commits)
+    later = sum(commit.requested_at_ms > last.requested_at_ms for commit in commits)
     return Since(later, last.requested_at_ms)
 
 
 def delta_commits(timeline: Sequence[Instant]) -> list[Instant]:
-    """The delta commits of a timeline, log compactions included."""
-    return [each for each in timeline if each.action is Action.DELTA_COMMIT]
+    """Log compactions included."""
+    return [instant for instant in timeline if instant.action is Action.DELTA_COMMIT]
+
+
+class HudiTrigger(Trigger):
+    """A trigger for tables that Hudi compacts."""
+
+    __slots__ = ()
+
+    def traits(self) -> TriggerTraits:
+        return TriggerTraits(needs=frozenset({Command.COMPACTION}), reads_state=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _CommitsTrigger(Trigger):
-    """Fires once `commits` delta commits are counted."""
-
+class _CommitsTrigger(HudiTrigger):
     commits: int = DEFAULT_COMMITS
 
     def __post_init__(self) -> None:
         _check_commits(self.commits)
-
-    def traits(self) -> TriggerTraits:
-        return _TRAITS
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         since = self._since(state_as(HudiState, state).timeline)
         return since is not None and since.commits_count >= self.commits
 
     @abstractmethod
-    def _since(self, timeline: Sequence[Instant]) -> Since | None:
-        """What to count from."""
+    def _since(self, timeline: Sequence[Instant]) -> Since | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class NumCommits(_CommitsTrigger):
     """Fires once `commits` delta commits have completed since the last compaction (NUM_COMMITS).
 
-    The initial load and log compactions are delta commits, too. It counts from the request of that
-    compaction. While one is pending, it fires at each evaluation.
+    The initial load and log compactions are delta commits, too. It counts from the request of the last
+    completed compaction, so while one is pending, it fires at each evaluation.
     """
 
     def _since(self, timeline: Sequence[Instant]) -> Since | None:
@@ -113,7 +115,7 @@ class NumCommitsAfterLastRequest(_CommitsTrigger):
 
 
 @dataclass(frozen=True, slots=True)
-class TimeElapsed(Trigger):
+class TimeElapsed(HudiTrigger):
     """Fires `elapsed_ms` after the last compaction was requested, in whole seconds (TIME_ELAPSED)."""
 
     elapsed_ms: int = DEFAULT_ELAPSED_MS
@@ -121,18 +123,13 @@ class TimeElapsed(Trigger):
     def __post_init__(self) -> None:
         _check_elapsed(self.elapsed_ms)
 
-    def traits(self) -> TriggerTraits:
-        return _TRAITS
-
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         since = since_compaction(state_as(HudiState, state).timeline)
         return since is not None and since.elapsed_s(state.observed_at_ms) >= self.elapsed_ms // 1000
 
 
 @dataclass(frozen=True, slots=True)
-class _NumTimeTrigger(Trigger):
-    """Asks NumCommits and TimeElapsed, which both count from the last completed compaction's request."""
-
+class _NumTimeTrigger(HudiTrigger):
     commits: int = DEFAULT_COMMITS
     elapsed_ms: int = DEFAULT_ELAPSED_MS
     combine: ClassVar[Callable[[Iterable[bool]], bool]]
@@ -141,15 +138,9 @@ class _NumTimeTrigger(Trigger):
         _check_commits(self.commits)
         _check_elapsed(self.elapsed_ms)
 
-    def traits(self) -> TriggerTraits:
-        return _TRAITS
-
     def due(self, state: TableState, memory: RuleMemory) -> bool:
-        return type(self).combine(trigger.due(state, memory) for trigger in self._triggers)
-
-    @property
-    def _triggers(self) -> tuple[NumCommits, TimeElapsed]:
-        return NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
+        triggers = NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
+        return type(self).combine(trigger.due(state, memory) for trigger in triggers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +161,6 @@ class NumAndTime(_NumTimeTrigger):
     """
 
     combine = all
-
-
-HUDI_TRIGGERS = (_CommitsTrigger, TimeElapsed, _NumTimeTrigger)
 
 
 def _check_commits(commits: int) -> None:

@@ -4,15 +4,13 @@ Sources: Iceberg SizeBasedFileRewritePlanner, BinPackRewriteFilePlanner and, for
 SparkShufflingDataRewritePlanner, all at 1.11.0.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
 
 from strategies.java_values import long_of, parse_boolean, parse_double, parse_int, parse_long
+from strategies.options import NumberOption, at_least
 from strategies.state import GIB, KIB
-
-Number = TypeVar("Number", int, float)
 
 _SPLIT_OVERHEAD_BYTES = 5 * KIB  # SPLIT_OVERHEAD
 _MIN_FACTOR, _MAX_FACTOR = 0.75, 1.80  # MIN_FILE_SIZE_DEFAULT_RATIO, MAX_FILE_SIZE_DEFAULT_RATIO
@@ -40,74 +38,30 @@ def job_order(text: str) -> JobOrder:
     return JobOrder[name]
 
 
-@dataclass(frozen=True, slots=True)
-class NumberOption(Generic[Number]):
-    """A numeric option: how Java parses its text, and which values Iceberg accepts."""
-
-    name: str
-    parse: Callable[[str], Number]
-    rule: str = ""
-    is_allowed: Callable[[Number], bool] = lambda value: True
-
-    def read(self, given: Mapping[str, str], default: Number) -> Number:
-        """The value given, otherwise the default. Raises ValueError as `read_if_given` does."""
-        value = self.read_if_given(given)
-        return default if value is None else value
-
-    def read_if_given(self, given: Mapping[str, str]) -> Number | None:
-        """The value given; None if there is none. Raises ValueError if it is no number or out of range."""
-        text = given.get(self.name)
-        if text is None:
-            return None
-        try:
-            value = self.parse(text)
-        except ValueError as error:
-            raise ValueError(f"{self.name}={text!r} {error}") from error
-        self.check(value)
-        return value
-
-    def check(self, value: Number) -> None:
-        """Raise ValueError if the value is out of range."""
-        if not self.is_allowed(value):
-            raise ValueError(f"{self.name}={value} must be {self.rule}")
-
-
-def _long(name: str, least: int) -> NumberOption[int]:
-    return NumberOption(name, parse_long, *_at_least(least))
-
-
-def _int(name: str, least: int) -> NumberOption[int]:
-    return NumberOption(name, parse_int, *_at_least(least))
-
-
-def _at_least(least: int) -> tuple[str, Callable[[int], bool]]:
-    return f">= {least}", lambda value: value >= least
-
-
 # Types and ranges: SizeBasedFileRewritePlanner, BinPackRewriteFilePlanner, SparkShufflingDataRewritePlanner,
 # SparkShufflingFileRewriteRunner, SparkZOrderFileRewriteRunner and RewriteDataFilesSparkAction at 1.11.0.
-TARGET_SIZE = _long("target-file-size-bytes", 1)
-MIN_SIZE = _long("min-file-size-bytes", 0)
+TARGET_SIZE = at_least("target-file-size-bytes", parse_long, 1)
+MIN_SIZE = at_least("min-file-size-bytes", parse_long, 0)
 MAX_SIZE = NumberOption("max-file-size-bytes", parse_long)
-MIN_INPUT_FILES = _int("min-input-files", 1)
-MAX_GROUP_SIZE = _long("max-file-group-size-bytes", 1)
-MAX_GROUP_FILES = _long("max-file-group-input-files", 1)
-DELETE_FILE_THRESHOLD = _int("delete-file-threshold", 0)
+MIN_INPUT_FILES = at_least("min-input-files", parse_int, 1)
+MAX_GROUP_SIZE = at_least("max-file-group-size-bytes", parse_long, 1)
+MAX_GROUP_FILES = at_least("max-file-group-input-files", parse_long, 1)
+DELETE_FILE_THRESHOLD = at_least("delete-file-threshold", parse_int, 0)
 DELETE_RATIO_THRESHOLD = NumberOption(
     "delete-ratio-threshold", parse_double, "> 0 and <= 1", lambda value: 0 < value <= 1
 )
-MAX_FILES = _int("max-files-to-rewrite", 1)
+MAX_FILES = at_least("max-files-to-rewrite", parse_int, 1)
 COMPRESSION_FACTOR = NumberOption("compression-factor", parse_double, "> 0", lambda value: value > 0)
-SHUFFLE_PARTITIONS = _int("shuffle-partitions-per-file", 1)
+SHUFFLE_PARTITIONS = at_least("shuffle-partitions-per-file", parse_int, 1)
 _NUMBERS: tuple[NumberOption[int] | NumberOption[float], ...] = (
     TARGET_SIZE, MIN_SIZE, MAX_SIZE, MIN_INPUT_FILES, MAX_GROUP_SIZE, MAX_GROUP_FILES, DELETE_FILE_THRESHOLD,
     DELETE_RATIO_THRESHOLD, MAX_FILES, COMPRESSION_FACTOR, SHUFFLE_PARTITIONS,
-    _int("max-concurrent-file-group-rewrites", 1),
+    at_least("max-concurrent-file-group-rewrites", parse_int, 1),
     NumberOption("partial-progress.max-commits", parse_int),
     NumberOption("partial-progress.max-failed-commits", parse_int),
     NumberOption("output-spec-id", parse_int),
-    _int("max-output-size", 1),
-    _int("var-length-contribution", 1),
+    at_least("max-output-size", parse_int, 1),
+    at_least("var-length-contribution", parse_int, 1),
 )  # fmt: skip
 
 

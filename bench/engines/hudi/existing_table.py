@@ -26,14 +26,12 @@ from bench.engines.hudi.timeline_files import (
 )
 from bench.errors import ScenarioError
 from bench.text import human_bytes
-from strategies.hudi.cluster import Clustering
 from strategies.hudi.clustering_plan import GROUP_BYTES, SMALL_FILE_LIMIT, TARGET_BYTES, clustering_options
 from strategies.hudi.commands import Command
-from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction_options import compaction_settings
 from strategies.hudi.compaction_strategies import uses_today
 from strategies.hudi.files import FileSlice, HudiState
-from strategies.hudi.log_compact import LogCompaction
+from strategies.hudi.planners import Clustering, Compaction, LogCompaction
 from strategies.plan import Action, Native
 from strategies.planner import Planner
 from strategies.preview import Preview

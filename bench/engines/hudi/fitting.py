@@ -2,8 +2,6 @@
 
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read, keys_of
-from strategies.hudi.cluster import Clustering
-from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction_options import (
     PARTITION_REGEX,
     TARGET_IO,
@@ -19,8 +17,8 @@ from strategies.hudi.compaction_strategies import (
     reads_dates,
     uses_today,
 )
-from strategies.hudi.log_compact import LogCompaction
-from strategies.hudi.triggers import HUDI_TRIGGERS
+from strategies.hudi.planners import Clustering, Compaction, LogCompaction
+from strategies.hudi.triggers import HudiTrigger
 from strategies.java_values import parse_boolean
 from strategies.strategy import Rule
 
@@ -30,7 +28,7 @@ _NO_DELAY = 'set the delay of the rule, or compaction_delay, to "0s"'
 def rule_problem(spec: TableSpec, rule: Rule) -> str | None:
     """Why a rule, with its delay, cannot work on a table."""
     problem = _planner_problem(spec, rule)
-    if problem is None and isinstance(rule.trigger, HUDI_TRIGGERS) and not is_merge_on_read(spec):
+    if problem is None and isinstance(rule.trigger, HudiTrigger) and not is_merge_on_read(spec):
         return (
             "its trigger counts delta commits, and a COPY_ON_WRITE table has none: use the trigger "
             '"every" or "after_commits"'

@@ -6,8 +6,8 @@ Source: BaseHoodieTableServiceClient.runTableServicesInline of Hudi 1.2.0.
 from collections.abc import Callable, Mapping
 
 from bench.engines.hudi.table_keys import INLINE_COMPACTION
-from strategies.hudi.compact import DEFAULT_STRATEGY, Compaction
 from strategies.hudi.compaction_options import COMPACTION_OPTIONS
+from strategies.hudi.planners import DEFAULT_STRATEGY, Compaction
 from strategies.hudi.triggers import (
     DEFAULT_COMMITS,
     DEFAULT_ELAPSED_MS,
@@ -17,7 +17,8 @@ from strategies.hudi.triggers import (
     NumOrTime,
     TimeElapsed,
 )
-from strategies.java_values import int_property, parse_boolean
+from strategies.java_values import parse_boolean, parse_int
+from strategies.options import NumberOption
 from strategies.strategy import Rule
 from strategies.triggers import Trigger
 
@@ -43,8 +44,8 @@ def inline_rule(properties: Mapping[str, str]) -> Rule | None:
     trigger = properties.get(TRIGGER, "NUM_COMMITS")
     if trigger not in _TRIGGERS:
         raise ValueError(f"{TRIGGER}={trigger!r} must be one of {', '.join(_TRIGGERS)}")
-    commits = int_property(properties, COMMITS, DEFAULT_COMMITS)
-    elapsed_ms = 1000 * int_property(properties, SECONDS, DEFAULT_ELAPSED_MS // 1000)
+    commits = NumberOption(COMMITS, parse_int).read(properties, DEFAULT_COMMITS)
+    elapsed_ms = 1000 * NumberOption(SECONDS, parse_int).read(properties, DEFAULT_ELAPSED_MS // 1000)
     return Rule(_TRIGGERS[trigger](commits, elapsed_ms), inline_compaction(properties))
 
 

@@ -6,7 +6,8 @@ Source: HoodieCompactionConfig and UpsertPartitioner of Hudi 1.2.0.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from strategies.java_values import MAX_INT, int_property, parse_boolean
+from strategies.java_values import MAX_INT, parse_boolean, parse_int
+from strategies.options import at_least
 
 SMALL_FILE_LIMIT = "hoodie.parquet.small.file.limit"
 AUTO_SPLIT = "hoodie.copyonwrite.insert.auto.split"
@@ -34,22 +35,15 @@ class Packing:
 def packing(properties: Mapping[str, str], max_file_bytes: int) -> Packing:
     """Raises ValueError for options that Hudi rejects, or with which it would not terminate."""
     is_automatic = parse_boolean(properties.get(AUTO_SPLIT, "true"))
-    split_rows = _number(properties, SPLIT_ROWS, _DEFAULT_SPLIT_ROWS, 1)
+    split_rows = at_least(SPLIT_ROWS, parse_int, 1).read(properties, _DEFAULT_SPLIT_ROWS)
     return Packing(
         max_file_bytes,
-        _number(properties, SMALL_FILE_LIMIT, default_small_file_bytes(max_file_bytes), 0),
+        at_least(SMALL_FILE_LIMIT, parse_int, 0).read(properties, default_small_file_bytes(max_file_bytes)),
         None if is_automatic else split_rows,
-        _number(properties, ROW_BYTES, _DEFAULT_ROW_BYTES, 1),
+        at_least(ROW_BYTES, parse_int, 1).read(properties, _DEFAULT_ROW_BYTES),
     )
 
 
 def default_small_file_bytes(max_file_bytes: int) -> int:
     """In the ratio of Hudi's own defaults. Hudi reads it as an int."""
     return min(round(max_file_bytes * _SMALL_RATIO), MAX_INT)
-
-
-def _number(properties: Mapping[str, str], name: str, default: int, least: int) -> int:
-    number = int_property(properties, name, default)
-    if number < least:
-        raise ValueError(f"{name}={properties[name]!r} must be >= {least}")
-    return number

@@ -17,7 +17,7 @@ from bench.replay.recorder import Recorder
 from bench.replay.replay import replay
 from bench.results.records import CompactionRecord, parse_record
 from bench.results.values import Change
-from strategies.hudi.compact import Compaction
+from strategies.hudi.planners import Compaction
 from strategies.hudi.preview import preview_action as hudi_preview
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState

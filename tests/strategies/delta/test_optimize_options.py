@@ -26,5 +26,5 @@ def test_unknown_names_and_bad_texts_are_refused():
     for read in (complete_texts, optimize_options):
         with pytest.raises(ValueError, match="did you mean 'minFileSize'"):
             read({"minFilesize": "1"}, 100)
-    with pytest.raises(ValueError, match="maxThreads=0 must be > 0"):
+    with pytest.raises(ValueError, match="maxThreads"):
         optimize_options({MAX_THREADS: "0"}, 100)

@@ -74,22 +74,16 @@ def test_what_planners_declare(planner, needs, reads):
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("name", "value"),
     [
-        ({"minFileSiz": 1}, "did you mean 'minFileSize'"),
-        ({"minFileSize": "128 apples"}, "apples"),
-        ({"minFileSize": -1}, "must be >= 0"),
-        ({"maxFileSize": 0}, "must be > 0"),
-        ({"maxDeletedRowsRatio": 1.5}, "must be >= 0 and <= 1"),
-        ({"maxDeletedRowsRatio": float("nan")}, "must be >= 0 and <= 1"),
-        ({"repartition.enabled": "yes"}, "must be true or false"),
-        ({"maxThreads": 0}, "must be > 0"),
-        ({"batchSize": 1.5}, "whole number"),
+        ("minFileSiz", 1), ("minFileSize", "128 apples"), ("minFileSize", -1), ("maxFileSize", 0),
+        ("maxDeletedRowsRatio", 1.5), ("maxDeletedRowsRatio", float("nan")), ("repartition.enabled", "yes"),
+        ("maxThreads", 0), ("batchSize", 1.5),
     ],
-)
-def test_what_delta_would_reject_is_refused_before_a_run(given, problem):
-    with pytest.raises(ValueError, match=problem):
-        Optimize(options=given)
+)  # fmt: skip
+def test_what_delta_would_reject_is_refused_before_a_run(name, value):
+    with pytest.raises(ValueError, match="apples" if value == "128 apples" else name):
+        Optimize(options={name: value})
 
 
 def test_commands_that_take_files_of_any_size_have_the_other_options():
@@ -100,19 +94,17 @@ def test_commands_that_take_files_of_any_size_have_the_other_options():
     (sort,) = ZOrder(("user_id",), options={"batchSize": 9, "maxFileSize": 7}).decide(delta_table([])).actions
     assert sort.options == {"batchSize": "9", "maxFileSize": "7"}
     for planner in (Reorg, lambda options: ZOrder(("user_id",), options=options)):
-        with pytest.raises(
-            ValueError, match="'minFileSize' is not one of batchSize, maxFileSize, maxThreads"
-        ):
+        with pytest.raises(ValueError, match="minFileSize"):
             planner(options={"minFileSize": 1})
 
 
 def test_a_predicate_and_a_choice_of_partitions_exclude_each_other():
-    with pytest.raises(ValueError, match="cannot be combined"):
+    with pytest.raises(ValueError, match="where"):
         Optimize(where="p = 1", days_ago=(1,))
     for days in (-1, 1_000_000):
-        with pytest.raises(ValueError, match="must be between 0 and 36525: 1 is the day before"):
+        with pytest.raises(ValueError, match="days_ago"):
             Optimize(days_ago=(1, days))
-    with pytest.raises(ValueError, match="at least one column"):
+    with pytest.raises(ValueError, match="columns"):
         ZOrder(())
     with pytest.raises(ValueError, match="files=0"):
         Repartition(0)

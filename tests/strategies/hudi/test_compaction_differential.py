@@ -9,11 +9,10 @@ from hudi_oracle import HudiOracle, JavaPlan
 from hypothesis import HealthCheck, given, settings
 
 from strategies.hudi import compaction_strategies
-from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction_options import INCREMENTAL
-from strategies.hudi.compaction_strategies import STRATEGIES, Choice, DayBased, LogFileSizeBased
+from strategies.hudi.compaction_strategies import STRATEGIES, Choice, DayBased, LogFileSizeBased, Operation
 from strategies.hudi.dates import day_of
-from strategies.hudi.operations import Operation
+from strategies.hudi.planners import Compaction
 from strategies.hudi.preview import planned_compaction
 from strategies.state import MIB
 

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 
 from strategies.hudi.commands import Command
 from strategies.hudi.compaction_plan import plan_compaction
-from strategies.hudi.compaction_strategies import STRATEGIES, Settings, class_names, strategy_of
+from strategies.hudi.compaction_strategies import STRATEGIES, Operation, Settings, class_names, strategy_of
 from strategies.hudi.dates import day_of
-from strategies.hudi.operations import Operation
 from strategies.state import MIB
 
 MAX_FILE_BYTES = 120 * MIB

@@ -25,15 +25,12 @@ from bench.engines.hudi.packing import AUTO_SPLIT, SMALL_FILE_LIMIT, SPLIT_ROWS
 from bench.engines.hudi.services import Services, shifted_days
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
 from bench.engines.hudi.timeline_files import TimelineFiles
-from strategies.hudi.cluster import Clustering
 from strategies.hudi.commands import Command
-from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction_options import TARGET_PARTITIONS
 from strategies.hudi.dates import day_of
 from strategies.hudi.files import Action
-from strategies.hudi.log_compact import LogCompaction
+from strategies.hudi.planners import Archive, Clean, Clustering, Compaction, LogCompaction
 from strategies.hudi.preview import planned_compaction
-from strategies.hudi.retention import Archive, Clean
 from strategies.state import MIB
 from workloads.partitioning import Partitioning
 

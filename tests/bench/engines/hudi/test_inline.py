@@ -1,6 +1,6 @@
 from bench.engines.hudi.inline import inline_rule
-from strategies.hudi.compact import Compaction
 from strategies.hudi.compaction_strategies import class_names
+from strategies.hudi.planners import Compaction
 from strategies.hudi.triggers import NumAndTime, NumCommits
 
 INLINE = "hoodie.compact.inline"
