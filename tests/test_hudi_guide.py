@@ -1,4 +1,4 @@
-"""The scenario of docs/hudi-guide.md must work as printed, and what pages say of shipped ones must hold."""
+"""The scenario of docs/hudi-guide.md is valid, and its statements about shipped scenarios hold."""
 
 import re
 from collections import Counter
@@ -11,9 +11,9 @@ GUIDE = Path(__file__).parents[1] / "docs" / "hudi-guide.md"
 
 
 def test_the_scenario_of_the_guide_is_valid(tmp_path, capsys):
-    found = re.search(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    match = re.search(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     scenario = tmp_path / "mine.toml"
-    scenario.write_text(found[1], encoding="utf-8")
+    scenario.write_text(match[1], encoding="utf-8")
     assert main(["validate", str(scenario)]) == 0
     assert "async" in capsys.readouterr().out
 

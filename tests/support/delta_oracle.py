@@ -1,6 +1,6 @@
-"""What Delta's own OPTIMIZE and REORG do to tables with logs by hand, of files that it wrote itself.
+"""Runs Delta's own OPTIMIZE and REORG on tables whose logs are written by hand.
 
-A pool of data files of different sizes is written once, some of them with deletion vectors. A table is any
+Delta writes a pool of data files of different sizes once, some with deletion vectors. A table is a random
 choice of them, in any partitions or Z-cubes, with or without statistics: links to the files, and a log of one
 version.
 """
@@ -40,15 +40,13 @@ _STATEMENTS = {Command.OPTIMIZE: "OPTIMIZE {name}", Command.REORG: "REORG TABLE 
 
 @dataclass(frozen=True)
 class PooledFile:
-    """A file of the pool: its action in the log, and its live rows."""
-
     add: Mapping[str, Any]
     live_rows: int
 
 
 @dataclass(frozen=True)
 class Case:
-    """A table in a folder of its own, and with which command and options to treat it; `live_rows` by path."""
+    """A table, and the command and options to run on it; `live_rows` by path."""
 
     command: Command
     state: DeltaState
@@ -58,7 +56,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the command did: the files it removed, the rows of those it added, and its own counts."""
+    """The removed files, the number of added files by their rows, and the command's own counts."""
 
     removed: frozenset[str]
     added_rows: Mapping[int, int]
@@ -67,7 +65,7 @@ class Answer:
 
 
 def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
-    """Files of 1 to 3,000 rows, each of another size. Every second one has deleted rows, one no other."""
+    """Files of 1 to 3,000 rows, all of different sizes. Every second one has deletes, one has only these."""
     place = str(folder / "pool")
     numbers = random.Random(7)
     spark.sql(
@@ -87,7 +85,7 @@ def make_pool(spark: SparkSession, folder: Path) -> list[PooledFile]:
     deleted = " OR ".join(f"(file = {number} AND id % {share} = 0)" for number, share in shares.items())
     spark.sql(f"DELETE FROM delta.`{place}` WHERE {deleted}")
     live = [action.fields for action in live_actions(DeltaLog(place).commits_after(-1))]
-    # In the log they are in any order: by size, each seed draws the same files wherever the tests run.
+    # The log has them in any order. Sorted by size, a seed draws the same files on every machine.
     live.sort(key=lambda fields: fields["size"])
     pool = [PooledFile(fields, _live_rows(fields)) for fields in live]
     sizes = [file.add["size"] for file in pool]
@@ -101,10 +99,7 @@ def _live_rows(fields: Mapping[str, Any]) -> int:
 
 
 def make_case(pool: list[PooledFile], source: Path, folder: Path, seed: int) -> Case:
-    """A table of some files of the pool in `folder`, and options that are near the sizes of its files.
-
-    Every third table has liquid clustering.
-    """
+    """Options are near the sizes of the files. Every third table has liquid clustering."""
     numbers = random.Random(seed)
     chosen = numbers.sample(pool, numbers.randint(0, 14))
     sizes = sorted(file.add["size"] for file in chosen) or [1]
@@ -146,7 +141,7 @@ def _protocol(is_clustered: bool) -> Mapping[str, Any]:
 
 
 def _partitions(numbers: random.Random, count: int) -> list[Mapping[str, Any]]:
-    """So many files in up to three partitions, as fields of their actions."""
+    """Up to three partitions, as fields of actions."""
     values = numbers.choice((("a",), ("a", "b"), ("a", "b", None)))
     return [{"partitionValues": {"p": numbers.choice(values)}} for _ in range(count)]
 
@@ -154,10 +149,10 @@ def _partitions(numbers: random.Random, count: int) -> list[Mapping[str, Any]]:
 def _cubes(
     numbers: random.Random, sizes: list[int], count: int
 ) -> tuple[dict[str, str], list[Mapping[str, Any]]]:
-    """Options for so many files, and the Z-cubes of these as fields of their actions.
+    """Options, and Z-cubes as fields of actions.
 
-    In which order Delta takes the files of one cube, or those of none, is not defined. So either all that it
-    takes fit into one bin, or each cube has one file and at most one file has none.
+    The order in which Delta takes the files of a cube, or of no cube, is not defined. So either all files fit
+    into one bin, or each cube has one file and at most one file has no cube.
     """
     columns = [["id"]] * 4 + [["text"]]
     if numbers.random() < 0.5:
@@ -179,7 +174,6 @@ def _cubes(
 
 
 def _in_cube(name: str, columns: Sequence[str]) -> Mapping[str, Any]:
-    """A file of the Z-cube `name`, or of none, as fields of its action."""
     if not name:
         return {"partitionValues": {}}
     tags = {"ZCUBE_ID": name, "ZCUBE_ZORDER_BY": json.dumps(columns)}
@@ -187,7 +181,7 @@ def _in_cube(name: str, columns: Sequence[str]) -> Mapping[str, Any]:
 
 
 def _options(numbers: random.Random, sizes: list[int]) -> dict[str, str]:
-    """Limits that are often exactly the size of a file, or that of two together."""
+    """Limits are often exactly the size of one or two files."""
 
     def near() -> int:
         exact = numbers.choice(sizes) + numbers.choice((0, numbers.choice(sizes)))
@@ -202,7 +196,6 @@ def _options(numbers: random.Random, sizes: list[int]) -> dict[str, str]:
 
 
 def state_of(folder: Path) -> DeltaState:
-    """The table as a planner sees it."""
     (commit,) = DeltaLog(str(folder)).commits_after(-1)
     files = [file for action in commit.added for file in live_files(action)]
     return DeltaState(
@@ -214,9 +207,9 @@ def state_of(folder: Path) -> DeltaState:
 
 
 def interpreting(spark: SparkSession) -> SparkSession:
-    """A session that compiles no code for its queries, as compiling takes longer than so few rows do.
+    """A session without code generation, which takes longer than queries of so few rows.
 
-    Being new, it is in Spark's own catalog, where tables can be named by their paths.
+    A new session uses Spark's own catalog, where tables can be named by their paths.
     """
     session = spark.newSession()
     session.conf.set("spark.sql.codegen.wholeStage", "false")
@@ -225,7 +218,7 @@ def interpreting(spark: SparkSession) -> SparkSession:
 
 
 def treated(spark: SparkSession, folder: Path, case: Case) -> Answer:
-    """Run a case's command on its table in `folder`, and read from the log what it did."""
+    """Run a case's command on its table, and read the result from the log."""
     statement = _STATEMENTS[case.command].format(name=f"delta.`{folder}`")
     with configured(spark, {f"{CONF_PREFIX}{name}": value for name, value in case.options.items()}):
         metrics = spark.sql(statement).select("metrics.*").collect()[0]

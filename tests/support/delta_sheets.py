@@ -29,7 +29,6 @@ def make_real(workshop: Workshop, **table: Any) -> DeltaEngine:
 
 
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[None]:
-    """A simulated engine with the coefficients that come with the format; `table` as for `TableSpec`."""
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
     return simulated_table(spec, delta_coefficients(), Cores())
 

@@ -1,4 +1,4 @@
-"""Tables and options for the comparison with Hudi's strategies, drawn so that sums meet the thresholds."""
+"""Random tables and options for the comparison with Hudi's strategies, with sums near the thresholds."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -21,14 +21,12 @@ from strategies.state import MIB
 DAY_MS = 86_400_000
 _BY_DATE = ("DayBased", "BoundedPartitionAware", "UnBoundedPartitionAware")
 _SIZES = st.integers(0, 6).flatmap(lambda mib: st.integers(max(0, mib * MIB - 1), mib * MIB + 1))
-_LOG_SIZES = st.just(-1) | _SIZES  # Hudi takes a size that it does not know for negative
+_LOG_SIZES = st.just(-1) | _SIZES  # to Hudi, an unknown size is negative
 _REGEXES = ("/0[1-5]", "2$", "^20", "a", "")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A table, the day that Hudi takes for today, and what is asked of which strategy."""
-
     state: HudiState
     strategy: str
     options: dict[str, str]
@@ -36,7 +34,7 @@ class Case:
 
 @st.composite
 def cases(draw, today: date):
-    """Cases for Hudi's own clock, whose day is `today`: some of the partitions are later."""
+    """`today` is the day of Hudi's own clock; some partitions are later."""
     strategy = ",".join(draw(st.lists(st.sampled_from(sorted(STRATEGIES)), min_size=1, max_size=3)))
     is_dated = any(name in strategy for name in _BY_DATE)
     partitions = draw(st.lists(_partitions(today, is_dated), min_size=1, max_size=6, unique=True))

@@ -78,13 +78,12 @@ SCHEMA = {"type": "record", "name": "orders", "fields": [{"name": "order_id", "t
 
 
 def minute(number):
-    """The time of a step, as instants are named."""
     return str(EPOCH + number * MINUTE)
 
 
 @dataclass
 class HudiFolder:
-    """A table in a folder, written step by step. A write completes a minute after its request."""
+    """A table written step by step. A write completes a minute after its request."""
 
     path: Path
     properties: dict = field(default_factory=lambda: dict(PROPERTIES))
@@ -100,11 +99,11 @@ class HudiFolder:
         return self.path / ".hoodie" / ("" if self.is_early else "timeline")
 
     def base(self, at, file_id, partition="a", size_bytes=100):
-        """A base file of a write; its path."""
+        """Write a base file; returns its path."""
         return self._file(f"{file_id}_0-1-2_{minute(at)}.parquet", partition, size_bytes)
 
     def log(self, at, file_id, partition="a", size_bytes=10):
-        """A log file of a write, or in a table of version 6 of the base file of a write; its path."""
+        """Write a log file; returns its path. In version 6, `at` is the write of its base file."""
         return self._file(f".{file_id}_{minute(at)}.log.1_0-1-2", partition, size_bytes)
 
     def _file(self, name, partition, size_bytes):
@@ -115,16 +114,16 @@ class HudiFolder:
         return f"{partition}/{name}" if partition else name
 
     def commit(self, at, *paths, action="deltacommit", operation="UPSERT", replaced=None, until=None):
-        """Complete a write of these files, of 7 rows each and in log files of 2 deleted keys more."""
-        told = self._told(paths, operation, replaced or {})
+        """Complete a write of these files, with 7 rows each, and 2 deletes in log files."""
+        content = self._metadata(paths, operation, replaced or {})
         if self.is_early:
-            (self.timeline / f"{minute(at)}.{action}").write_text(json.dumps(told))
+            (self.timeline / f"{minute(at)}.{action}").write_text(json.dumps(content))
             return
         name = f"{minute(at)}_{minute(at + 1 if until is None else until)}.{action}"
         schema = _REPLACE_COMMIT if action == "replacecommit" else _COMMIT
-        (self.timeline / name).write_bytes(_avro(schema, told))
+        (self.timeline / name).write_bytes(_avro(schema, content))
 
-    def _told(self, paths, operation, replaced):
+    def _metadata(self, paths, operation, replaced):
         stats = {}
         for path in paths:
             partition, _, name = path.rpartition("/")
@@ -142,7 +141,7 @@ class HudiFolder:
         }  # fmt: skip
 
     def plan(self, at, *groups, missing=None, service="compaction"):
-        """Schedule a service for groups, each a partition and a file id."""
+        """Schedule a service; `groups` are partitions and file ids."""
         slices = [{"partitionPath": partition, "fileId": file_id} for partition, file_id in groups]
         noted = {"missingSchedulePartitions": missing}
         if service == "clustering":
@@ -152,7 +151,6 @@ class HudiFolder:
         (self.timeline / f"{minute(at)}.{service}.requested").write_bytes(content)
 
     def archive(self, *ats):
-        """Move completed writes into the history."""
         history, rows = self.timeline / "history", []
         for at in ats:
             (file,) = self.timeline.glob(f"{minute(at)}_*")

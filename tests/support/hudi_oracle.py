@@ -1,7 +1,7 @@
-"""Hudi's own strategies as an oracle: file slices that exist in memory alone, and the plan made of them.
+"""Hudi's own compaction strategies as an oracle, which plan for file slices that exist in memory only.
 
-What Hudi does between listing a table and asking its strategy is done here: it asks for the partitions, takes
-the file slices of those, and has the strategy choose from their operations.
+This module replaces Hudi's code between the listing of a table and its strategy: the strategy filters the
+partitions, and then chooses from the operations of their file slices.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _IO = "TOTAL_IO_MB"
 
 @dataclass(frozen=True)
 class JavaPlan:
-    """The file groups of a plan in its order, the partitions it notes for the next one, and its IO in MiB."""
+    """The file groups of a plan in order, the partitions it notes for the next plan, and its IO in MiB."""
 
     groups: tuple[FileGroupId, ...]
     missing_partitions: tuple[str, ...] | None
@@ -29,15 +29,13 @@ class JavaPlan:
 
 
 class HudiOracle:
-    """Asks the classes on the class path of a session."""
-
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = spark._jvm
         self._hudi = self._jvm.org.apache.hudi
         self._model = self._hudi.common.model
 
     def plan(self, case: Case) -> JavaPlan | None:
-        """The plan of a case, without operations where Hudi would make none; None where its class fails."""
+        """A plan without operations if Hudi makes none; None if its class fails."""
         try:
             return self._plan(case)
         except Py4JJavaError as error:

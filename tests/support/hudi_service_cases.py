@@ -29,7 +29,7 @@ _LAST_MINUTE = 58
 
 @dataclass(frozen=True)
 class Step:
-    """A write (`service` is None) or a table service of these file groups; if pending, it only begins."""
+    """A write (`service` is None) or a table service of file groups; if pending, it does not complete."""
 
     service: Command | None
     groups: frozenset[int]
@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ServiceCase:
-    """The steps of a table with so many partitions, 0 if it is unpartitioned, and the service to plan."""
+    """The steps of a table, and the service to plan; 0 partitions make an unpartitioned table."""
 
     partitions_count: int
     steps: tuple[Step, ...]
@@ -46,12 +46,10 @@ class ServiceCase:
     options: Mapping[str, str]
 
     def build(self, path: Path) -> HudiFolder:
-        """Write the table to a folder that does not exist."""
         return _Builder(path, self.partitions_count).built(self.steps)
 
     @property
     def planned_at(self) -> str:
-        """The instant after the last step."""
         return minute(_LAST_MINUTE)
 
 
@@ -64,7 +62,7 @@ class _Group:
 
 
 class _Builder:
-    """Writes steps, leaving out the file groups for which Hudi would not have planned a service."""
+    """Writes steps, without file groups for which Hudi would not have planned the service."""
 
     def __init__(self, path, partitions_count):
         properties = {**PROPERTIES, "hoodie.timeline.layout.version": "2"}
@@ -147,7 +145,7 @@ class _Builder:
         self._folder.commit(self._at, *made, **operation)
 
     def _base(self, name):
-        """A base file of a size that no other has."""
+        """All base files have different sizes."""
         self._groups[name].has_base = True
         self._numbers += 1
         size_bytes = 20 + (37 * self._numbers) % 101
@@ -160,7 +158,7 @@ class _Builder:
 
 @st.composite
 def service_cases(draw, service):
-    """Tables of 2 to 16 steps after a first write of some groups, for which to plan a service."""
+    """Tables of 2 to 16 steps after a first write."""
     groups = st.frozensets(st.integers(0, _GROUPS_COUNT - 1), min_size=1)
     writes = st.builds(Step, st.none(), groups, st.sampled_from([False] * 9 + [True]))
     often = () if service is Command.CLUSTERING else (Command.LOG_COMPACTION,) * 2

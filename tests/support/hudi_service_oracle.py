@@ -1,4 +1,4 @@
-"""Hudi's own planners as an oracle: what its table services plan for a table in a folder."""
+"""Hudi's own planners of table services as an oracle."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,21 +21,19 @@ _QUIET = {
 
 @dataclass(frozen=True)
 class ServicePlan:
-    """The file groups that a plan merges together, and the partitions that it notes for the next one."""
+    """The file groups that a plan merges together, and the partitions that it notes for the next plan."""
 
     groups: tuple[tuple[tuple[str, str], ...], ...]
     missing_partitions: frozenset[str] | None = None
 
 
 class HudiServiceOracle:
-    """Schedules services by the classes on the class path of a session."""
-
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._hudi: Any = spark._jvm.org.apache.hudi
 
     def plan(self, service: Command, folder: Path, instant: str, options: Mapping[str, str]) -> ServicePlan:
-        """What Hudi schedules at an instant, written to the folder's timeline too; no group if nothing."""
+        """Schedules in the folder's timeline, too. Without anything to do, the plan has no group."""
         properties = self._spark._jvm.java.util.Properties()
         for name, text in {**_QUIET, **options}.items():
             properties.setProperty(name, text)

@@ -36,7 +36,6 @@ def _spec(table: dict[str, Any]) -> TableSpec:
 
 
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[Scheduled]:
-    """A simulated engine with the coefficients that come with the format; `table` as for `make_real`."""
     return simulated_table(_spec(table), hudi_coefficients(), Cores())
 
 

@@ -1,4 +1,4 @@
-"""A Hudi table as Hudi's own classes read it: the original of `bench.engines.hudi.slices`."""
+"""Reads a Hudi table with Hudi's own classes, the original of `bench.engines.hudi.slices`."""
 
 from pathlib import Path
 
@@ -11,21 +11,19 @@ _FAR_FUTURE = "99991231235959999"
 
 
 def local_context(spark: SparkSession):
-    """What Hudi's planners work with instead of Spark's tasks."""
+    """Lets Hudi's planners work without Spark's tasks."""
     conf = spark._jsc.hadoopConfiguration()
     storage = java_class(spark, "org.apache.hudi.hadoop.fs.HadoopFSUtils").getStorageConf(conf)
     return java_class(spark, "org.apache.hudi.common.engine.HoodieLocalEngineContext")(storage)
 
 
 def client(spark: SparkSession, location: str):
-    """What Hudi reads a table's metadata by, as of now."""
     storage = local_context(spark).getStorageConf()
     builder = java_class(spark, f"{_TABLE}.HoodieTableMetaClient").builder().setConf(storage)
     return builder.setBasePath(location).setLoadActiveTimelineOnLoad(True).build()
 
 
 def table_schema(spark: SparkSession, location: str) -> str:
-    """The schema of the table's rows, in Avro."""
     resolver = java_class(spark, f"{_TABLE}.TableSchemaResolver")(client(spark, location))
     return resolver.getTableSchema(False).toString()
 
@@ -33,8 +31,7 @@ def table_schema(spark: SparkSession, location: str) -> str:
 def live_files(spark: SparkSession, location: str) -> dict[str, int]:
     """The names and bytes of the files of the latest slices.
 
-    Where a compaction is pending, they are what readers merge: the slice that it will replace, and log files
-    that came after its plan.
+    With a pending compaction these are the slice that it will replace, and later log files.
     """
     meta = client(spark, location)
     context = local_context(spark)

@@ -41,9 +41,9 @@ def test_a_table_may_be_clustered_by_columns_with_statistics(columns):
     ],
 )
 def test_a_table_is_not_clustered_by_other_columns(spec, problem):
-    key, found = key_problem(spec)
+    key, reason = key_problem(spec)
     assert key == "cluster_by"
-    assert problem in found
+    assert problem in reason
 
 
 def test_properties_choose_the_columns_with_statistics():
@@ -85,8 +85,8 @@ BY_DAY = TableSpec(1, schema=WIDE, partitioning=Partitioning("day"))
     ],
 )
 def test_where_uses_partition_columns_only(spec, where, planner, problem):
-    found = planner_problem(layout_of(spec), planner(where=where))
-    assert found is None if problem is None else problem in found
+    reason = planner_problem(layout_of(spec), planner(where=where))
+    assert reason is None if problem is None else problem in reason
 
 
 @pytest.mark.parametrize("spec", [TableSpec(1), BY_CITY, clustered("user_id")])

@@ -81,19 +81,11 @@ def test_the_checkpoint_may_be_the_only_version(place, tmp_path):
     assert len(open_existing(TableAddress(place)).state.data_files) == 6
 
 
-@pytest.mark.parametrize(
-    ("where", "expected"),
-    [
-        ("day = '2026-01-05'", ["day=2026-01-05"]),
-        ("`day` >= '2026-01-05' AND day <> '2026-01-06'", ["day=2026-01-05"]),
-        ("day IS NULL OR day IN ('2026-01-06')", ["day=2026-01-06", "day=null"]),
-        ("day = 'never'", []),
-    ],
-)
-def test_a_predicate_selects_partitions(place, where, expected):
+def test_a_predicate_selects_partitions(place):
+    where = "`day` >= '2026-01-05' AND day <> '2026-01-06'"
     action, state = open_existing(TableAddress(place)).narrowed(optimize(where))
     assert action == Native(Command.OPTIMIZE, {})
-    assert sorted(set(paths(state))) == expected
+    assert set(paths(state)) == {"day=2026-01-05"}
 
 
 @pytest.mark.parametrize("where", ["id = 1", "day =", "1/0"])
@@ -112,11 +104,12 @@ def previewed(place, name, *options):
     return preview_strategy(named_planners(name, options, None), open_existing(TableAddress(place)), FORMAT)
 
 
-def test_optimize_has_a_dry_run(place):
+def test_plans_have_a_dry_run(place):
     result = previewed(place, "delta.optimize", "where=\"day = '2026-01-05'\"")
     assert (result.preview.files_removed_count, result.preview.files_added_count) == (2, 1)
     assert result.cpu_s > 0
-    assert previewed(place, "delta.optimize").preview.files_removed_count == 6
+    for planner, *options in (("delta.optimize",), ("delta.zorder", 'columns=["id"]')):
+        assert previewed(place, planner, *options).preview.files_removed_count == 6
 
 
 def test_the_thresholds_that_exclude_files_from_merging(place):
@@ -156,10 +149,6 @@ def test_what_delta_would_refuse_is_refused(place, tmp_path, name, option, probl
         write_deltalake(place, pa.table({"id": [1], "n": [1]}), partition_by=["n"])
     with pytest.raises(ScenarioError, match=problem):
         previewed(place, name, option)
-
-
-def test_sorting_has_a_dry_run(place):
-    assert previewed(place, "delta.zorder", 'columns=["id"]').preview.files_removed_count == 6
 
 
 def test_names_of_columns_may_be_mapped(tmp_path):

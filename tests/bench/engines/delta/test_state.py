@@ -212,8 +212,8 @@ def ours(log):
 
 
 def by_delta_rs(place):
-    found = pa.table(DeltaTable(place).get_add_actions(flatten=True)).to_pylist()
-    return {unquote(row["path"]): (row["size_bytes"], row["num_records"]) for row in found}
+    actions = pa.table(DeltaTable(place).get_add_actions(flatten=True)).to_pylist()
+    return {unquote(row["path"]): (row["size_bytes"], row["num_records"]) for row in actions}
 
 
 def test_logs_of_delta_rs_are_read_as_it_reads_them(tmp_path):

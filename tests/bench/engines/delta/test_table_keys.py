@@ -3,8 +3,6 @@ from pydantic import ValidationError
 
 from bench.engines.contract import TableSpec
 from bench.engines.delta.table_keys import (
-    REAL_CAPABILITIES,
-    SIMULATED_CAPABILITIES,
     DeltaKeys,
     clustering_columns_of,
 )
@@ -32,8 +30,3 @@ def test_what_delta_cannot_cluster_by_is_refused(keys, code):
         DeltaKeys.model_validate({**TABLE, **keys})
     (error,) = caught.value.errors()
     assert (error["type"], error["loc"]) == (code, ("cluster_by",))
-
-
-def test_a_simulation_evaluates_no_predicate():
-    assert {"row_filter"} == REAL_CAPABILITIES - SIMULATED_CAPABILITIES
-    assert "delayed_commit" not in REAL_CAPABILITIES

@@ -66,9 +66,9 @@ def rows_of(engine, view="orders"):
     engine._forget()
     table = engine._name.removesuffix("orders") + view
     frame = engine._spark.sql(f"SELECT order_id, user_city, user_id FROM {table}")
-    found = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
-    assert len(found) == len(dict(found)), f"a key is there twice: {sorted(found)}"
-    return dict(found)
+    rows = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
+    assert len(rows) == len(dict(rows)), f"a key is there twice: {sorted(rows)}"
+    return dict(rows)
 
 
 def decided(engine, planner, at_ms):
@@ -151,7 +151,7 @@ def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it(hudi, model):
     commit(engine, model, (3, "Rome"))
     state = engine.state(3 * MINUTE_MS)
     (group,) = state.pending_groups[Command.COMPACTION]
-    assert [each.action for each in state.timeline if each.is_pending] == [Action.COMMIT]
+    assert [instant.action for instant in state.timeline if instant.is_pending] == [Action.COMMIT]
     assert len(state.file_slices[group].logs) == 2
     assert rows_of(engine) == model.rows
     assert run(engine, ALL, 3 * MINUTE_MS).status == "noop"  # nothing else is planned for the group
@@ -162,7 +162,7 @@ def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it(hudi, model):
     assert outcome.change.replaced_bytes == planned.replaced_bytes
     state = engine.state(4 * MINUTE_MS)
     assert (len(state.delete_files), state.pending_groups) == (1, {})
-    done = next(each for each in state.timeline if each.action is Action.COMMIT)
+    done = next(instant for instant in state.timeline if instant.action is Action.COMMIT)
     assert (done.requested_at_ms, done.completed_at_ms) == (2 * MINUTE_MS, 4 * MINUTE_MS)
     assert rows_of(engine) == model.rows
 
@@ -197,14 +197,16 @@ def test_the_plan_that_hudi_writes_is_the_one_expected(hudi, log):
     expected = planned_compaction(chosen.actions[0], engine.state(180_000))
     ticket = engine.schedule(chosen, 180_000, 180_000)
     engine._observe(180_000)
-    (instant,) = [each.requested for each in engine._table_folder.list().instants if not each.completed]
+    (instant,) = [
+        instant.requested for instant in engine._table_folder.list().instants if not instant.completed
+    ]
     operations = TimelineFiles(engine._table_folder).plan(instant, "compaction")["operations"]
-    assert [(each["partitionPath"], each["fileId"]) for each in operations] == [
+    assert [(operation["partitionPath"], operation["fileId"]) for operation in operations] == [
         tuple(operation.slice.group) for operation in expected.operations
     ]
     assert 0 < len(operations) < 4
-    assert sum(each["metrics"]["TOTAL_IO_MB"] for each in operations) == expected.io_mib
-    assert sum(each["metrics"]["TOTAL_LOG_FILES_SIZE"] for each in operations) == sum(
+    assert sum(operation["metrics"]["TOTAL_IO_MB"] for operation in operations) == expected.io_mib
+    assert sum(operation["metrics"]["TOTAL_LOG_FILES_SIZE"] for operation in operations) == sum(
         operation.log_bytes for operation in expected.operations
     )
     assert engine.complete(ticket, 180_000).status == "ok"
@@ -264,7 +266,7 @@ def test_a_log_compaction_adds_a_log_file_and_replaces_none(hudi, model):
     assert (outcome.status, outcome.error) == ("ok", None)
     change = outcome.change
     assert (change.delete_files_added_count, change.delete_files_removed_count) == (1, 0)
-    assert [each.is_log_compaction for each in engine.state(0).timeline] == [False, False, False, True]
+    assert [instant.is_log_compaction for instant in engine.state(0).timeline] == [False, False, False, True]
     assert rows_of(engine) == model.rows
     assert run(engine, ALL, 3 * MINUTE_MS).change.delete_files_removed_count == 3
     assert rows_of(engine, "orders_ro") == model.rows
@@ -283,7 +285,7 @@ def test_a_compaction_takes_groups_with_a_pending_log_compaction_which_hudi_then
     outcome = engine.complete(pending, 5 * MINUTE_MS)
     assert outcome.status == "failed"
     assert "Cannot log compact since a compaction instant with greater timestamp exists" in outcome.error
-    assert [each.is_pending for each in engine.state(0).timeline] == [False, False, False, True, False]
+    assert [instant.is_pending for instant in engine.state(0).timeline] == [False, False, False, True, False]
     assert rows_of(engine) == rows_of(engine, "orders_ro") == model.rows
 
 
@@ -363,7 +365,7 @@ def test_a_table_of_version_6_is_read_as_by_hudi_itself(hudi, model):
     assert {group.file_id for group in table.state.pending_groups[Command.COMPACTION]} == {
         file.file_id for file in table.state.data_files
     }
-    assert [each.is_pending for each in table.state.timeline].count(True) == 1
+    assert [instant.is_pending for instant in table.state.timeline].count(True) == 1
     assert all(file.has_rows_count for file in (*table.state.data_files, *table.state.delete_files))
 
 
@@ -406,7 +408,7 @@ def check_reading(engine, state):
     assert sorted(map(described, read.data_files)) == sorted(map(described, state.data_files))
     assert sorted(map(described, read.delete_files)) == sorted(map(described, state.delete_files))
     assert read.pending_groups == state.pending_groups
-    assert [outline(each) for each in read.timeline] == [outline(each) for each in state.timeline]
+    assert [outline(instant) for instant in read.timeline] == [outline(instant) for instant in state.timeline]
 
 
 def written_by(engine, view):

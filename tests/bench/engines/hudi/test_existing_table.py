@@ -6,7 +6,6 @@ import pytest
 from hudi_folders import PROPERTIES, HudiFolder, minute
 from refused import refused
 
-from bench.engines.contract import CatalogSettings
 from bench.engines.existing import TableAddress
 from bench.engines.hudi.existing_table import is_table_at, open_existing
 from bench.engines.hudi.format import FORMAT
@@ -51,14 +50,14 @@ def preview(folder, planner, *options):
 
 
 def test_a_table_is_described_by_its_timeline(table):
-    found = opened(table)
-    facts, state = found.facts, found.state
+    existing = opened(table)
+    facts, state = existing.facts, existing.state
     assert names(state.data_files) == [base("a", "f1", 0), base("a", "f2", 0), base("b", "f3", 0)]
     assert names(state.delete_files) == [log("a", "f1", 2), log("a", "f1", 4), log("a", "f2", 4)]
     assert (facts.version, facts.columns, facts.partition_spec) == (minute(4), ("order_id",), "day")
     assert facts.committed_at == "2026-01-01T00:05:00.000"
     assert state.target_file_size_bytes == 120 * MIB
-    figures = table_figures("orders", found)
+    figures = table_figures("orders", existing)
     assert (figures["data_files"], figures["rows"]) == (3, 21)
     assert figures["delete_files"] == [{"kind": "log_file", "files": 3, "bytes": 30, "rows": 27}]
     assert [
@@ -103,8 +102,8 @@ def test_nothing_is_planned_for_file_groups_with_a_pending_plan(table):
     state = opened(table).state
     assert state.pending_groups == {Command.COMPACTION: {FileGroupId("a", "f1")}}
     assert state.timeline[-1].missing_partitions == ("b",)
-    found = preview(table, ALL).preview
-    assert [[file.path for file in group.files] for group in found.groups] == [[base("a", "f2", 0)]]
+    planned = preview(table, ALL).preview
+    assert [[file.path for file in group.files] for group in planned.groups] == [[base("a", "f2", 0)]]
 
 
 def test_file_groups_that_were_replaced_do_not_count(table):
@@ -126,12 +125,12 @@ def test_archived_instants_are_found_in_the_history(table):
 def test_without_a_history_the_rows_of_old_files_are_unknown(table):
     table.archive(0)
     (table.timeline / "history" / "_version_").unlink()
-    found = opened(table)
-    assert len(found.state.data_files) == 3
-    figures = table_figures("orders", found)
+    existing = opened(table)
+    assert len(existing.state.data_files) == 3
+    figures = table_figures("orders", existing)
     assert figures["rows"] is None
     assert figures["delete_files"][0]["rows"] == 27  # those were written later
-    effect = plan_figures(preview(table, ALL), found, with_files=True)["effect"]
+    effect = plan_figures(preview(table, ALL), existing, with_files=True)["effect"]
     assert [file["rows"] for group in effect["groups_in_order"] for file in group["files"]] == [None, None]
 
 
@@ -149,8 +148,8 @@ def test_files_in_folders_that_are_no_partitions_do_not_count(table):
 
 
 def test_a_table_without_a_commit_is_empty(tmp_path):
-    found = opened(HudiFolder(tmp_path / "orders"))
-    assert (len(found.state.data_files), found.facts.version) == (0, None)
+    existing = opened(HudiFolder(tmp_path / "orders"))
+    assert (len(existing.state.data_files), existing.facts.version) == (0, None)
 
 
 def test_clustering_has_hudis_own_defaults(table):
@@ -207,11 +206,6 @@ def test_a_folder_without_a_hudi_table_is_refused(name):
         open_existing(TableAddress(name))
 
 
-def test_the_catalog_of_a_scenario_is_ignored(table):
-    address = TableAddress(str(table.path), scenario_catalog=CatalogSettings("spark_catalog", "db", {}))
-    assert len(open_existing(address).state.data_files) == 3
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -253,13 +247,13 @@ def early(tmp_path):
 
 
 def test_a_table_of_version_6_is_read(early):
-    found = opened(early)
-    assert names(found.state.data_files) == [base("a", "f1", 0), base("a", "f2", 0)]
-    assert names(found.state.delete_files) == [log("a", "f1", 0), log("a", "f2", 0)]
+    existing = opened(early)
+    assert names(existing.state.data_files) == [base("a", "f1", 0), base("a", "f2", 0)]
+    assert names(existing.state.delete_files) == [log("a", "f1", 0), log("a", "f2", 0)]
     # Both commits have appended to the log file of f1.
-    assert sorted(file.rows for file in found.state.delete_files) == [9, 18]
-    assert [instant.action for instant in found.state.timeline] == [Action.DELTA_COMMIT] * 3
-    assert found.facts.committed_at == "2026-01-01T00:04:00.000"
+    assert sorted(file.rows for file in existing.state.delete_files) == [9, 18]
+    assert [instant.action for instant in existing.state.timeline] == [Action.DELTA_COMMIT] * 3
+    assert existing.facts.committed_at == "2026-01-01T00:04:00.000"
 
 
 def test_log_files_of_version_6_may_be_named_after_the_compaction_that_is_pending(early):
@@ -277,9 +271,9 @@ def test_log_files_of_version_6_may_be_named_after_the_compaction_that_is_pendin
 
 def test_rows_of_a_file_of_version_6_are_unknown_once_its_instant_is_archived(early):
     (early.timeline / f"{minute(0)}.deltacommit").unlink()
-    found = opened(early)
-    assert (len(found.state.data_files), len(found.state.delete_files)) == (2, 2)
-    assert table_figures("orders", found)["rows"] is None
+    existing = opened(early)
+    assert (len(existing.state.data_files), len(existing.state.delete_files)) == (2, 2)
+    assert table_figures("orders", existing)["rows"] is None
 
 
 def test_an_overwrite_of_partitions_has_no_plan(early):

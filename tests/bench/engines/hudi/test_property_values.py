@@ -83,8 +83,8 @@ def test_options_txt_lists_the_names_in_the_jar():
     (bundle,) = (path for path in jars("hudi") if "hudi-spark" in path.name)
     with ZipFile(bundle) as jar:
         names = [name for name in jar.namelist() if re.match(r"org/apache/hudi/.*\.class$", name)]
-        found = {text for name in names for text in texts(jar.read(name)) if _NAME.fullmatch(text)}
-    assert {text.decode() for text in found} - {"hoodie."} == known_options()
+        options = {text for name in names for text in texts(jar.read(name)) if _NAME.fullmatch(text)}
+    assert {text.decode() for text in options} - {"hoodie."} == known_options()
 
 
 def test_options_txt_has_every_option_that_is_used_here():

@@ -144,7 +144,9 @@ def test_a_file_without_a_live_row_is_removed_instead_of_marked():
     assert engine.live_rows == rows_left(engine) == 100
 
 
-def test_a_writer_override_sets_the_tasks_of_a_merge_without_partitions():
+def test_spark_or_a_writer_override_sets_the_tasks_of_a_merge_without_partitions():
+    engine = make(settings={"spark.sql.shuffle.partitions": "3"})
+    assert commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100)).change.files_added_count == 3
     engine = make(files_per_commit=5)
     assert commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100)).change.files_added_count == 5
     engine = make(files_per_commit=5, partitioning=Partitioning("bucket", 1))
@@ -215,13 +217,6 @@ def test_clustering_puts_files_into_cubes_and_takes_small_cubes_again():
     commit_specs(engine, specs[2])
     assert execute(engine, OPTIMIZE, 120_000).change.files_removed_count == 5
     assert files(engine)[0].z_cube.id != first.z_cube.id
-
-
-@pytest.mark.parametrize(("settings", "files_count"), [({}, 2), ({"spark.sql.shuffle.partitions": "5"}, 5)])
-def test_merge_writes_as_many_files_as_spark_shuffles_into(settings, files_count):
-    engine = make(settings=settings)
-    commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100))
-    assert len(files(engine)) == files_count
 
 
 def test_reorg_of_a_clustered_table_makes_a_cube_and_leaves_a_single_one():
