@@ -15,14 +15,13 @@ from strategies.hudi.triggers import (
     NumOrTime,
     TimeElapsed,
 )
-from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.delete_planners import ConvertDeletes, RemoveDanglingDeletes
 from strategies.iceberg.procedures import (
     ExpireSnapshots,
     RewriteDataFiles,
     RewriteManifests,
     RewritePositionDeleteFiles,
 )
-from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.never import Never
 from strategies.planner import Planner
 from strategies.triggers import AfterCommits, Every, FileCount, Trigger

@@ -52,23 +52,21 @@ class Clocks:
 
     @property
     def any_ms(self) -> int:
-        """Milliseconds since the last process of any type."""
         return min(self.minor_ms, self.major_ms, self.full_ms)
 
     def is_minor_due(self, settings: Settings) -> bool:
-        """Whether the last MINOR is strictly longer ago than the interval; never if that is negative."""
+        """Whether the last MINOR is longer ago than the interval; never if that is negative."""
         return 0 <= settings.minor_interval_ms < self.minor_ms
 
     def is_full_due(self, settings: Settings) -> bool:
-        """The same for FULL. On a table without a FULL it is true as soon as an interval is set (2.4 f)."""
+        """Whether the last FULL is longer ago than the interval; without one, whether it is set (2.4 f)."""
         return 0 <= settings.full_interval_ms < self.full_ms
 
     def is_fallback_reached(self, settings: Settings) -> bool:
-        """Whether the fallback interval has passed; unlike above, exactly the interval is enough."""
+        """Whether at least the fallback interval has passed."""
         return self.any_ms >= settings.fallback_interval_ms
 
     def may_plan(self, settings: Settings) -> bool:
-        """Whether the last plan was made at least `min-plan-interval` ago."""
         return self.plan_ms >= settings.min_plan_interval_ms
 
 

@@ -29,7 +29,6 @@ class Condition(StrEnum):
 
     @property
     def reason(self) -> Reason:
-        """The reason that all strategies use for such a plan."""
         return _REASONS[self]
 
 

@@ -53,7 +53,6 @@ class ScannedFile:
 
     @property
     def has_deletes(self) -> bool:
-        """Whether any delete file applies."""
         return self.equality_count + self.position_count > 0
 
     @property
@@ -82,7 +81,6 @@ class Partition:
     position: FileSums
 
     def count(self, file_class: FileClass) -> int:
-        """How many data files are of a class."""
         return self.sums[file_class].files_count
 
     @property

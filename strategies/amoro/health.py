@@ -25,7 +25,6 @@ class Health:
 
     @property
     def total(self) -> int:
-        """The health score, which is the sum of the three."""
         return self.small_files + self.equality_deletes + self.position_deletes
 
 

@@ -26,24 +26,6 @@ from strategies.options import OptionValue, check_known
 from strategies.quantities import parse_bytes, parse_duration_s
 from strategies.state import MIB
 
-KNOWN_OPTIONS: Mapping[str, str] = {
-    "self-optimizing.enabled": "true; any value but true disables planning, as in Java",
-    "self-optimizing.filter": "none; a SQL condition on partition columns, without parentheses",
-    "self-optimizing.target-size": "128MiB, regardless of the table's target file size",
-    "self-optimizing.max-task-size-bytes": "128MiB; a task takes up to the larger of this and target-size",
-    "self-optimizing.fragment-ratio": "8: files of at most target-size / 8 are fragments",
-    "self-optimizing.min-target-size-ratio": "0.75: files above 0.75 of target-size have reached it",
-    "self-optimizing.minor.trigger.file-count": "12 fragments and equality delete files in a partition",
-    "self-optimizing.minor.trigger.interval": "1h (a plain number is ms); negative: off; at most 24.8 days",
-    "self-optimizing.major.trigger.duplicate-ratio": "0.1: the share of a file's rows deleted by position",
-    "self-optimizing.full.trigger.interval": "-1: off (a plain number is ms); at most 24.8 days",
-    "self-optimizing.full.rewrite-all-files": "true",
-    "self-optimizing.min-plan-interval": "1min (a plain number is ms)",
-    "self-optimizing.evaluation.fallback-interval": "-1: off (a plain number is ms)",
-    "self-optimizing.evaluation.file-size.mse-tolerance": "0B: off",
-    "read.split.open-file-cost": "4MiB: the cost of opening a file, in bytes",
-}
-
 _ELSEWHERE = "it changes no plan: how tasks run is up to the engine, when to evaluate is up to the trigger"
 _GROUP = "set the planner's resources by its own fields threads and max_input_per_thread"
 REFUSED_OPTIONS: Mapping[str, str] = {
@@ -91,7 +73,6 @@ class Settings:
 
     @property
     def task_bytes(self) -> int:
-        """The most bytes of data files in one task."""
         return max(self.target_bytes, self.max_task_bytes)
 
     @property
@@ -115,24 +96,26 @@ def read_settings(given: Mapping[str, OptionValue]) -> Settings:
         if name in given:
             raise ValueError(f"option {name} = {given[name]!r} is not supported: {reason}; leave it out")
     check_known(given, KNOWN_OPTIONS)
-    values: dict[str, Any] = {_READERS[name].field: _read(name, value) for name, value in given.items()}
+    values: dict[str, Any] = {_OPTIONS[name].field: _read(name, value) for name, value in given.items()}
     return Settings(**values)
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
-    """The field of `Settings` that an option sets, and how its text is parsed.
+class _Option:
+    """A property, the field of `Settings` it sets, its parser, and a description of its default.
 
     `read` raises ValueError with a message that starts with "must be".
     """
 
+    name: str
     field: str
     read: Callable[[str], object]
+    default: str
 
 
 def _read(name: str, value: OptionValue) -> object:
     try:
-        return _READERS[name].read(text_of(value))
+        return _OPTIONS[name].read(text_of(value))
     except ValueError as error:
         raise ValueError(f"option {name} = {value!r} {error}") from error
 
@@ -186,20 +169,66 @@ def _fragment_ratio(text: str) -> int:
     return ratio
 
 
-_READERS: Mapping[str, _Reader] = {
-    "self-optimizing.enabled": _Reader("is_enabled", parse_boolean),
-    "self-optimizing.filter": _Reader("filter", read_filter),
-    "self-optimizing.target-size": _Reader("target_bytes", _target_size),
-    "self-optimizing.max-task-size-bytes": _Reader("max_task_bytes", _size),
-    "self-optimizing.fragment-ratio": _Reader("fragment_ratio", _fragment_ratio),
-    "self-optimizing.min-target-size-ratio": _Reader("min_target_ratio", parse_double),
-    "self-optimizing.minor.trigger.file-count": _Reader("minor_files_count", parse_int),
-    "self-optimizing.minor.trigger.interval": _Reader("minor_interval_ms", _int_interval_ms),
-    "self-optimizing.major.trigger.duplicate-ratio": _Reader("duplicate_ratio", parse_double),
-    "self-optimizing.full.trigger.interval": _Reader("full_interval_ms", _int_interval_ms),
-    "self-optimizing.full.rewrite-all-files": _Reader("full_rewrites_all", parse_boolean),
-    "self-optimizing.min-plan-interval": _Reader("min_plan_interval_ms", _long_interval_ms),
-    "self-optimizing.evaluation.fallback-interval": _Reader("fallback_interval_ms", _long_interval_ms),
-    "self-optimizing.evaluation.file-size.mse-tolerance": _Reader("mse_tolerance_bytes", _size),
-    "read.split.open-file-cost": _Reader("open_file_cost_bytes", _size),
-}
+_OPTIONS = {
+    option.name: option
+    for option in (
+        _Option(
+            "self-optimizing.enabled", "is_enabled", parse_boolean,
+            "true; any value but true disables planning, as in Java",
+        ),
+        _Option(
+            "self-optimizing.filter", "filter", read_filter,
+            "none; a SQL condition on partition columns, without parentheses",
+        ),
+        _Option(
+            "self-optimizing.target-size", "target_bytes", _target_size,
+            "128MiB, regardless of the table's target file size",
+        ),
+        _Option(
+            "self-optimizing.max-task-size-bytes", "max_task_bytes", _size,
+            "128MiB; a task takes up to the larger of this and target-size",
+        ),
+        _Option(
+            "self-optimizing.fragment-ratio", "fragment_ratio", _fragment_ratio,
+            "8: files of at most target-size / 8 are fragments",
+        ),
+        _Option(
+            "self-optimizing.min-target-size-ratio", "min_target_ratio", parse_double,
+            "0.75: files above 0.75 of target-size have reached it",
+        ),
+        _Option(
+            "self-optimizing.minor.trigger.file-count", "minor_files_count", parse_int,
+            "12 fragments and equality delete files in a partition",
+        ),
+        _Option(
+            "self-optimizing.minor.trigger.interval", "minor_interval_ms", _int_interval_ms,
+            "1h (a plain number is ms); negative: off; at most 24.8 days",
+        ),
+        _Option(
+            "self-optimizing.major.trigger.duplicate-ratio", "duplicate_ratio", parse_double,
+            "0.1: the share of a file's rows deleted by position",
+        ),
+        _Option(
+            "self-optimizing.full.trigger.interval", "full_interval_ms", _int_interval_ms,
+            "-1: off (a plain number is ms); at most 24.8 days",
+        ),
+        _Option("self-optimizing.full.rewrite-all-files", "full_rewrites_all", parse_boolean, "true"),
+        _Option(
+            "self-optimizing.min-plan-interval", "min_plan_interval_ms", _long_interval_ms,
+            "1min (a plain number is ms)",
+        ),
+        _Option(
+            "self-optimizing.evaluation.fallback-interval", "fallback_interval_ms", _long_interval_ms,
+            "-1: off (a plain number is ms)",
+        ),
+        _Option(
+            "self-optimizing.evaluation.file-size.mse-tolerance", "mse_tolerance_bytes", _size,
+            "0B: off",
+        ),
+        _Option(
+            "read.split.open-file-cost", "open_file_cost_bytes", _size,
+            "4MiB: the cost of opening a file, in bytes",
+        ),
+    )
+}  # fmt: skip
+KNOWN_OPTIONS: Mapping[str, str] = {name: option.default for name, option in _OPTIONS.items()}

@@ -24,18 +24,18 @@ The plan may drop a delete file that another partition, or a partition left out,
 (2.7). Whether that is safe is for the engine to check.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
-from strategies.amoro.decision import PartitionDecision, decide_partition, is_worth_a_scan
+from strategies.amoro.decision import cost_bytes, decide_partition, is_worth_a_scan
 from strategies.amoro.evaluation import FileClass, Partition, admitted, amoro_index, evaluate, filtered
 from strategies.amoro.health import health
 from strategies.amoro.note import AmoroNote, recall
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
 from strategies.amoro.pending import PendingInput
-from strategies.amoro.tasks import PartitionCandidate, PartitionPlan, candidate_of, choose
+from strategies.amoro.tasks import PartitionCandidate, PartitionPlan, choose
 from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.java_hash_map import collected
 from strategies.options import OptionValue
@@ -102,20 +102,16 @@ class Amoro(Planner):
         plan, note = self._evaluation(table, settings, evaluated)
         return Answer(plan, note, self._figures(table, settings, evaluated))
 
-    @property
-    def budget_bytes(self) -> int:
-        """The cost at which a plan takes no more partitions."""
-        return self.max_input_per_thread_bytes * self.threads
-
     def _figures(
         self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition]
     ) -> Mapping[str, float]:
         """Amoro's health scores of a table, how many partitions are due, and how many one plan leaves."""
-        due = tuple(_necessary(evaluated, settings, read_clocks(table)))
+        due = _necessary(evaluated, settings, read_clocks(table))
+        taken = self._choose(due[: self.max_pending_partitions or None], table, settings)
         scores = health(evaluated, settings)
         return {
             "partitions_due": len(due),
-            "partitions_left": len(due) - self._taken_count(due, table, settings),
+            "partitions_left": len(due) - len(taken),
             "health_score": scores.total,
             "health_small_files": scores.small_files,
             "health_equality_deletes": scores.equality_deletes,
@@ -125,7 +121,7 @@ class Amoro(Planner):
     def _evaluation(
         self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition]
     ) -> tuple[Plan | None, AmoroNote]:
-        """A refresh, which may leave the table pending, and the plan of a pending table where it is due.
+        """A refresh, which may leave the table pending, and the plan of a pending table if it is due.
 
         `evaluated` are all partitions that the options admit.
         """
@@ -136,34 +132,31 @@ class Amoro(Planner):
         if not note.is_pending:
             if not is_worth_a_scan(table, settings, clocks):
                 return None, note
-            necessary = [partition for partition, _ in _necessary(evaluated, settings, clocks)]
+            necessary = _necessary(evaluated, settings, clocks)
             if not necessary:
                 return None, note.judged(table.version)
-            note = note.pending(self._kept(necessary))
+            note = note.pending(self._limited(necessary))
         if not clocks.may_plan(settings):
             return None, note
         scanned = _scanned(table.data_files, note.pending_partitions, settings)
         planned = _evaluated(scanned, table, settings, clocks, evaluated)
-        candidates = _candidates(planned, settings, clocks)
-        chosen = choose(candidates, amoro_index(table), settings, self.budget_bytes, self.full_sort_columns)
+        by_name = {candidate.partition.name: candidate for candidate in _necessary(planned, settings, clocks)}
+        # In the order of the map that upstream collects the partitions and copies them into.
+        chosen = self._choose([by_name[name] for name in collected(by_name)], table, settings)
         if not any(plan.tasks for plan in chosen):
             return None, note.planned_nothing(table.version, table.observed_at_ms)
         return _plan(chosen, settings), note.planned(table.version, table.observed_at_ms)
 
-    def _taken_count(
-        self, due: Sequence[tuple[Partition, PartitionDecision]], table: IcebergState, settings: Settings
-    ) -> int:
-        """How many of these partitions one plan takes."""
-        kept = due[: self.max_pending_partitions] if self.max_pending_partitions else due
-        candidates = [candidate_of(partition, decision, settings) for partition, decision in kept]
-        return len(
-            choose(candidates, amoro_index(table), settings, self.budget_bytes, self.full_sort_columns)
-        )
+    def _choose(
+        self, candidates: Sequence[PartitionCandidate], table: IcebergState, settings: Settings
+    ) -> tuple[PartitionPlan, ...]:
+        budget_bytes = self.max_input_per_thread_bytes * self.threads
+        return choose(candidates, amoro_index(table), settings, budget_bytes, self.full_sort_columns)
 
-    def _kept(self, necessary: Sequence[Partition]) -> tuple[str, ...] | None:
-        """The pending partitions that a plan is limited to, None where it is not."""
+    def _limited(self, necessary: Sequence[PartitionCandidate]) -> tuple[str, ...] | None:
+        """The pending partitions that a plan is limited to; None: no limit."""
         count = self.max_pending_partitions
-        return None if not count else tuple(partition.scanned_first for partition in necessary[:count])
+        return tuple(candidate.partition.scanned_first for candidate in necessary[:count]) if count else None
 
 
 def _all_evaluated(table: IcebergState, settings: Settings) -> tuple[Partition, ...]:
@@ -184,33 +177,24 @@ def _evaluated(
 
 
 def _scanned(
-    files: Collection[IcebergDataFile], kept: tuple[str, ...] | None, settings: Settings
+    files: Collection[IcebergDataFile], limit: tuple[str, ...] | None, settings: Settings
 ) -> Collection[IcebergDataFile]:
-    """The files that a plan evaluates, by the filter of the kept partitions or else by the option's."""
-    pending = None if kept is None else PendingInput(kept)
+    """The files that a plan evaluates, by the filter of the pending partitions or else by the option's."""
+    pending = None if limit is None else PendingInput(limit)
     if pending is None or pending.is_everything:
         return filtered(files, settings)
     return admitted(files, pending.admits)
 
 
-def _candidates(
-    planned: Iterable[Partition], settings: Settings, clocks: Clocks
-) -> Iterable[PartitionCandidate]:
-    """The partitions to optimize, in the order of the map that upstream collects and copies them into."""
-    found = {
-        partition.name: candidate_of(partition, decision, settings)
-        for partition, decision in _necessary(planned, settings, clocks)
-    }
-    return (found[name] for name in collected(found))
-
-
 def _necessary(
     partitions: Iterable[Partition], settings: Settings, clocks: Clocks
-) -> Iterator[tuple[Partition, PartitionDecision]]:
-    for partition in partitions:
-        decision = decide_partition(partition, settings, clocks)
-        if decision is not None:
-            yield partition, decision
+) -> list[PartitionCandidate]:
+    decided = ((partition, decide_partition(partition, settings, clocks)) for partition in partitions)
+    return [
+        PartitionCandidate(partition, decision, cost_bytes(partition, settings))
+        for partition, decision in decided
+        if decision is not None
+    ]
 
 
 def _check_sorting(columns: tuple[str, ...], settings: Settings) -> None:

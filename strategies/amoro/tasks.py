@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from strategies.amoro.clocks import OptimizingType
-from strategies.amoro.decision import PartitionDecision, cost_bytes
+from strategies.amoro.decision import PartitionDecision
 from strategies.amoro.evaluation import FileClass, Partition, ScannedFile
 from strategies.amoro.options import Settings
 from strategies.iceberg.deletes.index import DeleteIndex
@@ -44,11 +44,6 @@ class PartitionPlan:
 class _Item:
     scanned: ScannedFile
     is_rewritten: bool
-
-
-def candidate_of(partition: Partition, decision: PartitionDecision, settings: Settings) -> PartitionCandidate:
-    """The candidate for a partition and its decision, with its cost."""
-    return PartitionCandidate(partition, decision, cost_bytes(partition, settings))
 
 
 def choose(

@@ -15,10 +15,10 @@ def cluster_candidates(
     files: Collection[DeltaDataFile], vectors: Mapping[str, DeletionVector], columns: tuple[str, ...],
     min_cube_bytes: int,
 ) -> list[DeltaDataFile]:  # fmt: skip
-    """Of these files those to cluster: those without a cube first, then cube by cube.
+    """The files to cluster: files without a cube first, then cube by cube.
 
-    Files that something else has clustered, or that were clustered by other columns, stay. So do cubes whose
-    live rows take `min_cube_bytes` or more, and the only cube of a table without any other candidate.
+    Left alone are files clustered by something else or by other columns, cubes whose live rows take
+    `min_cube_bytes` or more, and the only cube of a table without any other candidate.
     """
     loose = [file for file in files if file.z_cube is None and _is_ours(file, columns)]
     small = small_cubes(files, vectors, columns, min_cube_bytes)
@@ -38,9 +38,9 @@ def small_cubes(
 
 
 def _iterated(cubes: Sequence[Sequence[DeltaDataFile]]) -> Sequence[Sequence[DeltaDataFile]]:
-    """Cubes as an iterator of Delta returns them: the last one before its predecessor if it is one file.
+    """Delta's order: a last cube of one file comes before its predecessor.
 
-    Those of `filterOutLargeZCubes` and, after it, of `filterOutSingleZCubes` both do so.
+    `filterOutLargeZCubes` and, after it, `filterOutSingleZCubes` both do this.
     """
     if len(cubes) < 2 or len(cubes[-1]) > 1:
         return cubes

@@ -23,7 +23,7 @@ _Bins = Iterable[tuple[str, Sequence[DeltaDataFile]]]  # with their partitions
 def plan_compaction(
     state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
 ) -> Preview:
-    """OPTIMIZE of these partitions (None: all). On a table with clustering columns it clusters."""
+    """OPTIMIZE of these partitions (None: all), which clusters if the table has clustering columns."""
     files = _within(state, partitions)
     if state.clustering_columns:
         return _clustered(state, files, options)
@@ -45,10 +45,10 @@ def plan_purge(
 ) -> Preview:
     """REORG TABLE ... APPLY (PURGE): every file with a deleted row, also one that is alone.
 
-    On a table with clustering columns it clusters such files. So it leaves those of Z-cubes of which they
-    alone, however few of the cube they are, take up the minimum size, and those of a single Z-cube.
+    On a table with clustering columns it clusters these files, as if the others did not exist: it leaves them
+    if those in their Z-cube reach the minimum size of a cube, or if they all belong to one Z-cube.
 
-    The real command also rewrites files with columns that the table has dropped, which no metadata tells.
+    Not reproduced: the real command also rewrites files with dropped columns, which no metadata shows.
     """
     vectors = vectors_of(state)
     due = [
@@ -105,14 +105,14 @@ def deleted_ratio(file: DeltaDataFile, vector: DeletionVector | None) -> float |
 def _merged(
     state: DeltaState, files: Iterable[DeltaDataFile], options: OptimizeOptions, *, files_min: int
 ) -> Preview:
-    """Those of the files that come into a bin of at least `files_min`, each bin into one file."""
+    """The files that share a bin with at least `files_min` - 1 others, each bin into one file."""
     packed = _packed(files, options.max_file_bytes)
     bins = ((partition, together) for partition, together in packed if len(together) >= files_min)
     return _preview(bins, vectors_of(state), options)
 
 
 def _clustered(state: DeltaState, files: Collection[DeltaDataFile], options: OptimizeOptions) -> Preview:
-    """Those of the files that liquid clustering takes, each bin into a Z-cube. There are no partitions."""
+    """The files that liquid clustering takes, each bin into a Z-cube. There are no partitions."""
     vectors = vectors_of(state)
     candidates = cluster_candidates(files, vectors, state.clustering_columns, options.min_cube_bytes)
     bins = (("", together) for together in next_fit(candidates, _bytes_of, options.max_cube_bytes))
@@ -139,10 +139,10 @@ def _is_due_for_deletes(
 
 
 def _by_partition(files: Iterable[DeltaDataFile]) -> Mapping[str, list[DeltaDataFile]]:
-    found: dict[str, list[DeltaDataFile]] = defaultdict(list)
+    partitions: dict[str, list[DeltaDataFile]] = defaultdict(list)
     for file in files:
-        found[file.partition].append(file)
-    return found
+        partitions[file.partition].append(file)
+    return partitions
 
 
 def _packed(files: Iterable[DeltaDataFile], capacity_bytes: int) -> _Bins:
@@ -162,7 +162,7 @@ def _input_bytes(group: RewriteGroup) -> int:
 def _preview(
     bins: _Bins, vectors: Mapping[str, DeletionVector], options: OptimizeOptions, *, is_sorted: bool = False
 ) -> Preview:
-    made = [
+    groups = [
         _group(
             partition,
             files,
@@ -172,8 +172,8 @@ def _preview(
         )
         for partition, files in bins
     ]
-    groups = tuple(group for batch in batches(made, options.batch_bytes) for group in batch)
-    return Preview(groups, planned_groups_count=len(groups), is_sorted=is_sorted)
+    ordered = tuple(group for batch in batches(groups, options.batch_bytes) for group in batch)
+    return Preview(ordered, planned_groups_count=len(ordered), is_sorted=is_sorted)
 
 
 def _sorted_files_count(files: Sequence[DeltaDataFile], options: OptimizeOptions) -> int:

@@ -19,10 +19,9 @@ class ZCube:
 
 @dataclass(frozen=True, slots=True)
 class DeltaDataFile(DataFile):
-    """A live data file. `rows` are physical rows, deleted ones included, as in its statistics.
+    """A live data file. `rows` counts physical rows, deleted ones included, as in its statistics.
 
-    Without statistics the number of rows is not known.
-    `clustering_provider` is what has clustered it, "liquid" for OPTIMIZE; None for other files.
+    `clustering_provider` is "liquid" for a file that OPTIMIZE has clustered; None for one not clustered.
     """
 
     clustering_provider: str | None = None
@@ -31,9 +30,9 @@ class DeltaDataFile(DataFile):
 
 @dataclass(frozen=True, slots=True)
 class DeletionVector(DeleteFile):
-    """The deletion vector of one data file. `rows` is its cardinality.
+    """The deletion vector of one data file, at `offset` of a file that several vectors share.
 
-    Several vectors share a file, each from its own `offset`; `size_bytes` are those of this vector alone.
+    `rows` is its cardinality, and `size_bytes` its own size.
     """
 
     data_file: str = ""
@@ -41,7 +40,7 @@ class DeletionVector(DeleteFile):
 
     @property
     def key(self) -> str:
-        """What Delta calls the unique id of a vector, with the data file that it belongs to."""
+        """Delta's unique id of a vector, with the data file that it belongs to."""
         return f"{self.path}@{self.offset}#{self.data_file}"
 
 
@@ -54,7 +53,7 @@ def live_bytes(file: DeltaDataFile, vector: DeletionVector | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DeltaState(TableState):
-    """The state of a Delta table. `clustering_columns` are those of liquid clustering, in order."""
+    """`clustering_columns` are the columns of liquid clustering, in order."""
 
     data_files: Collection[DeltaDataFile] = ()
     delete_files: Collection[DeletionVector] = ()

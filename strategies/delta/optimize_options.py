@@ -69,7 +69,6 @@ class OptimizeOptions:
 
     @property
     def max_cube_bytes(self) -> int:
-        """How much goes into one Z-cube (ClusteringStrategy.maxBinSize)."""
         return max(self.target_cube_bytes, self.min_cube_bytes)
 
 

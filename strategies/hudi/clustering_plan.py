@@ -109,29 +109,29 @@ def clustering_options(given: Mapping[str, str], target_bytes: int) -> Clusterin
 def plan_clustering(state: HudiState, options: ClusteringOptions, max_file_bytes: int) -> ClusteringPlan:
     """The slices to merge, partition by partition in the order of their paths.
 
-    In each the largest come first, and a group ends where the next one would exceed `group_bytes`. A slice
+    Within a partition the largest come first, and a group ends before it would exceed `group_bytes`. A slice
     without a base file counts as `max_file_bytes` (hoodie.parquet.max.file.size). There are at most
-    `groups_max` groups; partitions that are not done with them are noted for the next plan, except that Hudi
-    does not note the partition "" of an unpartitioned table. A single slice that would become a single file
-    is rewritten too if the options say `takes_single`.
+    `groups_max` groups; partitions with slices left over are noted for the next plan, except that Hudi does
+    not note the partition "" of an unpartitioned table. With `takes_single` a single slice that would become
+    a single file is rewritten too.
     """
     is_incremental = options.is_incremental
     partitions = incremental_partitions(state, _SERVICE) if is_incremental else all_partitions(state)
-    found: list[ClusteringGroup] = []
+    all_groups: list[ClusteringGroup] = []
     missing: dict[str, None] = {}
     for partition in sorted(partitions):
         groups, is_done = _groups(_eligible(state, partition, options.small_bytes), options, max_file_bytes)
-        found += groups
+        all_groups += groups
         if not is_done and partition:
             missing[partition] = None
-    for group in found[options.groups_max :]:
+    for group in all_groups[options.groups_max :]:
         missing[group.slices[0].group.partition] = None
-    return ClusteringPlan(tuple(found[: options.groups_max]), tuple(missing) if is_incremental else None)
+    return ClusteringPlan(tuple(all_groups[: options.groups_max]), tuple(missing) if is_incremental else None)
 
 
 def _eligible(state: HudiState, partition: str, small_bytes: int) -> list[FileSlice]:
     free = state.free_slices(Command.CLUSTERING)
-    return [each for each in free if each.group.partition == partition and each.base_bytes < small_bytes]
+    return [s for s in free if s.group.partition == partition and s.base_bytes < small_bytes]
 
 
 def _groups(

@@ -28,7 +28,6 @@ class BaseFile(DataFile):
 
     @property
     def group(self) -> FileGroupId:
-        """The file group that it belongs to."""
         return FileGroupId(self.partition, self.file_id)
 
 
@@ -45,7 +44,6 @@ class LogFile(DeleteFile):
 
     @property
     def group(self) -> FileGroupId:
-        """The file group that it belongs to."""
         return FileGroupId(self.partition, self.file_id)
 
 
@@ -59,7 +57,6 @@ class FileSlice:
 
     @property
     def base_bytes(self) -> int:
-        """The size of the base file, 0 without one."""
         return 0 if self.base is None else self.base.size_bytes
 
     @property
@@ -81,8 +78,8 @@ class Instant:
     """An instant of the timeline, in scenario milliseconds. It is pending while it has not completed.
 
     A step of the stream is over when the next one begins, so what has completed at the time of a request has
-    completed before it. `partitions` are those that it wrote. `missing_partitions` are those that the plan of
-    a compaction or clustering noted for the next one; None where it noted none because it was told not to.
+    completed before it. `partitions` are the ones it wrote. `missing_partitions` are the ones that the plan
+    of a compaction or clustering noted for the next plan; None if noting is off.
     """
 
     action: Action
@@ -94,11 +91,9 @@ class Instant:
 
     @property
     def is_pending(self) -> bool:
-        """Whether it has not completed."""
         return self.completed_at_ms is None
 
     def completed_after(self, at_ms: int) -> bool:
-        """Whether it has completed, later than at that moment."""
         return self.completed_at_ms is not None and self.completed_at_ms > at_ms
 
 
@@ -129,7 +124,7 @@ class HudiState(TableState):
     def free_slices(self, service: Command) -> list[FileSlice]:
         """The latest slices that a service may plan for, in the order of partitions and file ids."""
         busy = busy_groups(self.pending_groups, service)
-        return [found for group, found in self.file_slices.items() if group not in busy]
+        return [file_slice for group, file_slice in self.file_slices.items() if group not in busy]
 
 
 def busy_groups(pending: PendingGroups, service: Command) -> frozenset[FileGroupId]:
@@ -149,13 +144,13 @@ def _bases(files: Iterable[BaseFile]) -> Mapping[FileGroupId, BaseFile]:
 
 
 def _logs(files: Iterable[LogFile]) -> Mapping[FileGroupId, tuple[LogFile, ...]]:
-    found: dict[FileGroupId, list[LogFile]] = {}
+    by_group: dict[FileGroupId, list[LogFile]] = {}
     for file in files:
-        found.setdefault(file.group, []).append(file)
-    return {group: tuple(logs) for group, logs in found.items()}
+        by_group.setdefault(file.group, []).append(file)
+    return {group: tuple(logs) for group, logs in by_group.items()}
 
 
 def last_completed(timeline: Iterable[Instant], action: Action) -> Instant | None:
     """The last completed instant of an action, by the time of its request; None without one."""
-    done = [each for each in timeline if each.action is action and not each.is_pending]
-    return done[-1] if done else None
+    completed = [instant for instant in timeline if instant.action is action and not instant.is_pending]
+    return completed[-1] if completed else None

@@ -14,18 +14,18 @@ def all_partitions(state: HudiState) -> list[str]:
 
 
 def incremental_partitions(state: HudiState, service: Action) -> list[str]:
-    """The partitions that a service gets to see: those of its `service` action, all before the first one.
+    """The partitions that a service looks at: all of them until its action has completed once.
 
-    Afterwards they are those written since the last one was requested, and those that its plan noted. What
-    has been left out and not noted is not among them until it is written again.
+    Afterwards the partitions written since the last one was requested, and those that its plan noted. A
+    partition that was left out and not noted is missing until it is written again.
     """
     last = last_completed(state.timeline, service)
     if last is None:
         return all_partitions(state)
     # Compactions are no writes, but on a COPY_ON_WRITE table, which has no delta commits, commits are.
-    is_merge_on_read = any(each.action is Action.DELTA_COMMIT for each in state.timeline)
-    others = (each for each in state.timeline if each is not last)
-    writes = (each for each in others if not (is_merge_on_read and each.action is Action.COMMIT))
-    later = [each for each in writes if each.completed_after(last.requested_at_ms)]
-    written = (partition for each in later for partition in sorted(each.partitions))
+    is_merge_on_read = any(instant.action is Action.DELTA_COMMIT for instant in state.timeline)
+    others = (instant for instant in state.timeline if instant is not last)
+    writes = (instant for instant in others if not (is_merge_on_read and instant.action is Action.COMMIT))
+    later = [write for write in writes if write.completed_after(last.requested_at_ms)]
+    written = (partition for write in later for partition in sorted(write.partitions))
     return list(dict.fromkeys((*written, *(last.missing_partitions or ()))))

@@ -13,7 +13,6 @@ class Command(StrEnum):
 
     @property
     def procedure(self) -> str:
-        """The procedure's name in the `system` namespace of a catalog."""
         return self.value.partition(".")[2]
 
 

@@ -50,7 +50,6 @@ def dangling(data: Iterable[Aged], deletes: Iterable[IcebergDeleteFile]) -> list
 
 
 def removes_dangling(options: Mapping[str, str]) -> bool:
-    """Whether options of a rewrite make it remove dangling deletes of partitions afterwards."""
     return parse_boolean(options.get("remove-dangling-deletes", "false"))
 
 

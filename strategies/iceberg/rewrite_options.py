@@ -119,15 +119,12 @@ class RewriteOptions:
         return int(self.target_bytes + (self.max_bytes - self.target_bytes) * 0.5)
 
     def is_right_size(self, size_bytes: int) -> bool:
-        """Whether the size of a file is no reason to rewrite it."""
         return self.min_bytes <= size_bytes <= self.max_bytes
 
     def enough_input_files(self, files_count: int) -> bool:
-        """Whether a group has enough files to merge; a single file never is."""
         return files_count > 1 and files_count >= self.min_input_files
 
     def enough_content(self, files_count: int, input_bytes: int) -> bool:
-        """Whether a group of several files fills more than one file of the target size."""
         return files_count > 1 and input_bytes > self.target_bytes
 
     def too_much_content(self, input_bytes: int) -> bool:

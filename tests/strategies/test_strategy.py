@@ -6,9 +6,8 @@ from noting_planner import WhenSettled
 
 from strategies.iceberg.commands import Command
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewriteManifests
-from strategies.never import Never
 from strategies.plan import Capability, Compact, Plan, PlanError, Reason
-from strategies.planner import Answer, Planner, PlannerTraits, known_options_of, traits_of
+from strategies.planner import Answer, Planner, PlannerTraits, traits_of
 from strategies.state import DataFile, TableState
 from strategies.strategy import Rule, Strategy, Verdict
 from strategies.triggers import AfterCommits, Every
@@ -105,12 +104,6 @@ def test_an_error_of_a_rule_names_the_rule_and_the_strategy(method):
     assert caught.value.__notes__ == ["rule 2 of strategy s"]
 
 
-def test_never_never_plans():
-    strategy = Strategy("never", (Rule(AfterCommits(1), Never()),))
-    decisions, _ = evaluate(strategy, state(60_000, commits=1), strategy.fresh_memories(0, 0))
-    assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO)]
-
-
 def test_needs_is_the_union_of_the_planners():
     rules = tuple(
         Rule(Every(60_000), p) for p in (RewriteDataFiles(), RewriteManifests(), ExpireSnapshots(), COMPACT)
@@ -192,8 +185,3 @@ def test_traits_may_follow_from_the_options():
     assert traits_of(planner).columns == ("user_id",)
     assert not traits_of(planner).reads_state  # its command does
     assert traits_of(planner).needs == {Command.REWRITE_DATA_FILES, Capability.ROW_FILTER}
-
-
-def test_known_options_are_of_the_class():
-    assert known_options_of(RewriteDataFiles)["min-input-files"] == "5"
-    assert known_options_of(Fixed) == {}

@@ -48,11 +48,6 @@ def test_every_fires_as_often_as_boundaries_lie_in_different_looks(looks, look_m
     assert len(firings(Every(interval_ms), [i * look_ms for i in range(1, looks + 1)])) == expected
 
 
-def test_an_offset_moves_the_first_firing_and_all_that_follow():
-    minutes = [60_000 * i for i in range(1, 241)]
-    assert firings(Every(3_600_000, 1_800_000), minutes) == [60_000 * i for i in (30, 90, 150, 210)]
-
-
 @given(interval_ms=st.integers(2, 1000), until_ms=st.integers(0, 3000), data=st.data())
 def test_an_offset_shifts_the_times_of_the_interval(interval_ms, until_ms, data):
     offset_ms = data.draw(st.integers(1, interval_ms - 1))
@@ -62,16 +57,8 @@ def test_an_offset_shifts_the_times_of_the_interval(interval_ms, until_ms, data)
 
 @pytest.mark.parametrize("offset_ms", [0, -1, 60_000, 60_001])
 def test_an_offset_lies_within_the_interval(offset_ms):
-    with pytest.raises(
-        ValueError, match=f"offset_ms={offset_ms} must be > 0 and less than interval_ms=60000"
-    ):
+    with pytest.raises(ValueError, match="offset_ms"):
         Every(60_000, offset_ms)
-
-
-@given(ticks=st.integers(1, 500), times=st.integers(1, 60))
-def test_every_multiple_of_the_tick_fires_ticks_over_times(ticks, times):
-    fired = firings(Every(60_000 * times), [60_000 * i for i in range(1, ticks + 1)])
-    assert fired == [60_000 * times * i for i in range(1, ticks // times + 1)]
 
 
 @given(ticks=st.integers(1, 200), commits=st.integers(1, 50))
@@ -95,20 +82,14 @@ def test_file_count_takes_a_small_size_of_its_own():
     assert FileCount(3, small_bytes=76).due(look(sizes=[74, 74, 75, 100], target=100), RuleMemory())
 
 
-@given(st.permutations([1, 50, 74, 75, 76, 99]))
-def test_file_count_does_not_depend_on_the_order_of_files(sizes):
-    assert FileCount(3).due(look(sizes=sizes, target=100), RuleMemory())
-    assert not FileCount(4).due(look(sizes=sizes, target=100), RuleMemory())
-
-
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: Every(0), r"interval_ms=0 must be > 0"),
-        (lambda: Every(float("nan")), r"interval_ms=nan must be > 0"),
-        (lambda: AfterCommits(0), r"commits=0 must be >= 1"),
-        (lambda: FileCount(0), r"files=0 must be >= 1"),
-        (lambda: FileCount(1, small_bytes=0), r"small_bytes=0 must be >= 1"),
+        (lambda: Every(0), r"interval_ms=0"),
+        (lambda: Every(float("nan")), r"interval_ms=nan"),
+        (lambda: AfterCommits(0), r"commits=0"),
+        (lambda: FileCount(0), r"files=0"),
+        (lambda: FileCount(1, small_bytes=0), r"small_bytes=0"),
     ],
 )
 def test_triggers_refuse_impossible_options(make, text):
@@ -119,11 +100,3 @@ def test_triggers_refuse_impossible_options(make, text):
 def test_a_trigger_declares_its_interval():
     assert trigger_traits(Every(60_000)) == TriggerTraits(interval_ms=60_000, reads_state=False)
     assert trigger_traits(AfterCommits(2)).interval_ms is None
-
-
-def test_a_trigger_needs_nothing_but_due():
-    class Mine:
-        def due(self, state, memory):
-            return True
-
-    assert trigger_traits(Mine()) == TriggerTraits()

@@ -48,7 +48,6 @@ class DeleteIndex:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the table has no delete file."""
         scoped = self.equality or self.position or self.position_of_file or self.vectors
         return not scoped and self.everywhere.is_empty
 
@@ -68,7 +67,6 @@ class DeleteIndex:
         return Applied(applied.files_count, applied.size_bytes, file_scoped_rows)
 
     def equality_of(self, file: IcebergDataFile) -> FileSums:
-        """The sums of the equality delete files that apply to `file`."""
         scoped = self.equality.get((file.spec_id, file.partition), _NO_KEYS)
         number, keys = file.data_sequence_number, file.key_bounds
         return self.everywhere.meeting(number, keys) + scoped.meeting(number, keys)

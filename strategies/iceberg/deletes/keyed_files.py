@@ -27,7 +27,6 @@ class KeyedFiles(Generic[File]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the index holds no file."""
         return not self._groups
 
     def meeting(self, beyond: int, keys: KeyBounds | None) -> FileSums:

@@ -34,7 +34,6 @@ NO_FILES = FileSums()
 
 
 def sums_of(files: Iterable[File]) -> FileSums:
-    """The sums over the files."""
     summed = tuple(files)
     return FileSums(len(summed), sum(f.size_bytes for f in summed), sum(f.rows for f in summed))
 

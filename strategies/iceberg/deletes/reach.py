@@ -37,7 +37,6 @@ class DeleteSet:
             self.add(file)
 
     def add(self, file: IcebergDataFile) -> None:
-        """Add one data file."""
         scope, number = (file.spec_id, file.partition), file.data_sequence_number
         self._files[scope].append(file)
         vector, named = self._index.vectors.get(file.path), self._index.position_of_file.get(file.path)
@@ -50,17 +49,14 @@ class DeleteSet:
 
     @property
     def equality(self) -> FileSums:
-        """Sums of the equality delete files."""
         return _sums(self._equality())
 
     @property
     def position(self) -> FileSums:
-        """Sums of the position delete files."""
         return _sums(self._position())
 
     @property
     def position_files(self) -> Iterator[IcebergDeleteFile]:
-        """The position delete files."""
         return _files(self._position())
 
     @property

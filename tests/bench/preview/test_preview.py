@@ -8,10 +8,9 @@ from bench.engines.existing import TableFacts
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import Work
 from bench.preview.preview import NamedPlanners, preview_strategy
-from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.delete_planners import ConvertDeletes, RemoveDanglingDeletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.procedures import RewriteDataFiles
-from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.plan import Compact, Plan, Reason, Rewrite
 from strategies.preview import Preview
 from strategies.state import MIB, PartitionStats

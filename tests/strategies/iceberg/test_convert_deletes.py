@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from resurrected import resurrected
 
-from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.delete_planners import ConvertDeletes
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
 from strategies.plan import FileGroup, Reason, Rewrite, capabilities_of, check_plan
 from strategies.state import PendingPlan

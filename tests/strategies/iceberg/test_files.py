@@ -1,12 +1,11 @@
 import pytest
 
-from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.delete_planners import ConvertDeletes, RemoveDanglingDeletes
 from strategies.iceberg.files import (
     DeleteKind,
     IcebergDataFile,
     IcebergDeleteFile,
 )
-from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.plan import PlanError
 from strategies.state import TableState
 

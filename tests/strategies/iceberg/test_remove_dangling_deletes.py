@@ -3,8 +3,8 @@ from dataclasses import replace
 from delete_tables import applies, tables
 from hypothesis import given
 
+from strategies.iceberg.delete_planners import RemoveDanglingDeletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
-from strategies.iceberg.remove_dangling_deletes import RemoveDanglingDeletes
 from strategies.plan import Reason, Rewrite, capabilities_of, check_plan
 from strategies.state import PendingPlan
 

@@ -8,7 +8,7 @@ from upsert_commits import changes, commit_specs, load
 
 from bench.replay.forecast import forecast
 from strategies.amoro.planner import Amoro
-from strategies.iceberg.convert_deletes import ConvertDeletes
+from strategies.iceberg.delete_planners import ConvertDeletes
 from strategies.iceberg.deletes import index as indexing
 from strategies.iceberg.procedures import RewriteDataFiles
 from strategies.strategy import Rule, Strategy, Verdict

@@ -1,16 +1,12 @@
-"""Conversion of deletes, equality deletes above all, into file-scoped position deletes.
-
-No data file is rewritten.
-"""
+"""Planners that convert or drop delete files; no data file is rewritten."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.files import IcebergDataFile, IcebergState
-from strategies.iceberg.remove_dangling_deletes import unneeded_deletes
 from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite, state_as
 from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
@@ -21,9 +17,9 @@ class ConvertDeletes(Planner):
     """Convert the deletes of data files with `min_delete_files` or more to one file-scoped delete file each.
 
     A reader then opens one small delete file per data file instead of every equality delete written since. An
-    old delete file can be dropped only when no data file needs it any more. So data files that share a delete
-    file with one of those are converted too, however few deletes they have. Nothing is planned while another
-    plan is pending.
+    old delete file can be dropped only when no data file needs it any more, so data files that share a delete
+    file with a converted file are converted too, however few deletes they have. Nothing is planned while
+    another plan is pending.
     """
 
     min_delete_files: int = 1
@@ -80,7 +76,6 @@ def _with_files_sharing_deletes(
 
 
 def _groups(files: Collection[IcebergDataFile]) -> tuple[FileGroup, ...]:
-    """One file group per partition, in order of their names."""
     by_partition: dict[tuple[str, int], list[str]] = defaultdict(list)
     for file in files:
         by_partition[file.partition, file.spec_id].append(file.path)
@@ -88,3 +83,33 @@ def _groups(files: Collection[IcebergDataFile]) -> tuple[FileGroup, ...]:
         FileGroup((), partition, tuple(sorted(paths)))
         for (partition, _), paths in sorted(by_partition.items())
     )
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveDanglingDeletes(Planner):
+    """Drop exactly the delete files that apply to no live data file; no data file is rewritten.
+
+    `rewrite_data_files` with `remove-dangling-deletes` does nothing in unpartitioned tables. In tables that
+    were partitioned later it also drops deletes that still apply.
+    """
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Capability.REWRITE, Capability.CONVERT}))
+
+    def decide(self, state: TableState) -> Plan | None:
+        table = state_as(IcebergState, state)
+        dangling = unneeded_deletes(table, table.data_files)
+        if not dangling:
+            return None
+        detail = f"{len(dangling)} of {len(state.delete_files)} delete files apply to no data file"
+        return Plan((Rewrite((), state.target_file_size_bytes, dangling),), Reason.DELETES, detail)
+
+
+def unneeded_deletes(state: IcebergState, files: Iterable[IcebergDataFile]) -> tuple[str, ...]:
+    """The sorted keys of the delete files that apply to none of `files` and are in no pending plan.
+
+    Raises StateError as `index_deletes` does.
+    """
+    needed = DeleteSet(delete_index(state), files).keys
+    busy = frozenset[str]().union(*(pending.paths for pending in state.pending))
+    return tuple(sorted(frozenset(delete.key for delete in state.delete_files) - needed - busy))
