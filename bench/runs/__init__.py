@@ -1,1 +1,1 @@
-"""Runs: planned and made by a suite, each in a worker process; both sides know `jobs` and `settings`."""
+"""Runs: a suite plans and starts them, a worker process makes each; both use `jobs` and `settings`."""

@@ -15,7 +15,7 @@ class _Job(BaseModel):
 
 
 class NoiseJob(_Job):
-    """Repeat one query for this many seconds."""
+    """Repeat one query for `seconds`."""
 
     kind: Literal["noise"] = "noise"
     seconds: float
@@ -37,9 +37,9 @@ class LogJob(_ScenarioJob):
 
 
 class LogProgress(BaseModel):
-    """How many commits of a change log are written, then its folder; or the error.
+    """The commits of a change log that are written so far; at the end its folder, or the error.
 
-    `total` stays 0 until it is known that the log has to be written. `commits_count` is known at the end.
+    `total` is 0 while the cache is searched, and `commits_count` is set at the end.
     """
 
     done: int = 0
@@ -54,9 +54,9 @@ class RunJob(_ScenarioJob):
     """Execute one run."""
 
     kind: Literal["run"] = "run"
-    load_before_suite: float | None = None  # over a minute; of the suite's first run only
+    load_before_suite: float | None = None  # over a minute; set for the suite's first run only
     shares_jvm: bool = False  # with other runs of a quick suite
-    is_warm: bool = False  # the JVM: a run before has warmed it up
+    is_warm: bool = False  # an earlier run has warmed up the JVM
     mode: Mode
     run_folder: Path
     run_id: str
@@ -74,26 +74,26 @@ class RunJob(_ScenarioJob):
 
 
 class QuickJob(_Job):
-    """Execute runs of one scenario one after the other, in one JVM."""
+    """Execute runs of one scenario in turn, in one JVM."""
 
     kind: Literal["quick"] = "quick"
     runs: tuple[RunJob, ...]
 
 
 class DropJob(_ScenarioJob):
-    """Remove what a run has left in a shared catalog and a staging folder; see `dropping.left_by`."""
+    """Remove the namespaces and staged files that a run has noted; see `dropping.left_by`."""
 
     kind: Literal["drop"] = "drop"
     run_folder: Path
-    tables_too: bool  # not only staged files
+    tables_too: bool  # False: staged files only
     variant: str | None  # of the scenario, as in a RunJob
 
 
 class TryJob(_ScenarioJob):
-    """Create and drop an empty table where the scenario's runs will have theirs."""
+    """Create and drop an empty table in the catalog of the scenario's runs."""
 
     kind: Literal["try"] = "try"
-    run_folder: Path  # for the notes of what it makes elsewhere; its name is part of the namespace's
+    run_folder: Path  # for notes of the namespace, which has the name of this folder in its own name
     variant: str | None  # of the scenario, as in a RunJob
 
 

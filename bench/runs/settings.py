@@ -11,7 +11,7 @@ from bench.scenario.catalog import catalog_of, has_shared_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 
-# In a run folder: namespaces of a shared catalog with tables of the run, and what it has staged elsewhere.
+# Folders of notes in a run folder: the run's namespaces in a shared catalog, and its staging folders.
 NAMESPACE_NOTES, STAGING_NOTES = "namespaces", "staging"
 
 
@@ -26,8 +26,8 @@ def engine_settings(
 ) -> EngineSettings:
     """The settings of the engine for a run of one strategy.
 
-    With `run_folder`, whose name is the id of the run, its tables in a shared catalog are in a
-    namespace of their own, and what it stages is in a folder of its own. Without, nothing is staged.
+    The name of `run_folder` is the id of the run. The run's own namespace in a shared catalog and its own
+    staging folder contain that id. Without `run_folder`, nothing is staged.
     """
     return EngineSettings(
         folder=work_folder,
@@ -48,20 +48,18 @@ def engine_settings(
 
 
 def _staging(scenario: Scenario, run_folder: Path | None) -> tuple[str, Journal] | tuple[None, None]:
-    """The folder in which a run stages files, and where that is noted."""
-    given = scenario.spark.staging
-    if given is None or run_folder is None:
+    """The folder in which a run stages files, and the journal of such folders."""
+    staging = scenario.spark.staging
+    if staging is None or run_folder is None:
         return None, None
-    return f"{given.rstrip('/')}/{run_folder.name}", Journal(run_folder / STAGING_NOTES)
+    return f"{staging.rstrip('/')}/{run_folder.name}", Journal(run_folder / STAGING_NOTES)
 
 
 def strategy_of(scenario: Scenario, label: str) -> StrategySpec:
-    """The strategy with this label."""
     return next(spec for spec in scenario.strategies if spec.label == label)
 
 
 def _catalog_of_run(scenario: Scenario, run_folder: Path) -> CatalogSettings:
-    """The scenario's catalog, with a namespace that no other run has."""
     catalog = catalog_of(scenario.catalog)
     if not has_shared_catalog(scenario):
         return catalog
@@ -70,12 +68,12 @@ def _catalog_of_run(scenario: Scenario, run_folder: Path) -> CatalogSettings:
 
 
 def run_namespace(namespace: str, run_id: str) -> str:
-    """The namespace of a run in a shared catalog, in lower case, which is all that Hive knows."""
+    """The namespace of a run in a shared catalog; in lower case, because Hive ignores case."""
     return re.sub(r"[^a-z0-9_]+", "_", f"{namespace}_{run_id}".lower())
 
 
 def _cores(scenario: Scenario) -> Cores:
-    """The cores of the scenario's resources, or else of its Spark master if that names a number."""
+    """The cores in the scenario's [resources], else in its Spark master."""
     cores = parse_master(scenario.spark.master).cores or Cores().compactor
     shares = scenario.resources
     return Cores(shares.writer.cores or cores, shares.compactor.cores or cores, shares.reader.cores or cores)

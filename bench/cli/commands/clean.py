@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,15 +16,16 @@ from bench.engines.keys import flat
 from bench.errors import EngineError, ScenarioError
 from bench.results.folders import RunResult, is_run_folder
 from bench.results.records import MANIFEST
+from bench.runs.preflight.places import forget, tries_with_notes
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite.cases import Source
-from bench.runs.suite.dropping import drop_left_by, folders_of_tables, left_by
+from bench.runs.suite.dropping import drop_left_by, drop_noted, folders_of_tables, left_by
 from bench.runs.suite.results_folder import LOCK, WORK, locked
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.text import human_bytes
 
-# Prefixes of the keys that say where tables and staged files are.
+# Prefixes of the keys of places of tables and staged files.
 _PLACES = (
     "catalog.", "spark.staging",
     "spark.spark.sql.catalog.", "spark.spark.sql.warehouse.dir", "spark.spark.hadoop.",
@@ -43,8 +45,7 @@ def clean(
         typer.Option(
             "--scenario",
             metavar="NAME|FILE",
-            help="A scenario whose runs left tables in your own catalog: drop those too. It says where the "
-            "catalog is.",
+            help="Also drop the tables that runs of this scenario left in its own catalog.",
         ),
     ] = None,
     overrides: Annotated[
@@ -55,8 +56,8 @@ def clean(
 ) -> None:
     """Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never removed.
 
-    In your own catalog only what runs in RESULTS have noted is dropped: the table `orders` of each run and
-    its namespace.
+    In your own catalog, only what runs in RESULTS have noted is dropped: each run's own namespace with its
+    table `orders`.
 
     * `compactbench clean --dry-run`
 
@@ -79,40 +80,54 @@ def clean(
         cached = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
         removed += _remove(cached, dry_run=dry_run)
     if not removed:
-        is_there = "" if results.is_dir() else ", which is not a folder"
-        print_line(f"nothing to remove in {results}{is_there}")
+        hint = "" if results.is_dir() else ", which is not a folder"
+        print_line(f"nothing to remove in {results}{hint}")
 
 
 def _has_runs(results: Path) -> bool:
-    """Whether any run is in the folder. A suite locks it; a copy of its runs alone has no lock."""
+    """Whether there is a run. A copy of runs has no lock file."""
     return any(is_run_folder(manifest.parent) for manifest in results.glob(f"*/*/{MANIFEST}"))
 
 
 def _clean(results: Path, by_name: Mapping[str, Source], *, dry_run: bool) -> list[Path]:
-    """Remove what runs have left, or only print it; the folders of which something is removed.
+    """Remove, or only print, what runs have left; returns the folders of which something is removed.
 
-    The folder of a run's kept tables goes last: while it is there, `--resume` does not drop those in a
-    catalog. Raises ScenarioError, before anything is removed, for a run whose scenario is not given, and
-    EngineError, after all others were tried, for what could not be dropped.
+    The folder of a run's kept tables goes last: while it exists, `--resume` does not drop the run's tables in
+    a catalog. Raises ScenarioError, before anything is removed, if the scenario of a run is not named, and
+    EngineError, at the end, for tables that could not be dropped.
     """
     with _runs_to_drop(results) as runs:
+        leftovers = [
+            *(_Leftover(run.folder, run.manifest.scenario, run.manifest.variant_label, run) for run in runs),
+            *(_Leftover(*noted) for noted in tries_with_notes(results)),
+        ]
         if not dry_run:
-            for run in runs:
-                _check_droppable(run, by_name)
+            for leftover in leftovers:
+                _check_droppable(leftover, by_name)
         removed = _remove([results / WORK], dry_run=dry_run)
-        problems = list(_drop(runs, results, by_name, dry_run=dry_run))
+        problems = list(_drop(leftovers, results, by_name, dry_run=dry_run))
         tables = [folder for folder in folders_of_tables(results) if is_run_folder(folder.parent)]
         tables = [folder for folder in tables if dry_run or not left_by(folder.parent)]
         removed += _remove(tables, dry_run=dry_run)
         if problems:
-            raise EngineError("\n".join(problems))
-    return [*removed, *(run.folder for run in runs)]
+            raise EngineError("\n".join(problems), code="not-dropped")
+    return [*removed, *(leftover.folder for leftover in leftovers)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Leftover:
+    """A folder with notes of tables or staged files: of a run, or of the table that is tried before runs."""
+
+    folder: Path
+    scenario: str
+    variant: str | None
+    run: RunResult | None = None
 
 
 @contextmanager
 def _runs_to_drop(results: Path) -> Iterator[Sequence[RunResult]]:
-    """The runs that have left something outside the results folder; see `readable_runs`."""
-    if not _has_left(results):
+    """The runs with tables or files outside of the results folder; see `readable_runs`."""
+    if not any(file for kind in (NAMESPACE_NOTES, STAGING_NOTES) for file in results.glob(f"*/*/{kind}/*")):
         yield ()
         return
     with readable_runs([results]) as readable:
@@ -120,57 +135,62 @@ def _runs_to_drop(results: Path) -> Iterator[Sequence[RunResult]]:
 
 
 def _drop(
-    runs: Sequence[RunResult], results: Path, by_name: Mapping[str, Source], *, dry_run: bool
+    leftovers: Sequence[_Leftover], results: Path, by_name: Mapping[str, Source], *, dry_run: bool
 ) -> Iterator[str]:
-    """Why each was not dropped that could not be."""
-    for run in runs:
-        left = ", ".join(left_by(run.folder))
+    """Drop what is noted in each folder; yields the errors."""
+    for leftover in leftovers:
+        folder, names = leftover.folder, ", ".join(left_by(leftover.folder))
         if dry_run:
-            print_line(f"would drop {left} (of {run.folder})")
+            print_line(f"would drop {names} (of {folder})")
             continue
-        work_folder = results / WORK / f"drop-{run.folder.name}"
+        source, work_folder = by_name[leftover.scenario], (results / WORK / f"drop-{folder.name}").absolute()
         try:
-            drop_left_by(run, by_name[run.manifest.scenario], work_folder.absolute())
+            if leftover.run is None:
+                drop_noted(folder, source, leftover.variant, work_folder)
+                forget(folder)
+            else:
+                drop_left_by(leftover.run, source, work_folder)
         except EngineError as error:
             yield str(error)
         else:
-            print_line(f"dropped {left} (of {run.folder})")
+            print_line(f"dropped {names} (of {folder})")
 
 
-def _check_droppable(run: RunResult, by_name: Mapping[str, Source]) -> None:
-    """Raises ScenarioError unless the run's scenario is given, with the places it was made with."""
-    left, name = ", ".join(left_by(run.folder)), run.manifest.scenario
-    if name not in by_name:
+def _check_droppable(leftover: _Leftover, by_name: Mapping[str, Source]) -> None:
+    """Raises ScenarioError unless the scenario is named, with the catalog that the run used."""
+    if leftover.scenario not in by_name:
         raise ScenarioError(
-            f"{run.folder}: has left {left} in the catalog or the staging folder of scenario {name}: add "
-            "--scenario with its name or file, which says where these are"
+            f"has left {', '.join(left_by(leftover.folder))} in the catalog or staging folder of scenario "
+            f"{leftover.scenario}: add --scenario with the name or file of that scenario",
+            code="key-missing",
+            path=leftover.folder,
         )
-    _check_same_places(run, by_name[name].scenario.in_variant(run.manifest.variant_label))
+    scenario = by_name[leftover.scenario].scenario.in_variant(leftover.variant)
+    if leftover.run is not None:
+        _check_same_places(leftover.run, scenario)
 
 
 def _check_same_places(run: RunResult, scenario: Scenario) -> None:
-    """Raises ScenarioError if a scenario says otherwise than that of a run where its tables are.
+    """Raises ScenarioError if a scenario now has another catalog or staging folder than a run had.
 
-    Elsewhere none would be found, and what the run has noted would be crossed out for nothing.
+    No tables would be found there, and the notes of them would be deleted.
     """
     then, now = _places(run.manifest.scenario_text), _places(scenario.secrets.clean(scenario.resolved))
     differing = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
     if differing:
         key = differing[0]
         raise ScenarioError(
-            f"{run.folder}: was made with {key} = {then.get(key)!r}, but with --scenario and --set it is "
-            f"{now.get(key)!r}: give what the run was made with, so that its own tables are found"
+            f"the run had {key} = {then.get(key)!r}, but with --scenario and --set it is {now.get(key)!r}: "
+            "repeat the settings of the run",
+            code="mixed-runs",
+            path=run.folder,
         )
 
 
 def _places(text: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a resolved scenario that say where tables and staged files are."""
+    """The keys of a resolved scenario that place tables and staged files."""
     parts = {name: part for name in ("catalog", "spark") if isinstance(part := text.get(name), dict)}
     return {key: value for key, value in flat(parts).items() if key.startswith(_PLACES)}
-
-
-def _has_left(results: Path) -> bool:
-    return any(file for kind in (NAMESPACE_NOTES, STAGING_NOTES) for file in results.glob(f"*/*/{kind}/*"))
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What is checked before a run starts: capabilities, resources, Java, jars, disk space and a first table."""
+"""The checks before a run: capabilities, resources, Java, jars, disk space and a first table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -27,17 +27,17 @@ from strategies.plan import Capability
 from strategies.planner import traits_of
 from strategies.strategy import Rule
 
-_KEYS: Mapping[str, str] = {  # the key of a scenario that needs it, where its name is not that key
+_KEYS: Mapping[str, str] = {  # the scenario's key that needs a capability
     Capability.MERGE: "writer.upsert_mode",
     Capability.ROW_FILTER: "where",
 }
-# Keys that change nothing in a simulation; the first two are Spark's own settings, of which it may heed some.
+# Keys that change nothing in a simulation; the first two are Spark's own settings, of which it may read some.
 _OF_REAL_RUNS = ('spark."spark.', "spark.spark.", "catalog", "warm_up_rounds")
 _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run without --simulate"}
 
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
-    """Raises ScenarioError or MissingRuntimeError for anything that could not work."""
+    """Raises ScenarioError or MissingRuntimeError for runs that cannot work."""
     chosen = {(run.source.scenario.name, run.spec.label) for run in planned}
     for scenario, mode in _scenarios(planned):
         specs = [spec for spec in scenario.strategies if (scenario.name, spec.label) in chosen]
@@ -48,9 +48,9 @@ def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> Non
 
 
 def _scenarios(planned: Sequence[PlannedRun]) -> Iterable[tuple[Scenario, Mode]]:
-    """Each scenario in each of its variants once."""
-    found = ((run.source.scenario, run.mode) for run in planned)
-    return {(scenario.name, scenario.variant_label): (scenario, mode) for scenario, mode in found}.values()
+    """Each scenario once in each of its variants."""
+    pairs = ((run.source.scenario, run.mode) for run in planned)
+    return {(scenario.name, scenario.variant_label): (scenario, mode) for scenario, mode in pairs}.values()
 
 
 def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
@@ -72,34 +72,38 @@ def _check_folder(folder: Path, remedy: str) -> None:
     reserved = sorted(set(str(folder)) & set("%#?*[]{},"))
     if reserved:
         raise ScenarioError(
-            f"{folder}: Spark and DuckDB would misread {' '.join(reserved)} in the paths of tables; {remedy}"
+            f"Spark and DuckDB would misread {' '.join(reserved)} in the paths of tables: {remedy}",
+            code="bad-name",
+            path=folder,
         )
 
 
 def _check_memory(scenario: Scenario) -> None:
-    """Java would not start, or the machine would swap."""
-    asked_bytes, total_bytes = scenario.spark.driver_memory_bytes, psutil.virtual_memory().total
-    if asked_bytes > total_bytes:
+    needed_bytes, total_bytes = scenario.spark.driver_memory_bytes, psutil.virtual_memory().total
+    if needed_bytes > total_bytes:
         raise ScenarioError(
-            f'{scenario.name}: spark.driver_memory = "{bytes_text(asked_bytes)}": this machine has '
-            f"{human_bytes(total_bytes)}; lower it"
+            f'spark.driver_memory = "{bytes_text(needed_bytes)}": this machine has only '
+            f"{human_bytes(total_bytes)}; lower it",
+            code="out-of-range",
+            path=scenario.name,
         )
 
 
 def _check_modules(scenario: Scenario, home: Path) -> None:
-    """Without such a module the run would fail when it first reaches its catalog."""
     catalog = FORMATS[scenario.table.format].catalog
     for module in catalog.needed_java_modules(configured_catalog(scenario).properties):
         modules = runtime.java_modules(home)
         if modules is not None and module not in modules:
             raise MissingRuntimeError(
-                f"{scenario.name}: {catalog.java_modules[module]} needs the module {module} of Java, "
-                f"which the one at {home} does not have: {runtime.INSTALL_FULL_JDK}"
+                f"{catalog.java_modules[module]} needs the Java module {module}, which {home} does not have: "
+                f"{runtime.INSTALL_FULL_JDK}",
+                code="module-missing",
+                path=scenario.name,
             )
 
 
 def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec]) -> None:
-    """Raises ScenarioError for writers, resources, or any of these strategies that the engine lacks."""
+    """Raises ScenarioError for writers, resources or strategies that the engine does not support."""
     if mode == "real":
         check_real_resources(scenario)
         _check_catalog(scenario)
@@ -115,48 +119,50 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
 
 
 def _check_catalog(scenario: Scenario) -> None:
-    """Of the default catalog only caches may be set: its tables are in the run's folder, and go with it.
-
-    Of another, what would put the tables of runs among those of others is refused.
-    """
+    """Refuse properties without a catalog, except caches, and places outside of a run's namespace."""
     properties, table_format = configured_catalog(scenario).properties, FORMATS[scenario.table.format]
     others = sorted(key for key in properties if not key.startswith("cache"))
     if others and not has_shared_catalog(scenario):
         raise ScenarioError(
-            f"{scenario.name}: catalog.properties.type is missing, without which {', '.join(others)} would "
-            "be of the default catalog, which lies in the run's folder: set it to one of "
-            f"{', '.join(sorted(table_format.catalog.types))}, or set a catalog-impl"
+            f"{', '.join(others)} needs a catalog: set catalog.properties.type to one of "
+            f"{', '.join(sorted(table_format.catalog.types))}, or set catalog-impl",
+            code="key-missing",
+            path=scenario.name,
         )
-    found = table_format.catalog.problem(properties)
-    if found is not None:
-        name, problem = found
+    refused = table_format.catalog.problem(properties)
+    if refused is not None:
+        name, problem = refused
         path, value = catalog_setting(scenario, name)
-        raise ScenarioError(f"{scenario.name}: {path_text(path)} = {value_text(value)}: {problem}")
+        problem = f"{path_text(path)} = {value_text(value)}: {problem}"
+        raise ScenarioError(problem, code="not-allowed", path=scenario.name)
 
 
 def _check_modelled(scenario: Scenario, variant: Variant) -> None:
-    """Refuse a variant that a simulation would show as equal, since it does not know what is set."""
+    """Refuse a variant with keys that a simulation does not model: its results would show no difference."""
     heeded = engine_kind(scenario.table.format, "simulated").heeded_settings
-    ignored = (key for key in variant.changes if key.startswith(_OF_REAL_RUNS))
-    unknown = [key for key in ignored if key.removeprefix("spark.").strip('"') not in heeded]
+    of_real_runs = (key for key in variant.changes if key.startswith(_OF_REAL_RUNS))
+    ignored = [key for key in of_real_runs if key.removeprefix("spark.").strip('"') not in heeded]
     if "spark.master" in variant.changes and parse_master(scenario.spark.master).cores is None:
-        unknown.append(f'spark.master = "{scenario.spark.master}"')
-    unknown += [f"versions = {variant.versions!r}"] if variant.versions else []
-    if unknown:
+        ignored.append(f'spark.master = "{scenario.spark.master}"')
+    ignored += [f"versions = {variant.versions!r}"] if variant.versions else []
+    if ignored:
         raise ScenarioError(
-            f"{scenario.name}: variant {variant.label!r} sets {', '.join(unknown)}, which a simulation does "
-            f"not model: choose others with --only variant=LABEL ({BASE} is the scenario as it is), or run "
-            "without --simulate"
+            f"variant {variant.label!r} sets {', '.join(ignored)}, which a simulation does not model: choose "
+            f"other variants with --only variant=LABEL ({BASE} is the scenario without changes), or run "
+            "without --simulate",
+            code="no-effect",
+            path=scenario.name,
         )
 
 
 def _check_settings(scenario: Scenario, mode: Mode) -> None:
-    """Refuse settings of Spark that decide which files there are, and that the engine does not heed."""
+    """Refuse settings of Spark that affect the files of a table, but not in this engine."""
     kind = engine_kind(scenario.table.format, mode)
     for name, value in scenario.spark.settings.items():
         problem = kind.setting_problem(name)
         if problem is not None:
-            raise ScenarioError(f'{scenario.name}: spark."{name}" = {value_text(value)}: {problem}')
+            problem = f'spark."{name}" = {value_text(value)}: {problem}'
+            raise ScenarioError(problem, code="no-effect", path=scenario.name)
 
 
 def _check_needs(
@@ -169,8 +175,10 @@ def _check_needs(
         needed = ", ".join(f"{name} ({asked_by[name]})" if name in asked_by else name for name in missing)
         instead = [f". Instead of {name}: {words.instead[name]}" for name in missing if name in words.instead]
         raise ScenarioError(
-            f"{scenario.name}: {part} needs {needed}, which the {mode} {scenario.table.format} engine "
-            f"does not support; it supports {', '.join(sorted(able))}{''.join(instead) or _REMEDIES[mode]}"
+            f"{part} needs {needed}, which the {mode} {scenario.table.format} engine does not support; it "
+            f"supports {', '.join(sorted(able))}{''.join(instead) or _REMEDIES[mode]}",
+            code="unsupported",
+            path=scenario.name,
         )
 
 
@@ -180,21 +188,26 @@ def _check_executors(scenario: Scenario, mode: Mode, label: str, rules: Iterable
     for rule in rules:
         if rule.executor in (None, OWN):
             continue
-        where = f"{scenario.name}: strategy {label!r}: executor = {rule.executor!r}"
+        where = f"strategy {label!r}: executor = {rule.executor!r}"
         if rule.executor not in executors:
+            engine = f"the {mode} {scenario.table.format} engine"
             raise ScenarioError(
-                f"{where}: the {mode} {scenario.table.format} engine has no such executor{_REMEDIES[mode]}"
+                f"{where}: {engine} has no such executor{_REMEDIES[mode]}",
+                code="unknown-name",
+                path=scenario.name,
             )
         missing = sorted(traits_of(rule.planner).needs - executors[rule.executor])
         if missing:
             raise ScenarioError(
                 f"{where} cannot execute {', '.join(missing)}, which planner {name_of(type(rule.planner))} "
                 f"may plan; it executes {', '.join(sorted(executors[rule.executor]))}: use another planner, "
-                "or leave the executor out"
+                "or leave the executor out",
+                code="unsupported",
+                path=scenario.name,
             )
 
 
 def _planners(rules: Iterable[Rule]) -> dict[str, str]:
-    """By capability, the planner that needs it, unless it has the same name."""
+    """The planner that needs each capability, unless both have the same name."""
     planners = {name_of(type(rule.planner)): traits_of(rule.planner).needs for rule in rules}
     return {need: f"planner {name}" for name, needs in planners.items() for need in needs if need != name}

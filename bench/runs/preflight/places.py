@@ -1,6 +1,6 @@
-"""Whether a table can be made where a scenario wants it, tried before the change log is written.
+"""Tries to create a table in the scenario's catalog before the change log is written.
 
-Otherwise the log would be written first, and then one run after the other would fail.
+Otherwise the log would be written first, and then each run would fail.
 """
 
 import re
@@ -24,15 +24,14 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
 from bench.scenario.variants import BASE
 
-NOTES = ".try"  # in the results folder: what tries have made elsewhere, until it is gone
+TRIES = ".try"  # in the results folder: notes of the namespaces that tries have created and not dropped
 _NO_CLASS = re.compile(r"(?:ClassNotFoundException|NoClassDefFoundError): ([\w.$/]+)")
 
 
 def check_places(planned: Iterable[PlannedRun], out: Path) -> None:
-    """Create and drop an empty table in each combination of Spark and a shared catalog that the runs use.
+    """Create and drop an empty table in each combination of [spark] and shared catalog that the runs use.
 
-    `out` must be locked. Raises MissingRuntimeError if Java lacks a class, and ScenarioError if it fails for
-    any other reason.
+    `out` must be locked. Raises MissingRuntimeError if Java lacks a class, ScenarioError for other failures.
     """
     tried = []
     for source in (run.source for run in planned):
@@ -49,7 +48,7 @@ def _is_elsewhere(scenario: Scenario) -> bool:
 
 def _check(source: Source, out: Path) -> None:
     scenario, log = source.scenario, out / WORK / "try" / LOG
-    notes = out / NOTES / scenario.name / (scenario.variant_label or BASE)
+    notes = out / TRIES / scenario.name / (scenario.variant_label or BASE)
     job = TryJob(
         scenario=source.name_or_path,
         overrides=source.overrides,
@@ -65,29 +64,45 @@ def _check(source: Source, out: Path) -> None:
     cause, missing = last_line(log), _missing_class(log)
     shutil.rmtree(job.work_folder, ignore_errors=True)
     if not left_by(job.run_folder):
-        shutil.rmtree(job.run_folder)
-        with suppress(OSError):  # unless another one has notes there
-            notes.rmdir()
-            notes.parent.rmdir()
-            (out / NOTES).rmdir()
+        forget(job.run_folder)
     if exit_code and missing is not None:
         remedy = f"add a jar with {missing} to spark.jars, or its coordinates to spark.jars.packages"
-        raise MissingRuntimeError(f"{_problem(scenario, cause)}: {remedy}")
+        raise MissingRuntimeError(
+            f"{_problem(scenario, cause)}: {remedy}", code="class-missing", path=scenario.name
+        )
     if exit_code:
-        raise ScenarioError(f"{_problem(scenario, cause)}: correct these keys, or start the server")
+        problem = f"{_problem(scenario, cause)}: correct these keys, or start the server"
+        raise ScenarioError(problem, code="no-table", path=scenario.name)
+
+
+def tries_with_notes(out: Path) -> list[tuple[Path, str, str | None]]:
+    """The folders of tries that have left namespaces or staged files, each with its scenario and variant."""
+    return [
+        (folder, folder.parts[-3], None if folder.parts[-2] == BASE else folder.parts[-2])
+        for folder in sorted(out.glob(f"{TRIES}/*/*/try_*"))
+        if left_by(folder)
+    ]
+
+
+def forget(folder: Path) -> None:
+    """Remove the folder of a try, and the folders above it that are empty then."""
+    shutil.rmtree(folder)
+    with suppress(OSError):  # another try has notes there
+        for parent in folder.parents[:3]:
+            parent.rmdir()
 
 
 def _missing_class(log: Path) -> str | None:
-    """The first class that the traceback names as missing; the error's first line may leave it out."""
+    """The first class that the traceback names as missing; the first line of the error may not name it."""
     _, _, errors = log.read_text(encoding="utf-8", errors="replace").partition("Traceback (most recent")
     missing = _NO_CLASS.search(errors)
     return missing[1].replace("/", ".") if missing else None
 
 
 def _problem(scenario: Scenario, cause: str) -> str:
-    """What failed, with the keys that say where; without secrets."""
+    """The cause, with the keys of the place; without secrets."""
     properties = configured_catalog(scenario).properties
     keys = [key for key in ("type", "catalog-impl", "uri") if key in properties]
-    given = [(("spark", "master"), scenario.spark.master), *(catalog_setting(scenario, key) for key in keys)]
-    where = ", ".join(f'{path_text(path)} = "{value}"' for path, value in given)
-    return scenario.secrets.scrub(f"{scenario.name}: no table can be made with {where}: {cause}")
+    place = [(("spark", "master"), scenario.spark.master), *(catalog_setting(scenario, key) for key in keys)]
+    settings = ", ".join(f'{path_text(path)} = "{value}"' for path, value in place)
+    return scenario.secrets.scrub(f"no table can be created with {settings}: {cause}")

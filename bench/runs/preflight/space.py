@@ -1,4 +1,4 @@
-"""How much disk space the runs of a suite need at most, and whether it is there."""
+"""Estimates how much disk space a suite needs at most, and checks that it is free."""
 
 import shutil
 from collections.abc import Iterable, Sequence
@@ -21,9 +21,9 @@ SCRATCH_BYTES = 200_000_000  # Spark's own files, the content check's dump of a 
 
 
 def needed_bytes(run: PlannedRun) -> int:
-    """An upper estimate of what a run needs in the results folder: the dump of the content check and scratch.
+    """An upper estimate of what a run needs in the results folder: dump of the content check and scratch.
 
-    The table comes on top, unless it is in a catalog that the scenario names, and so somewhere else.
+    Also the table, unless the scenario names a catalog, which keeps it elsewhere.
     """
     scenario = run.source.scenario
     specs = tuple(scenario.shape())
@@ -32,12 +32,11 @@ def needed_bytes(run: PlannedRun) -> int:
 
 
 def _table_bytes(run: PlannedRun, specs: Sequence[CommitSpec]) -> int:
-    """An upper estimate of a table with every version that compaction leaves behind.
+    """An upper estimate of a table with all the versions that compaction leaves behind.
 
-    Each time a trigger with a fixed interval fires, the whole table is assumed to be rewritten, unless its
-    planner only needs commands that write metadata. Any other trigger is assumed to fire at every commit. A
-    strategy plans at most once a commit, and so do those that it switches to; each rule of the maintenance
-    comes on top.
+    Assumes that each plan rewrites the whole table, unless its planner only needs commands that write
+    metadata, and that a trigger without a fixed interval fires at every commit. A strategy, with those that
+    it switches to, plans at most once a commit, and each maintenance rule at most once more.
     """
     scenario = run.source.scenario
     table_format, settings = FORMATS[scenario.table.format], scenario.spark.settings
@@ -56,15 +55,14 @@ def _stream_bytes(specs: Iterable[CommitSpec]) -> int:
 
 
 def _rewriting(rules: Iterable[Rule], table_format: Format) -> tuple[Rule, ...]:
-    """The rules whose plans may write data files. A planner that declares no needs may plan anything."""
+    """The rules whose plans may write data files; without declared needs a planner may plan anything."""
     needs = ((rule, traits_of(rule.planner).needs) for rule in rules)
-    return tuple(
-        rule for rule, needed in needs if not needed or needed - table_format.engines.metadata_commands
-    )
+    metadata_commands = table_format.engines.metadata_commands
+    return tuple(rule for rule, needed in needs if not needed or needed - metadata_commands)
 
 
 def _plans(rules: Iterable[Rule], scenario: Scenario) -> int:
-    """The most plans that rules make of which only one plans at a commit."""
+    """The most plans of rules of which at most one plans at a commit."""
     fires = (_fires(rule.trigger, scenario) for rule in rules if traits_of(rule.planner).may_plan)
     return min(scenario.commits_count, sum(fires))
 
@@ -76,19 +74,20 @@ def _fires(trigger: Trigger, scenario: Scenario) -> int:
 
 def results_bytes(planned: Sequence[PlannedRun], *, keep_tables: bool) -> int:
     """What the runs need in the results folder: one at a time, unless their tables are there and kept."""
-    each = [(needed_bytes(run), has_shared_catalog(run.source.scenario)) for run in planned]
-    kept_bytes = sum(needed for needed, is_elsewhere in each if keep_tables and not is_elsewhere)
-    return max((kept_bytes, *(needed for needed, _ in each)))
+    needs = [(needed_bytes(run), has_shared_catalog(run.source.scenario)) for run in planned]
+    kept_bytes = sum(needed for needed, is_elsewhere in needs if keep_tables and not is_elsewhere)
+    return max((kept_bytes, *(needed for needed, _ in needs)))
 
 
 def log_bytes(planned: Sequence[PlannedRun]) -> int:
-    """What the change logs need that the cache does not have yet. Raises ScenarioError for a damaged one."""
+    """What change logs need that are not in the cache. Raises ScenarioError for a damaged one."""
     scenarios = {run.source.scenario.name: run.source.scenario for run in planned}  # variants share a log
-    return sum(_stream_bytes(one.shape()) for one in scenarios.values() if cached_log(one) is None)
+    missing = (scenario for scenario in scenarios.values() if cached_log(scenario) is None)
+    return sum(_stream_bytes(scenario.shape()) for scenario in missing)
 
 
 def check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
-    """The change logs go to the cache and all else to `out`; on one file system both need its space."""
+    """Change logs go to the cache, everything else to `out`. Raises MissingRuntimeError."""
     cache = next(folder for folder in (log_cache(), *log_cache().parents) if folder.exists())
     in_out, in_cache = results_bytes(planned, keep_tables=keep_tables), log_bytes(planned)
     if _file_system(cache) == _file_system(out):
@@ -105,6 +104,8 @@ def _check_free(folder: Path, needed: int, remedy: str) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise MissingRuntimeError(
-            f"{folder}: {free / GIB:.1f} GiB free, but {needed / GIB:.1f} GiB may be needed; "
-            f"free some space, {remedy}, or make the scenario smaller"
+            f"{free / GIB:.1f} GiB free, but {needed / GIB:.1f} GiB may be needed: free some space, "
+            f"{remedy}, or make the scenario smaller",
+            code="disk-full",
+            path=folder,
         )

@@ -1,1 +1,1 @@
-"""The parent process: which runs there are to make, their folders, and starting their workers."""
+"""The parent process: plans the runs, makes their folders and starts their workers."""

@@ -1,4 +1,4 @@
-"""Which runs there are to make, and in which order."""
+"""Which runs a suite makes, and in which order."""
 
 import hashlib
 import re
@@ -25,10 +25,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A strategy in one variant of a scenario: what runs once in each repetition.
+    """A strategy in one variant of a scenario, which runs once in each repetition.
 
-    `source` has the scenario in that variant, and `spec` the label there. `strategy` and `variant` are what
-    `--only` calls the two.
+    `source` has the scenario in that variant, and `spec` the label there. `strategy` and `variant` are the
+    names that `--only` takes.
     """
 
     source: Source
@@ -39,7 +39,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """One run to make. `index` is the place of its case in the tables."""
+    """One run to make. `index` is the position of its case in tables."""
 
     case: Case
     mode: Mode
@@ -49,42 +49,42 @@ class PlannedRun:
 
     @property
     def source(self) -> Source:
-        """The scenario, in the variant of the run."""
         return self.case.source
 
     @property
     def spec(self) -> StrategySpec:
-        """The strategy, with its label in the variant."""
         return self.case.spec
 
     @property
     def folder_name(self) -> str:
-        """Format, mode, label (in characters safe for file names) and repetition. Names may collide."""
+        """Format, mode, label (in characters safe for file names) and repetition; not always unique."""
         label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
         return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
 
 
 def cases(source: Source) -> tuple[Case, ...]:
-    """Each strategy as it is and in every variant, in the order of tables."""
+    """Each strategy in the base scenario and in every variant, in the order of tables."""
     scenario = source.scenario
     return tuple(
-        Case(replace(source, scenario=one), one.strategies[index], spec.label, one.variant_label or BASE)
+        Case(
+            replace(source, scenario=place), place.strategies[index], spec.label, place.variant_label or BASE
+        )
         for index, spec in enumerate(scenario.strategies)
-        for one in (scenario, *scenario.variants)
+        for place in (scenario, *scenario.variants)
     )
 
 
-def shuffled(found: Iterable[Case], seed: int, repetition: int) -> list[Case]:
-    """The cases of one repetition in the order in which they run, which is random but always the same.
+def shuffled(cases: Iterable[Case], seed: int, repetition: int) -> list[Case]:
+    """The cases of one repetition in the order in which they run, drawn from the seed.
 
-    Where a case comes depends on its own label alone, so that any two keep their order whatever else runs:
-    with `--only`, with `--resume`, and when a strategy or variant is added.
+    The place of a case depends only on its own label, so any two cases keep their order: with `--only`, with
+    `--resume`, and when a strategy or variant is added.
     """
 
     def place(case: Case) -> bytes:
         return hashlib.sha256(f"{seed}/{repetition}/{case.spec.label}".encode()).digest()
 
-    return sorted(found, key=place)
+    return sorted(cases, key=place)
 
 
 def plan_runs(
@@ -99,9 +99,9 @@ def plan_runs(
 ) -> tuple[PlannedRun, ...]:
     """The runs still to make: each repetition has every case once, in an order drawn from the seed.
 
-    `only` limits them to strategies of these labels, `only_variants` to these variants. Runs in `done` that
-    finished are left out; those with invalid timings only if no timings are needed (`invalidated_too`).
-    Raises ScenarioError for a label that no scenario has.
+    `only` and `only_variants` are labels of the strategies and variants to run. Runs in `done` that finished
+    are left out; runs with invalid timings only if no timings are needed (`invalidated_too`). Raises
+    ScenarioError for a label that no scenario has.
     """
     finished = {
         (r.manifest.scenario, r.manifest.strategy, r.manifest.repetition)
@@ -109,14 +109,14 @@ def plan_runs(
         if (usable(r) if invalidated_too else timed(r))
     }
     by_source = [(source, cases(source)) for source in sources]
-    everything = [case for _, found in by_source for case in found]
-    labels = [label for case in everything for label in (case.strategy, case.spec.label)]
+    all_cases = [case for _, cases_of_source in by_source for case in cases_of_source]
+    labels = [label for case in all_cases for label in (case.strategy, case.spec.label)]
     _check_known("strategy", only, labels)
-    _check_known("variant", only_variants, [case.variant for case in everything])
+    _check_known("variant", only_variants, [case.variant for case in all_cases])
     planned: list[PlannedRun] = []
-    for source, found in by_source:
-        indexes = {case.spec.label: index for index, case in enumerate(found)}
-        chosen = [case for case in found if _is_chosen(case, only, only_variants)]
+    for source, cases_of_source in by_source:
+        indexes = {case.spec.label: index for index, case in enumerate(cases_of_source)}
+        chosen = [case for case in cases_of_source if _is_chosen(case, only, only_variants)]
         name, seed = source.scenario.name, source.scenario.seed
         for repetition in range(1, (repetitions or repetitions_of(source.scenario, mode)) + 1):
             for case in shuffled(chosen, seed, repetition):
@@ -133,7 +133,7 @@ def _is_chosen(case: Case, only: Sequence[str], only_variants: Sequence[str]) ->
 
 
 def repetitions_of(scenario: Scenario, mode: Mode) -> int:
-    """How often each strategy runs: once if simulated, since a repetition would be identical."""
+    """How often each strategy runs: once in a simulation, since repetitions would be identical."""
     return 1 if mode == "simulated" else scenario.repetitions
 
 
@@ -141,4 +141,6 @@ def _check_known(what: str, only: Sequence[str], known: Sequence[str]) -> None:
     for label in only:
         if label not in known:
             available = ", ".join(dict.fromkeys(known))
-            raise ScenarioError(f"--only {what}={label}: no such {what}; available: {available}")
+            raise ScenarioError(
+                f"no such {what}; available: {available}", code="unknown-name", path=f"--only {what}={label}"
+            )

@@ -1,4 +1,4 @@
-"""The change log of a scenario: one for each stream in the cache, written by a worker where it is missing."""
+"""The change log of a scenario: found in the cache, or written by a worker."""
 
 import shutil
 import time
@@ -20,7 +20,6 @@ from workloads.change_log import ChangeLog, ChangeLogError, find_change_log
 
 
 def log_cache() -> Path:
-    """The folder of all change logs."""
     return runtime.cache_folder() / "change_logs"
 
 
@@ -31,11 +30,11 @@ def cached_log(scenario: Scenario) -> ChangeLog | None:
     try:
         return find_change_log(log_cache(), workload, seed, count, interval_ms)
     except ChangeLogError as error:
-        raise ScenarioError(str(error)) from error
+        raise ScenarioError(str(error), code="change-log-damaged") from error
 
 
 def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
-    """The folder of the scenario's change log, which a worker writes unless it exists."""
+    """The folder of the scenario's change log, written by a worker if it is not in the cache."""
     existing = cached_log(source.scenario)
     if existing is None:
         return _write_log(source, out, watcher)
@@ -44,7 +43,6 @@ def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
 
 
 def _write_log(source: Source, out: Path, watcher: Watcher) -> Path:
-    """Write the change log in a worker process."""
     folder = fresh(out / WORK / f"log-{source.scenario.name}")
     job = LogJob(
         scenario=source.name_or_path,
@@ -68,10 +66,12 @@ def _write_log(source: Source, out: Path, watcher: Watcher) -> Path:
     last_output = last_line(log_file)
     shutil.rmtree(folder, ignore_errors=True)
     if progress.damaged:
-        raise ScenarioError(progress.damaged)
+        raise ScenarioError(progress.damaged, code="change-log-damaged")
     if progress.folder is None:
         cause = secrets.scrub(progress.failed) if progress.failed else last_output
-        raise EngineError(f"cannot write the change log of {source.scenario.name}: {cause}")
+        raise EngineError(
+            f"cannot write the change log: {cause}", code="change-log-not-written", path=source.scenario.name
+        )
     watcher.log_ended(source.scenario.name, progress.commits_count)
     return progress.folder
 
@@ -79,5 +79,5 @@ def _write_log(source: Source, out: Path, watcher: Watcher) -> Path:
 def _log_progress(file: Path, before: LogProgress) -> LogProgress:
     try:
         return LogProgress.model_validate_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValidationError):  # does not exist yet, or is half written
+    except (OSError, ValidationError):  # missing or half written
         return before

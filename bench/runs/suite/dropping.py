@@ -1,4 +1,4 @@
-"""What interrupted or kept runs have left in shared catalogs and in staging folders, and removing it."""
+"""Removes tables in shared catalogs and staged files of interrupted or kept runs."""
 
 import shutil
 from collections.abc import Iterable
@@ -19,24 +19,20 @@ TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 
 
 def left_by(run_folder: Path, *, kept_too: bool = True) -> list[str]:
-    """The namespaces in which a run has left tables, and staged files.
+    """The namespaces with tables of a run, and its staging folders, as it has noted them.
 
-    Without `kept_too`, those with tables that were to be kept are left out. Staged files never are.
+    Without `kept_too`, namespaces with tables that the user keeps are left out.
     """
     kinds = (NAMESPACE_NOTES, STAGING_NOTES) if kept_too or not keeps_tables(run_folder) else (STAGING_NOTES,)
     return [name for kind in kinds for name in Journal(run_folder / kind).names()]
 
 
 def keeps_tables(run_folder: Path) -> bool:
-    """Whether the run was to keep its tables."""
     return (run_folder / TABLES).is_dir()
 
 
 def folders_of_tables(results: Path) -> list[Path]:
-    """The folders of that name in a results folder, but none that a link leads to.
-
-    A report has one too, but no manifest of a run beside it.
-    """
+    """The folders of that name in a results folder, except links. The folder of a report has one, too."""
     inside = results.resolve()
     return sorted(
         folder
@@ -46,45 +42,61 @@ def folders_of_tables(results: Path) -> list[Path]:
 
 
 def unwanted(runs: Iterable[RunResult]) -> list[RunResult]:
-    """The runs that have left something that they were not to keep."""
+    """The runs that have left tables or files that the user does not keep."""
     return [run for run in runs if left_by(run.folder, kept_too=False)]
 
 
 def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too: bool = True) -> None:
-    """Remove what a run has left, by a worker with the scenario's catalog and Spark; see `left_by`.
+    """Remove what `left_by` names. `source` is the run's scenario without its variant.
 
-    `source` is the run's scenario as it is. Raises EngineError if anything stays, and for a run that is not
-    in the folder it was made in, from whose name the names of what it has made follow.
+    Raises EngineError if anything stays, and if the run's folder has been renamed: its namespaces and staging
+    folders have that name, too.
     """
-    run_folder = run.folder
+    run_folder, variant = run.folder, run.manifest.variant_label
     if run_folder.name != run.manifest.run_id:
         raise EngineError(
-            f"{run_folder}: is not named {run.manifest.run_id}, so it is not certain that what is noted "
-            "there is the run's: name the folder as the run made it"
+            f"is not named {run.manifest.run_id}, so the namespaces noted there may not be the run's: rename "
+            "the folder",
+            code="copied-run",
+            path=run_folder,
         )
-    scenario = source.scenario.in_variant(run.manifest.variant_label)
-    if Journal(run_folder / NAMESPACE_NOTES).names() and not has_shared_catalog(scenario):
+    if Journal(run_folder / NAMESPACE_NOTES).names() and not has_shared_catalog(
+        source.scenario.in_variant(variant)
+    ):
         raise EngineError(
-            f"{run_folder / NAMESPACE_NOTES}: names what a run has left in a catalog, but the scenario names "
-            "no catalog, so this is not of the run: see where it comes from, and remove it"
+            "names namespaces in a catalog, but the scenario has no catalog: see where these notes come "
+            "from, and remove them",
+            code="no-catalog",
+            path=run_folder / NAMESPACE_NOTES,
         )
+    drop_noted(run_folder, source, variant, work_folder, kept_too=kept_too)
+
+
+def drop_noted(
+    folder: Path, source: Source, variant: str | None, work_folder: Path, *, kept_too: bool = True
+) -> None:
+    """Remove what is noted in a folder, by a worker with the scenario's catalog and Spark.
+
+    Raises EngineError if anything stays.
+    """
     work_folder.mkdir(parents=True)
     job = DropJob(
         scenario=source.name_or_path,
         overrides=source.overrides,
         scenario_hash=source.scenario.hash,
-        variant=run.manifest.variant_label,
-        run_folder=run_folder,
-        tables_too=kept_too or not keeps_tables(run_folder),
+        variant=variant,
+        run_folder=folder,
+        tables_too=kept_too or not keeps_tables(folder),
         work_folder=work_folder,
     )
     log = work_folder / LOG
     with worker(job, log, source.scenario.secrets) as process:
         process.wait()
-    left, why = left_by(run_folder, kept_too=kept_too), last_line(log)
+    left, cause = left_by(folder, kept_too=kept_too), last_line(log)
     shutil.rmtree(work_folder, ignore_errors=True)
     if left:
         raise EngineError(
-            f"{run_folder.name}: what it has left ({', '.join(left)}) could not be removed: {why}; "
-            "`compactbench clean` tries again"
+            f"cannot remove {', '.join(left)}: {cause}; `compactbench clean` tries again",
+            code="not-dropped",
+            path=folder.name,
         )

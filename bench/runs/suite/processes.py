@@ -1,4 +1,4 @@
-"""Worker processes: each is started, given one job, and ended together with all its child processes."""
+"""Worker processes: start one, send it a job, end it together with all its child processes."""
 
 import os
 import signal
@@ -13,21 +13,21 @@ from bench.engines.spark.conf import SECRET_CONF
 from bench.runs.jobs import Job, QuickJob
 from bench.secrets import NO_SECRETS, Secrets
 
-STOP_GRACE_S = 15.0  # for a worker, which ends all its processes at once when it is told to stop
+STOP_GRACE_S = 15.0  # for a worker, which kills its whole process group on SIGTERM
 LOG_GRACE_S = 5.0  # until the pipe is closed by the last process of the group
 
 
 @contextmanager
 def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker process doing `job`. Its output and that of its JVM go to `log`, without `secrets`.
+    """A worker process doing `job`. Its output and its JVM's go to `log`, without `secrets`.
 
-    It reads the job from its standard input, so that no file contains the settings in plain text. When the
-    block ends for any reason, the worker and all its child processes have ended, the log is complete, and no
-    secret is left that it had written for a JVM.
+    It reads the job from its standard input, so that no file contains the settings in plain text. After the
+    block, however it ends, the worker and all its child processes have ended, the log is complete, and the
+    file with the secrets of the JVM is deleted.
     """
-    # -P keeps the working folder off the import path, which may contain a folder named `bench`.
-    # The folder shows in `ps` which run a process belongs to. The worker ends when this process does, and is
-    # told which one that is, since it may be gone before the worker can ask for its parent.
+    # -P keeps the working folder, which may contain a folder named `bench`, off the import path.
+    # The folder shows in `ps` which run a process belongs to. The worker ends when this process does; it gets
+    # our process id, since its own parent may have changed before it can look.
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "bench.runs.worker", job.work_folder, str(os.getpid())],
         stdin=subprocess.PIPE,
@@ -54,7 +54,7 @@ def _work_folders(job: Job) -> set[Path]:
 
 
 def _send(job: Job, process: subprocess.Popen[bytes]) -> None:
-    """Write the job to the worker's standard input. If the worker died before, its exit code says so."""
+    """Write the job to the worker's standard input, unless the worker has died."""
     assert process.stdin is not None  # noqa: S101  it was opened as a pipe
     with suppress(BrokenPipeError), process.stdin:
         process.stdin.write(job.model_dump_json().encode())
@@ -63,7 +63,7 @@ def _send(job: Job, process: subprocess.Popen[bytes]) -> None:
 def _log(process: subprocess.Popen[bytes], log: Path, secrets: Secrets) -> None:
     """Copy the output of a worker and its JVM line by line, so that no secret ever reaches the file.
 
-    What a full disk cannot take is dropped: the worker must not wait for somebody to read it.
+    On a full disk, output is dropped: the worker must not block on a full pipe.
     """
     assert process.stdout is not None  # noqa: S101  it was opened as a pipe
     with process.stdout as output, log.open("ab", buffering=0) as file:
@@ -73,7 +73,7 @@ def _log(process: subprocess.Popen[bytes], log: Path, secrets: Secrets) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ask the worker to stop, then end whatever is left of its process group."""
+    """Ask the worker to stop, then kill the rest of its process group."""
     if process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""The results folder of a suite: locked while runs are made, and what it holds from earlier suites."""
+"""The results folder of a suite: its lock, and the runs of earlier suites in it."""
 
 import contextlib
 import fcntl
@@ -29,9 +29,8 @@ def earlier_runs(
 ) -> tuple[RunResult, ...]:
     """The runs of one mode that `out` already contains for these scenarios.
 
-    Raises ScenarioError if there are any and `resume` is off, or if their definition of the scenario or the
-    strategy differs, or if only one of them is quick, since they must not be pooled with new runs; also if a
-    file is in place of a folder.
+    Raises ScenarioError if there are any and `resume` is off, and for runs that must not be pooled with new
+    ones: with another definition of the scenario or strategy, or quick ones with others.
     """
     earlier: list[RunResult] = []
     for source in sources:
@@ -41,8 +40,10 @@ def earlier_runs(
         runs = [run for run in stored if run.manifest.mode == mode]
         if runs and not resume:
             raise ScenarioError(
-                f"{folder} already contains {counted(len(runs), 'run')}: add --resume to run only what is "
-                "missing, or choose another --out"
+                f"already contains {counted(len(runs), 'run')}: add --resume to run only the missing ones, "
+                "or choose another --out",
+                code="has-runs",
+                path=folder,
             )
         for run in runs:
             _check_same(run, source.scenario)
@@ -53,57 +54,66 @@ def earlier_runs(
 
 def _check_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise ScenarioError(f"{folder}: is not a folder; remove it, or choose another --out")
+        raise ScenarioError("is not a folder: choose another --out", code="not-a-folder", path=folder)
 
 
 def _check_same(run: RunResult, scenario: Scenario) -> None:
     manifest = run.manifest
     defined = {
-        spec.label: (spec.hash, one.variant.to_json() if one.variant else None)
-        for one in (scenario, *scenario.variants)
-        for spec in one.strategies
+        spec.label: (spec.hash, place.variant.to_json() if place.variant else None)
+        for place in (scenario, *scenario.variants)
+        for spec in place.strategies
     }
     stored = (manifest.strategy_hash, manifest.variant)
     same_strategy = defined.get(manifest.strategy, stored) == stored
     if manifest.scenario_hash != scenario.hash or not same_strategy:
         what = f"strategy {manifest.strategy!r}" if manifest.scenario_hash == scenario.hash else "scenario"
         raise ScenarioError(
-            f"{run.folder}: has a different definition of the {what}, so its results must not be combined "
-            "with new ones; choose another --out"
+            f"has another definition of the {what}, so new runs cannot be combined with it: choose another "
+            "--out",
+            code="mixed-runs",
+            path=run.folder,
         )
 
 
 def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
     if run.manifest.is_quick != is_quick:
-        made = "with" if run.manifest.is_quick else "without"
+        with_or_without = "with" if run.manifest.is_quick else "without"
         raise ScenarioError(
-            f"{run.folder}: was made {made} --quick, so its timings must not be combined with new ones; "
-            "choose another --out"
+            f"ran {with_or_without} --quick, so new runs cannot be combined with it: choose another --out",
+            code="mixed-runs",
+            path=run.folder,
         )
 
 
 @contextlib.contextmanager
 def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
-    """Lock the results folder for this process; `sweep` removes what an interrupted suite left there.
+    """Lock the results folder for this process; `sweep` removes the work folder of an interrupted suite.
 
-    Raises ScenarioError if it cannot be locked or written, and for a work folder that no suite can have left,
-    since none has locked the folder before.
+    Raises ScenarioError if the folder cannot be locked or written, and for a work folder without a lock file,
+    which no suite has left.
     """
     if (out / WORK).is_dir() and not (out / LOCK).exists():
         raise ScenarioError(
-            f"{out / WORK}: is not compactbench's, which would remove it; choose another folder"
+            "was not created by compactbench and would be removed: choose another folder",
+            code="not-ours",
+            path=out / WORK,
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
         file = (out / LOCK).open("ab")
     except OSError as error:
-        raise ScenarioError(f"{out}: cannot write there ({error.strerror}); choose another folder") from error
+        raise ScenarioError(
+            f"cannot be written ({error.strerror}): choose another folder", code="not-writable", path=out
+        ) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise ScenarioError(
-                f"{out}: another compactbench is writing there; wait for it, or choose another folder"
+                "another compactbench is writing there: wait for it, or choose another folder",
+                code="locked",
+                path=out,
             ) from error
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)
@@ -123,6 +133,6 @@ def fresh(folder: Path) -> Path:
         folder.mkdir(parents=True)
     except OSError as error:
         raise ScenarioError(
-            f"{folder}: cannot be created ({error.strerror}); choose another --out"
+            f"cannot be created ({error.strerror}): choose another --out", code="not-writable", path=folder
         ) from error
     return folder

@@ -1,4 +1,4 @@
-"""What a worker writes into the folder of a run, read while it is written and when the worker has ended."""
+"""The files that a worker writes into a run folder, read during the run and after it."""
 
 import shutil
 import subprocess
@@ -20,14 +20,14 @@ POLL_S = 0.2  # how often the files of a run in progress are read
 
 
 class Tail:
-    """Reads the records that a worker appends, complete lines only."""
+    """Reads the records that a worker appends, by complete lines."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read_bytes = 0
 
     def new_records(self) -> Iterator[Any]:
-        """The records that were completed since the last call."""
+        """The records since the last call."""
         if not self._path.exists():
             return
         with self._path.open("rb") as file:
@@ -40,7 +40,7 @@ class Tail:
 
 
 def follow(process: subprocess.Popen[bytes], folder: Path, on_record: Callable[[Any], None]) -> bool:
-    """Pass on the records of a run until its last one, or its worker has ended; whether that came first."""
+    """Pass on the records of a run. Returns False after the last one, True if the worker ended without it."""
     tail = Tail(folder / EVENTS)
     while True:
         has_ended = process.poll() is not None
@@ -54,15 +54,18 @@ def follow(process: subprocess.Popen[bytes], folder: Path, on_record: Callable[[
 
 
 def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
-    """The run as stored. If the worker died without a closing record, one is written here.
+    """The run as stored. If the worker died without a closing record, this function writes one.
 
-    On a full disk the record is in the result alone. `log` has the worker's output, if it is not in the run's
-    own folder. Raises EngineError if the run ended before its manifest was written, since it cannot be stored
-    without.
+    On a full disk only the result has that record. `log` is the worker's output, by default in the run's
+    folder. Raises EngineError if the worker died before it had written the manifest.
     """
     output = log or folder / LOG
     if not (folder / MANIFEST).exists():
-        raise EngineError(f"{folder.name}: the run could not start: {last_line(output)}{_space(folder)}")
+        raise EngineError(
+            f"the run could not start: {last_line(output)}{_space(folder)}",
+            code="run-not-started",
+            path=folder.name,
+        )
     result = load_run(folder)
     if result.end is not None:
         return result
@@ -76,13 +79,13 @@ def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
 
 
 def _space(folder: Path) -> str:
-    """That the disk is full, if it is: then there is no output that says so."""
+    """A hint if the disk is full, which the worker's output cannot contain."""
     free_bytes = shutil.disk_usage(folder).free
-    return f"; {folder} is on a full disk: free some space" if free_bytes < _SPACE_MIN_BYTES else ""
+    return "; its disk is full: free some space" if free_bytes < _SPACE_MIN_BYTES else ""
 
 
 def last_line(log: Path) -> str:
-    """The last line that a worker printed: the best explanation if it died without a record."""
+    """The last line that a worker printed: the best explanation if it died."""
     if not log.exists():
         return "no output"
     text = log.read_text(encoding="utf-8", errors="replace")

@@ -1,8 +1,7 @@
-"""Quick suites: all runs of a scenario, in one variant, in one worker and one JVM, which warms up once.
+"""Quick suites: all runs of a scenario, in one variant, share a worker and a JVM, which warms up once.
 
-A later run meets a warmer JVM than an earlier one, and whatever the earlier one left behind (garbage, cached
-classes). Such figures give a first impression while one tries things out: they are marked wherever they are
-shown, are not pooled with others, and cannot be published.
+A later run has a warmer JVM than an earlier one, with its garbage and cached classes. Such figures are a
+first impression: they are marked wherever they are shown, not pooled with others, and cannot be published.
 """
 
 import shutil
@@ -19,17 +18,16 @@ from bench.runs.suite.watcher import Watcher
 
 
 def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) -> tuple[RunResult, ...]:
-    """Make the runs of one scenario in one worker; returns those that were made.
+    """Make the runs of one scenario in one worker; returns the runs that started.
 
-    The first run that finishes has warmed the JVM up, and the log of the first has what the JVM prints. If
-    the worker dies, the run in progress has failed, and those after it are not made. Raises EngineError for
-    a run that could not start.
+    The log of the first run has the output of the JVM. If the worker dies, the run in progress fails, and
+    later runs do not start. Raises EngineError if the first run could not start.
     """
     (first, first_job), *others = runs
     log = first_job.run_folder / LOG
     for _, job in others:
         (job.run_folder / LOG).write_text(
-            f"the output of the JVM, which runs share, is in {log}\n", encoding="utf-8"
+            f"the output of the JVM, which the runs share, is in {log}\n", encoding="utf-8"
         )
     work = QuickJob(work_folder=first_job.work_folder, runs=tuple(job for _, job in runs))
     results: list[RunResult] = []

@@ -1,4 +1,4 @@
-"""Making the runs of a suite one after the other."""
+"""Makes the runs of a suite one after the other."""
 
 import contextlib
 import os
@@ -30,12 +30,10 @@ from bench.runs.worker.run import execute
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to execute the suite."""
-
     out: Path
     verify: Literal["end", "each", "off"] = "end"
     keep_tables: bool = False
-    command: str = ""  # that repeats the suite
+    command: str = ""  # to repeat the suite
     coefficients: Path | None = None  # of simulated runs; None for the format's own
     is_quick: bool = False  # all runs of a scenario, in one variant, in one JVM
 
@@ -43,11 +41,11 @@ class Options:
 def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher) -> tuple[RunResult, ...]:
     """Execute the runs one after the other and return their results. `out` must be locked.
 
-    Simulated runs are executed in this process, real ones in a worker process each, or, if the suite is to be
-    quick, in one for all of a scenario. A run that fails is recorded, and the next one starts. Raises
-    EngineError or ScenarioError if a change log cannot be written or read.
+    Simulated runs are executed in this process, real runs in a worker process each; in a quick suite, the
+    runs of a scenario share one. A run that fails is recorded, and the next one starts. Raises EngineError or
+    ScenarioError if a change log cannot be written or read.
     """
-    suite_id, load_1min = _stamp(), round(os.getloadavg()[0], 2)  # before work of its own
+    suite_id, load_1min = _stamp(), round(os.getloadavg()[0], 2)  # before the suite's own load
     results: list[RunResult] = []
     logs: dict[str, Path] = {}
 
@@ -60,9 +58,9 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
 
     if options.is_quick:
         for group in _by_jvm(planned):
-            made = run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
-            drop_left(made, [group[0].source], options.out, watcher)
-            results += made
+            group_results = run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
+            drop_left(group_results, [group[0].source], options.out, watcher)
+            results += group_results
     else:
         for run in planned:
             results.append(_run(run, prepared(run), watcher))
@@ -71,9 +69,9 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
 
 
 def drop_left(runs: Iterable[RunResult], sources: Sequence[Source], out: Path, watcher: Watcher) -> None:
-    """Drop what runs of these scenarios whose worker died have left in shared catalogs and staging folders.
+    """Drop tables and staged files of runs whose worker died.
 
-    If that fails, `watcher` is warned, and the next runs are made all the same.
+    If that fails, `watcher` is warned and the suite goes on.
     """
     by_name = {source.scenario.name: source for source in sources}
     for run in unwanted(runs):
@@ -86,7 +84,7 @@ def drop_left(runs: Iterable[RunResult], sources: Sequence[Source], out: Path, w
 
 
 def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
-    """Runs that can share a JVM: those of a scenario in one variant."""
+    """Runs that can share a JVM, because they are of one scenario and variant."""
     groups: dict[tuple[str, str | None], list[PlannedRun]] = {}
     for run in planned:
         groups.setdefault((run.source.scenario.name, run.source.scenario.variant_label), []).append(run)
@@ -94,9 +92,9 @@ def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
 
 
 def _job(run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None) -> RunJob:
-    """What a worker is told of a run, whose folders are made."""
+    """The job of a run, whose folders are created here."""
     scenario = run.source.scenario
-    # Runs may start within one second, and labels may differ in characters that a file name cannot have.
+    # Runs may start in the same second, and folder names do not have all characters of labels.
     run_id = f"{_stamp()}-{run.folder_name}-{token_hex(2)}"
     folder = fresh(options.out / scenario.name / run_id)
     keep_tables = options.keep_tables and run.mode == "real"
@@ -140,11 +138,11 @@ def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
 
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
-    """Execute the run in a worker process; returns its exit code."""
+    """Returns the exit code of the worker process."""
     folder = job.run_folder
     with worker(job, folder / LOG, run.source.scenario.secrets) as process:
         if not follow(process, folder, partial(watcher.run_progressed, run)):
-            # A thread of a planner may keep it. Spark has ended before the last record.
+            # A thread of a user's planner may keep it alive. Spark ended before the last record.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_GRACE_S)
         return process.poll() or 0

@@ -1,4 +1,4 @@
-"""Who follows a suite: its progress on the command line."""
+"""The interface to the progress display of a suite."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -8,15 +8,13 @@ from bench.runs.suite.cases import PlannedRun
 
 
 class Watcher(Protocol):
-    """Is notified of the suite's progress, for progress bars and logs."""
-
     def log_started(self, scenario: str) -> None: ...
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None: ...
 
     def log_ended(self, scenario: str, commits_count: int) -> None: ...
 
-    def dropping(self, run: str, left: Sequence[str]) -> None: ...
+    def dropping(self, run: str, names: Sequence[str]) -> None: ...
 
     def warned(self, text: str) -> None: ...
 

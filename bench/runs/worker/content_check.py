@@ -1,4 +1,4 @@
-"""The content check: the table's whole content compared with the folded change log."""
+"""The content check: compares all rows of a table with the folded change log."""
 
 import shutil
 from collections.abc import Sequence
@@ -15,18 +15,17 @@ SHOWN_DIFFERENCES = 5
 
 @dataclass(frozen=True, slots=True)
 class ContentCheck:
-    """Row count and summed row hash of the stream (expected) and of the table (found)."""
+    """Row counts and summed row hashes of the stream (expected) and of the table (found)."""
 
     expected_rows: int
     found_rows: int
     expected_hash: int
     found_hash: int
-    differences: tuple[str, ...] = ()  # the first few, in words
-    content_bytes: int | None = None  # of the table's content as compacted files; None if it was not dumped
+    differences: tuple[str, ...] = ()  # descriptions of the first few
+    content_bytes: int | None = None  # of the content as compacted files; None if it was not dumped
 
     @property
     def equal(self) -> bool:
-        """Whether both contain the same rows."""
         return (self.expected_rows, self.expected_hash) == (self.found_rows, self.found_hash)
 
 
@@ -35,9 +34,9 @@ def check_content(
 ) -> ContentCheck:
     """Dump the table below `folder`, compare it with `commits` of the log, measure and delete the dump.
 
-    An append-only log folds to the union of its rows, a log of changes to the last row of each key. The
-    payload columns are compared, but not partition columns that a format derived. Raises ChangeLogError if
-    the log itself has changed since it was written.
+    An append-only log folds to the union of its rows, a log of changes to the last row of each key. Partition
+    columns that a format derived are not compared. Raises ChangeLogError if the log has changed since it was
+    written.
     """
     if not log.is_unchanged(commits):
         raise ChangeLogError(
@@ -48,9 +47,9 @@ def check_content(
     shutil.rmtree(dump, ignore_errors=True)
     try:
         engine.dump(dump)
-        found = sorted(dump.glob("*.parquet"))
-        check = compare_content(found, log.table_after(commits), log.columns)
-        return replace(check, content_bytes=sum(file.stat().st_size for file in found))
+        dumped = sorted(dump.glob("*.parquet"))
+        check = compare_content(dumped, log.table_after(commits), log.columns)
+        return replace(check, content_bytes=sum(file.stat().st_size for file in dumped))
     finally:
         shutil.rmtree(dump, ignore_errors=True)
 
@@ -58,7 +57,7 @@ def check_content(
 def compare_content(
     found: Sequence[Path], expected: Sequence[Path] | Fold, columns: Sequence[str]
 ) -> ContentCheck:
-    """Compare Parquet files with others, or with the fold of others, as multisets of rows."""
+    """Compare Parquet files with other Parquet files, or with a fold, as multisets of rows."""
     left, right = content(expected, columns), content(found, columns)
     check = ContentCheck(left.rows, right.rows, left.hash, right.hash)
     if check.equal:

@@ -1,7 +1,7 @@
 """A worker process does one job, which it reads from its standard input.
 
-Each run has its own process, JVM and work folder; those of a quick suite share process and JVM. The worker
-ends when its parent does, for whatever reason, and takes its JVM with it.
+Each run has its own process, JVM and work folder; the runs of a quick suite share process and JVM. The worker
+and its JVM end when the parent process ends, for whatever reason.
 """
 
 import json
@@ -43,7 +43,7 @@ _NOISE = Probe("noise", "SELECT count(*) FROM range(1000000), (SELECT count(*) F
 
 
 def main() -> None:
-    """Do the job. The outcome is in the files it writes and in the exit code."""
+    """The outcome is in the files that the job writes and in the exit code."""
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and sends SIGTERM
     threading.Thread(target=_end_with_parent, args=(int(sys.argv[2]),), daemon=True).start()
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _or_reason(do: Callable[[], None]) -> None:
-    """Do a job. If it fails, the last line of the output is the reason."""
+    """If `do` fails, the last line of the output is the reason."""
     try:
         do()
     except (Py4JJavaError, PySparkException) as error:
@@ -81,7 +81,7 @@ def _or_reason(do: Callable[[], None]) -> None:
 
 
 def drop_noted(scenario: Scenario, job: DropJob) -> None:
-    """Remove what a run has noted and not removed itself."""
+    """Remove the namespaces and staged files that a run has noted and not removed itself."""
     any_strategy = scenario.strategies[0].label
     settings = engine_settings(scenario, any_strategy, job.work_folder, run_folder=job.run_folder)
     if not job.tables_too:
@@ -92,7 +92,7 @@ def drop_noted(scenario: Scenario, job: DropJob) -> None:
 def _try_table(scenario: Scenario, job: TryJob) -> None:
     """Create an empty table and drop it, with its namespace.
 
-    What an earlier try has noted and left, since it was killed, is dropped first.
+    First drops what a try that was killed has noted.
     """
     any_strategy = scenario.strategies[0].label
     settings = engine_settings(scenario, any_strategy, job.work_folder, run_folder=job.run_folder)
@@ -102,15 +102,15 @@ def _try_table(scenario: Scenario, job: TryJob) -> None:
         try:
             engine.create()
         except Exception:
-            traceback.print_exc()  # once Spark has ended, its errors have lost their text
-            with suppress(Exception):  # what could not be created may not be there to be dropped
+            traceback.print_exc()  # errors of Spark have no text once it has ended
+            with suppress(Exception):  # there may be no table
                 engine.drop()
             raise
         engine.drop()
 
 
 def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
-    """Execute the runs in turn; once one has finished, the JVM is warm. One that fails is recorded."""
+    """Execute the runs in turn; after the first that finishes, the JVM is warm."""
     is_warm = False
     for run in runs:
         job = run.model_copy(update={"is_warm": is_warm})
@@ -135,14 +135,14 @@ def _stop(signum: int, frame: FrameType | None) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    """Kill this process group, JVM included, once the parent is gone: nothing else would end it."""
+    """Kill this process group, JVM included, once the parent is gone."""
     while os.getppid() == parent:
         time.sleep(PARENT_CHECK_S)
     os.killpg(os.getpgid(0), signal.SIGKILL)
 
 
 def write_log(job: LogJob, scenario: Scenario) -> None:
-    """Write the change log. Its progress, then its folder or the error, go to the job's progress file."""
+    """Write the change log; progress, then folder or error, go to the job's progress file."""
     with ExitStack() as stack:
 
         def session() -> SparkSession:
@@ -172,7 +172,7 @@ def _measure_noise(job: NoiseJob) -> None:
     """Repeat one query on a table without rows; its wall seconds, in order, go to the job's file."""
     settings = EngineSettings(job.work_folder, TableSpec(target_file_size_bytes=128 * MIB))
     walls_s = []
-    kind = next(each.engines.real for each in FORMATS.values() if each.engines.real is not None)
+    kind = next(known.engines.real for known in FORMATS.values() if known.engines.real is not None)
     with kind.open(settings) as engine:
         engine.create()
         for _ in range(_NOISE_WARM_UP_QUERIES):

@@ -1,4 +1,4 @@
-"""The provenance of a run: versions, machine, source, dataset and facts of the method."""
+"""The provenance of a run: versions, machine, source, dataset, and how figures were measured."""
 
 import os
 import platform
@@ -23,7 +23,7 @@ from workloads.debezium import Debezium
 
 PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
 
-# Short facts of the method, by mode. `reports.page.sections.notes` has a sentence for each.
+# How figures were measured, by mode. `reports.page.sections.notes` has a sentence for each fact.
 _NOTES: Mapping[Mode, Mapping[str, str]] = {
     "real": {
         "clock": "virtual",
@@ -53,11 +53,8 @@ def notes(
     *,
     is_concurrent: bool = False,
 ) -> dict[str, str]:
-    """The facts that a reader of the figures must know: a short value for each topic.
-
-    `is_concurrent` says whether compactions run beside the stream.
-    """
-    keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # not known of recorded events
+    """Facts about the method that a reader of the figures needs, by topic."""
+    keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # unknown for recorded events
     if mode == "simulated":
         return {**_NOTES[mode], **keys, **({"concurrency": "not modelled"} if is_concurrent else {})}
     measured = {"cpu": _cpu(spark), "class_data": "jars"}
@@ -66,7 +63,7 @@ def notes(
 
 
 def _place(spark: SparkSettings, catalog: CatalogSettings) -> Mapping[str, str]:
-    """Where tasks ran and tables were, unless both were on this machine, and else what that means."""
+    """Where tasks ran and tables were; if both were on this machine, the settings of its file system."""
     if spark.is_on_this_machine and not catalog.is_shared:
         return _FILES_OF_THIS_MACHINE
     machines = {} if spark.is_on_this_machine else {"machines": "a cluster's"}
@@ -81,9 +78,9 @@ def _cpu(spark: SparkSettings) -> str:
 
 
 def versions(table_format: Format, mode: Mode, line_name: str | None = None) -> dict[str, str]:
-    """Versions of everything involved; a simulated run follows the rules of a release of the format.
+    """Versions of everything involved; in a simulation, the release of the format that is modelled.
 
-    `line_name` is that of a line of `runtime.LINES`; None is the default one.
+    `line_name` is the name of a line of `runtime.LINES`; None is the default one.
     """
     line = runtime.current_line(line_name)
     if mode == "simulated":
@@ -106,9 +103,8 @@ def versions(table_format: Format, mode: Mode, line_name: str | None = None) -> 
 def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     """Facts about the rows of one strategy's run that the scenario does not state.
 
-    `key` is the primary key, which equality deletes compare, and `changes_by` is what updates and deletes
-    rows, `is_merge` whether that is the format's own MERGE; `initial_order` is how the initial load is
-    ordered in its files. Each is omitted if the stream has none.
+    For streams with updates: the primary `key`, `changes_by` (the statement that changes rows) and `is_merge`
+    (whether that is the format's own MERGE). With an initial load: `initial_order`, the order of its rows.
     """
     workload = scenario.workload
     set_by_user = {**scenario.spark.settings, **scenario.table.properties, **spec.properties}
@@ -125,8 +121,8 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
         needed = table_format.writer.needs(scenario.table.keys, spec.upsert_mode)
         facts["is_merge"] = Capability.MERGE in needed
     if next(iter(scenario.shape())).is_initial:
-        given = table_format.table.initial_order(scenario.table.keys)
-        facts["initial_order"] = given or _initial_order(workload, spec)
+        sorted_by = table_format.table.initial_order(scenario.table.keys)
+        facts["initial_order"] = sorted_by or _initial_order(workload, spec)
     return facts
 
 
@@ -139,7 +135,7 @@ def _initial_order(workload: Workload, spec: StrategySpec) -> str:
 
 
 def machine(load_before_suite: float | None) -> dict[str, JsonValue]:
-    """The machine, without its host name, and how busy it was before the suite, where that is known."""
+    """The machine, without its host name, and its load before the suite, if known."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count() or 1,
@@ -159,7 +155,7 @@ def _cpu_model() -> str:
 
 
 def source() -> dict[str, JsonValue]:
-    """The commit of the checkout this code runs from, and whether it is dirty; empty outside a checkout."""
+    """The commit of this checkout, and whether it is dirty; empty outside of a checkout."""
     root = Path(__file__).parents[3]
     if not (root / ".git").exists():
         return {}

@@ -49,9 +49,9 @@ def execute(
 ) -> bool:
     """Execute one run and return whether it finished. Its last record has the outcome.
 
-    Each record is also passed to `on_record`. `verdict` is why somebody else has ended what the run needs, if
-    so, which explains an error better than the error itself. The traceback of an error is written to the
-    run's log. A run that fails before its manifest is written leaves nothing else.
+    Each record is also passed to `on_record`. `verdict` returns why the watchdog has ended the JVM, if it
+    has; the run then fails with that text, not with its own error. The traceback of an error is written to
+    the run's log. A run that fails before its manifest is written leaves nothing else.
     """
     try:
         log = open_change_log(job.log_folder) if job.log_folder else None
@@ -77,14 +77,14 @@ def execute(
 
 
 def _log_traceback(job: RunJob, scenario: Scenario) -> None:
-    """Append the traceback of the error that is being handled to the run's log, if it can be written."""
+    """Append the traceback of the current exception to the run's log, unless the disk is full."""
     text = scenario.secrets.scrub(traceback.format_exc())
     with suppress(OSError), (job.run_folder / LOG).open("ab") as file:
         file.write(text.encode(errors="backslashreplace"))
 
 
 def _store_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write it as a whole or not at all: half a manifest would make the results folder unreadable."""
+    """Write the whole manifest or nothing: half a manifest would make the results folder unreadable."""
     partial = folder / f"{MANIFEST}.part"
     try:
         partial.write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
@@ -128,8 +128,8 @@ class Run:
     def execute(self) -> None:
         """Warm up, replay, check the content and drop the table. Raises the error that made it fail.
 
-        Once the content is checked the run has all its figures, so a table that cannot be dropped then is
-        told in its log; what it leaves in a shared catalog stays noted.
+        After the content check the run has all its figures. If its table cannot be dropped then, the run has
+        finished nevertheless: the error goes to the log, and notes of a shared catalog stay for `clean`.
         """
         failure: Exception | None = None
         try:
@@ -140,13 +140,13 @@ class Run:
                     failure = error
                     raise
         except Exception:
-            if failure is not None:  # not what its clean-up met, such as a JVM that was gone
+            if failure is not None:  # not an error of the clean-up, such as a JVM that is gone
                 raise failure from failure.__cause__
             _log_traceback(self._job, self._scenario)
         self.finish("finished")
 
     def _execute(self, stack: ExitStack) -> None:
-        """All of it, but what is left to `stack`: to drop the tables, and to end Spark."""
+        """Leaves dropping the tables and ending Spark to `stack`."""
         if self._kind.is_measured:
             engine = self._warm_engine(stack)
         else:
@@ -165,7 +165,7 @@ class Run:
             self._check(engine, self._scenario.commits_count)
 
     def _replayed(self, engine: Engine) -> ReplayTimes:
-        """Replay the whole stream; returns where its real seconds went, whichever clock the records use."""
+        """Replay the whole stream; returns how its real seconds were spent, also if its clock is modelled."""
         stopwatch, neighbours = SystemClock(), Neighbours(parse_master(self._scenario.spark.master))
         times = replay(
             self._scenario,
@@ -183,11 +183,10 @@ class Run:
         return replace(times, loop_s=loop_s)
 
     def _batches(self) -> Iterator[Batch]:
-        """What the strategy's writer commits at each tick."""
         return kept_back(batches_of(self._scenario, self._log), self._writer.commit_every_ms)
 
     def _warm_engine(self, stack: ExitStack) -> Engine:
-        """An engine that has already run everything in the scenario; the time it took is recorded."""
+        """An engine after the warm-up, unless an earlier run has warmed up its JVM."""
         with self._phase("start_engine"):
             engine = stack.enter_context(self._kind.open(self._settings))
         if self._job.is_warm:
@@ -198,7 +197,7 @@ class Run:
         return engine
 
     def _size_model(self) -> SizeModel | None:
-        """None for a simulated engine, whose forecast would be compared with itself."""
+        """None for a simulated engine, which uses the same model."""
         if not self._kind.is_measured:
             return None
         return FORMATS[self._scenario.table.format].engines.size_model(self._settings.table.schema)
@@ -233,7 +232,7 @@ class Run:
         return ActiveStrategy(self._job.strategy, strategies, switches)
 
     def _control_batches(self) -> Iterator[Batch]:
-        """The commits of the table that the control query reads: the first of the stream that have rows."""
+        """The commits of the table that the control query reads: the stream's first ones with rows."""
         batches = batches_of(self._scenario, self._log)
         stream = (batch for batch in batches if not batch.spec.is_initial and batch.spec.rows)
         return islice(stream, CONTROL_COMMITS)
@@ -244,7 +243,7 @@ class Run:
         return lambda tick: self._check(engine, tick)
 
     def _check(self, engine: Engine, tick: int) -> None:
-        """Compare the content with what was committed up to `tick`. Raises EngineError if it differs."""
+        """Compare the content with the commits up to `tick`. Raises EngineError if it differs."""
         tick = last_committed(tick, self._scenario.commit_interval_ms, self._writer.commit_every_ms)
         if self._log is not None:
             self._check_content(engine, self._log, tick)
@@ -252,7 +251,7 @@ class Run:
             specs = (spec for spec in self._scenario.shape() if spec.index <= tick)
             problem = self._kind.wrong_rows(engine, specs, self._scenario.workload.is_cdc)
             if problem:
-                raise EngineError(f"after commit {tick} {problem}")
+                raise EngineError(f"after commit {tick} {problem}", code="content-differs")
 
     def _check_content(self, engine: Engine, log: ChangeLog, tick: int) -> None:
         commits = [commit for commit in log.commits if commit.index <= tick]
@@ -273,7 +272,8 @@ class Run:
         )
         if not check.equal:
             raise EngineError(
-                f"after commit {tick} the table differs from the stream: {'; '.join(check.differences)}"
+                f"after commit {tick} the table differs from the stream: {'; '.join(check.differences)}",
+                code="content-differs",
             )
 
     @contextmanager
@@ -286,7 +286,7 @@ class Run:
 
 
 def batches_of(scenario: Scenario, log: ChangeLog | None) -> Iterator[Batch]:
-    """The shape of each commit with its files in the change log; without a log, the shapes only."""
+    """Each commit's shape, with its files if there is a change log."""
     if log is None:
         yield from (Batch(spec, (), spec.expected_bytes) for spec in scenario.shape())
         return
@@ -295,6 +295,6 @@ def batches_of(scenario: Scenario, log: ChangeLog | None) -> Iterator[Batch]:
 
 
 def file_size_histogram(state: TableState) -> list[tuple[int, int]]:
-    """Live data files by size: (lower bound in bytes, a power of 2; count), ascending."""
+    """Live data files by size: (lower bound in bytes, which is a power of 2; count), ascending."""
     bounds = Counter(1 << (max(1, file.size_bytes).bit_length() - 1) for file in state.data_files)
     return sorted(bounds.items())

@@ -1,14 +1,13 @@
 """Warm-up: every query and every action of the scenario on throw-away tables, before anything is measured.
 
 Without it the first compaction costs twice as much as a later one, which would favour strategies that compact
-often. All runs of a scenario have the same warm-up, whatever their own strategy does.
+often. All runs of a scenario have the same warm-up, including runs whose own strategy never compacts.
 
-Each planner has a table of its own: on a shared one, the first to be asked leaves nothing for the others to
-do. In each round, commits of the stream follow until the planner acts, which means that its plan is executed
-and changes the table. A planner that does not act within the bounds of a round is recorded as such and does
-not make the run fail, be it built in or a user's own: it may rightly wait for more files than a warm-up can
-make. Its run is valid, except that its first compactions are measured cold, and reports caution about that.
-Rounds after one in vain make a single commit each, until it acts: it may have nothing to do on such a table.
+Each planner has a table of its own: on a shared one, the first planner would leave no work for the others. A
+round commits batches of the stream until the planner acts, which means that its plan is executed and changes
+the table. A planner that does not act within a round is recorded as such, and the run goes on: it may rightly
+wait for more files than a warm-up writes. Its first compactions are then measured cold, and reports warn
+about that. After such a round, each further round makes a single commit until the planner acts.
 """
 
 import itertools
@@ -29,7 +28,7 @@ from strategies.planner import Planner, consult, traits_of
 from strategies.state import TableState
 
 COMMITS_PER_ROUND_MAX = 10
-WAIT_MS = 30 * 86_400_000  # a planner may wait for time to pass: Amoro's longest interval is a day
+WAIT_MS = 30 * 86_400_000  # longer than any interval that planners wait for; Amoro's longest is a day
 
 
 def warm_up(
@@ -39,10 +38,10 @@ def warm_up(
     scratch: Path,
     write: Callable[[WarmUpRecord], None],
 ) -> None:
-    """Warm up with one sibling of the engine's table for each planner; `write` gets a record of each round.
+    """Warm up each planner on a sibling of the engine's table; `write` gets a record of each round.
 
     `batches` are the whole stream, and `scratch` is a folder for the scaled-down load. A scenario without
-    planners warms up its commits and queries.
+    planners warms up commits and queries only.
     """
     stream = [batch for batch in batches if not batch.spec.is_initial and batch.spec.rows]
     if not stream:
@@ -73,13 +72,13 @@ def planners_of(scenario: Scenario) -> tuple[tuple[Planner, str | None], ...]:
 
 
 def words_of(planner: Planner, executor: str | None) -> str:
-    """A planner with its options, and its executor if that is not the engine's own."""
+    """A planner with its options, and its executor unless that is the engine's own."""
     return in_words(planner) + (f" by {executor}" if executor else "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Act:
-    """A plan that was executed, the rows of delete files before it, and what came of it."""
+    """An executed plan, the rows of delete files before it, and its outcome."""
 
     plan: Plan
     delete_rows_before: int
@@ -87,7 +86,7 @@ class _Act:
 
     @property
     def changed_table(self) -> bool:
-        """Whether it committed something: a plan may also be vetoed, fail, or find nothing to do."""
+        """Whether it committed: a plan may also be vetoed, fail, or find nothing to do."""
         return self.outcome.status == "ok"
 
 
@@ -113,7 +112,6 @@ class _Rounds:
         self._commits_max = COMMITS_PER_ROUND_MAX
 
     def next(self) -> WarmUpRecord:
-        """Do one round."""
         clock = SystemClock()
         self._number += 1
         acts: list[_Act] = []
@@ -141,7 +139,7 @@ class _Rounds:
                 self._latency_s = wall_s
 
     def _act(self) -> _Act | None:
-        """Ask the planner, and once more after a long time if it finds nothing to do; execute its plan."""
+        """Evaluate the planner, if without a plan once more after a long time, and execute its plan."""
         if self._planner is None:
             return None
         for wait_ms in (0, WAIT_MS):
@@ -159,7 +157,7 @@ class _Rounds:
         return _Act(plan, delete_rows, outcome)
 
     def _state(self) -> TableState:
-        """The table's state, with what the replay would add to it."""
+        """The table's state, with the probe figures that the replay would add."""
         return replace(
             self._table.state(self._at_ms),
             probe_rate_per_s=1000 / self._scenario.probe_every_ms,
@@ -168,7 +166,7 @@ class _Rounds:
         )
 
     def _record(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> WarmUpRecord:
-        """The record of a round: the costs of all its plans, and what the last one did."""
+        """The record of a round: the summed cost of its plans, and the outcome of the last one."""
         last = acts[-1] if acts else None
         outcome = last.outcome if last else None
         return WarmUpRecord(

@@ -9,15 +9,15 @@ import pyarrow.parquet as pq
 
 from bench.engines.contract import Batch
 
-# The largest load, as a share of a target file. Planners tell small files from others by their size: to
-# Amoro, files up to an eighth of the target are fragments, which it merges and never converts.
+# The largest load, as a share of a target file. Planners treat small files differently: to Amoro, files up
+# to an eighth of the target are fragments, which it merges and never converts.
 SHARE_OF_TARGET = 0.25
 
 
 def scaled_load(load: Batch, target_file_size_bytes: int, scratch: Path) -> Batch:
-    """The first file of an initial load, or its beginning where it is larger than the share of a target.
+    """The first file of an initial load; of a larger file only its beginning, written below `scratch`.
 
-    The beginning is written below `scratch`. A load without files, of a simulation, is left as it is.
+    The load of a simulation has no files and is returned unchanged.
     """
     if not load.paths:
         return load
@@ -32,7 +32,7 @@ def scaled_load(load: Batch, target_file_size_bytes: int, scratch: Path) -> Batc
 
 
 def _beginning(path: Path, share: float, target: Path) -> Path:
-    """The first rows of a Parquet file, at least one, as a file of its own."""
+    """Copy the first rows of a Parquet file, at least one row, to `target`."""
     with pq.ParquetFile(path) as source:
         rows = max(1, int(share * source.metadata.num_rows))
         with pq.ParquetWriter(target, source.schema_arrow, compression="zstd") as writer:

@@ -1,14 +1,16 @@
 import json
 
 import pytest
+from refused import printed_codes
 from result_builder import build_results
 
 from bench.cli.commands import clean as cli_clean
 from bench.cli.main import main
 from bench.engines.journal import Journal
 from bench.errors import EngineError
-from bench.results.folders import load_runs
+from bench.results.folders import load_run, load_runs
 from bench.results.records import MANIFEST
+from bench.runs.preflight.places import TRIES
 from bench.runs.settings import NAMESPACE_NOTES
 from bench.runs.suite import results_folder
 from bench.runs.suite.dropping import TABLES, left_by
@@ -213,7 +215,23 @@ def test_nothing_is_dropped_from_another_catalog(kept, capsys, monkeypatch, chan
     results, run, file = kept
     monkeypatch.delattr(cli_clean, "drop_left_by")
     assert main(["clean", str(results), "--scenario", str(file), "--set", changed]) == 2
-    error = " ".join(capsys.readouterr().err.split())
-    assert f"was made with {key} = " in error
+    error = capsys.readouterr().err
+    assert printed_codes(error) == ["mixed-runs"]
+    assert f"the run had {key} = " in " ".join(error.split())
     assert left_by(run) == ["bench_r1"]
     assert (run / TABLES).is_dir()
+
+
+def test_notes_of_a_table_that_was_tried_are_dropped_with_their_scenario(kept, capsys, monkeypatch):
+    results, run, file = kept
+    cross_out(load_run(run))
+    tried = results / TRIES / "lake" / "base" / "try_1234"
+    Journal(tried / NAMESPACE_NOTES).note("bench_try_1234")
+    dropped = []
+    monkeypatch.setattr(cli_clean, "drop_noted", lambda folder, *_: dropped.append(folder))
+    assert main(["clean", str(results)]) == 2
+    assert printed_codes(capsys.readouterr().err) == ["key-missing"]
+    assert main(["clean", str(results), "--scenario", str(file)]) == 0
+    assert f"dropped bench_try_1234 (of {tried})" in capsys.readouterr().out
+    assert dropped == [tried]
+    assert not (results / TRIES).exists()

@@ -2,6 +2,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from refused import refused
 from scenario_builder import SOUND, load, maintenance
 
 from bench.engines import runtime
@@ -10,7 +11,6 @@ from bench.errors import MissingRuntimeError, ScenarioError
 from bench.runs.preflight import checks, places, space
 from bench.runs.suite.cases import Source, plan_runs
 from strategies.plan import Capability
-from strategies.state import GIB
 
 PLENTY = 10**15
 DELTA = SOUND.replace("iceberg.rewrite_data_files", "delta.optimize").replace("iceberg", "delta")
@@ -77,31 +77,27 @@ REST = {"properties": {"type": "rest", "uri": "http://localhost:8181"}}
 )
 def test_a_rest_catalog_needs_a_java_with_its_module(machine, monkeypatch, tmp_path, keys):
     monkeypatch.setattr(runtime, "java_modules", lambda home: frozenset({"java.base"}))
-    with pytest.raises(MissingRuntimeError) as caught:
+    with refused("module-missing", "demo"):
         check(tmp_path, **keys)
-    assert "the client of a REST catalog needs the module jdk.net of Java" in str(caught.value)
-    assert "install a full JDK 17 (on Debian openjdk-17-jdk-headless) and set JAVA_HOME" in str(caught.value)
     monkeypatch.setattr(runtime, "java_modules", lambda home: frozenset({"java.base", "jdk.net"}))
     check(tmp_path, **keys)
 
 
-@pytest.mark.parametrize("name", ["res[1]", "a,b", "all*", "50%"])
+@pytest.mark.parametrize("name", ["res[1]", "a,b", "all*", "50%", "a%20b", "a#b", "a?b"])
 def test_a_folder_that_would_be_misread_is_refused(machine, tmp_path, name):
-    with pytest.raises(ScenarioError, match=r"would misread .* in the paths of tables; choose another --out"):
+    with refused("bad-name", tmp_path / name):
         check(tmp_path / name)
 
 
 def test_more_memory_than_the_machine_has_is_refused(machine, tmp_path):
-    with pytest.raises(ScenarioError, match=r'demo: spark.driver_memory = "1000TiB": this machine has '):
+    with refused("out-of-range", "demo"):
         check(tmp_path, spark={"driver_memory": "1000TiB"})
 
 
 def test_a_place_for_tables_needs_a_catalog(machine, tmp_path):
     check(tmp_path, spark={"spark.sql.catalog.lake.cache-enabled": "true"})
     elsewhere = {"spark.sql.catalog.lake.warehouse": "file:///elsewhere"}
-    with pytest.raises(
-        ScenarioError, match=r"catalog.properties.type is missing, without which warehouse would"
-    ):
+    with refused("key-missing", "demo"):
         check(tmp_path, spark=elsewhere)
     check(tmp_path, spark=elsewhere | {"spark.sql.catalog.lake.type": "hadoop"})
 
@@ -118,12 +114,12 @@ def test_a_place_for_tables_needs_a_catalog(machine, tmp_path):
 )
 def test_a_folder_for_all_tables_of_a_catalog_is_refused(machine, tmp_path, prefix, path, instead):
     key = f"{prefix}.{path}"
-    told = rf'"{key}" = "s3://b/x": is one folder .*set "{instead}" in table.properties'
-    with pytest.raises(ScenarioError, match=f"catalog.properties.{told}"):
+    with refused("not-allowed", "demo") as caught:
         check(tmp_path, catalog={"properties": {"type": "hadoop", key: "s3://b/x"}})
-    prefix = "spark.sql.catalog.lake."
-    with pytest.raises(ScenarioError, match=rf'spark."{prefix}{told[1:]}'):
-        check(tmp_path, spark={f"{prefix}type": "rest", f"{prefix}{key}": "s3://b/x"})
+    assert f'set "{instead}"' in str(caught.value)
+    catalog = "spark.sql.catalog.lake."
+    with refused("not-allowed", "demo"):
+        check(tmp_path, spark={f"{catalog}type": "rest", f"{catalog}{key}": "s3://b/x"})
 
 
 def test_the_jars_of_every_line_that_is_used_are_asked_for(machine, tmp_path):
@@ -157,12 +153,8 @@ def limit(monkeypatch, mode, able):
 
 def test_maintenance_an_engine_cannot_do_is_refused(machine, tmp_path):
     rules = [maintenance("iceberg.rewrite_position_delete_files")]
-    with pytest.raises(ScenarioError) as caught:
+    with refused("unsupported", "demo"):
         check(tmp_path, mode="simulated", maintenance=rules)
-    assert str(caught.value).startswith(
-        "demo: maintenance needs iceberg.rewrite_position_delete_files, which the simulated iceberg engine "
-        "does not support; it supports "
-    )
 
 
 def test_a_format_without_an_engine_of_that_mode_is_refused(machine, tmp_path, monkeypatch):
@@ -181,13 +173,8 @@ def test_a_format_without_an_engine_of_that_mode_is_refused(machine, tmp_path, m
 def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monkeypatch, mode):
     able = frozenset({Capability.COMPACT, Capability.REWRITE})
     limit(monkeypatch, mode, able)
-    with pytest.raises(ScenarioError) as caught:
+    with refused("unsupported", "demo"):
         check(tmp_path, mode=mode)
-    assert str(caught.value) == (
-        f"demo: strategy 'every-2min' needs iceberg.rewrite_data_files, which the {mode} iceberg engine "
-        "does not support; it supports compact, rewrite"
-        f"{'' if mode == 'real' else '. Change it, or run without --simulate'}"
-    )
     assert machine.asked == []  # before anything is looked for
 
 
@@ -195,7 +182,7 @@ def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monk
 def test_a_strategy_that_is_not_to_run_is_not_checked(machine, tmp_path, monkeypatch, mode):
     limit(monkeypatch, mode, frozenset({Capability.COMPACT, Capability.REWRITE}))
     assert [run.spec.label for run in check(tmp_path, mode=mode, only=("never",))] == ["never"]
-    with pytest.raises(ScenarioError, match="strategy 'every-2min' needs"):
+    with refused("unsupported", "demo"):
         check(tmp_path, mode=mode, only=("every-2min",))
 
 
@@ -203,11 +190,8 @@ def test_a_strategy_that_is_not_to_run_is_not_checked(machine, tmp_path, monkeyp
 def test_updates_an_engine_cannot_write_are_refused(machine, tmp_path, monkeypatch, mode):
     able = engine_kind("iceberg", mode).capabilities
     limit(monkeypatch, mode, able - {Capability.UPSERT})
-    with pytest.raises(ScenarioError) as caught:
+    with refused("unsupported", "demo"):
         check(tmp_path, mode=mode, workload=UPSERT)
-    assert str(caught.value).startswith(
-        f"demo: strategy 'never' needs upsert, which the {mode} iceberg engine does not support; it supports "
-    )
     limit(monkeypatch, mode, able)
     check(tmp_path, mode=mode, workload=UPSERT)
 
@@ -227,34 +211,32 @@ def test_shares_a_local_process_cannot_honour_are_refused(machine, tmp_path):
 )
 def test_a_variant_that_a_simulation_would_find_equal_is_refused_there(machine, tmp_path, keys, named):
     variants = [{"label": "other", "set": keys}]
-    with pytest.raises(ScenarioError) as caught:
+    with refused("no-effect", "demo") as caught:
         check(tmp_path, mode="simulated", variants=variants)
-    assert f"variant 'other' sets {named}, which a simulation does not model" in str(caught.value)
+    assert named in str(caught.value)
     check(tmp_path, variants=variants)
 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_what_to_use_instead_of_what_a_format_does_not_have_is_told(machine, tmp_path, mode):
     rules = [{"trigger": {"type": "every", "interval": "2min"}, "planner": {"type": "amoro"}}]
-    with pytest.raises(ScenarioError) as caught:
+    with refused("unsupported", "demo") as caught:
         check(tmp_path, mode=mode, text=DELTA, strategies=[{"label": "a", "rules": rules}])
-    told = str(caught.value)
-    assert told.startswith("demo: strategy 'a' needs convert (planner amoro), rewrite (planner amoro), which")
-    assert ". Instead of rewrite: delta.optimize, which chooses the files itself, within its options" in told
-    assert told.endswith("(`layers` in scenario delta-repacking)")
+    assert "convert (planner amoro), rewrite (planner amoro)" in str(caught.value)
+    assert "Instead of rewrite: delta.optimize" in str(caught.value)
 
 
 def test_settings_that_the_simulation_of_a_format_does_not_know_are_refused_there(machine, tmp_path):
     changes = {"text": DELTA, "spark": {"spark.databricks.delta.autoCompact.minNumFiles": 10}}
     check(tmp_path, **changes)
-    with pytest.raises(ScenarioError, match=r"minNumFiles.* --simulate"):
+    with refused("no-effect", "demo"):
         check(tmp_path, mode="simulated", **changes)
 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_settings_that_commands_would_overwrite_are_refused(machine, tmp_path, mode):
     setting = {"spark.databricks.delta.optimize.minFileSize": 10}
-    with pytest.raises(ScenarioError, match=r"options\.minFileSize"):
+    with refused("no-effect", "demo"):
         check(tmp_path, mode=mode, text=DELTA, spark=setting)
     check(tmp_path, mode=mode, spark=setting)  # of another format
 
@@ -265,7 +247,7 @@ def test_settings_that_commands_would_overwrite_are_refused(machine, tmp_path, m
 def test_a_variant_of_a_setting_that_the_simulation_heeds_is_simulated(machine, tmp_path, keys):
     variants = [{"label": "other", "set": keys}]
     check(tmp_path, mode="simulated", text=DELTA, variants=variants)
-    with pytest.raises(ScenarioError, match=r"shuffle.partitions.*, which a simulation does not model"):
+    with refused("no-effect", "demo"):
         check(tmp_path, mode="simulated", variants=variants)  # of a format without MERGE
 
 
@@ -372,7 +354,7 @@ def test_too_little_disk_is_reported_with_what_is_needed(machine, tmp_path):
     machine.free = needed
     check(tmp_path)
     machine.free = needed - 1
-    with pytest.raises(MissingRuntimeError, match=rf"{needed / GIB:.1f} GiB may be needed; free some space"):
+    with refused("disk-full"):
         check(tmp_path)
 
 
@@ -382,7 +364,7 @@ def test_tables_that_are_kept_add_up(machine, tmp_path):
     check(tmp_path, keep_tables=True)
     machine.free -= 1
     check(tmp_path)
-    with pytest.raises(MissingRuntimeError, match="may be needed"):
+    with refused("disk-full"):
         check(tmp_path, keep_tables=True)
 
 
@@ -394,7 +376,7 @@ def test_tables_in_a_catalog_of_ones_own_need_no_disk_here(machine, tmp_path):
     machine.free = space.needed_bytes(planned[0]) + space.log_bytes(planned)
     check(tmp_path, keep_tables=True, **elsewhere)
     machine.free -= 1
-    with pytest.raises(MissingRuntimeError, match="may be needed"):
+    with refused("disk-full"):
         check(tmp_path, **elsewhere)
 
 
@@ -412,16 +394,10 @@ def test_change_logs_need_the_space_of_the_cache(machine, monkeypatch, tmp_path)
     monkeypatch.setattr(space.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[folder]))
     check(out)
     free[cache] -= 1
-    with pytest.raises(MissingRuntimeError, match=f"{cache}: .*set COMPACTBENCH_CACHE to another folder"):
+    with refused("disk-full", cache):
         check(out)
     monkeypatch.setattr(space, "cached_log", lambda scenario: "there already")
     check(out)
-
-
-@pytest.mark.parametrize("name", ["a%20b", "a#b", "a?b"])
-def test_a_folder_no_table_location_can_name_is_refused(machine, tmp_path, name):
-    with pytest.raises(ScenarioError, match="choose another --out"):
-        check(tmp_path / name)
 
 
 def by_delta_rs(**planner):
@@ -441,12 +417,11 @@ def test_an_executor_that_can_do_what_a_rule_plans_is_accepted(machine, tmp_path
     [({"where": "day > '2026-01-01'"}, "row_filter"), ({"min_small_files": 5}, "compact")],
 )
 def test_an_executor_that_cannot_is_refused_with_the_planner(machine, tmp_path, planner, missing):
-    with pytest.raises(ScenarioError) as caught:
+    with refused("unsupported", "demo") as caught:
         check(tmp_path, text=DELTA, strategies=by_delta_rs(**planner))
-    for part in ("'mine'", "'delta-rs'", missing, "delta.optimize"):
-        assert part in str(caught.value)
+    assert missing in str(caught.value)
 
 
 def test_a_simulation_has_no_other_executor(machine, tmp_path):
-    with pytest.raises(ScenarioError, match="'delta-rs': the simulated delta engine has no such executor"):
+    with refused("unknown-name", "demo"):
         check(tmp_path, mode="simulated", text=DELTA, strategies=by_delta_rs())

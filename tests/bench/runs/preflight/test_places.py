@@ -6,7 +6,7 @@ import pytest
 from scenario_builder import SOUND, write
 
 from bench.errors import MissingRuntimeError, ScenarioError
-from bench.runs.preflight.places import NOTES, check_places
+from bench.runs.preflight.places import TRIES, check_places
 from bench.runs.settings import NAMESPACE_NOTES
 from bench.runs.suite.cases import Source, plan_runs
 from bench.runs.suite.results_folder import WORK
@@ -22,7 +22,7 @@ def check(folder, properties):
 
 
 def test_nothing_is_left_of_a_table_that_could_be_made_nor_of_one_whose_try_was_killed(tmp_path):
-    killed = tmp_path / "results" / NOTES / "demo" / "base" / "try_1234" / NAMESPACE_NOTES / "bench_try_1234"
+    killed = tmp_path / "results" / TRIES / "demo" / "base" / "try_1234" / NAMESPACE_NOTES / "bench_try_1234"
     killed.parent.mkdir(parents=True)
     killed.touch()
     namespace = tmp_path / "warehouse" / "bench_try_1234"

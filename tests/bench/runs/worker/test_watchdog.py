@@ -12,7 +12,7 @@ from bench.runs.worker.watchdog import Watchdog
 def watched(ask, silence_max_s=0.3):
     """A watchdog that has begun, and an event that is set when it ends what it watches."""
     ended = threading.Event()
-    dog = Watchdog(ask, ended.set, silence_max_s, asked_every_s=0.05)
+    dog = Watchdog(ask, ended.set, silence_max_s, ping_every_s=0.05)
     dog.start()
     return dog, ended
 
@@ -21,7 +21,7 @@ def test_what_does_not_answer_is_ended(capsys):
     release = threading.Event()
     dog, ended = watched(release.wait)
     assert ended.wait(5)
-    assert dog.verdict == "Java has not answered for 0.3 s, and was ended"
+    assert dog.verdict == "Java did not answer for 0.3 s and was ended"
     assert capsys.readouterr().out == f"{dog.verdict}\n"
     release.set()
 
@@ -49,10 +49,10 @@ def test_a_jvm_that_is_stopped_is_ended_and_the_call_to_it_fails(tmp_path):
         from bench.engines import runtime
         from bench.engines.contract import SparkSettings
         from bench.engines.spark.session import start_session
-        from bench.runs.worker.watchdog import Watchdog, _ask_jvm, _end_jvm
+        from bench.runs.worker.watchdog import Watchdog, _ping_jvm, _end_jvm
 
         runtime.use_java()
-        dog = Watchdog(_ask_jvm, _end_jvm, silence_max_s=2, asked_every_s=0.2)
+        dog = Watchdog(_ping_jvm, _end_jvm, silence_max_s=2, ping_every_s=0.2)
         dog.start()
         spark = start_session(SparkSettings("local[1]", 2**29), (), {}, Path(sys.argv[1]))
         os.kill(SparkContext._gateway.proc.pid, signal.SIGSTOP)
@@ -65,4 +65,4 @@ def test_a_jvm_that_is_stopped_is_ended_and_the_call_to_it_fails(tmp_path):
         [sys.executable, "-", str(tmp_path)], input=textwrap.dedent(script), capture_output=True, text=True
     )
     lines = sorted(done.stdout.splitlines())  # of two threads
-    assert lines == ["Java has not answered for 2 s, and was ended", "failed"], done.stderr
+    assert lines == ["Java did not answer for 2 s and was ended", "failed"], done.stderr
