@@ -16,7 +16,7 @@ from strategies.state import TableState
 
 @dataclass(frozen=True, slots=True)
 class DeleteFacts:
-    """Delete files of one kind in an existing table; `rows` is None if that is not known of all of them."""
+    """Delete files of one kind in an existing table; `rows` is None if that of any file is unknown."""
 
     kind: str
     files: int

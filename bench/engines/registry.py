@@ -1,4 +1,4 @@
-"""The registered table formats, one line each. What the bench knows about a format is its `Format`."""
+"""The registered table formats, one line each."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -1,8 +1,8 @@
 """Converts the deletes of data files into position deletes, one delete file per data file.
 
-The data files are read raw: their key columns, with the position of each row. The rows whose key has a newer
-equality delete, and those that were already deleted by position, make up the new delete file. Iceberg on
-Spark has no such action (1.11.0); this one follows Amoro's.
+The key columns of the data files are read raw, with the position of each row. The new delete file contains
+the rows with a newer equality delete for their key, and the rows that were already deleted by position.
+Iceberg on Spark has no such action (1.11.0); this one follows Amoro's.
 """
 
 import uuid
@@ -62,7 +62,7 @@ class _DataFile:
 def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) -> Conversion:
     """Write position deletes for the tasks' data files; commits nothing.
 
-    In format version 3 they become deletion vectors, made from position delete files that are then removed.
+    In format version 3 they are converted to deletion vectors, and the position delete files removed.
     """
     deletes = tuple(applied_deletes(spark, tasks).values())
     with closing(Exchange(spark, table)) as exchange:
@@ -83,9 +83,9 @@ def convert(spark: SparkSession, name: str, table: Any, tasks: Sequence[Any]) ->
                 converted = _as_vectors(delete_files, table, files, stored, deletes)
                 exchange.discard(location)
                 return converted
-            beside = (_stored_beside(exchange, files[file.split], file) for file in written)
+            moved = (_stored_beside(exchange, files[file.split], file) for file in written)
             return Conversion(
-                tuple(_described(delete_files, table, files[file.split], file) for file in beside)
+                tuple(_described(delete_files, table, files[file.split], file) for file in moved)
             )
         except Exception:
             exchange.discard(location)
@@ -126,7 +126,7 @@ def _by_equality(
     by_columns: dict[tuple[int, ...], list[Any]] = {}
     for delete in deletes:
         by_columns.setdefault(tuple(delete.equalityFieldIds()), []).append(delete)
-    # Iceberg omits the deletes whose bounds exclude a file; files without any deletes left need not be read.
+    # Iceberg omits deletes if their bounds exclude a file; files without any deletes need not be read.
     reached = [file for file in files if any(map(is_equality, file.task.deletes()))]
     for field_ids, same_columns in by_columns.items():
         columns = {str(table.schema().findColumnName(field_id)): field_id for field_id in field_ids}

@@ -1,7 +1,7 @@
 """Delete files of an Iceberg table: written by Spark as Parquet, registered as Iceberg's own.
 
 Spark SQL never writes equality deletes, and from Python Iceberg's writers can only be called row by row.
-Spark's own Parquet writer stores the field ids by which Iceberg reads the columns.
+Spark's own Parquet writer stores the field ids that Iceberg needs to read the columns.
 """
 
 import uuid
@@ -16,7 +16,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from bench.engines.iceberg.table_keys import VECTORS_FROM
 from bench.engines.spark.session import file_system, java_class
 
-FIELD_ID = "parquet.field.id"  # column metadata that tells Spark the Parquet field id
+FIELD_ID = "parquet.field.id"  # column metadata for the Parquet field id
 
 # Reserved field ids of position delete files (table spec, "Position Delete Files").
 _PATH_FIELD_ID, _POSITION_FIELD_ID = 2147483546, 2147483545
@@ -57,7 +57,7 @@ def position_columns(path: Column, position: Column) -> tuple[Column, Column]:
 def write_split(frame: DataFrame, columns: Sequence[Column], split: str, location: str) -> list[WrittenFile]:
     """Write columns of the frame below `location` in one Spark job, each file sorted by them.
 
-    There is one file for each value of the INT column `split`, whose rows must be in one Spark partition.
+    There is one file for each value of the INT column `split`; its rows must be in one Spark partition.
     Delete files are small and a task costs more than a file, so one task per core writes them all.
     """
     spark = frame.sparkSession

@@ -31,8 +31,7 @@ def key_column(equality_ids: Collection[tuple[int, ...]], schema: Schema) -> Nes
 def key_bounds(file: DataFile, key: NestedField) -> KeyBounds:
     """The key bounds of a data or delete file. What its manifest leaves open counts as possible.
 
-    A required column holds no nulls, whatever the counts say (DeleteFileIndex at 1.11.0: containsNull,
-    allNull).
+    A required column has no nulls, whatever its counts (DeleteFileIndex at 1.11.0: containsNull, allNull).
     """
     null_count = (file.null_value_counts or {}).get(key.field_id)
     value_count = (file.value_counts or {}).get(key.field_id)  # nulls included

@@ -1,8 +1,8 @@
 """The live files that an Iceberg manifest lists, as a table state holds them.
 
-PyIceberg reads manifests with the schema of format version 2, which lacks the fields that version 3 added
-for delete files: the data file that a delete file applies to, and the size of a deletion vector. Here its
-Avro reader is given the schema of version 3; fields that an older manifest lacks are None.
+PyIceberg reads manifests with the schema of format version 2, which lacks the fields of version 3 for delete
+files: the data file that a delete file applies to, and the size of a deletion vector. Here its Avro reader
+uses the schema of version 3; fields that an older manifest lacks are None.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -92,10 +92,7 @@ def _live_file(
     key: NestedField | None,
     snapshot_times_ms: Mapping[int, int],
 ) -> LiveFile:
-    """A new entry inherits the sequence number of its commit, which the manifest list has.
-
-    The same goes for the snapshot that added it, but some writers store that in the entry.
-    """
+    """An entry without a sequence number inherits that of its commit, which the manifest list has."""
     file = entry.data_file
     explicit = entry.sequence_number
     sequence_number = manifest.sequence_number if explicit is None else explicit

@@ -42,8 +42,8 @@ class Reading:
 class LiveFiles:
     """The live files of a table's snapshots with their key bounds. Each manifest is read once and cached.
 
-    The equality deletes determine which column is the key. When that column changes, every manifest is read
-    again. When the last equality delete is gone the column is kept, so that the next one changes nothing.
+    The equality deletes determine the key column. When it changes, every manifest is read again. After the
+    last equality delete has gone the column is kept, so that the next delete changes nothing.
 
     `snapshot_times_ms` maps snapshot ids to scenario times, which data files get as their `added_at_ms`.
     """

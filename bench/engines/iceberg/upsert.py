@@ -1,12 +1,12 @@
 """Upserts as Flink writes them: one commit is one RowDelta of new rows, equality and position deletes.
 
-Rows go to writers by the hash of their key. A writer deletes a key of which it has written no row in this
-commit by an equality delete, blindly, whether the table has such a row or not. It deletes a row that it has
-written itself by position. Source: Iceberg's BaseTaskWriter.BaseEqualityDeltaWriter and Flink's
-BaseDeltaTaskWriter in upsert mode.
+Rows go to writers by the hash of their key. If a writer has not written a row of a key in this commit, it
+deletes the key by an equality delete, whether the table has such a row or not. It deletes rows of its own by
+position. Source: Iceberg's BaseTaskWriter.BaseEqualityDeltaWriter and Flink's BaseDeltaTaskWriter in upsert
+mode.
 
 There is one difference. Flink sends an equality delete to the partition of the new row, and so requires
-that the partition be a function of the key. Here a change knows the row that it replaces, and the delete
+that the partition be a function of the key. Here the change log contains the replaced row, and the delete
 goes to the partition of that row.
 """
 
@@ -41,11 +41,11 @@ KEY = "order_id"
 class Changes:
     """The changes of one commit, cached, in one Spark partition per writer and in the order of arrival.
 
-    Besides the table's columns, each change has its `op` and what Flink's writer would know about it:
-    `row_partition` is the number of the partition that its row goes to. `deletes_key` says whether it makes
-    an equality delete, in the partition numbered `delete_partition`. `replaced` says whether the same commit
-    deletes its row again, by the row's `position` in its writer's data file of `row_partition`.
-    `partitions` holds the values of the partition column by number; None for an unpartitioned table.
+    Besides the table's columns, each change has its `op` and the facts that Flink's writer keeps:
+    `row_partition` is the number of the row's partition. With `deletes_key` the change makes an equality
+    delete, in the partition `delete_partition`. With `replaced` the same commit deletes its row again, by the
+    row's `position` in its writer's data file of `row_partition`. `partitions` holds the values of the
+    partition column by number; None for an unpartitioned table.
     """
 
     frame: DataFrame
@@ -100,8 +100,8 @@ def _with_key_history(frame: DataFrame, partitioning: Partitioning) -> DataFrame
         D     no: likewise                                no: it writes no row
         I     yes: since D the writer has no row of it    no: it is the last change
 
-    Only a key's first change in a commit can meet an older row of the table, and its equality delete goes to
-    the partition of that row. All others go to the partition of the change's own row, as Flink's do.
+    Only a key's first change in a commit can replace an older row of the table, and its equality delete goes
+    to the partition of that row. All others go to the partition of the change's own row, as Flink's do.
     """
     of_key = Window.partitionBy("writer", KEY).orderBy("change_number")
     by = partitioning.column

@@ -114,9 +114,9 @@ class _FileRows:
 class LiveRows:
     """The live rows of a table's data files, updated by each commit and each rewrite.
 
-    Expectations are rounded to whole numbers with a different phase for each file. If many files have each
-    lost less than one row, as many of them lose a row as the sum of the expectations says. While a stream
-    only appends, every row is live and all numbers are exact.
+    Expectations are rounded to whole numbers with a different phase for each file, so that among many files
+    that have each lost less than one row the expected number of files lose one. While a stream only appends,
+    every row is live and all numbers are exact.
     """
 
     _bands: list[_Band] = field(default_factory=list)  # in the order of heat
@@ -195,8 +195,8 @@ class LiveRows:
     def _load(self, keys: int) -> None:
         """Keys 1 to `keys`, in bands that are fine enough for any later choice of keys.
 
-        How the keys will be hit is not known yet. Which keys a file holds matters only if the newest are the
-        hottest, so the bands are those of that case.
+        How the keys will be hit is still unknown. The keys in a file matter only if the newest keys are the
+        hottest, so the bands assume this case.
         """
         self._bands = _bands_of(1, keys + 1, KeyChoice("recent-first", 1.0, keys))
         self._mix = list(_shares_of(None, self._bands))

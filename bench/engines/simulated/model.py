@@ -26,7 +26,7 @@ class Staging(Generic[Prepared]):
 class Committed:
     """A commit that became visible: its version, and what it cost.
 
-    `compactions` are those that it ran by itself, in a format whose commits do; `cost` excludes them.
+    `compactions` are compactions that the commit ran by itself; `cost` excludes them.
     """
 
     version: Version

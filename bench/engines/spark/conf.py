@@ -1,4 +1,4 @@
-"""The configuration of Spark sessions: what a scenario may override, and what follows from its settings."""
+"""The configuration of Spark sessions: defaults that a scenario may override, and derived settings."""
 
 import os
 import shlex
@@ -35,10 +35,10 @@ DEFAULT_CONF: Mapping[str, str] = {
 
 
 def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str]:
-    """The settings by which a session finds a format's jars, and the jars that the scenario names.
+    """The settings for a format's jars and the jars that the scenario names.
 
-    With a local master a format's jars are on the JVM's own class path: Spark would copy them for executors,
-    of which there are none. A scenario that sets jars or the class path itself gets what it would in Spark.
+    With a local master a format's jars are on the JVM's own class path, which saves Spark's copies for
+    executors. A scenario that sets jars or the class path itself gets Spark's usual behaviour.
     """
     own = [jar.strip() for jar in settings.conf.get(JARS, "").split(",") if jar.strip()]
     sets_classes = not settings.conf.keys().isdisjoint(_CLASS_SETTINGS)
@@ -51,8 +51,7 @@ def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str
 def own_java_options(temporary: Path | None) -> Mapping[str, str]:
     """The default options of the JVM, with the folder for its temporary files.
 
-    Libraries unpack native code there and remove it when the JVM ends by itself. In a folder of the run's own
-    it goes even if the JVM is killed.
+    Libraries unpack native code there, which stays if the JVM is killed: a folder of the run is removed.
     """
     place = "" if temporary is None else shlex.quote(f"-Djava.io.tmpdir={temporary.absolute()}")
     return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} {place}".rstrip()}

@@ -1,4 +1,4 @@
-"""The memory of one executor of a cluster, as Spark asks its cluster manager for it."""
+"""The memory that Spark requests from its cluster manager for one executor."""
 
 import re
 from collections.abc import Mapping

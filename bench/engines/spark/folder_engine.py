@@ -1,4 +1,4 @@
-"""Engines for tables in folders of their own, whose commits may compact by themselves."""
+"""The common part of Delta's and Hudi's engines: a table per folder, and commits that may compact."""
 
 from abc import abstractmethod
 from collections.abc import Callable

@@ -21,7 +21,7 @@ def real_kind(
 ) -> EngineKind:
     """An engine of real tables; see `EngineKind`.
 
-    `drop_tables` drops what the journal of a shared catalog notes; None where tables end with their run.
+    `drop_tables` drops what the journal of a shared catalog notes; None if tables end with their run.
     """
     return EngineKind(
         open_engine,

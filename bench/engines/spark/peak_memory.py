@@ -1,4 +1,4 @@
-"""The most memory that was in use since a reset: resident memory by Linux, the heap by the JVM itself."""
+"""Peak memory since a reset: resident memory by Linux, the heap by the JVM."""
 
 import os
 from collections.abc import Iterable
@@ -15,10 +15,9 @@ _KIB = 1024
 
 
 class PeakRss:
-    """Peak resident memory of some processes together.
+    """The sum of the peaks of some processes' resident memory, which need not be at the same time.
 
-    It is the sum of their peaks, which they need not have reached at the same time. Linux alone can reset a
-    peak; elsewhere, and where a sandbox forbids it, the figure is None.
+    Only Linux can reset a peak; on other systems, and if a sandbox forbids it, the figure is None.
     """
 
     def __init__(self, pids: Iterable[int], proc: Path = PROC) -> None:
@@ -54,9 +53,8 @@ def _peak_bytes(folder: Path) -> int:
 class PeakHeap:
     """Peak usage of the JVM's heap: the sum over its pools, which need not peak at the same time.
 
-    The collector removes garbage when it needs room, so a step that allocates little may find a heap that
-    earlier steps have filled. The classes behind the beans are not open to reflection, which the gateway
-    relies on; so their interface's methods are called as objects.
+    It includes garbage of earlier steps that the collector has not removed. The classes of the beans are not
+    open to reflection, which the gateway relies on; so methods of their interface are called as objects.
     """
 
     def __init__(self, spark: SparkSession) -> None:

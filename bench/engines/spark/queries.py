@@ -1,7 +1,6 @@
 """Probes on Spark: planning and execution timed separately, and the scans of a physical plan.
 
-What a scan had to open depends on the format and on the reader it goes through, so the format reports it.
-A figure that the reader does not report is None.
+Each format reports what its scans opened. A figure that its reader does not report is None.
 """
 
 import time

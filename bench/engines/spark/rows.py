@@ -33,7 +33,7 @@ def column_names(spec: TableSpec) -> tuple[str, ...]:
 def new_rows(spark: SparkSession, spec: TableSpec, batch: Batch) -> DataFrame:
     """The rows of change-log files with their partition columns, in one Spark partition per writer.
 
-    There are more files than the commit has writers where it takes the rows of several commits of the stream.
+    A commit with the rows of several commits of the stream has more files than writers.
     """
     paths, writers = staging_of(spark).readable(batch.paths), batch.spec.writers
     frame = spark.read.schema(spec.schema.ddl()).parquet(*paths)

@@ -1,4 +1,4 @@
-"""The requests that a Spark process sends to S3, by what Amazon charges for them."""
+"""The requests that a Spark process sends to S3, by the kinds that Amazon charges for."""
 
 import re
 import threading
@@ -22,9 +22,9 @@ _UPLOADING = {"uploads", "uploadId"}
 
 
 def s3_request(message: str) -> str | None:
-    """What a log message of the AWS SDK says was sent: GET, HEAD, PUT, POST, LIST or DELETE.
+    """The kind of request in a log message of the AWS SDK: GET, HEAD, PUT, POST, LIST or DELETE.
 
-    None if that was not for S3. The deletion of many objects, which is a POST, is a DELETE.
+    None if the message is not about a request to S3. The deletion of many objects, a POST, is a DELETE.
     """
     request = _REQUEST.fullmatch(message)
     if request is None:
@@ -38,10 +38,9 @@ def s3_request(message: str) -> str | None:
 
 
 class S3Requests:
-    """Counts what the AWS SDK, which S3FileIO uses, logs about each request that it sends.
+    """Counts the requests that the AWS SDK, which S3FileIO uses, logs in the driver's JVM.
 
-    Retried requests count again, as they are charged again. Only the driver's JVM is counted: with a local
-    master that is all of Spark.
+    Retried requests count again, as they are charged again.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -77,11 +76,7 @@ class S3Requests:
 
 
 def s3_requests(spark: SparkSession) -> S3Requests | None:
-    """The count for a session; None where it has no AWS SDK 2.
-
-    None as well where Hadoop can reach S3, by a client of its own: a part of the requests must not pass for
-    all of them.
-    """
+    """None without the AWS SDK 2, and if Hadoop has its own client for S3, whose requests are not counted."""
     utils = java_class(spark, "org.apache.spark.util.Utils")
     has_sdk = utils.classIsLoadable("software.amazon.awssdk.core.SdkStandardLogger")
     has_other_client = utils.classIsLoadable("org.apache.hadoop.fs.s3a.S3AFileSystem")

@@ -1,4 +1,4 @@
-"""Spark sessions, and the few helpers with which every Spark engine reaches the JVM."""
+"""Spark sessions, and helpers of all Spark engines for the JVM."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def start_session(
 ) -> SparkSession:
     """A session with the format's `conf`, overridden by the scenario's; Spark's own files go to `scratch`.
 
-    Its executors report to `executors`. Raises EngineError where they cannot.
+    Its executors report to `executors`. Raises EngineError if that cannot listen.
     """
     if settings.is_on_this_machine:
         for name, value in ON_LOOPBACK.items():
@@ -86,10 +86,10 @@ def _own_address(conf: Mapping[str, str]) -> str:
 
 
 def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
-    """Start the JVM, unless there is one. Its settings are in its command line, which every user can read.
+    """Start the JVM, unless it runs already.
 
-    Secret ones, and others with the value of a secret one in them, are therefore in a file of their own,
-    which is removed once the JVM has read it.
+    Settings are in its command line, which every user can read. Secret ones, and others that contain the
+    value of a secret, go to a private file instead, which is removed once the JVM has read it.
     """
     from pyspark import SparkConf, SparkContext
 
@@ -179,7 +179,7 @@ def values(spark: SparkSession, columns: Sequence[str], rows: Iterable[Sequence[
 def java_class(spark: SparkSession, name: str) -> Any:
     """A Java class by its full name, cached.
 
-    Each attribute of the gateway's `jvm` asks the class loader whether that part of the package is a class.
+    Each attribute of the gateway's `jvm` is a look-up by the class loader.
     """
     return _cached_class(spark._jvm, name)
 

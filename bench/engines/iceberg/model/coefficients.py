@@ -1,4 +1,4 @@
-"""The coefficients of a simulated Iceberg table: those of every format, and the sizes of its metadata."""
+"""The coefficients of a simulated Iceberg table: the common ones and the sizes of its metadata."""
 
 from pathlib import Path
 

@@ -2,9 +2,9 @@
 
 The rows of a load or an append are dealt out to the writers, and a writer makes one data file in each
 partition for which it has rows. Changes go to the writers by the hash of their keys, and a writer makes up to
-three files in each partition. The data file holds its new rows. The equality delete file holds each key
-of which the writer has no row in this commit yet, whether the table has one or not. The position delete
-file holds each of the writer's own rows that the same commit updates or deletes. Source: Iceberg's
+three files in each partition. The data file holds its new rows. The equality delete file holds each changed
+key without an earlier row of the writer in this commit, whether the table has one or not. The position
+delete file holds each of the writer's own rows that the same commit updates or deletes. Source: Iceberg's
 BaseTaskWriter.BaseEqualityDeltaWriter and Flink's BaseDeltaTaskWriter in upsert mode.
 """
 

@@ -153,10 +153,10 @@ class IcebergTableModel:
         """Commit a rewrite: add data files and position deletes, and remove the files they replace.
 
         New data files get the sequence number at which the plan was made (use-starting-sequence-number), new
-        delete files that of this commit. The commit also drops delete files older than all data of the table,
-        but only those of as many manifests as Iceberg has worker threads. That has been the effect of its
-        code since 1.8 (PR #11131); the others stay until a later commit and apply to nothing. Here the oldest
-        manifests go first.
+        delete files that of this commit. The commit also drops delete files that are older than all data of
+        the table, but only from as many manifests as Iceberg has worker threads (effect of its code since
+        1.8, PR #11131); the others stay until a later commit and apply to nothing. Here the oldest manifests
+        are first.
         """
         data, deletes = self.ledger.data_files, self.ledger.delete_files
         if problem := conflict(prepared, data, deletes, self._sequence_number):
