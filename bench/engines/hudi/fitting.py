@@ -26,7 +26,6 @@ _NO_DELAY = 'set the delay of the rule, or compaction_delay, to "0s"'
 
 
 def rule_problem(spec: TableSpec, rule: Rule) -> str | None:
-    """Why a rule, with its delay, cannot work on a table."""
     problem = _planner_problem(spec, rule)
     if problem is None and isinstance(rule.trigger, HudiTrigger) and not is_merge_on_read(spec):
         return (
@@ -75,7 +74,6 @@ def compacts_itself(spec: TableSpec) -> bool:
 
 
 def compaction_problem(spec: TableSpec, planner: Compaction) -> str | None:
-    """Why a planner cannot compact a MERGE_ON_READ table."""
     names = names_of(planner.strategy)
     if reads_dates(planner.strategy) and spec.partitioning.by != "day":
         return (

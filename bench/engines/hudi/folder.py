@@ -56,7 +56,6 @@ class Listing:
 
     @property
     def metadata_bytes(self) -> int:
-        """The bytes of files that hold no rows."""
         return sum(size for path, size in self.sizes.items() if _is_metadata(path))
 
     @property
@@ -66,7 +65,6 @@ class Listing:
 
     @property
     def history(self) -> Mapping[str, int]:
-        """Files of archived instants."""
         return {path: size for path, size in self.sizes.items() if path.startswith(HISTORY_FOLDER)}
 
     @property

@@ -89,7 +89,6 @@ class Services:
 
 
 def is_planned_by_the_driver(action: Native) -> bool:
-    """Whether Hudi's client for Spark cannot plan an action."""
     return is_not_serializable(action.arguments.get("strategy", ""))
 
 

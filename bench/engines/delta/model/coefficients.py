@@ -28,5 +28,4 @@ class DeltaCoefficients(Coefficients):
 
 
 def delta_coefficients(path: Path | None = None) -> DeltaCoefficients:
-    """Read `path`, or the file that ships with the package. Raises ScenarioError."""
     return load_coefficients("delta", DeltaCoefficients, path)

@@ -31,7 +31,6 @@ class Contents:
         return self._keys[path]
 
     def kept(self, paths: Iterable[str]) -> int:
-        """The number of rows that a rewrite of these files writes."""
         return self._rows.kept(paths)
 
     def commit(self, spec: CommitSpec) -> dict[str, int]:

@@ -29,5 +29,4 @@ class HudiCoefficients(Coefficients):
 
 
 def hudi_coefficients(path: Path | None = None) -> HudiCoefficients:
-    """Read `path`, or the file that ships with the package. Raises ScenarioError."""
     return load_coefficients("hudi", HudiCoefficients, path)

@@ -34,7 +34,6 @@ class Group:
 
     @property
     def read(self) -> tuple[BaseFile | LogFile, ...]:
-        """The files whose rows count."""
         return tuple(file for file in self.files if file.path not in self.superseded)
 
 

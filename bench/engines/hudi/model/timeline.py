@@ -14,8 +14,6 @@ FILES_PER_INSTANT = 3  # requested, inflight and completed
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The files of an instant."""
-
     number: int
     size_bytes: int
     files_count: int
