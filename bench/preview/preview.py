@@ -72,7 +72,7 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
         if error.keys == ("type",):
             listed = f"; strategies of the scenario: {', '.join(labels)}" if labels else ""
             raise ScenarioError(str(error).replace("type = ", "--strategy ", 1) + listed) from error
-        problem = str(error) if error.keys else f"{' '.join(options)}{error}"
+        problem = str(error) if error.keys else f"{' '.join(options)}: {error}"
         raise ScenarioError(f"--option {problem}") from error
 
 
@@ -85,7 +85,7 @@ def _planner(name: str, options: Sequence[str]) -> Planner:
             raise ScenarioError(_as_option(str(error))) from None
         if path == ("type",):
             raise ScenarioError(f"--option {option}: --strategy names the planner; leave it out")
-    return plugins.build(plugins.PLANNER, table, (), Path.cwd())
+    return plugins.build(plugins.PLANNER, table, Path.cwd())
 
 
 def _as_option(text: str) -> str:

@@ -1,4 +1,4 @@
-"""When the probes of a run are due: one tick in each window of `probe_every`, the same for every strategy."""
+"""The ticks at which probes run: one in each window of `probe_every`, the same for every strategy."""
 
 import hashlib
 import math
@@ -8,21 +8,22 @@ from typing import Literal
 
 Phase = Literal["random", "fixed"]
 SIDE_WINDOWS = 5  # windows of `probe_every` in one of `side_probe_every`
-SIDE_EXECUTIONS_MIN = 4  # fewer windows where this many executions would not remain
+SIDE_EXECUTIONS_MIN = 4  # in short scenarios fewer windows, so that this many executions remain
 
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
     """The ticks at which probes run. A window includes its end and not its start; the last may be shorter.
 
-    In phase "random" the tick is drawn from the seed, so that no strategy whose interval equals the window is
-    always met in the same state. Of n successive windows of n ticks each has another phase, in a random
-    order, and so has a window in n successive repetitions (a Latin square). A dozen free draws from five
-    phases leave one out in a third of all cases, and if all repetitions had the same ticks, no interval would
-    hold what a mean over few windows owes to their draw. In phase "fixed" the tick is the window's last.
+    In phase "random" the tick is drawn from the seed; otherwise a strategy whose interval equals the window
+    would always be queried in the same state. The draws form a Latin square: among n successive windows of n
+    ticks every phase occurs once, in random order, and so it does for one window in n successive repetitions.
+    Independent draws would be worse: a dozen from five phases miss one in a third of all cases. If all
+    repetitions used the same ticks, confidence intervals would not cover the error from drawing few ticks.
+    In phase "fixed" the tick is the window's last.
 
-    The probes that are not primary run at some of the same ticks: in one window of `probe_every` of each
-    `side_probe_every`, chosen in the same way.
+    Secondary probes run at some of the same ticks: in one window of `probe_every` per `side_probe_every`,
+    drawn in the same way.
     """
 
     seed: int
@@ -35,7 +36,7 @@ class Cadence:
 
     @property
     def ticks(self) -> tuple[int, ...]:
-        """The ticks at which the primary probe runs."""
+        """Of the primary probe."""
         windows_count = math.ceil(self.commits_count / self._ticks)
         return tuple(self._tick_of(window) for window in range(windows_count))
 
@@ -44,7 +45,7 @@ class Cadence:
         return 1 <= tick <= self.commits_count and tick == self._tick_of(self._window(tick))
 
     def is_side_probed(self, tick: int) -> bool:
-        """Whether the other probes do too."""
+        """Whether the secondary probes run at a tick."""
         if not self.is_probed(tick):
             return False
         window, length = self._window(tick), self.side_probe_every_ms // self.probe_every_ms
@@ -64,7 +65,7 @@ class Cadence:
         return self._pick("probe", window, first, min(first + self._ticks, self.commits_count + 1))
 
     def _pick(self, stream: str, window: int, first: int, end: int) -> int:
-        """One of `first` to `end` - 1, which are the parts of a window."""
+        """Draw one of `first` to `end` - 1 for a window."""
         if self.phase == "fixed":
             return end - 1
         count = end - first
@@ -75,15 +76,14 @@ class Cadence:
 
 @lru_cache(maxsize=16)
 def _shuffled(count: int, key: str) -> tuple[int, ...]:
-    """The numbers 0 to `count` - 1 in an order that is random in `key`, and the same on every machine."""
+    """The numbers 0 to `count` - 1 in a pseudorandom order seeded by `key`, the same on every machine."""
     return tuple(sorted(range(count), key=lambda number: hashlib.sha256(f"{key}/{number}".encode()).digest()))
 
 
 def default_side_probe_every_ms(probe_every_ms: int, duration_ms: int) -> int:
-    """`SIDE_WINDOWS` times `probe_every`, or fewer so that at least `SIDE_EXECUTIONS_MIN` executions remain.
+    """`SIDE_WINDOWS` times `probe_every`, or less so that at least `SIDE_EXECUTIONS_MIN` executions remain.
 
-    Secondary probes need fewer executions than the headline, and with three of them they would otherwise be
-    most of what a run executes.
+    The three secondary probes are less important than the primary one, but would take most of a run's time.
     """
     windows_count = math.ceil(duration_ms / probe_every_ms)
     return probe_every_ms * max(1, min(SIDE_WINDOWS, windows_count // SIDE_EXECUTIONS_MIN))

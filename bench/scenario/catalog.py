@@ -1,21 +1,11 @@
 """The catalog of a scenario's tables, as [catalog] and Spark's own configuration set it."""
 
 from dataclasses import replace
-from typing import Protocol
 
 from bench.engines.contract import CATALOG_KINDS, CatalogSettings
-from bench.scenario.schema import Catalog, Spark
+from bench.scenario.scenario import Scenario
+from bench.scenario.schema import Catalog, ScenarioKeys
 from bench.scenario.values import KeyPath
-
-
-class CatalogTables(Protocol):
-    """The two tables of a scenario, or of its file, that set properties of the catalog."""
-
-    @property
-    def catalog(self) -> Catalog | None: ...
-
-    @property
-    def spark(self) -> Spark: ...
 
 
 def catalog_of(keys: Catalog | None) -> CatalogSettings:
@@ -23,7 +13,7 @@ def catalog_of(keys: Catalog | None) -> CatalogSettings:
     return CatalogSettings(keys.name, keys.namespace, keys.properties) if keys else CatalogSettings()
 
 
-def catalog_properties(tables: CatalogTables) -> dict[str, tuple[KeyPath, str]]:
+def catalog_properties(tables: Scenario | ScenarioKeys) -> dict[str, tuple[KeyPath, str]]:
     """Each property of the catalog, with the key that sets it; [spark] and `--conf` win."""
     catalog = catalog_of(tables.catalog)
     properties: dict[str, tuple[KeyPath, str]] = {
@@ -36,20 +26,20 @@ def catalog_properties(tables: CatalogTables) -> dict[str, tuple[KeyPath, str]]:
     return properties
 
 
-def configured_catalog(tables: CatalogTables) -> CatalogSettings:
+def configured_catalog(tables: Scenario | ScenarioKeys) -> CatalogSettings:
     """The catalog with all its properties. Its `type` is in lower case, however it was written."""
     properties = {name: value for name, (_, value) in catalog_properties(tables).items()}
     kind = {"type": properties["type"].lower()} if "type" in properties else {}
     return replace(catalog_of(tables.catalog), properties={**properties, **kind})
 
 
-def catalog_setting(tables: CatalogTables, name: str) -> tuple[KeyPath, str]:
+def catalog_setting(tables: Scenario | ScenarioKeys, name: str) -> tuple[KeyPath, str]:
     """The key that sets a property of the catalog, and its value as written. Raises KeyError if none does."""
     return catalog_properties(tables)[name]
 
 
-def has_shared_catalog(tables: CatalogTables) -> bool:
-    """Whether the tables are in a catalog of the user's, which others may use and which outlives the runs."""
+def has_shared_catalog(tables: Scenario | ScenarioKeys) -> bool:
+    """Whether the tables are in the user's own catalog, which others may use and which outlives the runs."""
     catalog = configured_catalog(tables)
     is_set = f"spark.sql.catalog.{catalog.name}" in tables.spark.settings
     return is_set or not catalog.properties.keys().isdisjoint(CATALOG_KINDS)

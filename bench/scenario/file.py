@@ -1,17 +1,18 @@
-"""Scenario files: found by path or by the name of a shipped one, read as TOML, overridden by `--set`."""
+"""Scenario files: found by path or shipped name, read as TOML, overridden by `--set`, secrets filled in."""
 
 import json
+import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from bench.engines.keys import known_text, value_text
 from bench.errors import ScenarioError
-from bench.scenario.values import KeyPath, path_text
-from bench.secrets import key_of
+from bench.scenario.values import KeyPath, OptionError, is_utf8, path_text
+from bench.secrets import VARIABLE, is_secret_key, key_of
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 NAME_LENGTH_MAX = 60
@@ -19,6 +20,8 @@ NAME_LENGTH_MAX = 60
 # A bare or quoted key, then any number of entries in brackets, then a dot or the equals sign.
 _KEY = re.compile(r'([A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*")((?:\[[^\[\]]+\])*)([.=])')
 _ENTRY = re.compile(r"\[([^\[\]]+)\]")
+
+_TABLES_WITH_SECRETS = ("catalog", "spark")
 
 
 def shipped() -> dict[str, Path]:
@@ -28,10 +31,9 @@ def shipped() -> dict[str, Path]:
 
 
 def find(name_or_path: str) -> Path:
-    """The file of a shipped scenario, or at a path, which has to end in .toml.
+    """The file of a shipped scenario, or at a path that ends in .toml. Raises ScenarioError.
 
-    Raises ScenarioError naming the shipped scenarios if there is no such file, and on a file name that cannot
-    be the name of a result folder.
+    The file name becomes the name of a result folder, so not every name is allowed.
     """
     known = shipped()
     if name_or_path in known:
@@ -39,17 +41,20 @@ def find(name_or_path: str) -> Path:
     file = Path(name_or_path)
     if file.suffix != ".toml":
         raise ScenarioError(
-            f"{value_text(name_or_path)} is neither a shipped scenario ({known_text(name_or_path, known)}) "
-            "nor a path to a .toml file"
+            f"is neither a shipped scenario ({known_text(name_or_path, known)}) nor a path to a .toml file",
+            code="unknown-name",
+            path=value_text(name_or_path),
         )
     if not NAME.fullmatch(file.stem) or len(file.stem) > NAME_LENGTH_MAX:
-        raise ScenarioError(
-            f"{file}: the file name names the result folder: use a-z, 0-9 and single hyphens, "
-            f"at most {NAME_LENGTH_MAX} characters before .toml"
+        problem = (
+            "the file name names the result folder: use a-z, 0-9 and single hyphens, at most "
+            f"{NAME_LENGTH_MAX} characters before .toml"
         )
+        raise ScenarioError(problem, code="bad-name", path=file)
     if not file.is_file():
         problem = "is a folder" if file.is_dir() else "no such file"
-        raise ScenarioError(f"{file}: {problem}; shipped scenarios: {', '.join(known)}")
+        shipped_names = ", ".join(known)
+        raise ScenarioError(f"{problem}; shipped scenarios: {shipped_names}", code="file-missing", path=file)
     return file
 
 
@@ -58,15 +63,17 @@ def read(file: Path) -> dict[str, Any]:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise ScenarioError(f"{file}: cannot be read: {error.strerror}") from error
+        raise ScenarioError(f"cannot be read: {error.strerror}", code="unreadable", path=file) from error
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"{file}: byte {error.start} is not UTF-8: save it as UTF-8") from error
+        problem = f"byte {error.start} is not UTF-8: save it as UTF-8"
+        raise ScenarioError(problem, code="not-utf8", path=file) from error
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ScenarioError(f"{file}: is not TOML: {error}") from error
+        raise ScenarioError(f"is not TOML: {error}", code="not-toml", path=file) from error
     if not document:
-        raise ScenarioError(f"{file}: is empty; `compactbench list scenarios` lists some to start from")
+        problem = "is empty; `compactbench list scenarios` lists some to start from"
+        raise ScenarioError(problem, code="empty", path=file)
     return document
 
 
@@ -81,7 +88,7 @@ def override(document: dict[str, Any], setting: str) -> KeyPath:
     try:
         place, path = _place(document, steps)
     except ScenarioError as error:
-        raise ScenarioError(f"--set {setting}: {error}") from None
+        raise error.within(f"--set {setting}") from None
     place[path[-1]] = _value(text)
     return path
 
@@ -89,43 +96,70 @@ def override(document: dict[str, Any], setting: str) -> KeyPath:
 def merge(document: dict[str, Any], key: str, value: object) -> list[tuple[KeyPath, object]]:
     """Set `key`, in the notation of `--set`, to `value`, in place; each key that was set, with its value.
 
-    A table is merged into the one that is there, key by key; anything else replaces what is there.
+    A table is merged into the existing one, key by key; anything else replaces the existing value.
     Raises ScenarioError on a key that does not exist, and on a table without keys.
     """
     try:
         steps, _ = _steps(f"{key}=")
     except ScenarioError:
-        raise ScenarioError(
-            f"{value_text(key)} is not a key: write it as in the file, or as --set takes it, such as "
+        problem = (
+            "is not a key: write it as in the file, or as --set takes it, such as "
             '"strategies[every-10min].writer.files_per_commit"'
-        ) from None
+        )
+        raise ScenarioError(problem, code="not-a-key", path=value_text(key)) from None
     place, path = _place(document, steps)
     return _merged(place, path, value)
 
 
+def fill_in(document: dict[str, Any]) -> list[str]:
+    """Replace each secret "env:NAME" in [catalog] and [spark] by its variable, in place; the values put in.
+
+    Raises OptionError as `filled_in` does.
+    """
+    return [value for name in _TABLES_WITH_SECRETS for value in filled_in(document.get(name), (name,))]
+
+
+def filled_in(table: object, path: KeyPath) -> Iterator[str]:
+    """Replace each secret "env:NAME" of a table, which is at `path`, by its variable; the values put in.
+
+    Other values are not hidden, so they must not be variables. Raises OptionError for these, and for a
+    variable that is not set.
+    """
+    if not isinstance(table, dict):
+        return
+    for key, value in table.items():
+        here = (*path, key)
+        if isinstance(value, Mapping):
+            yield from filled_in(value, here)
+        elif isinstance(value, str) and (variable := VARIABLE.fullmatch(value)):
+            if is_secret_key(".".join(map(str, here))):
+                secret = _value_of(variable[2], here)
+                table[key] = variable[1] + secret
+                yield secret
+            elif not variable[1]:
+                problem = "only a secret, such as a token or a password, may be a variable: write the value"
+                raise OptionError(here, problem, value, code="not-a-secret")
+
+
 def _merged(place: Any, path: KeyPath, value: object) -> list[tuple[KeyPath, object]]:
     last: Any = path[-1]
-    there = place[last] if isinstance(place, list) else place.get(last, {})
-    if value == {} and isinstance(there, dict):
-        raise ScenarioError(
-            f"{path_text(path)} = {{}} changes nothing, as tables are merged key by key: name keys of it"
-        )
-    if not (isinstance(value, Mapping) and isinstance(there, dict)):
+    existing = place[last] if isinstance(place, list) else place.get(last, {})
+    if value == {} and isinstance(existing, dict):
+        problem = "{} changes nothing, as tables are merged key by key: name keys of it"
+        raise ScenarioError(problem, code="no-change", path=path_text(path))
+    if not (isinstance(value, Mapping) and isinstance(existing, dict)):
         place[last] = value
         return [(path, value)]
-    place[last] = there
-    return [one for name, item in value.items() for one in _merged(there, (*path, name), item)]
+    place[last] = existing
+    return [setting for name, item in value.items() for setting in _merged(existing, (*path, name), item)]
 
 
 def _place(document: dict[str, Any], steps: Sequence[tuple[str, bool]]) -> tuple[Any, KeyPath]:
-    """The table or list that holds the last of `steps`, making tables on the way, and the path to it."""
+    """The table or list that holds the last of `steps`, and the path to it; missing tables are created."""
     place: Any = document
     path: KeyPath = ()
     for step, is_entry in steps:
-        try:
-            chosen = _position(place, step) if is_entry else _table_key(place, step)
-        except ScenarioError as error:
-            raise ScenarioError(f"{path_text(path)} {error}") from None
+        chosen = _position(place, step, path) if is_entry else _table_key(place, step, path)
         path = (*path, chosen)
         if len(path) < len(steps):
             place = place[chosen] if is_entry else place.setdefault(chosen, {})
@@ -139,10 +173,11 @@ def _steps(setting: str) -> tuple[list[tuple[str, bool]], str]:
     while not ended:
         match = _KEY.match(setting, at)
         if match is None:
-            raise ScenarioError(
-                f"--set {key_of(setting)} is not a setting: write key=value, e.g. --set "
-                "table.target_file_size=8MiB or --set 'strategies[every-10min].writer.files_per_commit=4'"
+            problem = (
+                f"{key_of(setting)} is not a setting: write key=value, e.g. table.target_file_size=8MiB or "
+                "'strategies[every-10min].writer.files_per_commit=4'"
             )
+            raise ScenarioError(problem, code="not-a-setting", path="--set")
         key = match[1]
         steps.append((_unquoted(key) if key.startswith('"') else key, False))
         steps += [(entry, True) for entry in _ENTRY.findall(match[2])]
@@ -154,19 +189,21 @@ def _unquoted(key: str) -> str:
     try:
         return str(json.loads(key))
     except ValueError:
-        raise ScenarioError(f"--set: {key} is not a quoted key") from None
+        raise ScenarioError(f"{key} is not a quoted key", code="not-a-key", path="--set") from None
 
 
-def _table_key(place: object, key: str) -> str:
+def _table_key(place: object, key: str, path: KeyPath) -> str:
     if not isinstance(place, dict):
-        # The value is not shown: it may be a secret, and what else is one is not known yet.
-        raise ScenarioError(f"is not a table: it has no key {value_text(key)}")
+        # The value is not shown: it may be a secret, and the secrets are not known yet.
+        problem = f"is not a table: it has no key {value_text(key)}"
+        raise ScenarioError(problem, code="not-a-table", path=path_text(path))
     return key
 
 
-def _position(place: object, entry: str) -> int:
+def _position(place: object, entry: str, path: KeyPath) -> int:
     if not isinstance(place, list):
-        raise ScenarioError(f"is not a list: it has no entry {value_text(entry)}")
+        problem = f"is not a list: it has no entry {value_text(entry)}"
+        raise ScenarioError(problem, code="not-a-list", path=path_text(path))
     names = [str(item.get("label", item.get("name", ""))) if isinstance(item, dict) else "" for item in place]
     if entry in names:
         return names.index(entry)
@@ -174,7 +211,8 @@ def _position(place: object, entry: str) -> int:
         return int(entry)
     labels = [name for name in names if name]
     known = f"{known_text(entry, labels)}, or" if labels else "use"
-    raise ScenarioError(f"has no entry {value_text(entry)}; {known} a position from 0 to {len(place) - 1}")
+    problem = f"has no entry {value_text(entry)}; {known} a position from 0 to {len(place) - 1}"
+    raise ScenarioError(problem, code="unknown-name", path=path_text(path))
 
 
 def _value(text: str) -> object:
@@ -183,3 +221,16 @@ def _value(text: str) -> object:
     except (ValueError, RecursionError):
         return text
     return document["value"] if len(document) == 1 else text
+
+
+def _value_of(name: str, path: KeyPath) -> str:
+    value = os.environ.get(name)
+    problem = "is not set" if value is None else "is empty" if not value else "is not UTF-8"
+    if not value or not is_utf8(value):
+        raise OptionError(
+            path,
+            f"the environment variable {name} {problem}: set it; to validate or simulate, any text will do",
+            f"env:{name}",
+            code="variable-unset",
+        )
+    return value

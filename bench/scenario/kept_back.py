@@ -1,4 +1,4 @@
-"""A writer that keeps the rows of several ticks back and commits them together: fewer files, and later."""
+"""Writers that keep back the rows of several ticks and commit them together: fewer files, staler data."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -8,29 +8,29 @@ from workloads.commit import CommitSpec
 
 
 def kept_back(batches: Iterable[Batch], commit_every_ms: int | None) -> Iterator[Batch]:
-    """The batches of a stream that only appends, as committed every `commit_every_ms` of scenario time.
+    """The batches of an append-only stream, committed every `commit_every_ms` of scenario time.
 
-    None keeps none back. At the ticks in between the batches have no rows. An initial load is committed as it
-    is. The rows after the last multiple of `commit_every_ms` are never committed.
+    None keeps nothing back. At the ticks in between, batches have no rows. An initial load is not kept back.
+    Rows after the last multiple of `commit_every_ms` are never committed.
     """
     if commit_every_ms is None:
         yield from batches
         return
-    kept: list[Batch] = []
+    waiting: list[Batch] = []
     for batch in batches:
         if batch.spec.is_initial:
             yield batch
             continue
-        kept.append(batch)
+        waiting.append(batch)
         if batch.spec.at_ms % commit_every_ms:
             yield Batch(batch.spec.without_rows())
         else:
-            yield _together(kept)
-            kept.clear()
+            yield _together(waiting)
+            waiting.clear()
 
 
 def last_committed(tick: int, commit_interval_ms: int, commit_every_ms: int | None) -> int:
-    """The tick of the stream up to which the table has all rows at tick `tick`."""
+    """The latest tick whose rows the table has at `tick`."""
     if commit_every_ms is None:
         return tick
     return tick - tick % (commit_every_ms // commit_interval_ms)

@@ -1,33 +1,35 @@
-"""Scenario files read, checked and turned into scenarios."""
+"""Scenario files read, checked and turned into scenarios: defaults filled in, hashed, in each variant."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
 from typing import Any
 
+from bench.engines.contract import Probe
 from bench.engines.keys import TableKeys
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
-from bench.scenario.checks import check_keys
-from bench.scenario.environment import fill_in
-from bench.scenario.resolve import (
-    cadences_ms,
-    completed,
-    partitioning_of,
-    probes_of,
-    resolved_text,
-    scenario_hash,
-)
+from bench.scenario.cadence import default_side_probe_every_ms
+from bench.scenario.checks import check_keys, check_tables, missing_columns
 from bench.scenario.scenario import Scenario, Table
 from bench.scenario.schema import ScenarioKeys, VariantKeys, parse
-from bench.scenario.specs import build_strategies
-from bench.scenario.table_checks import check_tables
+from bench.scenario.specs import StrategySpec, build_strategies, content_hash, rule_tables, strategy_table
 from bench.scenario.values import KeyPath, OptionError
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
-from bench.secrets import Secrets
+from bench.secrets import NO_SECRETS, Secrets, hidden
+from strategies.strategy import Rule
+from workloads.commit import TargetSized, Workload
+from workloads.partitioning import Partitioning
+
+_STANDARD_PROBES = (
+    Probe("min_order", "SELECT order_id FROM orders ORDER BY order_id LIMIT 1", primary=True),
+    Probe("key_lookup", "SELECT * FROM orders WHERE order_id = 42"),
+    Probe("range", "SELECT count(*), sum(product_prices) FROM orders WHERE order_id BETWEEN 100 AND 400"),
+    Probe("aggregate", "SELECT user_city, count(*), avg(product_prices) FROM orders GROUP BY user_city"),
+)
 
 
 def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
@@ -38,20 +40,35 @@ def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
     file = scenario_file.find(name_or_path)
     document = scenario_file.read(file)
     secrets = Secrets.of_arguments(overrides)
-    overridden: dict[KeyPath, str] = {}
+    settings: dict[KeyPath, str] = {}
     for setting in overrides:
         try:
-            overridden[scenario_file.override(document, setting)] = setting
+            settings[scenario_file.override(document, setting)] = setting
         except ScenarioError as error:
             raise error.within(file, secrets.scrub) from None
+    return scenario_of(file, document, settings, secrets)
+
+
+def scenario_of(
+    file: Path,
+    document: Mapping[str, Any],
+    settings: Mapping[KeyPath, str] | None = None,
+    secrets: Secrets = NO_SECRETS,
+) -> Scenario:
+    """The scenario of a file's document, overrides included. `settings` are the overrides, by their keys.
+
+    Of `file` only the name and the folder are used. Raises ScenarioError.
+    """
     try:
-        filled = deepcopy(document)  # variants start from the file: a secret may look like a variable itself
-        secrets |= Secrets.of_values(fill_in(filled)) | Secrets.of(filled)
+        filled = deepcopy(dict(document))  # variants start from the file: a secret may look like a variable
+        secrets |= Secrets.of_values(scenario_file.fill_in(filled)) | Secrets.of(filled)
         keys = parse(filled, file.parent)
         base = _scenario(file, keys, secrets)
         check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:
-        blamed = [f" with --set {text}" for path, text in overridden.items() if _touch(path, error.keys)]
+        blamed = [
+            f" with --set {text}" for path, text in (settings or {}).items() if _touch(path, error.keys)
+        ]
         raise error.within(f"{file}{''.join(blamed)}", secrets.scrub) from error
     variants = tuple(
         _in_variant(file, document, base, index, variant) for index, variant in enumerate(keys.variants)
@@ -67,35 +84,28 @@ def _in_variant(
     path: KeyPath = ("variants", index)
     try:
         changed_document, variant = changed(document, keys, path)
-        secrets = base.secrets | Secrets.of_values(fill_in(changed_document))
+        secrets = base.secrets | Secrets.of_values(scenario_file.fill_in(changed_document))
         scenario = _scenario(file, parse(changed_document, file.parent), secrets, variant)
         check_versions(variant, scenario.table.format, path)
-        _check_same_stream(base, scenario, path)
-        _check_same_cpu(base, scenario, path)
+        _check_comparable(base, scenario, (*path, "set"))
     except OptionError as error:
         of_variant = "" if error.keys[:1] == path[:1] else f" in variant {keys.label!r}"
         raise error.within(f"{file}{of_variant}", base.secrets.scrub) from error
     return replace(scenario, hash=base.hash)
 
 
-def _check_same_stream(base: Scenario, scenario: Scenario, path: KeyPath) -> None:
-    """Refuse keys that determine the size of the initial load: the variant would replay other files."""
+def _check_comparable(base: Scenario, scenario: Scenario, path: KeyPath) -> None:
+    """Refuse a variant that replays other files, or that counts CPU differently: costs would not compare."""
     if repr(scenario.workload) != repr(base.workload):
         raise OptionError(
-            (*path, "set"),
+            path,
             "changes the files of the initial load, which are sized for the table, and all variants share "
             "one stream: set workload.initial_files in the scenario, or make it a scenario of its own",
+            code="shared-by-variants",
         )
-
-
-def _check_same_cpu(base: Scenario, scenario: Scenario, path: KeyPath) -> None:
-    """Refuse a variant that counts CPU differently from the scenario: costs would not compare."""
     if (base.spark.executor_cpu == "tasks") != (scenario.spark.executor_cpu == "tasks"):
-        raise OptionError(
-            (*path, "set"),
-            'counts CPU differently from the scenario: set spark.executor_cpu = "tasks" in all variants or '
-            "in none",
-        )
+        problem = 'counts CPU differently: set spark.executor_cpu = "tasks" in all variants or in none'
+        raise OptionError(path, problem, code="shared-by-variants")
 
 
 def _touch(path: KeyPath, other: KeyPath) -> bool:
@@ -105,14 +115,14 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
 
 def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant | None = None) -> Scenario:
     check_keys(keys, secrets)
-    keys = completed(keys)
-    probe_every_ms, side_probe_every_ms = cadences_ms(keys)
-    probes = probes_of(keys)
+    keys = _completed(keys)
+    probes = _probes_of(keys)
     specs = build_strategies(keys)
     if variant is not None:
         specs = tuple(spec_in(spec, variant.label) for spec in specs)
     maintenance = tuple(rule.rule for rule in keys.maintenance)
-    resolved = resolved_text(keys, probes, specs, maintenance)
+    resolved = _resolved(keys, probes, specs, maintenance)
+    probe_every_ms, side_probe_every_ms = _cadences_ms(keys)
     scenario = Scenario(
         name=file.stem, description=keys.description, seed=keys.seed,
         duration_ms=keys.duration_ms,
@@ -127,7 +137,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
         workload=keys.workload, workload_name=keys.workload_name,
         probes=probes, strategies=specs, maintenance=maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
-        resolved=resolved, hash=scenario_hash(resolved, keys.workload), secrets=secrets,
+        resolved=resolved, hash=_hash(resolved, keys.workload), secrets=secrets,
         variant=variant,
     )  # fmt: skip
     check_tables(scenario)
@@ -135,4 +145,66 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
 
 
 def _table(keys: TableKeys) -> Table:
-    return Table(keys.format, keys, keys.target_file_size_bytes, partitioning_of(keys), keys.properties)
+    return Table(keys.format, keys, keys.target_file_size_bytes, _partitioning_of(keys), keys.properties)
+
+
+def _completed(keys: ScenarioKeys) -> ScenarioKeys:
+    """The keys with the defaults that depend on other keys, the initial load sized for the table."""
+    probe_every_ms, side_probe_every_ms = _cadences_ms(keys)
+    table, workload = keys.table, keys.workload
+    if table.partitioning == "bucket" and table.buckets is None:
+        table = table.model_copy(update={"buckets": Partitioning().buckets})
+    if isinstance(workload, TargetSized):
+        workload = workload.sized_for(table.target_file_size_bytes, keys.seed, _partitioning_of(table))
+    return keys.model_copy(
+        update={
+            "probe_every_ms": probe_every_ms, "side_probe_every_ms": side_probe_every_ms,
+            "table": table, "workload": workload,
+        }
+    )  # fmt: skip
+
+
+def _cadences_ms(keys: ScenarioKeys) -> tuple[int, int]:
+    """The intervals of the primary probe and of the others."""
+    every_ms = keys.probe_every_ms or keys.commit_interval_ms
+    return every_ms, keys.side_probe_every_ms or default_side_probe_every_ms(every_ms, keys.duration_ms)
+
+
+def _partitioning_of(table: TableKeys) -> Partitioning:
+    return Partitioning(table.partitioning, table.buckets or Partitioning().buckets)
+
+
+def _probes_of(keys: ScenarioKeys) -> tuple[Probe, ...]:
+    """The standard probes whose columns exist, or the scenario's of the same name, then its other probes.
+
+    Raises OptionError if none is primary.
+    """
+    own = {probe.name: probe for probe in keys.probes}
+    primary = next((probe.name for probe in keys.probes if probe.primary), _STANDARD_PROBES[0].name)
+    if primary in own and own[primary].primary is False:
+        problem = f"no probe is primary: {primary} has primary = false; set primary = true for another"
+        raise OptionError(("probes",), problem, code="not-one-primary")
+    sql = {p.name: p.sql for p in _STANDARD_PROBES if not missing_columns(p.sql, keys.workload.schema)}
+    sql |= {p.name: p.sql for p in keys.probes}
+    return tuple(Probe(name, sql[name], name == primary) for name in sql)
+
+
+def _resolved(
+    keys: ScenarioKeys,
+    probes: Iterable[Probe],
+    strategies: Iterable[StrategySpec],
+    maintenance: Iterable[Rule],
+) -> dict[str, Any]:
+    """The completed keys in the form of a file, secrets hidden."""
+    resolved: dict[str, Any] = keys.model_dump(mode="json", by_alias=True, exclude_none=True)
+    resolved["strategies"] = [strategy_table(spec) for spec in strategies]
+    resolved["maintenance"] = rule_tables(maintenance)
+    # Probes keep their SQL, which the hash covers: a literal compared with a column `token` is no secret.
+    return {**hidden(resolved), "probes": [asdict(probe) for probe in probes]}
+
+
+def _hash(resolved: Mapping[str, Any], workload: Workload) -> str:
+    """The workload is hashed by its repr, which depends on a trace's content and not on its path."""
+    ignored = ("description", "repetitions", "strategies", "variants")
+    content = {key: value for key, value in resolved.items() if key not in ignored}
+    return content_hash({**content, "workload": repr(workload)})

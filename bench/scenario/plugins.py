@@ -1,9 +1,9 @@
 """Planners, triggers, workloads and arrivals: found by name, built from a TOML table, described.
 
-A name is first looked up in the registry, then as `module:Class` (the working folder is last on the import
-path), then among the entry points of the group `compactbench.strategies`.
+A name is looked up in the registry, then as `module:Class` (the working folder is last on the import path),
+then among the entry points of the group `compactbench.strategies`.
 
-A plug-in's dataclass is its schema: `model_of` makes the pydantic model that reads and writes its table. A
+A plug-in's dataclass is its schema: `model_of` derives the pydantic model that reads and writes its table. A
 field `x_ms` or `x_s` is written `x = "10min"`, a field `x_bytes` is written `x = "128MiB"`.
 """
 
@@ -47,7 +47,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from bench.engines.keys import Duration, Keys, Seconds, Size, error_at, flat, known_text, value_text
 from bench.errors import ScenarioError
-from bench.scenario.values import KeyPath, OptionError, option_error
+from bench.scenario.values import OptionError, option_error
 from bench.secrets import hidden
 from strategies.planner import Planner, known_options_of
 from strategies.registry import ENTRY_POINT_GROUP, MOVED, PLANNERS, TRIGGERS
@@ -73,9 +73,9 @@ _WORDS: Mapping[Any, str] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PluginKind(Generic[_P]):
-    """A kind of plug-in: the word for it, its registered names, and the method that its classes must have.
+    """A kind of plug-in; its classes must have `method`.
 
-    As an annotation of a pydantic field, it reads a table as a plug-in of the kind and writes it as one.
+    As an annotation of a pydantic field, it reads a plug-in from a table and writes it as one.
     """
 
     word: str
@@ -101,7 +101,7 @@ _KIND_OF_FIELD: Mapping[Any, PluginKind[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class OptionHelp:
-    """An option as `compactbench list` prints it; `default` is None if it is required."""
+    """An option of a plug-in; `default` is None if it is required."""
 
     key: str
     type: str
@@ -110,7 +110,7 @@ class OptionHelp:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A plug-in as `compactbench list` prints it: what it does in a sentence, and in detail."""
+    """A plug-in in words: `doc` is one sentence, `details` are paragraphs."""
 
     name: str
     doc: str
@@ -126,7 +126,6 @@ class Options(Keys):
 
     @classmethod
     def keys_like(cls, key: str) -> list[str]:
-        """One of the format's own options belongs below `options`."""
         own = [f"options.{key}"] if key in known_options_of(cls.plugin) else []
         return ["type", *super().keys_like(key), *own]
 
@@ -135,16 +134,16 @@ class Options(Keys):
 def model_of(cls: type) -> type[Options]:
     """The model of a plug-in's options. Raises NameError if an annotation cannot be resolved."""
     hints = get_type_hints(cls)
-    made: dict[str, Any] = {
+    options: dict[str, Any] = {
         field.name: _option(field, hints[field.name]) for field in fields(cls) if field.init
     }
-    model: type[Options] = create_model(cls.__name__, __base__=Options, **made)
+    model: type[Options] = create_model(cls.__name__, __base__=Options, **options)
     model.plugin = cls
     return model
 
 
 def _option(field: "Field[Any]", annotation: Any) -> tuple[Any, Any]:
-    """A field of the model: `retain_ms` is called `retain`; `rows_per_s` is a rate and stays as it is."""
+    """A field of the model: `retain_ms` becomes `retain`; `rows_per_s` is a rate and keeps its name."""
     suffix = next((end for end in _UNITS if field.name.endswith(end)), "")
     if not suffix or field.name.endswith("_per_s") or not _scalars(annotation) <= {int, float, NoneType}:
         suffix = ""
@@ -159,7 +158,7 @@ def _option(field: "Field[Any]", annotation: Any) -> tuple[Any, Any]:
 
 
 def _toml_type(annotation: Any, unit: tuple[Any, str] | None) -> Any:
-    """The annotation with units, nested plug-ins and errors in words; a list serves as a tuple or a set."""
+    """The annotation with units, nested plug-ins and errors in words; lists are taken as tuples and sets."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if annotation in _KIND_OF_FIELD:
         return Annotated[annotation, _KIND_OF_FIELD[annotation]]
@@ -212,17 +211,16 @@ def _type_words(annotation: Any, unit: tuple[Any, str] | None) -> str:
     return _WORDS.get(origin or annotation, getattr(annotation, "__name__", str(annotation)))
 
 
-def build(kind: PluginKind[_P], table: object, path: KeyPath, folder: Path) -> _P:
+def build(kind: PluginKind[_P], table: object, folder: Path) -> _P:
     """The object that a table such as { type = "every", interval = "10min" } describes.
 
-    `path` is the table's place in the scenario. An option named `path` is relative to `folder`.
-    Raises OptionError.
+    An option named `path` is relative to `folder`. Raises OptionError with the path of a key in the table.
     """
     try:
-        made: _P = TypeAdapter(Annotated[Any, kind]).validate_python(table, context={"folder": folder})
+        plugin: _P = TypeAdapter(Annotated[Any, kind]).validate_python(table, context={"folder": folder})
     except ValidationError as error:
-        raise option_error(error, table, path) from error.__cause__
-    return made
+        raise option_error(error, table) from error.__cause__
+    return plugin
 
 
 def _built(kind: PluginKind[Any], table: object, info: ValidationInfo) -> object:
@@ -230,37 +228,38 @@ def _built(kind: PluginKind[Any], table: object, info: ValidationInfo) -> object
     if not isinstance(table, Mapping):
         raise ValueError(f'must be a table such as {{ type = "{next(iter(kind.registry))}" }}')
     if "type" not in table:
-        raise error_at("type", f"is missing: it must name a {kind.word}; {known_text('', kind.registry)}")
+        problem = f"is missing: it must name a {kind.word}; {known_text('', kind.registry)}"
+        raise error_at("type", problem, code="missing")
     name = table["type"]
     try:
         model = model_of(_class(kind, name))
     except ScenarioError as error:
-        raise error_at("type", str(error), name) from error
-    given = {key: value for key, value in table.items() if key != "type"}
-    options = model.model_validate(given, context=info.context)
+        raise error_at("type", str(error), name, code=error.code) from error
+    values = {key: value for key, value in table.items() if key != "type"}
+    options = model.model_validate(values, context=info.context)
     arguments = {field: getattr(options, field) for field in options.model_fields_set}
     if isinstance(path := arguments.get("path"), str):
         arguments["path"] = str((info.context or {}).get("folder", Path()) / path)
     try:
         return model.plugin(**arguments)
     except (ValueError, OSError) as error:
-        raise _at_its_key(error, model, given) from error
+        raise _at_its_key(error, model, values) from error
     except Exception as error:
         if name in kind.registry:
             raise
-        raise error_at("type", with_traceback("cannot be made"), name) from error
+        raise error_at("type", with_traceback("failed"), name, code="plugin-failed") from error
 
 
-def _at_its_key(error: Exception, model: type[Options], given: Mapping[str, Any]) -> ValidationError:
-    """A class's error at the key that its text begins with, as in "interval_ms=0 must be > 0".
+def _at_its_key(error: Exception, model: type[Options], values: Mapping[str, Any]) -> ValidationError:
+    """A class's error, placed at the key that its text begins with, as in "interval_ms=0 must be > 0".
 
-    An error that names the file of the option `path` is at that.
+    An error that names the file of the option `path` is placed there.
     """
     field = model.model_fields.get(str(error).partition("=")[0])
-    key, file = str(field.alias) if field is not None else "", given.get("path")
-    if key not in given and isinstance(file, str) and str(Path(file)) in str(error):
+    key, file = str(field.alias) if field is not None else "", values.get("path")
+    if key not in values and isinstance(file, str) and str(Path(file)) in str(error):
         key = "path"
-    return error_at(key, str(error), given[key]) if key in given else error_at(None, str(error))
+    return error_at(key, str(error), values[key]) if key in values else error_at(None, str(error))
 
 
 def with_traceback(problem: str) -> str:
@@ -277,17 +276,18 @@ def to_table(plugin: Any) -> dict[str, Any]:
 
 
 def _written(options: Options) -> dict[str, Any]:
-    """The options as a file has them; what TOML cannot express as its repr."""
+    """The options as in a file; values that TOML cannot express are replaced by their repr."""
     return options.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False, fallback=repr)
 
 
 def in_words(plugin: Any) -> str:
-    """A short text for `plugin`, without secrets and options at their default: every(interval=10min)."""
+    """For example every(interval=10min): without secrets, and without options at their default."""
     cls: Any = type(plugin)
     table, words = to_table(plugin), []
     for name, field in model_of(cls).model_fields.items():
         key, value = str(field.alias), getattr(plugin, name)
-        if key not in table or (not field.is_required() and value == _default(field)):
+        is_default = not field.is_required() and value == field.get_default(call_default_factory=True)
+        if key not in table or is_default:
             continue
         parts = table[key] if isinstance(table[key], dict) else {key: table[key]}
         words += [
@@ -295,10 +295,6 @@ def in_words(plugin: Any) -> str:
             for option, part in hidden(parts).items()
         ]
     return f"{table['type']}({', '.join(words)})"
-
-
-def _default(field: Any) -> object:
-    return field.get_default(call_default_factory=True)
 
 
 def name_of(cls: type) -> str:
@@ -311,10 +307,7 @@ def name_of(cls: type) -> str:
 
 
 def describe(cls: type, name: str | None = None) -> Description:
-    """The docstring of `cls`, with the names of fields as scenarios write them, and its options.
-
-    `details` are the paragraphs after the first sentence, each on one line, except what a constructor raises.
-    """
+    """The docstring of `cls`, with fields named as in scenarios and without "Raises", and its options."""
     text = inspect.getdoc(cls) or ""
     for field, option in model_of(cls).model_fields.items():
         text = text.replace(f"`{field}`", f"`{option.alias}`")
@@ -325,7 +318,7 @@ def describe(cls: type, name: str | None = None) -> Description:
 
 
 def _option_helps(cls: type) -> Iterator[OptionHelp]:
-    """The fields, and the keys of a field `options` that the class lists in `known_options`."""
+    """The fields, followed by the keys of a field `options` that the class lists in `known_options`."""
     model, known = model_of(cls), known_options_of(cls)
     defaults = _written(model.model_construct())
     for key, field in model.fields_by_key().items():
@@ -336,7 +329,7 @@ def _option_helps(cls: type) -> Iterator[OptionHelp]:
 
 
 def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
-    """Every plug-in of a kind by name, installed ones included. Raises ScenarioError if one is broken."""
+    """All plug-ins of a kind, installed ones included. Raises ScenarioError if one is broken."""
     named: dict[str, Any] = dict(kind.registry)
     for name, point in _entry_points(kind).items():
         if name not in named and hasattr(_loaded(name, point.load), kind.method):
@@ -350,22 +343,24 @@ def describe_named(kind: PluginKind[Any], name: str) -> Description:
     try:
         return describe(_class(kind, name), name)
     except ScenarioError as error:
-        raise OptionError(("type",), str(error), name) from error
+        raise OptionError(("type",), str(error), name, code=error.code) from error
 
 
 def _class(kind: PluginKind[Any], name: object) -> Any:
     """The class called `name`. Raises ScenarioError unless it can be built from a table and described."""
     if not isinstance(name, str):
-        raise ScenarioError(f"must name a {kind.word}; {known_text('', kind.registry)}")
+        problem = f"must name a {kind.word}; {known_text('', kind.registry)}"
+        raise ScenarioError(problem, code="unknown-name")
     cls = _find(kind, name)
     if not callable(getattr(cls, kind.method, None)):
-        raise ScenarioError(f"is not a {kind.word}: it has no method {kind.method}")
+        raise ScenarioError(f"is not a {kind.word}: it has no method {kind.method}", code="not-a-plugin")
     if not (isinstance(cls, type) and is_dataclass(cls) and _is_frozen(cls)):
-        raise ScenarioError("must be a class under @dataclass(frozen=True)")
+        raise ScenarioError("must be a class under @dataclass(frozen=True)", code="not-a-plugin")
     try:
         model_of(cls)
     except NameError as error:
-        raise ScenarioError(f"an annotation of {cls.__qualname__} cannot be read: {error}") from error
+        problem = f"an annotation of {cls.__qualname__} cannot be read: {error}"
+        raise ScenarioError(problem, code="not-a-plugin") from error
     return cls
 
 
@@ -378,10 +373,10 @@ def _find(kind: PluginKind[Any], name: str) -> Any:
     if name in points:
         return _loaded(name, points[name].load)
     if name in MOVED:
-        raise ScenarioError(MOVED[name])
-    raise ScenarioError(
-        f"unknown {kind.word}; {known_text(name, [*kind.registry, *points])}; name your own as module:Class"
-    )
+        raise ScenarioError(MOVED[name], code="unknown-name")
+    known = known_text(name, [*kind.registry, *points])
+    problem = f"unknown {kind.word}; {known}; name your own as module:Class"
+    raise ScenarioError(problem, code="unknown-name")
 
 
 def _entry_points(kind: PluginKind[Any]) -> dict[str, EntryPoint]:
@@ -394,9 +389,11 @@ def _loaded(name: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except (ModuleNotFoundError, AttributeError) as error:
-        raise ScenarioError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+        problem = f"{name} cannot be imported: {type(error).__name__}: {error}"
+        raise ScenarioError(problem, code="not-importable") from error
     except Exception as error:
-        raise ScenarioError(with_traceback(f"{name} cannot be imported")) from error
+        problem = with_traceback(f"{name} cannot be imported")
+        raise ScenarioError(problem, code="not-importable") from error
 
 
 def _import(name: str) -> Any:

@@ -1,11 +1,10 @@
-"""A scenario as runs use it: a value, made of a file by `bench.scenario.load`."""
+"""A scenario as runs use it; `bench.scenario.load` reads it from a file."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.engines.contract import Batch, TableSpec
-from bench.engines.contract import Probe as Probe  # a scenario's probes are what an engine runs
+from bench.engines.contract import Batch, Probe, TableSpec
 from bench.engines.keys import TableKeys
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
@@ -24,7 +23,7 @@ from workloads.partitioning import Partitioning
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The table that every run creates; `keys` is [table] of the file, with the keys of its format."""
+    """The table that every run creates; `keys` is the file's [table], with the keys of its format."""
 
     format: str
     keys: TableKeys
@@ -37,12 +36,12 @@ class Table:
 class Scenario:
     """A scenario with its defaults and overrides applied.
 
-    `resolved` is the scenario in the form of a file, secrets hidden. `hash` covers it except for the
-    description, the repetitions and the choice of strategies and variants, since a result folder may get more
-    of these. `secrets` are the values that must not be written or printed, including the variants' secrets.
+    `resolved` is the scenario in the form of a file, secrets hidden. `hash` covers `resolved` except for the
+    description, repetitions, strategies and variants: runs with more of these may join a result folder.
+    `secrets` are the values that must not be written or printed, including those of the variants.
 
-    `variants` holds the scenario in each of its variants, with the same `hash`. There `variant` is what it
-    changes, and strategies have labels of their own (`records.label_in`).
+    `variants` holds the scenario in each of its variants, with the same `hash`. In these, `variant` is set
+    and strategies have other labels (`records.label_in`).
     """
 
     name: str
@@ -75,23 +74,23 @@ class Scenario:
 
     @property
     def variant_label(self) -> str | None:
-        """The label of its variant; None for the scenario as it is."""
+        """None for the scenario without changes."""
         return self.variant.label if self.variant else None
 
     @property
     def versions(self) -> str | None:
-        """The name of its line of versions (`bench.engines.runtime.LINES`); None for the default one."""
+        """The name of a line of versions (`bench.engines.runtime.LINES`); None for the default one."""
         return self.variant.versions if self.variant else None
 
     def in_variant(self, label: str | None) -> "Scenario":
-        """The scenario in the variant of this label, or as it is. Raises ScenarioError if it has none."""
+        """The scenario in the variant of this label; itself for None. Raises ScenarioError."""
         for scenario in (self, *self.variants):
             if label in (None, scenario.variant_label):
                 return scenario
-        raise ScenarioError(f"{self.name}: has no variant {label!r}")
+        raise ScenarioError(f"has no variant {label!r}", code="unknown-name", path=self.name)
 
     def with_strategy(self, label: str) -> "Scenario":
-        """The scenario in the variant that has a strategy of this label; as it is, if none has."""
+        """The variant that has a strategy of this label; the scenario itself if none has."""
         for variant in self.variants:
             if any(spec.label == label for spec in variant.strategies):
                 return variant
@@ -99,15 +98,15 @@ class Scenario:
 
     @property
     def primary_probe(self) -> Probe:
-        """The probe that the latency figures are about."""
+        """The probe whose latency reports compare."""
         return next(probe for probe in self.probes if probe.primary)
 
     def ticks(self) -> Iterator[tuple[int, int]]:
-        """The number and the scenario time of each tick of the stream."""
+        """The number (from 1) and the scenario time in milliseconds of each tick of the stream."""
         return ((tick, tick * self.commit_interval_ms) for tick in range(1, self.commits_count + 1))
 
     def cadence(self, repetition: int) -> Cadence:
-        """When the probes of a repetition run, counted from 1."""
+        """When the probes run in a repetition; repetitions are counted from 1."""
         return Cadence(
             self.seed, self.commits_count, self.commit_interval_ms, self.probe_every_ms,
             self.side_probe_every_ms, self.probe_phase, repetition,
@@ -122,18 +121,17 @@ class Scenario:
         return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
 
     def placed_rules(self, spec: StrategySpec) -> Iterator[tuple[KeyPath, Rule]]:
-        """The rules of a strategy and of all that it switches to, each with its place in the file."""
+        """The rules of a strategy and of the strategies it switches to, each with its place in the file."""
         labels = {spec.label, *(label for _, label in spec.switches)}
         for index, other in enumerate(self.strategies):
             for number, rule in enumerate(other.strategy.rules if other.label in labels else ()):
                 yield ("strategies", index, "rules", number), rule
 
     def rules_of(self, spec: StrategySpec) -> tuple[Rule, ...]:
-        """The rules of a strategy and of all that it switches to."""
+        """The rules of a strategy and of the strategies it switches to."""
         return tuple(rule for _, rule in self.placed_rules(spec))
 
     def table_of(self, spec: StrategySpec) -> TableSpec:
-        """The table that the runs of a strategy create."""
         return TableSpec(
             target_file_size_bytes=self.table.target_file_size_bytes,
             partitioning=self.table.partitioning,
@@ -146,18 +144,18 @@ class Scenario:
         )
 
     def shape(self) -> Iterator[CommitSpec]:
-        """The shapes of its stream's commits, which are known without making any rows."""
+        """The shapes of the stream's commits, which are known before any row is generated."""
         return self.workload.shape(
             self.seed, self.commits_count, self.commit_interval_ms, self.table.partitioning
         )
 
     def commits_of(self, spec: StrategySpec) -> Iterator[CommitSpec]:
-        """What the writer of a strategy commits of the stream: ticks without rows are left out."""
+        """The commits of a strategy's writer; ticks without rows are left out."""
         batches = kept_back(map(Batch, self.shape()), spec.writer.commit_every_ms)
         return (batch.spec for batch in batches if batch.spec.rows)
 
     def needs(self) -> dict[str, frozenset[str]]:
-        """The capabilities that each strategy, by label, needs of an engine."""
+        """By label, the capabilities that each strategy needs of an engine."""
         return {
             spec.label: Strategy(spec.label, self.rules_of(spec)).needs()
             | self._writing(spec)
@@ -166,7 +164,6 @@ class Scenario:
         }
 
     def _delaying(self, rules: Iterable[Rule]) -> Iterator[str]:
-        """The capabilities that rules need whose plans are committed later."""
         for rule in rules:
             if rule.delay_or(self.compaction_delay_ms) > 0:
                 yield Capability.DELAYED_COMMIT
@@ -174,7 +171,6 @@ class Scenario:
                 yield Capability.CONCURRENT
 
     def maintenance_needs(self) -> frozenset[str]:
-        """The capabilities that the scenario's maintenance needs of an engine."""
         return Strategy("maintenance", self.maintenance).needs()
 
     def _writing(self, spec: StrategySpec) -> frozenset[str]:

@@ -32,8 +32,6 @@ from strategies.triggers import Trigger
 from workloads.commit import FILES_MAX, Workload
 
 WARM_UP_ROUNDS = 4  # times level off after three or four: docs/decisions/measuring-queries.md
-
-
 REPETITIONS_MAX = 1_000  # a report reads all runs at once
 
 
@@ -55,17 +53,15 @@ class RuleKeys(Keys):
 
     @property
     def rule(self) -> Rule:
-        """The rule as strategies evaluate it."""
         return Rule(self.trigger, self.planner)
 
 
 class StrategyRuleKeys(RuleKeys):
     """An entry of a strategy's `rules`.
 
-    `delay` takes the place of the scenario's compaction_delay. While the plan of a `concurrent` rule is
-    executed, the stream goes on. With `inline` each commit evaluates the rule and waits until its plan is
-    done, or, with a delay, scheduled. `executor` is what
-    executes its plans, by default Spark.
+    `delay` replaces the scenario's compaction_delay. The stream goes on while the plan of a `concurrent` rule
+    is executed. With `inline` each commit evaluates the rule and waits until its plan is done, or, with a
+    delay, scheduled. `executor` executes its plans, by default Spark.
     """
 
     delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])
@@ -75,14 +71,13 @@ class StrategyRuleKeys(RuleKeys):
 
     @property
     def rule(self) -> Rule:
-        """The rule as strategies evaluate it."""
         return Rule(self.trigger, self.planner, self.delay_ms, self.inline, self.concurrent, self.executor)
 
 
 class WriterKeys(Keys):
     """A strategy's `writer`; `upsert_mode` is one of its format's ways to update and delete rows.
 
-    A writer with `commit_every` keeps the rows of several commit intervals and commits them together.
+    With `commit_every` it keeps the rows of several commit intervals back and commits them together.
     """
 
     files_per_commit: int | None = Field(default=None, ge=1, le=FILES_MAX)
@@ -108,13 +103,12 @@ class StrategyKeys(Keys):
 
 
 class VariantKeys(Keys):
-    """[[variants]]: the scenario once more, with some of its keys set to something else.
+    """[[variants]]: the scenario with some of its keys changed.
 
-    `set` holds keys and their values as the file does (`table = { format_version = 3 }` or, the same,
-    `"table.format_version" = 3`), or with an entry of a list as `--set` takes it
-    (`"strategies[amoro].properties" = { ... }`); tables are merged into the scenario's. `versions` is the
-    name of a line of `bench.engines.runtime.LINES`. Every strategy runs in every variant, and in the scenario
-    as it is.
+    `set` holds keys and values as in the file (`table = { format_version = 3 }` or
+    `"table.format_version" = 3`) or as `--set` takes them (`"strategies[amoro].properties" = { ... }`);
+    tables are merged into those of the scenario. `versions` is the name of a line of
+    `bench.engines.runtime.LINES`. Every strategy runs in every variant, and in the scenario without changes.
     """
 
     label: Annotated[
@@ -133,7 +127,7 @@ class Share(Keys):
 
 
 class Resources(Keys):
-    """[resources]: honoured by simulations; a single local process gives all three the same."""
+    """[resources]: honoured by simulations; in a real run, one Spark application does everything."""
 
     writer: Share = Share()
     compactor: Share = Share()
@@ -144,7 +138,7 @@ Price = Annotated[float | None, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
 class Prices(Keys):
-    """[prices]: what the platform charges; a part of the money that has no price is left out of the sum."""
+    """[prices]: what the platform charges; the money leaves out what has no price."""
 
     core_hour: Price = None
     gb_hour: Price = None
@@ -187,7 +181,6 @@ class Spark(Keys):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """Spark's own settings, by name."""
         return self.__pydantic_extra__
 
 
@@ -232,18 +225,14 @@ class ScenarioKeys(Keys):
 
     @property
     def workload_name(self) -> str:
-        """The type of the workload, as the file names it."""
         return name_of(type(self.workload))
 
 
 def parse(document: Mapping[str, Any], folder: Path) -> ScenarioKeys:
-    """The keys of a file's document, plug-ins built; their paths are relative to `folder`.
-
-    Raises OptionError for the first error.
-    """
+    """A document's keys, with plug-ins built; their paths are relative to `folder`. Raises OptionError."""
     table = document.get("table")
     model = ScenarioKeys
-    if isinstance(table, Mapping):  # the format determines which keys it may have, and is checked first
+    if isinstance(table, Mapping):  # the format is checked first, as it determines the other keys
         model = _of_format(FORMATS[_format_of(table)].table.keys)
     return validated(model, document, {"folder": folder})
 
@@ -251,9 +240,11 @@ def parse(document: Mapping[str, Any], folder: Path) -> ScenarioKeys:
 def _format_of(table: Mapping[str, Any]) -> str:
     path, name = ("table", "format"), table.get("format")
     if name is None:
-        raise OptionError(path, f"is missing, e.g. format = {value_text(next(iter(FORMATS)))}")
+        problem = f"is missing, e.g. format = {value_text(next(iter(FORMATS)))}"
+        raise OptionError(path, problem, code="missing")
     if not isinstance(name, str) or name not in FORMATS:
-        raise OptionError(path, f"unknown format; {known_text(str(name), FORMATS)}", name)
+        problem = f"unknown format; {known_text(str(name), FORMATS)}"
+        raise OptionError(path, problem, name, code="unknown-name")
     return name
 
 

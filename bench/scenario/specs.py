@@ -22,11 +22,11 @@ _BASELINE_RULE = Rule(AfterCommits(1), Never())
 
 @dataclass(frozen=True, slots=True)
 class StrategySpec:
-    """A strategy of the scenario, and what it overrides.
+    """A strategy of the scenario, and the writer and table properties that it overrides.
 
     `upsert_mode` is how its commits update and delete rows, None if the format's engines only append.
-    `switches` are (scenario milliseconds, label): from that time on, that strategy's rules apply. `summary`
-    describes the rules in words. `hash` identifies the definition, independent of the label.
+    `switches` are (scenario milliseconds, label): from that time on, the rules of that strategy apply.
+    `summary` is in words. `hash` identifies the definition, independent of the label.
     """
 
     label: str
@@ -40,15 +40,14 @@ class StrategySpec:
 
 
 def build_strategies(keys: ScenarioKeys) -> tuple[StrategySpec, ...]:
-    """The strategies in the order of the file."""
-    built = {
+    strategies = {
         strategy.label: Strategy(
             strategy.label, tuple(rule.rule for rule in strategy.rules) or (_BASELINE_RULE,)
         )
         for strategy in keys.strategies
     }
     default_mode = FORMATS[keys.table.format].writer.default_upsert_mode
-    return tuple(_spec(strategy, built, default_mode) for strategy in keys.strategies)
+    return tuple(_spec(strategy, strategies, default_mode) for strategy in keys.strategies)
 
 
 def strategy_table(spec: StrategySpec) -> dict[str, Any]:
@@ -63,20 +62,20 @@ def strategy_table(spec: StrategySpec) -> dict[str, Any]:
 
 
 def option_defaults(strategies: Iterable[StrategySpec]) -> dict[str, dict[str, str]]:
-    """By planner, the default of each option that it knows, in words."""
+    """By planner, the defaults of its known options, in words."""
     planners = [type(rule.planner) for spec in strategies for rule in spec.strategy.rules]
     known = {name_of(planner): known_options_of(planner) for planner in planners}
     return {name: dict(options) for name, options in known.items() if options}
 
 
 def content_hash(content: object) -> str:
-    """A hash of `content`, 16 hexadecimal digits long."""
+    """16 hexadecimal digits of SHA-256 over `content` as JSON."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str | None) -> StrategySpec:
-    strategy = built[keys.label]
+def _spec(keys: StrategyKeys, strategies: Mapping[str, Strategy], default_mode: str | None) -> StrategySpec:
+    strategy = strategies[keys.label]
     writer = keys.writer
     if writer.upsert_mode == default_mode:  # naming the default changes nothing
         writer = writer.model_copy(update={"upsert_mode": None})
@@ -85,7 +84,7 @@ def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str |
         "rules": rule_tables(strategy.rules),
         **{"files_per_commit": None, **_overrides(writer)},
         "properties": keys.properties,
-        "switch": [(at_ms, rule_tables(built[label].rules)) for at_ms, label in switches],
+        "switch": [(at_ms, rule_tables(strategies[label].rules)) for at_ms, label in switches],
     }
     return StrategySpec(
         label=keys.label,
@@ -100,12 +99,10 @@ def _spec(keys: StrategyKeys, built: Mapping[str, Strategy], default_mode: str |
 
 
 def _overrides(writer: WriterKeys) -> dict[str, Any]:
-    """The keys that differ from the defaults."""
     return writer.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
-    """The rules in the form of a file."""
     return [
         {
             "trigger": to_table(rule.trigger),
@@ -120,7 +117,7 @@ def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
 
 
 def rule_text(rule: Rule) -> str:
-    """A rule in a few words: when, what, and how where that is not as the scenario says."""
+    """A rule in a few words: trigger, planner, and how its plans are executed if that is not the default."""
     return f"{in_words(rule.trigger)}: {in_words(rule.planner)}{_manner(rule)}"
 
 

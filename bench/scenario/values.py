@@ -1,4 +1,4 @@
-"""Errors in the keys of a scenario, each with the path to its key."""
+"""Errors in the keys of a scenario, and the notation of their paths."""
 
 import json
 from collections.abc import Mapping
@@ -22,33 +22,42 @@ _WORDS = {  # pydantic words these in terms of Python
 
 
 class OptionError(ScenarioError):
-    """An error in one key of a scenario; `keys` leads to it from the top of the file."""
+    """An error in one key of a scenario; `keys` is the path from the top of the file to it."""
 
     def __init__(self, keys: KeyPath, problem: str, value: object = _NO_VALUE, *, code: str = "") -> None:
-        # Hidden first: `value_text` cuts long values, and a cut secret would no longer be recognised.
+        # Hidden before `value_text` cuts long values: a cut secret would not be recognised.
         shown = hidden({path_text(keys): value}).popitem()[1]
-        place = path_text(keys) if value is _NO_VALUE else f"{path_text(keys)} = {value_text(shown)}"
-        super().__init__(problem, code=code, path=place)
+        value_shown = "" if value is _NO_VALUE else f" = {value_text(shown)}"
+        super().__init__(problem, code=code, path=path_text(keys) + value_shown)
         self.path = path_text(keys)
         self.keys = keys
 
 
 def validated(model: type[_M], table: Mapping[str, Any], context: Mapping[str, Any]) -> _M:
-    """A table of a file as a model. Raises OptionError for the first error."""
+    """Raises OptionError for the first error."""
     try:
         return model.model_validate(table, context=dict(context))
     except ValidationError as error:
         raise option_error(error, table) from error.__cause__
 
 
-def option_error(error: ValidationError, table: object, path: KeyPath = ()) -> OptionError:
-    """The first problem of a table that was refused, which is at `path`."""
+def option_error(error: ValidationError, table: object) -> OptionError:
+    """The first error of a table."""
     detail = error.errors(include_url=False)[0]
     place, kind = detail["loc"], detail["type"]
     message = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     has_value = detail.get("ctx", {}).get("has_value", True)
     value = _value_at(table, place, detail["input"]) if has_value else _NO_VALUE
-    return OptionError((*path, *place), _WORDS.get(kind, message), value, code=kind.replace("_", "-"))
+    return OptionError(place, _WORDS.get(kind, message), value, code=_code(kind))
+
+
+def _code(kind: str) -> str:
+    """pydantic has a kind of error for each type and comparison; the kinds of `error_at` are codes."""
+    if kind.endswith("_type"):
+        return "wrong-type"
+    if kind.startswith(("greater_than", "less_than")):
+        return "out-of-range"
+    return "invalid" if kind in ("value_error", "literal_error") else kind.replace("_", "-")
 
 
 def _value_at(table: Any, place: KeyPath, parsed: object) -> object:
@@ -62,7 +71,7 @@ def _value_at(table: Any, place: KeyPath, parsed: object) -> object:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether it can be written; what a shell gives us may have bytes of another encoding."""
+    """Whether it can be encoded; arguments and variables of a shell may hold bytes of another encoding."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""Variants: a scenario once more, with some of its keys changed, to be compared with it in pairs of runs.
+"""Variants: a scenario with some keys changed, compared with the original in pairs of runs.
 
-All variants replay one stream and answer the same queries. A strategy runs in a variant under a label of its
-own, `never @ cache-on`, so that everything that tells strategies apart tells variants apart too.
+All variants replay one stream and answer the same queries. In a variant, a strategy runs under another label,
+`never @ cache-on`, so that results and reports distinguish variants as they distinguish strategies.
 """
 
 import copy
@@ -21,7 +21,7 @@ from bench.scenario.specs import StrategySpec
 from bench.scenario.values import KeyPath, OptionError, path_text
 from bench.secrets import hidden
 
-BASE = "base"  # what `--only variant=...` calls the scenario as it is
+BASE = "base"  # in `--only variant=...`, the scenario without changes
 
 _OF_STREAM = "determines the stream, which all variants share: make it a scenario of its own"
 _OF_MEASURING = "determines what is measured, which all variants share: make it a scenario of its own"
@@ -31,8 +31,6 @@ _SHARED: Mapping[str, str] = {
     **dict.fromkeys(("probes", "probe_every", "side_probe_every", "probe_phase", "prices"), _OF_MEASURING),
     **dict.fromkeys(("description", "repetitions", "variants"), _OF_FILE),
 }
-
-
 _TABLE_OF_EVERY_FORMAT = {field.alias or name for name, field in TableKeys.model_fields.items()} - {
     "properties"
 }
@@ -40,7 +38,7 @@ _TABLE_OF_EVERY_FORMAT = {field.alias or name for name, field in TableKeys.model
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What makes a variant: the keys that it sets, in the notation of `--set`, secrets hidden.
+    """`changes` are the keys that it sets, in the notation of `--set`, secrets hidden.
 
     `versions` is the name of a line of `runtime.LINES`; None for the default one.
     """
@@ -50,17 +48,16 @@ class Variant:
     versions: str | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
-        """The variant as manifests hold it."""
+        """As in a manifest."""
         return {"label": self.label, "set": dict(self.changes), "versions": self.versions}
 
     def __str__(self) -> str:
-        """What it changes, in words."""
         changes = {**self.changes, **({"versions": self.versions} if self.versions else {})}
         return ", ".join(f"{key} = {value_text(value)}" for key, value in changes.items())
 
 
 def spec_in(spec: StrategySpec, variant: str) -> StrategySpec:
-    """A strategy as it runs in a variant; so are those that it switches to."""
+    """The strategy with its label in a variant, and with the labels there of those it switches to."""
     label = label_in(spec.label, variant)
     return replace(
         spec,
@@ -71,37 +68,38 @@ def spec_in(spec: StrategySpec, variant: str) -> StrategySpec:
 
 
 def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -> None:
-    """Refuse labels that are taken, and a variant that changes nothing. Raises OptionError."""
+    """Raises OptionError for a label that is taken, and for a variant that changes nothing."""
     labels = [variant.label for variant in variants]
     for index, (label, variant) in enumerate(zip(labels, variants, strict=True)):
         path: KeyPath = ("variants", index)
         if label == BASE:
-            raise OptionError((*path, "label"), "means the scenario as it is: choose another", label)
+            problem = "is reserved for the scenario without changes: choose another label"
+            raise OptionError((*path, "label"), problem, label, code="taken")
         if label in labels[:index]:
             problem = f"is also the label of variants[{labels.index(label)}]: rename one"
-            raise OptionError((*path, "label"), problem, label)
+            raise OptionError((*path, "label"), problem, label, code="taken")
         for name in strategies:
             if label_in(name, label) in strategies:
-                problem = f"makes {label_in(name, label)!r} of {name!r}, which is a strategy: rename one"
-                raise OptionError((*path, "label"), problem, label)
+                problem = f"makes {name!r} {label_in(name, label)!r}, which is another strategy: rename one"
+                raise OptionError((*path, "label"), problem, label, code="taken")
         if not variant.changes and variant.versions is None:
-            raise OptionError(path, "changes nothing: give it `set` or `versions`", label)
+            raise OptionError(path, "changes nothing: add `set` or `versions`", label, code="no-change")
 
 
 def check_versions(variant: Variant, table_format: str, path: KeyPath) -> None:
-    """Refuse a line of versions that is unknown, or of another format. Raises OptionError."""
+    """Raises OptionError for a line of versions that is unknown or of another format."""
     lines = [line.name for line in runtime.LINES if line.format == table_format]
     if variant.versions not in (None, *lines):
-        problem = f"no such line of versions for tables of format {table_format!r}; "
         remedy = known_text(str(variant.versions), lines) if lines else "leave it out"
-        raise OptionError((*path, "versions"), problem + remedy, variant.versions)
+        problem = f"no such line of versions for tables of format {table_format!r}; {remedy}"
+        raise OptionError((*path, "versions"), problem, variant.versions, code="unknown-name")
 
 
 def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tuple[dict[str, Any], Variant]:
-    """A file's document with the keys of one of its variants set, and the variant itself.
+    """A file's document with the keys of one of its variants, which is at `path`, and the variant itself.
 
-    A variant of another format starts without the keys that only the scenario's format has. `path` leads to
-    the variant. Raises OptionError on a key that does not exist or that all variants share.
+    A variant of another format starts without the keys that only the scenario's format has. Raises
+    OptionError for a key that does not exist or that all variants share.
     """
     merged, changes = _with_changes(document, keys, path)
     if _format_of(merged) != _format_of(document):
@@ -110,10 +108,9 @@ def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tu
 
 
 def _of_every_format(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A file's document with the keys that mean the same in every format.
+    """A file's document without the keys of one format: catalog, properties, upsert modes, some of [table].
 
-    Left out are the catalog, properties, the keys of [table] that only its format has, and the upsert modes
-    of writers. Rules stay, though most are for one format: a strategy must not turn into another silently.
+    Rules stay, although most are for one format: a strategy must not silently turn into another.
     """
     general = {key: value for key, value in document.items() if key != "catalog"}
     table = {key: value for key, value in document["table"].items() if key in _TABLE_OF_EVERY_FORMAT}
@@ -130,14 +127,14 @@ def _strategy_of_every_format(strategy: Mapping[str, Any]) -> dict[str, Any]:
 def _with_changes(
     document: Mapping[str, Any], keys: VariantKeys, path: KeyPath
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A copy of the document with the variant's keys set, and each key that was set with its value."""
+    """A copy of the document with the variant's keys set, and their values by key."""
     copied = {key: copy.deepcopy(value) for key, value in document.items() if key != "variants"}
     changes: dict[str, Any] = {}
     for key, value in keys.changes.items():
         try:
             merged = scenario_file.merge(copied, key, value)
         except ScenarioError as error:
-            raise OptionError((*path, "set"), str(error)) from None
+            raise OptionError((*path, "set"), str(error), code=error.code) from None
         for changed_path, item in merged:
             _check_own(changed_path, path)
             changes[path_text(changed_path)] = item
@@ -145,16 +142,17 @@ def _with_changes(
 
 
 def _format_of(document: Mapping[str, Any]) -> object:
-    """The format of a document's tables; None if [table] is not a table, which the schema refuses."""
+    """None if [table] is not a table, which the schema refuses."""
     table = document["table"]
     return table["format"] if isinstance(table, Mapping) else None
 
 
 def _check_own(changed_path: KeyPath, path: KeyPath) -> None:
-    """Refuse a key that no variant may change."""
+    """Raises OptionError for a key that no variant may change."""
     first, last = changed_path[0], changed_path[-1]
     problem = _SHARED.get(str(first))
     if first == "strategies" and (len(changed_path) < 3 or last == "label"):
         problem = "names the strategies, which run in every variant: change keys of one of them instead"
     if problem is not None:
-        raise OptionError((*path, "set"), f"{path_text(changed_path)} {problem}")
+        problem = f"{path_text(changed_path)} {problem}"
+        raise OptionError((*path, "set"), problem, code="shared-by-variants")

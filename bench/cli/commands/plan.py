@@ -26,7 +26,7 @@ from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
-from bench.scenario.environment import filled_in
+from bench.scenario.file import filled_in
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError

@@ -16,10 +16,10 @@ from bench.runs.preflight.places import check_places
 from bench.runs.preflight.space import check_space
 from bench.runs.suite.cases import PlannedRun
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
+from bench.scenario.checks import check_real_resources
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
-from bench.scenario.table_checks import check_real_resources
 from bench.scenario.values import path_text
 from bench.scenario.variants import BASE, Variant
 from bench.text import human_bytes

@@ -89,7 +89,7 @@ def test_validate_checks_each_variant_for_the_mode(capsys, tmp_path):
     assert main(["validate", file, "--simulate"]) == 0
     capsys.readouterr()
     assert main(["validate", file]) == 2
-    assert "resources.writer.cores = 8 " in capsys.readouterr().err
+    assert "resources.writer.cores = 8: " in capsys.readouterr().err
     line = write(
         tmp_path, SOUND + f'[[variants]]\nlabel = "old"\nversions = "{LINES[-1].name}"\n', "line.toml"
     )
@@ -126,12 +126,12 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
     assert "quickstart: ok" in captured.out
     first, second = captured.err.splitlines()
     assert first.startswith(f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: ')
-    assert second.startswith('"nope" ')
+    assert second.startswith('"nope": ')
 
 
 def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):
     assert main(["validate", "quickstart", "--set", "resources.writer.cores=8"]) == 2
-    assert "resources.writer.cores = 8 " in capsys.readouterr().err
+    assert "resources.writer.cores = 8: " in capsys.readouterr().err
 
 
 def test_validate_for_simulation_honours_resources_and_counts_one_repetition(capsys):
@@ -153,7 +153,7 @@ def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):
 )
 def test_validate_prints_overrides_as_they_were_given(capsys, setting):
     assert main(["validate", "quickstart", "--set", setting]) == 2
-    assert f"--set {setting}" in capsys.readouterr().err
+    assert setting in capsys.readouterr().err
 
 
 def test_the_summary_counts_an_initial_load_as_a_commit(tmp_path):

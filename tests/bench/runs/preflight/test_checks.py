@@ -197,7 +197,7 @@ def test_updates_an_engine_cannot_write_are_refused(machine, tmp_path, monkeypat
 
 
 def test_shares_a_local_process_cannot_honour_are_refused(machine, tmp_path):
-    with pytest.raises(ScenarioError, match=r"compactor.cores = 1 cannot be honoured"):
+    with refused("resources-not-honoured", "resources.compactor.cores"):
         check(tmp_path, resources={"compactor": {"cores": 1}})
 
 
