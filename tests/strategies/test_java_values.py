@@ -22,15 +22,10 @@ from strategies.java_values import (
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("7", 7),
-        ("+5", 5),
-        ("-0", 0),
-        ("007", 7),
-        ("2147483647", MAX_INT),
-        ("-2147483648", -(2**31)),
+        ("7", 7), ("+5", 5), ("-0", 0), ("007", 7), ("2147483647", MAX_INT), ("-2147483648", -(2**31)),
         ("\uff11\u0662", 12),  # a fullwidth and an Arabic digit
     ],
-)
+)  # fmt: skip
 def test_whole_numbers_are_a_sign_and_digits(text, expected):
     assert parse_int(text) == parse_long(text) == expected
 
@@ -55,20 +50,11 @@ def test_whole_numbers_have_a_range():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("0.3", 0.3),
-        (".5", 0.5),
-        ("1.", 1.0),
-        (" 0.3f\t", 0.3),
-        ("1.e5D", 1e5),
-        ("0x1p-2", 0.25),
-        ("-0x.8P1f", -1.0),
-        ("-Infinity", -math.inf),
-        ("1e400", math.inf),
-        ("1e-400", 0.0),
-        ("0x1p9999999999", math.inf),
-        ("-0x1p9999999999", -math.inf),
+        ("0.3", 0.3), (".5", 0.5), ("1.", 1.0), (" 0.3f\t", 0.3), ("1.e5D", 1e5), ("0x1p-2", 0.25),
+        ("-0x.8P1f", -1.0), ("-Infinity", -math.inf), ("1e400", math.inf), ("1e-400", 0.0),
+        ("0x1p9999999999", math.inf), ("-0x1p9999999999", -math.inf),
     ],
-)
+)  # fmt: skip
 def test_doubles_may_have_a_suffix_an_exponent_and_blanks_around(text, expected):
     assert parse_double(text) == expected
 

@@ -179,5 +179,5 @@ def test_position_deletes_are_not_small_files_and_equality_deletes_are():
 def test_deletion_vectors_are_out_of_amoros_domain():
     # 2.7: its reader throws for Puffin files.
     vector = IcebergDeleteFile("d", 1, 1, referenced_data_file="f", kind=DeleteKind.DELETION_VECTOR)
-    with pytest.raises(ValueError, match="d is a deletion vector, which Amoro cannot read"):
+    with pytest.raises(ValueError, match="deletion vector"):
         amoro_index(table(vector))

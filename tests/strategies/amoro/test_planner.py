@@ -61,7 +61,7 @@ def test_the_list_of_strategies_tells_each_option_with_its_default():
     ("name", "least"), [("threads", 1), ("max_input_per_thread_bytes", 1), ("max_pending_partitions", 0)]
 )
 def test_a_planner_without_resources_is_refused(name, least):
-    with pytest.raises(ValueError, match=f"{name}={least - 1} must be >= {least}"):
+    with pytest.raises(ValueError, match=name):
         Amoro(**{name: least - 1})
 
 
@@ -127,9 +127,9 @@ def test_no_other_plan_sorts():
 
 
 def test_columns_to_sort_by_are_named_once_and_for_full_plans_that_there_are():
-    with pytest.raises(ValueError, match="names a column twice"):
+    with pytest.raises(ValueError, match="full_sort_columns"):
         replace(amoro(full__trigger__interval="1h"), full_sort_columns=("user_id", "user_id"))
-    with pytest.raises(ValueError, match=r"give option self-optimizing\.full\.trigger\.interval, or leave"):
+    with pytest.raises(ValueError, match=r"full_sort_columns.*full\.trigger\.interval"):
         replace(amoro(), full_sort_columns=("user_id",))
 
 

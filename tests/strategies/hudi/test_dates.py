@@ -33,7 +33,7 @@ def test_dates_are_read_as_leniently_as_java_reads_them(partition, same):
 
 @pytest.mark.parametrize("partition", ["", "2017-01-01", "dt=2017-01-01", "us/2017/01/01", "2017/01"])
 def test_a_path_without_a_date_is_refused(partition):
-    with pytest.raises(ValueError, match="has no date that Hudi's day-based strategies can read"):
+    with pytest.raises(ValueError, match="has no date"):
         day_of(partition)
 
 

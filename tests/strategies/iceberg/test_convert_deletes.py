@@ -102,7 +102,7 @@ def test_nothing_is_planned_while_a_plan_is_pending():
 
 
 def test_fewer_than_one_delete_file_is_refused():
-    with pytest.raises(ValueError, match=r"min_delete_files=0 must be >= 1"):
+    with pytest.raises(ValueError, match="min_delete_files"):
         ConvertDeletes(0)
 
 

