@@ -95,7 +95,7 @@ def cost_bytes(partition: Partition, settings: Settings) -> int:
         partition.counted.files_count + partition.position.files_count + partition.equality.files_count
     )
     return (
-        2 * sum(partition.sums[each].size_bytes for each in rewritten)
+        2 * sum(partition.sums[file_class].size_bytes for file_class in rewritten)
         + positions.size_bytes // 10
         + partition.position.size_bytes
         + partition.equality.size_bytes

@@ -67,8 +67,8 @@ class ScannedFile:
 class Partition:
     """A partition as Amoro evaluates it: its files and their sums by class, and the sums of its deletes.
 
-    Each delete file counts once; those that apply to clean files only do not count. `name` is the
-    `partition_path`, which several partitions of the table may share (null and "null", for one). `texts` are
+    Each delete file counts once, and not at all if it applies to clean files only. `name` is the
+    `partition_path`, which several partitions of the table may share, such as null and "null". `texts` are
     the partitions of its files, and `scanned_first` is the one that Amoro keeps for all of them.
     """
 
@@ -85,13 +85,13 @@ class Partition:
 
     @property
     def small_count(self) -> int:
-        """The count of the minor trigger: fragments and equality delete files, but no position deletes."""
+        """The minor trigger counts fragments and equality delete files, but no position deletes."""
         return self.count(FileClass.FRAGMENT) + self.equality.files_count
 
     @property
     def counted(self) -> FileSums:
-        """The sums of all data files except the clean ones."""
-        return sum((self.sums[each] for each in FileClass if each is not FileClass.CLEAN), FileSums())
+        sums = (summed for file_class, summed in self.sums.items() if file_class is not FileClass.CLEAN)
+        return sum(sums, FileSums())
 
 
 def evaluate(
@@ -103,8 +103,7 @@ def evaluate(
 ) -> tuple[Partition, ...]:
     """The partitions of the files, in the order of Amoro's hash map.
 
-    `known` are results of an evaluation of the same state; a partition among them with the same files is
-    not evaluated again.
+    `known` partitions of the same state are used again if they have the same files.
     """
     by_name = {partition.name: partition for partition in known}
     paths = {text: partition_path(text) for text in {file.partition for file in files}}
@@ -163,7 +162,7 @@ def amoro_index(state: IcebergState) -> DeleteIndex:
 
 
 def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileClass:
-    """The class of one data file (`addFile`)."""
+    """Source: `addFile`."""
     size_bytes = scanned.file.size_bytes
     if size_bytes <= settings.fragment_bytes:
         return FileClass.FRAGMENT
@@ -182,7 +181,7 @@ def class_of(scanned: ScannedFile, settings: Settings, full_due: bool) -> FileCl
 def _partition(
     name: str, files: Sequence[IcebergDataFile], index: DeleteIndex, settings: Settings, full_due: bool
 ) -> Partition:
-    by_class: dict[FileClass, list[ScannedFile]] = {each: [] for each in FileClass}
+    by_class: dict[FileClass, list[ScannedFile]] = {file_class: [] for file_class in FileClass}
     deletes = DeleteSet(index)
     for file in files:
         scanned = _scanned(file, index)
@@ -219,10 +218,7 @@ def _scanned(file: IcebergDataFile, index: DeleteIndex) -> ScannedFile:
 
 
 def is_amoros_own(delete_path: str, data_path: str) -> bool:
-    """Whether Amoro wrote the delete file for this data file: those of a.parquet are named a-delete-*.
-
-    Source: `TableFileUtil.isOptimizingPosDeleteFile`.
-    """
+    """Amoro names the delete files of a.parquet a-delete-* (`TableFileUtil.isOptimizingPosDeleteFile`)."""
     return _file_name(delete_path).startswith(f"{_without_extension(_file_name(data_path))}-delete")
 
 

@@ -29,20 +29,17 @@ class Health:
 
 
 def health(partitions: Sequence[Partition], settings: Settings) -> Health:
-    """The scores of the table in its current state, each the mean over the partitions, rounded up.
-
-    Without a partition every score is at its maximum.
-    """
+    """The mean scores of the partitions, rounded up; without a partition every score is at its maximum."""
     scores = [partition_health(partition, settings) for partition in partitions]
     return Health(
-        _mean([each.small_files for each in scores], _SMALL),
-        _mean([each.equality_deletes for each in scores], _EQUALITY),
-        _mean([each.position_deletes for each in scores], _POSITION),
+        _mean([score.small_files for score in scores], _SMALL),
+        _mean([score.equality_deletes for score in scores], _EQUALITY),
+        _mean([score.position_deletes for score in scores], _POSITION),
     )
 
 
 def partition_health(partition: Partition, settings: Settings) -> Health:
-    """The scores of one partition. Since upstream's ddd4ec46 (#3807) the mean file size is not truncated."""
+    """Since upstream's ddd4ec46 (#3807) the mean file size is not truncated."""
     data, ratio = partition.counted, settings.duplicate_ratio
     weight = _weight(partition, settings)
     mean_bytes = data.size_bytes / data.files_count if data.files_count else 0.0

@@ -17,18 +17,17 @@ from dataclasses import dataclass, replace
 from strategies.amoro.clocks import OptimizingType
 from strategies.state import TableState
 
-_KINDS = frozenset(each.value for each in OptimizingType)
+_KINDS = frozenset(kind.value for kind in OptimizingType)
 _SUCCESSFUL = ("ok", "noop")  # a process without anything to commit succeeds too
 
 
 @dataclass(frozen=True, slots=True)
 class AmoroNote:
-    """A table between two evaluations; as it stands, that of a table Amoro has not seen before.
+    """A table between two evaluations; the defaults are those of a table that Amoro has not seen before.
 
-    `judged_version` is the version after which nothing is evaluated (`lastOptimizedSnapshotId`), and
-    `planned_version` the one that a process of unknown outcome was planned on. `planned_at_ms` is when a plan
-    was last tried, with or without tasks (`lastPlanTime`). `pending_partitions` are those that a pending
-    table was found to need, None where they are not kept.
+    `judged_version` is not evaluated again (`lastOptimizedSnapshotId`), and a process of unknown outcome was
+    planned on `planned_version`. `planned_at_ms` is when a plan was last tried, with or without tasks
+    (`lastPlanTime`). `pending_partitions` limits the plan of a pending table; None: no limit.
     """
 
     judged_version: str | None = None
@@ -38,28 +37,24 @@ class AmoroNote:
     planned_version: str | None = None
 
     def has_judged(self, version: str | None) -> bool:
-        """Whether a version has been judged; one that is not known (None) never has."""
         return version is not None and version == self.judged_version
 
     def pending(self, partitions: tuple[str, ...] | None) -> "AmoroNote":
-        """After an evaluation that found partitions to optimize."""
         return replace(self, is_pending=True, pending_partitions=partitions)
 
     def judged(self, version: str | None) -> "AmoroNote":
-        """After an evaluation that found none."""
+        """After an evaluation that found nothing to optimize."""
         return replace(self, judged_version=version)
 
     def planned(self, version: str | None, at_ms: int) -> "AmoroNote":
-        """After a plan with tasks."""
         return AmoroNote(self.judged_version, planned_at_ms=at_ms, planned_version=version)
 
     def planned_nothing(self, version: str | None, at_ms: int) -> "AmoroNote":
-        """After a plan without any."""
         return AmoroNote(version, planned_at_ms=at_ms)
 
 
 def recall(state: TableState) -> AmoroNote:
-    """The note of a state, with the outcome of the process that was planned last, if there is one by now."""
+    """The note of a state, updated by the outcome of the process that was planned last."""
     note = state.note if isinstance(state.note, AmoroNote) else AmoroNote()
     if note.planned_version is None:
         return note

@@ -90,13 +90,13 @@ class Settings:
         )
 
 
-def read_settings(given: Mapping[str, OptionValue]) -> Settings:
+def read_settings(options: Mapping[str, OptionValue]) -> Settings:
     """Parse Amoro's options. Raises ValueError if one is unknown, has no effect here or is out of range."""
     for name, reason in REFUSED_OPTIONS.items():
-        if name in given:
-            raise ValueError(f"option {name} = {given[name]!r} is not supported: {reason}; leave it out")
-    check_known(given, KNOWN_OPTIONS)
-    values: dict[str, Any] = {_OPTIONS[name].field: _read(name, value) for name, value in given.items()}
+        if name in options:
+            raise ValueError(f"option {name} = {options[name]!r} is not supported: {reason}; leave it out")
+    check_known(options, KNOWN_OPTIONS)
+    values: dict[str, Any] = {_OPTIONS[name].field: _read(name, value) for name, value in options.items()}
     return Settings(**values)
 
 

@@ -145,34 +145,34 @@ def read_filter(text: str) -> PartitionFilter | None:
     row: tuple[Condition, ...] = ()
     position, join = 0, "AND"
     while join:
-        found = _CONDITION.match(text, position)
-        if found is None:
+        match = _CONDITION.match(text, position)
+        if match is None:
             raise ValueError(
                 "must be comparisons of a column with a string in single quotes or a whole number >= 0, IN, "
                 "BETWEEN or IS NULL, joined by AND and OR without parentheses; cannot read "
                 f"{text[position:].strip()!r}"
             )
-        row = (*row, _condition(found))
-        position, join = found.end(), found["join"].upper()
+        row = (*row, _condition(match))
+        position, join = match.end(), match["join"].upper()
         if join != "AND":
             rows.append(row)
             row = ()
     return PartitionFilter(text, tuple(rows))
 
 
-def _condition(found: re.Match[str]) -> Condition:
-    column = (found["column"] or found["last"]).rpartition(".")[2]
-    symbol = found["operator"] or found["reversed"]
-    negations = (found["not_first"], found["not_null"], found["not_last"], symbol in _NOT_EQUAL)
+def _condition(match: re.Match[str]) -> Condition:
+    column = (match["column"] or match["last"]).rpartition(".")[2]
+    symbol = match["operator"] or match["reversed"]
+    negations = (match["not_first"], match["not_null"], match["not_last"], symbol in _NOT_EQUAL)
     is_negated = sum(map(bool, negations)) % 2 == 1
-    if found["null"]:
+    if match["null"]:
         return Condition(column, (), (), is_negated)
-    if found["low"]:
-        return Condition(column, (ge, le), (_literal(found["low"]), _literal(found["high"])), is_negated)
-    listed = found["left"] or found["right"] or found["listed"]
+    if match["low"]:
+        return Condition(column, (ge, le), (_literal(match["low"]), _literal(match["high"])), is_negated)
+    listed = match["left"] or match["right"] or match["listed"]
     literals = tuple(_literal(literal[0]) for literal in _EACH_LITERAL.finditer(listed))
     operator = _OPERATORS[symbol] if symbol else eq
-    operator = _REVERSED[operator] if found["reversed"] else operator
+    operator = _REVERSED[operator] if match["reversed"] else operator
     return Condition(column, (operator,) * len(literals), literals, is_negated)
 
 

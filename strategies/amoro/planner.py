@@ -1,27 +1,25 @@
 """Apache Amoro's self-optimizing of native Iceberg tables, as a planner.
 
 Rules and constants are those of upstream master at 96a4d78 (2026-08-22, after 0.9.0-rc4), by the reference
-page's sections 1.1, 2.1 to 2.7 and 3.1; the modules of this folder hold a step each. What differs:
+page's sections 1.1, 2.1 to 2.7 and 3.1; the modules of this folder hold a step each. Differences:
 
-- Where Amoro's order is accidental, over object identities or over a scan of several manifests, ours is by
-  path. The order of partitions is that of its hash maps (`strategies.java_hash_map`).
+- Where Amoro's order is accidental, by object identity or by a scan of several manifests, ours is by path.
+  Partitions come in the order of Amoro's hash maps (`strategies.java_hash_map`).
 - An evaluation happens when the rule's trigger fires, in Amoro at each refresh, once a minute by default. The
-  plan follows at once or, where `min-plan-interval` is not over, at the first firing after its end; in Amoro
-  it follows at its end. What Amoro keeps in between is the planner's note (`strategies.amoro.note`).
+  plan follows at once, or at the first firing after the end of `min-plan-interval`; in Amoro it follows at
+  its end. What Amoro keeps in between is the planner's note (`strategies.amoro.note`).
 - A filter is evaluated on partition columns alone (`partition_filter`).
+- A full optimization may sort, which Amoro cannot (upstream #1360); this is off by default.
 
 Amoro's code means to plan only the partitions that the evaluation found, and at most
-refresh-tables.max-pending-partition-count of them. At 96a4d78 it does not: they are lost when the table's
-pending input is stored (`PendingInput.partitions` is `@JsonIgnore`, `DefaultTableRuntimeStore` keeps JSON;
-upstream #4122, open), so the plan has no filter and no limit. Up to 0.8.1 the filter works, but a pending
-table is evaluated again at each refresh, so that it is always that of the last one. The default here is what
-the code means, with Amoro's own limit of 100; `max_pending_partitions = 0` is what 96a4d78 does. Tables of
-fewer partitions, none of which falls due between an evaluation and its plan, are planned alike by both.
+refresh-tables.max-pending-partition-count of them. At 96a4d78 they are lost when the table's pending input is
+stored (`PendingInput.partitions` is `@JsonIgnore`, `DefaultTableRuntimeStore` keeps JSON; upstream #4122,
+open), so the plan has no filter and no limit. Up to 0.8.1 the filter works, but a pending table is evaluated
+again at each refresh, which replaces it. The default here is what the code means, with Amoro's own limit of
+100; `max_pending_partitions = 0` is what 96a4d78 does. Both plan alike a table of fewer partitions, none of
+which falls due between an evaluation and its plan.
 
-One thing is more, and off by default: a full optimization may sort, which Amoro cannot (upstream #1360).
-
-The plan may drop a delete file that another partition, or a partition left out, still needs: Amoro does
-(2.7). Whether that is safe is for the engine to check.
+Like Amoro's, the plan may drop a delete file that another partition still needs (2.7): the engine checks it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -96,7 +94,6 @@ class Amoro(Planner):
         )
 
     def decide(self, state: TableState) -> Answer:
-        """A plan, what Amoro's server would keep of the table until its next refresh, and what it reports."""
         table, settings = state_as(IcebergState, state), read_settings(self.options)
         evaluated = _all_evaluated(table, settings)
         plan, note = self._evaluation(table, settings, evaluated)
@@ -224,10 +221,9 @@ def _plan(chosen: tuple[PartitionPlan, ...], settings: Settings) -> Plan:
 
 
 def _describe(plan: PartitionPlan) -> str:
-    """A partition's type, what fired, and the figures it was decided by."""
     candidate = plan.candidate
     fired = ", ".join(f"{trigger} ({figures})" for trigger, figures in candidate.decision.fired)
-    counts = " ".join(f"{each}={candidate.partition.count(each)}" for each in FileClass)
+    counts = " ".join(f"{file_class}={candidate.partition.count(file_class)}" for file_class in FileClass)
     return (
         f"{candidate.partition.name or 'table'}: {candidate.decision.optimizing_type} by {fired}; {counts} "
         f"equality={candidate.partition.equality.files_count} "

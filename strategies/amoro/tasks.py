@@ -24,7 +24,7 @@ from strategies.plan import FileGroup
 
 @dataclass(frozen=True, slots=True)
 class PartitionCandidate:
-    """A partition that should be optimized, and the cost by which it is ranked."""
+    """A partition to optimize, and the cost by which it is ranked."""
 
     partition: Partition
     decision: PartitionDecision
@@ -33,7 +33,7 @@ class PartitionCandidate:
 
 @dataclass(frozen=True, slots=True)
 class PartitionPlan:
-    """A chosen partition, its tasks, and the delete files that nothing in the partition needs afterwards."""
+    """A chosen partition, its tasks, and the delete files that its files no longer need afterwards."""
 
     candidate: PartitionCandidate
     tasks: tuple[FileGroup, ...]
@@ -93,9 +93,9 @@ def split(
     bins = [*merged, *_packed((*_items(rewritten, True), *_items(converted, False)), task_bytes)]
     bins = [items for items in bins if _is_enough(items)]
     taken = DeleteSet(index, (item.scanned.file for items in bins for item in items))
-    kept = DeleteSet(index, (scanned.file for scanned in reserved))
+    needed = DeleteSet(index, (scanned.file for scanned in reserved))
     tasks = tuple(group for items in bins for group in _groups(items, sort_columns))
-    return PartitionPlan(candidate, tasks, taken.keys - kept.keys)
+    return PartitionPlan(candidate, tasks, taken.keys - needed.keys)
 
 
 def _merged(
@@ -111,7 +111,6 @@ def _items(files: Iterable[ScannedFile], is_rewritten: bool) -> list[_Item]:
 
 
 def _packed(items: Iterable[_Item], task_bytes: int) -> list[list[_Item]]:
-    """Bins filled first-fit by the bytes of data files; a file above the limit gets a bin of its own."""
     return first_fit(items, lambda item: item.scanned.file.size_bytes, task_bytes)
 
 

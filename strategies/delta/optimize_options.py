@@ -84,22 +84,22 @@ def optimize_texts(options: Mapping[str, OptionValue], known: Mapping[str, str])
     return texts
 
 
-def complete_texts(given: Mapping[str, str], target_bytes: int) -> dict[str, str]:
+def complete_texts(options: Mapping[str, str], target_bytes: int) -> dict[str, str]:
     """Delta's option texts with the defaults of those that decide which files are rewritten.
 
     `BATCH_SIZE` has no default. Raises ValueError on an unknown name.
     """
-    check_known(given, _READERS)
+    check_known(options, _READERS)
     sizes = dict.fromkeys((MIN_FILE_SIZE, MAX_FILE_SIZE), str(target_bytes))
-    return {**sizes, **_DEFAULTS, **given}
+    return {**sizes, **_DEFAULTS, **options}
 
 
-def optimize_options(given: Mapping[str, str], target_bytes: int) -> OptimizeOptions:
+def optimize_options(options: Mapping[str, str], target_bytes: int) -> OptimizeOptions:
     """Parse Delta's option texts, completed by `complete_texts`.
 
     Raises ValueError on an unknown name, and on a text that is no number or out of range.
     """
-    texts = complete_texts(given, target_bytes)
+    texts = complete_texts(options, target_bytes)
     values = {name: _READERS[name](texts) for name in texts}
     return OptimizeOptions(
         min_file_bytes=values[MIN_FILE_SIZE],

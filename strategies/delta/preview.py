@@ -24,11 +24,10 @@ _RULES: Mapping[str, _Rule] = {
 def preview_action(action: Action, state: TableState) -> Preview:
     """What `action` would do to the table in its current state.
 
-    Which of two files of equal size comes into which bin is not determined. A file of which every row is
-    deleted counts as written, although Delta writes no empty file.
-
-    Raises PreviewError if the effect does not follow from the state, and ValueError if the action is invalid:
-    an unknown command, or an option out of range. Raises PlanError if the state is of another format's table.
+    Which of two files of equal size goes into which bin is not determined. A file whose rows are all deleted
+    counts as written, although Delta writes no empty file. Raises PreviewError if the effect does not follow
+    from the state, ValueError if an option is unknown or out of range, and PlanError on the state of another
+    format.
     """
     table = state_as(DeltaState, state)
     match action:

@@ -82,19 +82,19 @@ def clustering_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
     return texts
 
 
-def complete_texts(given: Mapping[str, str], target_bytes: int) -> dict[str, str]:
+def complete_texts(options: Mapping[str, str], target_bytes: int) -> dict[str, str]:
     """Option texts with the defaults that follow from the table's target file size."""
     own = {
         SMALL_FILE_LIMIT: str(round(target_bytes * _SMALL_RATIO)),
         TARGET_BYTES: str(target_bytes),
         GROUP_BYTES: str(target_bytes * _GROUP_RATIO),
     }
-    return {**own, **given}
+    return {**own, **options}
 
 
-def clustering_options(given: Mapping[str, str], target_bytes: int) -> ClusteringOptions:
+def clustering_options(options: Mapping[str, str], target_bytes: int) -> ClusteringOptions:
     """Option texts parsed, completed by `complete_texts`. Raises ValueError on a bad value."""
-    texts = complete_texts(given, target_bytes)
+    texts = complete_texts(options, target_bytes)
     return ClusteringOptions(
         small_bytes=_SMALL_BYTES.read(texts, 0),
         target_bytes=_TARGET_BYTES.read(texts, target_bytes),

@@ -23,13 +23,13 @@ def day_of(partition: str) -> int:
     for a path that does not start with such a date, as Hudi fails on it.
     """
     values = _FURTHER_KEY.sub("/", _FIRST_KEY.sub("", partition, count=1)) if "=" in partition else partition
-    found = _DATE.match(values)
-    if found is None:
+    match = _DATE.match(values)
+    if match is None:
         raise ValueError(
             f"partition {partition!r} has no date that Hudi's day-based strategies can read, which is "
             "yyyy/MM/dd at its beginning: choose one that does not go by date, such as LogFileSizeBased"
         )
-    year, month, day = map(int, found.groups())
+    year, month, day = map(int, match.groups())
     years, month = divmod(month - 1, 12)
     cycles, year = divmod(year + years, _CYCLE_YEARS)
     first = date(year + _CYCLE_YEARS, month + 1, 1).toordinal() - _UNIX_DAY

@@ -20,10 +20,9 @@ from strategies.state import TableState
 def preview_action(action: Action, state: TableState) -> Preview:
     """What `action` would do to the table in its current state.
 
-    In which order Hudi takes file slices that its strategy does not sort is not determined.
-
-    Raises PreviewError if the effect does not follow from the state, and ValueError if the action is invalid
-    or Hudi itself would fail. Raises PlanError if the state is of another format's table.
+    The order of file slices that Hudi's strategy does not sort is not determined. Raises PreviewError if the
+    effect does not follow from the state, ValueError if the action is invalid or Hudi itself would fail, and
+    PlanError on the state of another format.
     """
     table, target_bytes = state_as(HudiState, state), state.target_file_size_bytes
     match action:
@@ -38,7 +37,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
         case Native(command=Command.CLUSTERING, options=texts):
             chosen = clustering_options(texts, target_bytes)
             plan = plan_clustering(table, chosen, target_bytes)
-            groups = [_group(each.slices, each.outputs_count, chosen.target_bytes) for each in plan.groups]
+            groups = [_group(g.slices, g.outputs_count, chosen.target_bytes) for g in plan.groups]
             return _preview(groups, is_sorted=chosen.is_sorted)
         case Native(command=command):
             raise PreviewError(f"{command} has no preview: it writes no data file")
@@ -68,9 +67,8 @@ def _preview(groups: Sequence[RewriteGroup], *, is_sorted: bool = False) -> Prev
 
 
 def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -> RewriteGroup:
-    """File slices of one partition, whose base files and log files become so many base files."""
-    bases = tuple(each.base for each in slices if each.base is not None)
-    logs = [log for each in slices for log in each.logs]
+    bases = tuple(s.base for s in slices if s.base is not None)
+    logs = [log for s in slices for log in s.logs]
     input_bytes = sum(base.size_bytes for base in bases)
     rows = sum(base.rows for base in bases) + sum(log.rows for log in logs)
     return RewriteGroup(
@@ -78,7 +76,7 @@ def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -
         files=bases,
         input_bytes=input_bytes,
         delete_files_count=len(logs),
-        delete_bytes=sum(each.log_bytes for each in slices),
+        delete_bytes=sum(s.log_bytes for s in slices),
         split_bytes=target_bytes,
         max_output_file_bytes=target_bytes,
         expected_output_files=outputs_count,

@@ -1,4 +1,4 @@
-"""Delete files that apply to no data file any more, which commits and compactions drop without being told.
+"""Delete files that no longer apply to any data file, which commits and compactions drop by themselves.
 
 Source: ManifestFilterManager and RemoveDanglingDeletesSparkAction of Iceberg 1.11.0.
 """
@@ -12,14 +12,11 @@ from strategies.preview import Preview
 
 
 class Aged(NamedTuple):
-    """The partition of a data file, and its data sequence number."""
-
     partition: str
     data_sequence_number: int
 
 
 def aged(file: IcebergDataFile) -> Aged:
-    """The two of a live file."""
     return Aged(file.partition, file.data_sequence_number)
 
 
@@ -56,18 +53,17 @@ def removes_dangling(options: Mapping[str, str]) -> bool:
 def dropped_by(
     preview: Preview, options: Mapping[str, str], state: IcebergState, sequence_number: int
 ) -> frozenset[str]:
-    """The delete files, by key, that a rewrite may drop; `sequence_number` is that of the table's snapshot.
+    """Keys of the delete files that a rewrite may drop at most; `sequence_number` is the snapshot's.
 
-    They are the most: which of those below the oldest data file a commit finds depends on how many threads
-    read the manifests.
+    How many of the deletes below the oldest data file a commit drops depends on its number of threads.
     """
     rewritten = {file.path for group in preview.groups for file in group.files}
     if not rewritten:
         return frozenset()
     keeps_age = parse_boolean(options.get("use-starting-sequence-number", "true"))
-    made = sequence_number if keeps_age else sequence_number + 1
+    new_number = sequence_number if keeps_age else sequence_number + 1
     after = [aged(file) for file in state.data_files if file.path not in rewritten]
-    after += [Aged(group.partition, made) for group in preview.groups]
+    after += [Aged(group.partition, new_number) for group in preview.groups]
     dropped = below_oldest(after, state.delete_files)
     vectors = (delete for delete in state.delete_files if delete.kind is DeleteKind.DELETION_VECTOR)
     dropped += [vector.key for vector in vectors if vector.referenced_data_file in rewritten]

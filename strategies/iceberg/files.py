@@ -9,7 +9,7 @@ from strategies.state import DataFile, DeleteFile, TableState
 
 
 class DeleteKind(StrEnum):
-    """The content of a delete file. `strategies.iceberg.deletes.applies` says which data files it is for."""
+    """The content of a delete file; the rule is `strategies.iceberg.deletes.applies`."""
 
     EQUALITY = "equality"  # applies where data.sequence < delete.sequence (Iceberg spec, scan planning)
     POSITION = "position"  # applies where data.sequence <= delete.sequence
@@ -46,10 +46,10 @@ class KeyBounds:
 
 @dataclass(frozen=True, slots=True)
 class IcebergDataFile(DataFile):
-    """A live data file. `spec_id` is the partition spec it was written with.
+    """A live data file, written with partition spec `spec_id`.
 
-    `split_offsets` are the byte offsets at which a reader may split it, one per Parquet row group; empty
-    if they are unknown.
+    `split_offsets` are the byte offsets at which a reader may split it, one per Parquet row group; empty if
+    unknown.
     """
 
     data_sequence_number: int = 0
@@ -82,7 +82,7 @@ class IcebergDeleteFile(DeleteFile):
 
 @dataclass(frozen=True, slots=True)
 class IcebergState(TableState):
-    """The state of an Iceberg table. `spec_id` is the partition spec that new files are written with."""
+    """`spec_id` is the partition spec that new files are written with."""
 
     data_files: Collection[IcebergDataFile] = ()
     delete_files: Collection[IcebergDeleteFile] = ()

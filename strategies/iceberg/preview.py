@@ -35,11 +35,11 @@ def preview_action(action: Action, state: TableState) -> Preview:
     files of another spec are redistributed by partition before they are written.
 
     For an explicit rewrite only the data files it replaces count. Files whose deletes are converted stay, and
-    a group of such files alone is left out.
+    a group that only converts is left out.
 
-    Raises PreviewError if the effect does not follow from the state, and ValueError if the action is invalid:
-    an unknown option, a value out of range, or a file that is not live. Raises StateError as `index_deletes`
-    does, and PlanError if the state is of another format's table.
+    Raises PreviewError if the effect does not follow from the state, ValueError if the action is invalid
+    (unknown option, value out of range, file not live), StateError as `index_deletes` does, and PlanError on
+    the state of another format.
     """
     table = state_as(IcebergState, state)
     match action:
@@ -75,8 +75,8 @@ def _planned_deletes(
     return plan_delete_rewrite(state, rewrite_options(options, target_bytes))
 
 
-def _check_options(command: Command, given: Mapping[str, str], known: Collection[str]) -> None:
-    unknown = given.keys() - known - _REFUSED_OPTIONS
+def _check_options(command: Command, options: Mapping[str, str], known: Collection[str]) -> None:
+    unknown = options.keys() - known - _REFUSED_OPTIONS
     if unknown:
         raise ValueError(f"{command} does not have the options {', '.join(sorted(unknown))}")
 

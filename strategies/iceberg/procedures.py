@@ -100,13 +100,13 @@ class RewriteDataFiles(Planner):
         return self._plan()
 
     def _plan(self) -> Plan:
-        given = {
+        values = {
             "strategy": self.strategy,
             "sort_order": self.sort_order,
             "where": self.where,
             "branch": self.branch,
         }
-        arguments = {key: value for key, value in given.items() if value is not None}
+        arguments = {key: value for key, value in values.items() if value is not None}
         return _scheduled(Native(Command.REWRITE_DATA_FILES, arguments, option_texts(self.options)))
 
 

@@ -29,14 +29,13 @@ def plan_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
         for partition, scans in _by_partition(state).items()
         for group in _groups(scans, options)
     ]
-    kept = planned if options.max_files is None else _first_files(planned, options.max_files)
+    limited = planned if options.max_files is None else _first_files(planned, options.max_files)
     lookback = lookback_of(state.properties)
-    groups = [rewrite_group(partition, group, options, lookback) for partition, group in kept]
+    groups = [rewrite_group(partition, group, options, lookback) for partition, group in limited]
     return Preview(tuple(ordered(groups, options.job_order)), planned_groups_count=len(planned))
 
 
 def _by_partition(state: IcebergState) -> dict[str, list[FileScan]]:
-    """The files with their deletes by `bucket_of`."""
     deletes = delete_index(state)
     buckets: dict[str, list[FileScan]] = defaultdict(list)
     for file in state.data_files:
@@ -68,12 +67,12 @@ def _bytes_of(scan: FileScan) -> int:
 
 
 def _is_file_due(scan: FileScan, options: RewriteOptions) -> bool:
-    """Whether a file is a candidate (`filterFiles`)."""
+    """Source: `filterFiles`."""
     return not options.is_right_size(scan.file.size_bytes) or _is_due_for_deletes(scan, options)
 
 
 def _is_group_due(group: Sequence[FileScan], options: RewriteOptions) -> bool:
-    """Whether rewriting the group gains anything, by its size or any file's deletes (`filterFileGroups`)."""
+    """Source: `filterFileGroups`."""
     input_bytes = sum(map(_bytes_of, group))
     return (
         options.enough_input_files(len(group))
@@ -102,10 +101,10 @@ def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:
 def rewrite_group(
     partition: str, group: Sequence[FileScan], options: RewriteOptions, lookback: int
 ) -> RewriteGroup:
-    """The group and its figures.
+    """A sort shuffles its rows, so its tasks read equal shares.
 
-    A sort shuffles its rows, so its tasks read equal shares. `shuffle-partitions-per-file` does not change
-    their number: the shuffle partitions of a file are coalesced (OrderAwareCoalesce) before it is written.
+    `shuffle-partitions-per-file` does not change the number of tasks: the shuffle partitions of a file are
+    coalesced (OrderAwareCoalesce) before it is written.
     """
     input_bytes = sum(map(_bytes_of, group))
     outputs = options.expected_output_files(input_bytes)

@@ -128,18 +128,17 @@ class RewriteOptions:
         return files_count > 1 and input_bytes > self.target_bytes
 
     def too_much_content(self, input_bytes: int) -> bool:
-        """Whether a group exceeds the maximum file size, so that even a single file must be split."""
+        """Even a single file above the maximum must be split."""
         return input_bytes > self.max_bytes
 
     def too_many_deletes(self, delete_files_count: int) -> bool:
-        """Whether so many delete files apply to a data file that it is rewritten whatever its size."""
+        """Then a data file is rewritten whatever its size."""
         return self.delete_file_threshold is not None and delete_files_count >= self.delete_file_threshold
 
     def too_high_delete_ratio(self, deleted_rows: int, rows: int) -> bool:
-        """Whether the share of deleted rows is so high that a data file is rewritten whatever its size.
+        """Then a data file is rewritten whatever its size.
 
-        `deleted_rows` counts file-scoped deletes only: for others the metadata does not say how many of the
-        deleted rows are in this file.
+        `deleted_rows` counts file-scoped deletes only: the metadata of others does not give rows per file.
         """
         return rows > 0 and deleted_rows / rows >= self.delete_ratio_threshold
 
@@ -181,36 +180,36 @@ def for_sorting(target_bytes: int) -> RewriteOptions:
 
 
 def rewrite_options(
-    given: Mapping[str, str], default_target_bytes: int, is_shuffled: bool = False
+    texts: Mapping[str, str], default_target_bytes: int, is_shuffled: bool = False
 ) -> RewriteOptions:
     """Parse Iceberg's option texts. Options that do not affect the plan are ignored.
 
     Raises ValueError if Java cannot parse a text as a number, or if a number is out of range.
     """
-    target_bytes = TARGET_SIZE.read(given, default_target_bytes)
-    SHUFFLE_PARTITIONS.read(given, 1)  # it affects no figure here, but Iceberg rejects an invalid value
+    target_bytes = TARGET_SIZE.read(texts, default_target_bytes)
+    SHUFFLE_PARTITIONS.read(texts, 1)  # it affects no figure here, but Iceberg rejects an invalid value
     return RewriteOptions(
         target_bytes=target_bytes,
-        min_bytes=MIN_SIZE.read(given, int(target_bytes * _MIN_FACTOR)),
-        max_bytes=MAX_SIZE.read(given, int(target_bytes * _MAX_FACTOR)),
-        min_input_files=MIN_INPUT_FILES.read(given, 5),
-        rewrite_all=parse_boolean(given.get("rewrite-all", "false")),
-        max_file_group_bytes=MAX_GROUP_SIZE.read(given, 100 * GIB),
-        max_file_group_files=MAX_GROUP_FILES.read_if_given(given),
-        delete_file_threshold=DELETE_FILE_THRESHOLD.read_if_given(given),
-        delete_ratio_threshold=DELETE_RATIO_THRESHOLD.read(given, 0.3),
-        max_files=MAX_FILES.read_if_given(given),
-        job_order=job_order(given.get("rewrite-job-order", "none")),
+        min_bytes=MIN_SIZE.read(texts, int(target_bytes * _MIN_FACTOR)),
+        max_bytes=MAX_SIZE.read(texts, int(target_bytes * _MAX_FACTOR)),
+        min_input_files=MIN_INPUT_FILES.read(texts, 5),
+        rewrite_all=parse_boolean(texts.get("rewrite-all", "false")),
+        max_file_group_bytes=MAX_GROUP_SIZE.read(texts, 100 * GIB),
+        max_file_group_files=MAX_GROUP_FILES.read_if_given(texts),
+        delete_file_threshold=DELETE_FILE_THRESHOLD.read_if_given(texts),
+        delete_ratio_threshold=DELETE_RATIO_THRESHOLD.read(texts, 0.3),
+        max_files=MAX_FILES.read_if_given(texts),
+        job_order=job_order(texts.get("rewrite-job-order", "none")),
         is_shuffled=is_shuffled,
-        compression_factor=COMPRESSION_FACTOR.read(given, 1.0),
+        compression_factor=COMPRESSION_FACTOR.read(texts, 1.0),
     )
 
 
-def check_option_texts(given: Mapping[str, str]) -> None:
+def check_option_texts(texts: Mapping[str, str]) -> None:
     """Raise ValueError on the first text that Iceberg would reject for any table.
 
     `rewrite_options` checks the sizes against the target, which may come from the table.
     """
-    job_order(given.get("rewrite-job-order", "none"))
+    job_order(texts.get("rewrite-job-order", "none"))
     for option in _NUMBERS:
-        option.read_if_given(given)
+        option.read_if_given(texts)

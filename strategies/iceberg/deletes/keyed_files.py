@@ -34,7 +34,7 @@ class KeyedFiles(Generic[File]):
         return sum((group.meeting(group.start(beyond), keys) for group in self._groups), NO_FILES)
 
     def above(self, beyond: int) -> Iterator[tuple[Ranked[File], int]]:
-        """The files whose number is above `beyond`, whatever their keys: files in order and a start."""
+        """Files in order, and where the ones start whose number is above `beyond`, whatever their keys."""
         return ((group.ranked, group.start(beyond)) for group in self._groups)
 
 

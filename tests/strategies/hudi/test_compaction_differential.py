@@ -117,7 +117,8 @@ def traits(case, answer):
 
 
 def _rounded_up(operation):
-    return -(-(operation.slice.base_bytes + operation.log_bytes) // MIB) + operation.slice.base_bytes // MIB
+    own = operation.slice
+    return -(-(own.base_bytes + own.log_bytes) // MIB) + own.base_bytes // MIB
 
 
 _EARLIEST = compaction_strategies._earliest_day
