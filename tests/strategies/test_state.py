@@ -1,9 +1,8 @@
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.state import DataFile, DeleteFile, DerivedValues, TableState
 
 COMPUTED: list[object] = []
@@ -84,25 +83,3 @@ def test_when_a_file_came_in_does_not_make_it_another_one():
     file = DataFile("a", 1, 1, added_at_ms=5)
     assert file == DataFile("a", 1, 1)
     assert replace(file, rows=2).added_at_ms == 5
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        IcebergDataFile("a", 1, 1, "p=1", 4, 2, added_at_ms=7),
-        IcebergDeleteFile("d", 1, 1, "p=1", 4, 2, kind=DeleteKind.EQUALITY),
-        IcebergState(0, 100, (IcebergDataFile("a", 1, 1),), spec_id=3),
-    ],
-)
-def test_a_formats_classes_keep_the_core_without_a_dict(value):
-    core = type(value).__mro__[1]
-    assert not hasattr(value, "__dict__")
-    assert {field.name for field in fields(core)} < {field.name for field in fields(value)}
-    copy = replace(value)
-    assert copy == value
-    assert type(copy) is type(value)
-    assert all(getattr(copy, field.name) == getattr(value, field.name) for field in fields(value))
-
-
-def test_files_of_two_classes_are_never_equal():
-    assert DataFile("a", 1, 1) != IcebergDataFile("a", 1, 1)

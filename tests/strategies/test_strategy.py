@@ -36,9 +36,7 @@ def verdicts(decisions):
 
 
 def test_decide_takes_the_first_plan_and_looks_no_further():
-    strategy = Strategy(
-        "s", (Rule(Every(60_000), NOTHING), Rule(Every(60_000), COMPACT), Rule(Every(60_000), COMPACT))
-    )
+    strategy = Strategy("s", tuple(Rule(Every(60_000), planner) for planner in (NOTHING, COMPACT, COMPACT)))
     decisions, _ = evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
     assert verdicts(decisions) == [(0, Verdict.NOTHING_TO_DO), (1, Verdict.PLANNED)]
     assert decisions[1].plan is COMPACT.plan

@@ -21,8 +21,8 @@ def partition(*found, full_due=False, **options):
 def verdict(*found, clocks=RESTED, **options):
     """The kind and what fired, None for nothing."""
     own = settings(**options)
-    told = decide_partition(partition(*found, full_due=clocks.is_full_due(own), **options), own, clocks)
-    return told and (told.optimizing_type, *(trigger for trigger, _ in told.fired))
+    decision = decide_partition(partition(*found, full_due=clocks.is_full_due(own), **options), own, clocks)
+    return decision and (decision.optimizing_type, *(trigger for trigger, _ in decision.fired))
 
 
 MINOR_BY_COUNT = (OptimizingType.MINOR, Condition.FRAGMENTS)
@@ -124,7 +124,7 @@ def test_a_segment_with_many_deleted_rows_is_major():
     assert verdict(data("t", 97), position("d", "t", rows=11)) == (OptimizingType.MAJOR, Condition.SEGMENT)
 
 
-def test_major_outranks_minor_and_everything_that_fired_is_told():
+def test_major_outranks_minor_and_everything_that_fired_is_listed():
     found = verdict(files(*[1] * 12, 64, 64), data("t", 97), position("d", "t", rows=11))
     assert found == (OptimizingType.MAJOR, Condition.ENOUGH_CONTENT, Condition.SEGMENT, Condition.FRAGMENTS)
 
@@ -166,8 +166,8 @@ def test_full_with_all_files_is_due_for_any_target_file():
 def test_full_asks_for_undersized_and_converted_files_too(file_class, count, fires):
     # No file is in these classes while FULL is due, so the partition is made by hand.
     sums = {b: FileSums(count if b is file_class else 0) for b in FileClass}
-    made = Partition("", frozenset(), "", dict.fromkeys(FileClass, ()), sums, FileSums(), FileSums())
-    assert (decide_partition(made, settings(**FULL), DUE) is not None) is fires
+    by_hand = Partition("", frozenset(), "", dict.fromkeys(FileClass, ()), sums, FileSums(), FileSums())
+    assert (decide_partition(by_hand, settings(**FULL), DUE) is not None) is fires
 
 
 def test_while_full_is_due_nothing_else_is_asked():
@@ -273,12 +273,12 @@ def test_the_mean_square_error_is_over_small_files_and_sums_all():
 
 
 def test_figures_stand_beside_each_trigger():
-    told = decide_partition(partition(files(*[1] * 12)), settings(), RESTED)
-    assert told.fired == ((Condition.FRAGMENTS, "12 fragments + 0 equality deletes >= 12"),)
-    told = decide_partition(partition(files(1, 1)), settings(**HOUR), Clocks())
-    assert told.fired[0][1] == "2 fragments + 0 equality deletes > 1 and no minor yet > 3600000 ms"
-    told = decide_partition(partition(files(1, 1)), settings(**HOUR), Clocks(minor_ms=3_600_001))
-    assert told.fired[0][1].endswith("> 1 and 3600001 ms since minor > 3600000 ms")
+    decision = decide_partition(partition(files(*[1] * 12)), settings(), RESTED)
+    assert decision.fired == ((Condition.FRAGMENTS, "12 fragments + 0 equality deletes >= 12"),)
+    decision = decide_partition(partition(files(1, 1)), settings(**HOUR), Clocks())
+    assert decision.fired[0][1] == "2 fragments + 0 equality deletes > 1 and no minor yet > 3600000 ms"
+    decision = decide_partition(partition(files(1, 1)), settings(**HOUR), Clocks(minor_ms=3_600_001))
+    assert decision.fired[0][1].endswith("> 1 and 3600001 ms since minor > 3600000 ms")
 
 
 def test_the_square_of_the_tolerance_is_a_product_of_doubles():
