@@ -94,11 +94,9 @@ def _data_set(group: RunGroup, m: Manifest) -> str:
     loads = [c for c in _commits(group, m) if c.is_initial]
     if not loads:
         return f"{table}; the table starts empty"
-    rows, size_bytes, files = (
-        sum(getattr(c, n) for c in loads) for n in ("rows", "added_bytes", "files_added_count")
-    )
-    size = f"{human_bytes(size_bytes)} in {counted(files, 'file', 'files')}"
-    return f"{table}; initial load of {counted(rows, 'row', 'rows')}, {size}"
+    files = counted(sum(c.change.files_added_count for c in loads), "file", "files")
+    size = f"{human_bytes(sum(c.change.added_bytes for c in loads))} in {files}"
+    return f"{table}; initial load of {counted(sum(c.rows for c in loads), 'row', 'rows')}, {size}"
 
 
 def _stream(group: RunGroup, m: Manifest) -> str | None:

@@ -139,12 +139,16 @@ def _in_partitions(run, names):
     records = tuple(
         record.model_copy(update={"partitions": names})
         if isinstance(record, CompactionRecord)
-        else record.model_copy(update={"delete_bytes": {"day=1": 10 * record.tick}})
+        else record.model_copy(update={"table": _with_deletes(record.table, 10 * record.tick)})
         if isinstance(record, ObserveRecord)
         else record
         for record in run.records
     )
     return replace(run, records=records)
+
+
+def _with_deletes(table, delete_bytes):
+    return replace(table, delete_bytes_by_partition={"day=1": delete_bytes})
 
 
 def _without_rows(run):

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from records import compaction, end, run
+from records import commit, compaction, end, run
 from result_builder import UPSERT
 
 from reports.data.group import RunGroup, run_groups
@@ -163,9 +163,7 @@ def test_an_engine_that_states_no_caches_has_no_row_of_them(upsert_group):
 
 def test_the_initial_load_is_counted(upsert_group):
     first = upsert_group.runs[0]
-    load = first.records[0].model_copy(
-        update={"is_initial": True, "rows": 10**6, "added_bytes": 2**20, "files_added_count": 3}
-    )
+    load = commit(is_initial=True, rows=10**6, added_bytes=2**20, files_added_count=3)
     runs = (replace(first, records=(load, *first.records)), *upsert_group.runs[1:])
     said = facts(RunGroup(upsert_group.rows, runs))
     assert said["Data set"] == "orders, 17 columns; initial load of 1,000,000 rows, 1 MiB in 3 files"
