@@ -63,7 +63,8 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
         if options:
             raise ScenarioError(
                 f"--option {key_of(options[0])} is for a planner, and {name} is a strategy of the scenario: "
-                "change it there, or name a planner by --strategy"
+                "change it there, or name a planner with --strategy",
+                code="exclusive",
             )
         return NamedPlanners(name, tuple(rule.planner for rule in labels[name].rules))
     try:
@@ -71,9 +72,10 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
     except OptionError as error:
         if error.keys == ("type",):
             listed = f"; strategies of the scenario: {', '.join(labels)}" if labels else ""
-            raise ScenarioError(str(error).replace("type = ", "--strategy ", 1) + listed) from error
+            problem = str(error).replace("type = ", "--strategy ", 1) + listed
+            raise ScenarioError(problem, code=error.code) from error
         problem = str(error) if error.keys else f"{' '.join(options)}: {error}"
-        raise ScenarioError(f"--option {problem}") from error
+        raise ScenarioError(f"--option {problem}", code=error.code) from error
 
 
 def _planner(name: str, options: Sequence[str]) -> Planner:
@@ -82,9 +84,10 @@ def _planner(name: str, options: Sequence[str]) -> Planner:
         try:
             path = scenario_file.override(table, option)
         except ScenarioError as error:
-            raise ScenarioError(_as_option(str(error))) from None
+            raise ScenarioError(_as_option(str(error)), code=error.code) from None
         if path == ("type",):
-            raise ScenarioError(f"--option {option}: --strategy names the planner; leave it out")
+            problem = "--strategy names the planner: leave this option out"
+            raise ScenarioError(problem, code="set-elsewhere", path=f"--option {option}")
     return plugins.build(plugins.PLANNER, table, Path.cwd())
 
 
@@ -109,7 +112,9 @@ def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: F
         return _evaluated(named, table, table_format)
     except StateError as error:
         raise ScenarioError(
-            f"{named.name}: the table cannot be planned for: {error}; check the table with its own engine"
+            f"no plan is possible for this table: {error}; check the table with its own engine",
+            code="damaged",
+            path=named.name,
         ) from error
 
 
@@ -118,12 +123,14 @@ def _check_planner(planner: Planner, table: ExistingTable, table_format: Format)
     name, facts, traits = plugins.in_words(planner), table.facts, traits_of(planner)
     problem = unknown_columns(traits.columns, facts.columns) or table.planner_problem(planner)
     if problem:
-        raise ScenarioError(f"{name}: {problem}")
+        raise ScenarioError(problem, code="unsupported", path=name)
     version, highest = facts.format_version, traits.max_format_version
     if version is not None and highest is not None and version > highest:
         raise ScenarioError(
-            f"{name}: supports tables up to format version {highest}, and this one has version {version}; "
-            "name another planner"
+            f"supports tables up to format version {highest}, and this one has version {version}: name "
+            "another planner",
+            code="wrong-version",
+            path=name,
         )
     _check_capabilities(name, "needs", traits.needs, table_format)
 
@@ -201,7 +208,9 @@ def _decision(planner: Planner, state: TableState) -> Plan | None:
     try:
         return consult(planner, state).plan
     except PlanError as error:
-        raise ScenarioError(f"{name}: invalid plan: {error}; correct the planner") from error
+        raise ScenarioError(
+            f"invalid plan: {error}; correct the planner", code="bad-plan", path=name
+        ) from error
     except StateError:
         raise
     except Exception as error:
@@ -213,8 +222,9 @@ def _check_capabilities(name: str, verb: str, needed: frozenset[str], table_form
     if foreign:
         title = table_format.words.title
         raise ScenarioError(
-            f"{name}: {verb} {', '.join(sorted(foreign))}, which {title} does not have; "
-            f"name a planner for {title}"
+            f"{verb} {', '.join(sorted(foreign))}, which {title} does not have: name a planner for {title}",
+            code="unsupported",
+            path=name,
         )
 
 
@@ -223,11 +233,14 @@ def _previewed(action: Action, narrowed: Action, state: TableState, table_format
         return table_format.engines.planning.preview(narrowed, state)
     except PreviewError as error:
         raise ScenarioError(
-            f"{describe_action(action)}: its effect does not follow from metadata: {error}; try it on a "
-            "copy of the table"
+            f"its effect does not follow from metadata: {error}; try it on a copy of the table",
+            code="not-predictable",
+            path=describe_action(action),
         ) from error
     except ValueError as error:
-        raise ScenarioError(f"{describe_action(action)}: {error}; correct the option") from error
+        raise ScenarioError(
+            f"{error}; correct the option", code="invalid", path=describe_action(action)
+        ) from error
 
 
 def _joined(previews: Sequence[Preview]) -> Preview:

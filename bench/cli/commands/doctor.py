@@ -79,7 +79,9 @@ def doctor(
             problems.append(name)
     print_facts({**found, **_catalogs(), "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
     if problems:
-        raise MissingRuntimeError(f"not ready ({', '.join(problems)}): the remedy is in the lines above")
+        raise MissingRuntimeError(
+            f"not ready ({', '.join(problems)}): the remedy is in the lines above", code="not-ready"
+        )
     if seconds:
         _print_noise(seconds)
 
@@ -94,7 +96,7 @@ def _java() -> str:
 
 
 def _catalogs() -> dict[str, str]:
-    """What some catalogs need of Java, and most do not; nothing where there is no Java to ask."""
+    """The Java modules that some catalogs need; nothing without Java."""
     try:
         home = runtime.java_home()
     except MissingRuntimeError:
@@ -129,7 +131,8 @@ def _memory() -> str:
     text = f"{human_bytes(memory.available)} of {human_bytes(memory.total)} available"
     if memory.available < MEMORY_NEEDED_BYTES:
         raise MissingRuntimeError(
-            f"{text}; a run needs {human_bytes(MEMORY_NEEDED_BYTES)}: close other programs"
+            f"{text}; a run needs {human_bytes(MEMORY_NEEDED_BYTES)}: close other programs",
+            code="memory-full",
         )
     return text
 
@@ -139,7 +142,9 @@ def _disk() -> str:
     free_bytes = shutil.disk_usage(folder).free
     text = f"{human_bytes(free_bytes)} free at {folder}"
     if free_bytes < DISK_NEEDED_BYTES:
-        raise MissingRuntimeError(f"{text}; a run needs {human_bytes(DISK_NEEDED_BYTES)}: free some space")
+        raise MissingRuntimeError(
+            f"{text}; a run needs {human_bytes(DISK_NEEDED_BYTES)}: free some space", code="disk-full"
+        )
     return text
 
 
@@ -169,7 +174,7 @@ def _print_noise(seconds: float) -> None:
 
 
 def _verdict(spread: float) -> str:
-    """In words. A twofold difference between means of about ten queries is visible in any of these cases."""
+    """Means of about ten queries that differ by a factor of two can be told apart in any of these cases."""
     if spread < 0.1:
         return "ok: quiet"
     if spread < 0.3:
@@ -185,5 +190,6 @@ def _query_walls_s(seconds: float) -> list[float]:
         with worker(job, folder / "log.txt") as process:
             process.wait()
         if not job.walls_file.exists():
-            raise EngineError(f"the query did not run: {last_line(folder / 'log.txt')}")
+            cause = last_line(folder / "log.txt")
+            raise EngineError(f"the query did not run: {cause}", code="query-failed")
         return [float(wall_s) for wall_s in json.loads(job.walls_file.read_text(encoding="utf-8"))]

@@ -97,7 +97,9 @@ def list_what(
         _print_all(topics, {"name": Column("topic"), "doc": Column("what it lists")}, output)
         return
     if topic not in list(Topic):
-        raise ScenarioError(f"list {topic}: no such topic; {known_text(topic, Topic)}")
+        raise ScenarioError(
+            f"no such topic; {known_text(topic, Topic)}", code="unknown-name", path=f"list {topic}"
+        )
     catalogue = _CATALOGUES[Topic(topic)]
     entries = catalogue.entries()
     if name is None:
@@ -109,7 +111,8 @@ def list_what(
     if found is None:
         known = known_text(name, (entry["name"] for entry in entries))
         own = "" if catalogue.plugin is None else "; name your own as module:Class"
-        raise ScenarioError(f"list {topic} {name}: no such {catalogue.word}; {known}{own}")
+        problem = f"no such {catalogue.word}; {known}{own}"
+        raise ScenarioError(problem, code="unknown-name", path=f"list {topic} {name}")
     if output is OutputFormat.JSON:
         print_json(found)
     else:

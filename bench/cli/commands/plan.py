@@ -116,8 +116,9 @@ def plan(
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     if options and len(strategies) > 1:
         raise ScenarioError(
-            f"--option {key_of(options[0])} goes with one --strategy; to see planners with options side by "
-            "side, make them strategies of a scenario, and name that by --scenario"
+            f"--option {key_of(options[0])} goes with one --strategy: to see planners with options side by "
+            "side, make them strategies of a scenario, and name it with --scenario",
+            code="exclusive",
         )
     named = [named_planners(strategy, options or (), loaded) for strategy in strategies]
     within = _one_place(loaded, strategies) if loaded else None
@@ -149,20 +150,21 @@ plan.__doc__ = (plan.__doc__ or "").format(
 
 
 def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
-    """The scenario in the variant of the strategies. Raises ScenarioError if they are of several places."""
+    """The scenario in the variant of the strategies. Raises ScenarioError if these have several places."""
     places = [scenario.with_strategy(strategy) for strategy in strategies]
     first = places[0]
     for strategy, place in zip(strategies, places, strict=True):
         if (place.table.format, _catalog(place)) != (first.table.format, _catalog(first)):
             raise ScenarioError(
-                f"--strategy {strategy}: is of another format or catalog than {strategies[0]}: preview them "
-                "one by one"
+                f"has another format or catalog than {strategies[0]}: preview them one by one",
+                code="exclusive",
+                path=f"--strategy {strategy}",
             )
     return first
 
 
 def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
-    """That of a scenario; None without one, or if it has the default catalog, which its runs delete."""
+    """The scenario's catalog; None for the default one, whose tables runs delete."""
     return configured_catalog(scenario) if scenario and has_shared_catalog(scenario) else None
 
 
@@ -172,7 +174,8 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
-            raise ScenarioError("--catalog-property: write key=value, e.g. --catalog-property type=rest")
+            problem = "write key=value, e.g. --catalog-property type=rest"
+            raise ScenarioError(problem, code="not-a-setting", path="--catalog-property")
         pairs[key.strip()] = value
     return pairs
 
@@ -183,5 +186,5 @@ def _filled_in(properties: dict[str, str]) -> dict[str, str]:
     try:
         conceal(Secrets.of_values(filled_in(filled, ())))
     except OptionError as error:
-        raise ScenarioError(f"--catalog-property {error}") from error
+        raise error.within("--catalog-property") from error
     return filled

@@ -49,7 +49,9 @@ def report(
                 page = render(_selected(runs, only or ()), folder)
         except OSError as error:
             raise ScenarioError(
-                f"{folder}: cannot write the report ({error.strerror}); choose another -o"
+                f"cannot write the report ({error.strerror}): choose another -o",
+                code="not-writable",
+                path=folder,
             ) from error
         typer.echo(page)
         if open_page:
@@ -61,5 +63,6 @@ def _selected(runs: Sequence[RunResult], only: Sequence[str]) -> Sequence[RunRes
     labels = {run.manifest.strategy for run in runs}
     for name in only:
         if name not in labels:
-            raise ScenarioError(f"--only {name}: no such strategy here; {known_text(name, labels)}")
+            problem = f"no such strategy here; {known_text(name, labels)}"
+            raise ScenarioError(problem, code="unknown-name", path=f"--only {name}")
     return [run for run in runs if not only or run.manifest.strategy in only]

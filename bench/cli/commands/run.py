@@ -204,9 +204,13 @@ def _folders(sources: Sequence[Source], out: Path) -> list[Path]:
 
 
 def _check_any(runs: Sequence[PlannedRun], sources: Sequence[Source], out: Path, only: Sequence[str]) -> None:
-    """Raises ScenarioError if there is nothing to make, and nothing was made before."""
+    """Raises ScenarioError if there are no runs, neither planned nor stored."""
     if not runs and not _folders(sources, out):
-        raise ScenarioError(f"--only {', --only '.join(only)}: no run is of all of these; remove one")
+        raise ScenarioError(
+            "no run matches all --only filters: remove one",
+            code="no-runs",
+            path=f"--only {', --only '.join(only)}",
+        )
 
 
 def _checking(mode: Mode, quiet: bool) -> AbstractContextManager[None]:
@@ -225,14 +229,22 @@ def _mode(
 ) -> Mode:
     """Raises ScenarioError for an option that belongs to the other mode."""
     if coefficients and not simulate:
-        raise ScenarioError(f"--coefficients {coefficients}: only simulations use them; add --simulate")
+        raise ScenarioError(
+            "only simulations use them: add --simulate",
+            code="exclusive",
+            path=f"--coefficients {coefficients}",
+        )
     if keep_tables and simulate:
         raise ScenarioError(
-            "--keep-tables and --simulate: a simulated table has no files to keep; remove one of the options"
+            "a simulated table has no files to keep: remove one of the options",
+            code="exclusive",
+            path="--keep-tables and --simulate",
         )
     if verify is Verify.EACH and simulate:
         raise ScenarioError(
-            "--verify each and --simulate: a simulated table has no rows to check; remove one of the options"
+            "a simulated table has no rows to check: remove one of the options",
+            code="exclusive",
+            path="--verify each and --simulate",
         )
     for name in {source.scenario.table.format: None for source in sources} if coefficients else ():
         read = engine_kind(name, "simulated").estimates
@@ -244,7 +256,8 @@ def _mode(
 def _check_quick(quick: bool, simulate: bool) -> None:
     """Raises ScenarioError for a simulation, which has no JVM to share."""
     if quick and simulate:
-        raise ScenarioError("--quick and --simulate: a simulation needs no JVM; remove one of the options")
+        problem = "a simulation needs no JVM: remove one of the options"
+        raise ScenarioError(problem, code="exclusive", path="--quick and --simulate")
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
@@ -258,7 +271,8 @@ def _sources(scenarios: Sequence[str], overrides: Sequence[str]) -> list[Source]
     names = [source.scenario.name for source in sources]
     for name in names:
         if names.count(name) > 1:
-            raise ScenarioError(f"{name} is given twice; the runs of both would go into one folder")
+            problem = "is named twice, and both would write into one folder: rename one of the files"
+            raise ScenarioError(problem, code="taken", path=name)
     return sources
 
 
@@ -268,7 +282,9 @@ def _spark_settings(conf: Sequence[str]) -> list[str]:
     for text in conf:
         key, equals, value = text.partition("=")
         if not equals or not key.startswith("spark."):
-            raise ScenarioError(f"--conf {key_of(text)} is not a setting of Spark: write spark.KEY=VALUE")
+            # Not as the path: after "token:" the next word would be hidden as a secret.
+            problem = f"--conf {key_of(text)} is not a setting of Spark: write spark.KEY=VALUE"
+            raise ScenarioError(problem, code="not-a-setting")
         target = "master" if key == "spark.master" else json.dumps(key)
         settings.append(f"spark.{target}={json.dumps(value, ensure_ascii=False)}")
     return settings
@@ -295,10 +311,10 @@ def _command(
 
 
 def _chosen(text: str) -> tuple[str, str]:
-    """What `--only` names, "strategy" or "variant", and its label."""
     what, _, label = text.partition("=")
     if what not in ("strategy", "variant") or not label:
-        raise ScenarioError(f"--only {text}: write --only strategy=LABEL or --only variant=LABEL")
+        problem = "write --only strategy=LABEL or --only variant=LABEL"
+        raise ScenarioError(problem, code="not-a-setting", path=f"--only {text}")
     return what, label
 
 

@@ -124,7 +124,9 @@ def show(
     JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
     if decisions + compactions + side_by_side > 1:
-        raise ScenarioError("--decisions, --compactions, --side-by-side: give only one of them")
+        raise ScenarioError(
+            "give only one of them", code="exclusive", path="--decisions, --compactions, --side-by-side"
+        )
     with readable_runs(results) as runs:
         if decisions:
             lines = [(run, decision_line(record)) for run in runs for record in run.of(DecisionRecord)]

@@ -821,7 +821,7 @@ def test_plan_takes_secrets_of_the_catalog_from_the_environment(error, monkeypat
 def test_plan_refuses_what_is_no_variable_of_a_secret(capsys, pair, told):
     assert main(["plan", "a.b", *REWRITE, "--catalog-property", pair]) == 2
     shown = capsys.readouterr().err
-    assert f"--catalog-property {pair.partition('=')[0]} = " in shown
+    assert f"--catalog-property: {pair.partition('=')[0]} = " in shown
     assert told in shown
 
 

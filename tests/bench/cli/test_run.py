@@ -162,7 +162,7 @@ def test_a_scenario_given_twice_is_refused(run, tmp_path):
     again = write(tmp_path / "other", SOUND)
     code, _, err = run("--dry-run", scenarios=(write(tmp_path), again))
     assert code == 2
-    assert "demo is given twice" in err
+    assert "demo: is named twice" in err
 
 
 def test_options_reach_the_suite(run, suites, tmp_path):
@@ -237,7 +237,7 @@ def test_filters_that_leave_nothing_are_refused_and_those_of_one_scenario_are_no
     contradiction = ("--only", "variant=base", "--only", "strategy=never @ v3")
     code, _, err = run("--simulate", *contradiction, scenarios=(varied,))
     assert code == 2
-    assert "no run is of all of these" in err
+    assert "no run matches all --only filters" in err
     # One scenario has the variant, the other has nothing to run.
     code, out, err = run("--simulate", "--only", "variant=v3", scenarios=(varied, write(tmp_path)))
     assert code == 0, err
