@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 
-from bench.results.rows import METRIC_BY_NAME
+from bench.results.metrics import METRIC_BY_NAME
 from bench.text import (
     MISSING,
     human_bytes,

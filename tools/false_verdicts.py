@@ -19,7 +19,7 @@ from simulated_noise import (
     trends_of_runs,
 )
 
-from bench.results.rows import METRICS
+from bench.results.metrics import METRICS
 from reports.verdicts.sittings import SittingEffect, estimate_effect
 
 PAGES, COMPARISONS, SERIES = 2_000, 1_500, 200

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.results.folders import RunResult, load_runs
-from bench.results.rows import METRICS
+from bench.results.metrics import METRICS
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.contrasts import Contrast, metrics_with_figures, with_baselines
 from reports.verdicts.samples import sample

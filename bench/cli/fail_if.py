@@ -15,7 +15,7 @@ from scipy import stats
 
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
-from bench.results.rows import METRIC_BY_NAME
+from bench.results.metrics import METRIC_BY_NAME
 from bench.text import human_ratio
 from reports.verdicts.compare import CONFIDENCE, Comparison, holm
 

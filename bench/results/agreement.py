@@ -1,4 +1,4 @@
-"""Whether a simulated run of a scenario and strategy made the same decisions as the real one."""
+"""Whether a simulated run made the same decisions as the real run of the same scenario and strategy."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ _Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation of a strategy: the decision in words, and the compaction it led to, if any.
+    """The evaluation of a strategy in one tick: the decision in words, and the compaction that followed.
 
-    In the same tick the commit may have run an `inline` compaction; without another one that is `compaction`.
+    `inline` is a compaction that the commit of the tick ran; it is also `compaction` if there is no other.
     """
 
     tick: int
@@ -26,13 +26,12 @@ class Evaluation:
 
     @property
     def compactions(self) -> list[CompactionRecord]:
-        """All compactions of the tick."""
-        return [each for each in (self.inline, self.compaction) if each is not None]
+        return [record for record in (self.inline, self.compaction) if record is not None]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The same evaluation in both modes; None where only the other run has it."""
+    """The same evaluation in both modes; None if a run does not have it."""
 
     scenario: str
     strategy: str
@@ -41,52 +40,45 @@ class Pair:
 
     @property
     def evaluations(self) -> tuple[Evaluation | None, Evaluation | None]:
-        """The real one and the simulated one."""
         return (self.real, self.simulated)
 
     @property
     def compactions(self) -> tuple[CompactionRecord | None, CompactionRecord | None]:
-        """What the real and the simulated evaluation led to."""
-        real, simulated = (one.compaction if one else None for one in self.evaluations)
+        real, simulated = (evaluation.compaction if evaluation else None for evaluation in self.evaluations)
         return (real, simulated)
 
     @property
     def tick(self) -> int:
-        """The number of the commit before it."""
-        return next(one.tick for one in self.evaluations if one)
+        return next(evaluation.tick for evaluation in self.evaluations if evaluation)
 
     @property
     def at_ms(self) -> int:
-        """Scenario milliseconds of the evaluation."""
-        return next(one.at_ms for one in self.evaluations if one)
+        return next(evaluation.at_ms for evaluation in self.evaluations if evaluation)
 
     @property
     def same_decision(self) -> bool:
-        """Whether both made the same decision at the same time."""
+        """Whether both runs made the same decision at the same time."""
         return _decision(self.real) == _decision(self.simulated)
 
     @property
     def same_files(self) -> bool:
-        """Whether all compactions had the same status, and the same numbers of files in and out.
-
-        In the same partitions, too, where both records name them.
-        """
+        """Whether all compactions had the same status, numbers of files and, if recorded, partitions."""
         return self._all(_is_alike)
 
     @property
     def same_partitions(self) -> bool:
-        """Whether all compactions had the same status and, as both records say, the same partitions."""
-        return self._all(_is_in_same_place)
+        """Whether all compactions had the same status and the same partitions, recorded in both modes."""
+        return self._all(_has_same_partitions)
 
     def _all(self, is_same: Callable[[CompactionRecord, CompactionRecord], bool]) -> bool:
-        real, simulated = (one.compactions if one else [] for one in self.evaluations)
+        real, simulated = (evaluation.compactions if evaluation else [] for evaluation in self.evaluations)
         return len(real) == len(simulated) and all(map(is_same, real, simulated))
 
 
 def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
     """The evaluations of each strategy's first usable run in either mode, side by side and in order.
 
-    Raises ScenarioError where no strategy has a run in both modes.
+    Raises ScenarioError if no strategy has a run in both modes.
     """
     first: dict[_Key, dict[str, RunResult]] = {}
     for run in sorted(runs, key=_order):
@@ -98,7 +90,8 @@ def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
     if not both:
         raise ScenarioError(
             "no strategy has both a real and a simulated run of the same scenario; create the missing one "
-            "with `compactbench run SCENARIO`, with or without --simulate, into the same --out"
+            "with `compactbench run SCENARIO`, with or without --simulate, into the same --out",
+            code="no-runs-to-compare",
         )
     return tuple(pair for by_mode in both for pair in _pairs(by_mode["real"], by_mode["simulated"]))
 
@@ -108,19 +101,17 @@ def _order(run: RunResult) -> tuple[str, int, int]:
 
 
 def _pairs(real: RunResult, simulated: RunResult) -> Iterator[Pair]:
-    by_tick = [{one.tick: one for one in evaluations(run)} for run in (real, simulated)]
+    by_tick = [{evaluation.tick: evaluation for evaluation in evaluations(run)} for run in (real, simulated)]
     name, label = real.manifest.scenario, real.manifest.strategy
     for tick in sorted(by_tick[0].keys() | by_tick[1].keys()):
         yield Pair(name, label, by_tick[0].get(tick), by_tick[1].get(tick))
 
 
 def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
-    """Every evaluation of the strategy of a run, with the compaction it led to.
-
-    One that a commit ran by itself follows from no evaluation: it stands beside one of its tick.
-    """
-    done = {each.scheduled_at_ms: each for each in run.of(CompactionRecord) if not each.is_inline}
-    inline = {each.scheduled_at_ms: each for each in run.of(CompactionRecord) if each.is_inline}
+    """Every evaluation of the strategy of a run, with the compactions of its tick."""
+    compactions = run.of(CompactionRecord)
+    planned = {record.scheduled_at_ms: record for record in compactions if not record.is_inline}
+    inline = {record.scheduled_at_ms: record for record in compactions if record.is_inline}
     ticks: dict[int, list[DecisionRecord]] = {}
     for decision in run.of(DecisionRecord):
         ticks.setdefault(decision.tick, []).append(decision)
@@ -129,7 +120,7 @@ def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
             tick,
             decisions[0].at_ms,
             "; ".join(_words(decision, run.manifest.strategy) for decision in decisions),
-            done.get(decisions[0].at_ms, inline.get(decisions[0].at_ms)),
+            planned.get(decisions[0].at_ms, inline.get(decisions[0].at_ms)),
             inline.get(decisions[0].at_ms),
         )
         for tick, decisions in ticks.items()
@@ -137,7 +128,7 @@ def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
 
 
 def _words(decision: DecisionRecord, strategy: str) -> str:
-    """The number of the rule from 1, its verdict and plan; the label where a switch changed it."""
+    """The rule, numbered from 1, its verdict and its plan, and the label if a switch has changed it."""
     label = "" if decision.strategy == strategy else f"as {decision.strategy}, "
     verdict = decision.status.replace("_", " ")
     actions = f" {', '.join(decision.actions)} ({decision.reason})" if decision.actions else ""
@@ -149,19 +140,20 @@ def _decision(evaluation: Evaluation | None) -> tuple[int, str] | None:
 
 
 def _is_alike(one: CompactionRecord, other: CompactionRecord) -> bool:
-    places = (one.partitions, other.partitions)
-    return (None in places or places[0] == places[1]) and _outcome(one) == _outcome(other)
+    partitions = (one.partitions, other.partitions)
+    return (None in partitions or partitions[0] == partitions[1]) and _outcome(one) == _outcome(other)
 
 
-def _is_in_same_place(one: CompactionRecord, other: CompactionRecord) -> bool:
-    places = one.partitions
-    return places is not None and (one.status, places) == (other.status, other.partitions)
+def _has_same_partitions(one: CompactionRecord, other: CompactionRecord) -> bool:
+    if one.partitions is None:
+        return False
+    return (one.status, one.partitions) == (other.status, other.partitions)
 
 
-def _outcome(done: CompactionRecord) -> tuple[str | int, ...]:
-    change = done.change
+def _outcome(compaction: CompactionRecord) -> tuple[str | int, ...]:
+    change = compaction.change
     return (
-        done.status,
+        compaction.status,
         change.files_removed_count,
         change.files_added_count,
         change.delete_files_removed_count,

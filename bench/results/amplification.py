@@ -1,8 +1,8 @@
 """Amplifications: bytes written, opened and stored per byte of the final content.
 
-The denominator is the same for all runs of a scenario in one mode, those of its variants in another format
-included. Neither a policy nor a format can therefore improve or worsen its figure by how it lays the same
-content out, only by how much it writes, opens or stores.
+The denominator is the same for all runs of a scenario in one mode, including variants in another format. So
+the layout of the content does not affect the figure of a policy or format, only how much it writes, opens or
+stores.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,10 +21,7 @@ from bench.results.table_content import content_share
 
 
 def content_bytes(run: RunResult) -> int | None:
-    """The least bytes that a run shows the final content to take; None if it shows none.
-
-    Either those that the content check wrote it in, or those of its live files at the end.
-    """
+    """The size of the final content in a run: as written by the content check, or live files if smaller."""
     measured = run.end.content_bytes if run.end is not None else None
     observed = run.of(ObserveRecord)
     live_bytes = observed[-1].table.live_bytes if observed else None
@@ -32,17 +29,17 @@ def content_bytes(run: RunResult) -> int | None:
 
 
 def common_content_bytes(runs: Iterable[RunResult]) -> int | None:
-    """The least of the content bytes of `runs`, whose content is the same.
+    """The least content bytes of `runs`, which have the same content.
 
-    No run can have stored or written less: its live files, of which these are at most the bytes, were all
-    written by it and are all on storage. So no space or write amplification is below 1.
+    This is at most the size of any run's live files, which the run has written and stores. So neither space
+    nor write amplification is below 1.
     """
     return min((size for run in runs if (size := content_bytes(run)) is not None), default=None)
 
 
 def written_bytes(f: RunFigures) -> float:
     """Bytes of the data and delete files written by the load, the stream, compaction and maintenance."""
-    compactions = f.run.of(CompactionRecord)  # those that the load ran by itself included
+    compactions = f.run.of(CompactionRecord)  # including compactions that the load ran itself
     steps: tuple[CommitRecord | CompactionRecord | MaintenanceRecord, ...]
     steps = (*f.loads, *f.commits, *compactions, *f.maintenance)
     return total(step.change.added_bytes for step in steps)
@@ -54,20 +51,20 @@ def write_amplification(f: RunFigures) -> float | None:
 
 
 def compaction_amplification(f: RunFigures) -> float | None:
-    """Of the bytes written, those that compaction wrote."""
+    """Bytes written by compaction per byte of the final content."""
     return _per_content_byte(f, total(c.change.added_bytes for c in f.compactions))
 
 
 def space_amplification(f: RunFigures) -> float | None:
-    """Bytes on storage at the end, metadata included, per byte of the final content."""
+    """Bytes on storage at the end, with metadata, per byte of the final content."""
     return _per_content_byte(f, f.observed[-1].table.storage_bytes) if f.observed else None
 
 
 def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: int | None) -> float | None:
-    """Mean over time of the bytes a query opened per byte of the content there was; None unless known of all.
+    """Mean over time of the bytes that a query opened per byte of content; None if one is unknown.
 
-    The content there was is the share of the final content that rows committed so far are of all rows. No
-    query may be of a table without rows.
+    The content at a time is the final content times the share of rows committed so far. `queries` must not
+    include queries of a table without rows.
     """
     if not content:
         return None
@@ -80,12 +77,12 @@ def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: 
 
 
 def opened_share(run: RunResult, queries: Sequence[QueryRecord]) -> float | None:
-    """Mean over time of the bytes a settled query opened per live byte; None unless known of all.
+    """Mean over time of the bytes that a settled query opened per live byte; None if one is unknown.
 
-    The rest was skipped. It is above 1 where delete files were opened for several data files each. A query of
-    a table without files, all of whose rows have been deleted, is left out.
+    Above 1 if delete files were opened for several data files each. Queries of a table without files, whose
+    rows have all been deleted, are left out.
     """
-    live_bytes = {o.tick: o.table.live_bytes for o in run.of(ObserveRecord)}  # as the tick leaves it
+    live_bytes = {o.tick: o.table.live_bytes for o in run.of(ObserveRecord)}  # at the end of the tick
 
     def share(query: QueryRecord) -> float | None:
         live, opened_bytes = live_bytes.get(query.tick), query.work.opened_bytes

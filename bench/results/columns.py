@@ -1,4 +1,4 @@
-"""Records as flat lines: the values that a record holds become columns of their own."""
+"""Records as flat rows: the fields of nested values become columns."""
 
 import types
 from collections.abc import Iterator
@@ -7,27 +7,27 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from pydantic import BaseModel
 
-# Values whose columns carry the name of the field, because a record holds two of their kind.
+# Fields whose name prefixes the columns of their value, because a record has several values of that type.
 _PREFIXED = frozenset({"before", "after", "staged"})
 
 
 @dataclass(frozen=True, slots=True)
 class FlatColumn:
-    """A column: its name, its plain type (`dict` for anything structured), and the way to its value."""
+    """A column: its name, plain type (`dict` for anything structured) and the attributes that lead to it."""
 
     name: str
     type: type
     path: tuple[str, ...]
 
     def value_in(self, record: Any) -> Any:
-        """Its value in a record; None if a value on the way is None."""
+        """The value in a record; None if an attribute on the path is None."""
         for name in self.path:
             record = None if record is None else getattr(record, name)
         return record
 
 
 def columns_of(kind: type[Any]) -> tuple[FlatColumn, ...]:
-    """The columns of a kind of record, of a manifest, or of a dataclass that holds a record."""
+    """The columns of a kind of record, of the manifest, or of a dataclass that has a record."""
     return tuple(_columns(kind, (), ""))
 
 

@@ -1,4 +1,7 @@
-"""CPU and memory figures: what a policy spends itself, and what it causes elsewhere."""
+"""CPU and memory figures of a policy: of its own steps, and of maintenance and commits.
+
+A figure is None if the CPU of one of its steps is shared with another step.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -9,44 +12,39 @@ Steps = Callable[[RunFigures], Sequence[BaseRecord]]
 
 
 def compaction_cpu_s(f: RunFigures) -> float | None:
-    """Process CPU of all compactions; None where another step shares it. So it is for all figures here."""
     return _own_cpu_s(f.compactions)
 
 
 def compaction_executor_cpu_s(f: RunFigures) -> float | None:
-    """CPU of the Spark tasks of all compactions."""
     return _sum(*(None if c.cost.is_shared else c.cost.executor_cpu_s for c in f.compactions))
 
 
 def commit_cpu_s(f: RunFigures) -> float | None:
-    """Process CPU of the stream's commits."""
     return _own_cpu_s(f.commits)
 
 
 def maintenance_cpu_s(f: RunFigures) -> float | None:
-    """Process CPU of the scheduled maintenance."""
     return _own_cpu_s(f.maintenance)
 
 
 def evaluation_cpu_s(f: RunFigures) -> float | None:
-    """CPU of deciding and of reading the state for it; None in simulations, which do not model it."""
+    """CPU of decisions and of reading the state for them; None in simulations, which do not model it."""
     if f.is_simulated or any(c.cost.is_shared for c in f.compactions):
         return None
     return total(d.cost.cpu_s + d.state_cpu_s for d in f.decisions)
 
 
 def policy_cpu_s(f: RunFigures) -> float | None:
-    """CPU of compaction, maintenance and, where it is measured, evaluation."""
+    """CPU of compaction, maintenance and, except in simulations, evaluation."""
     return _sum(compaction_cpu_s(f), maintenance_cpu_s(f), evaluation_cpu_s(f) or 0.0)
 
 
 def total_cpu_s(f: RunFigures) -> float | None:
-    """CPU of the stream's commits and of the policy: what a writer leaves undone, a policy may have to do."""
+    """CPU of commits and of the policy, which may have to do the work that a writer leaves."""
     return _sum(commit_cpu_s(f), policy_cpu_s(f))
 
 
 def jit_share(f: RunFigures) -> float | None:
-    """The compiler's share of the CPU of compaction; None where it is not known or there was none."""
     jit_cpu_s, cpu_s = known_total("compaction", "jit_cpu_s")(f), compaction_cpu_s(f)
     return None if jit_cpu_s is None or cpu_s is None else ratio(jit_cpu_s, cpu_s)
 
@@ -68,17 +66,17 @@ _STEPS: dict[str, Steps] = {
 
 
 def known_total(steps: str, field: str) -> Callable[[RunFigures], float | None]:
-    """The sum of a field of the costs of all steps of a kind; None unless each step knows its own."""
+    """The sum of a field of the costs of all steps of a kind; None if unknown for a step or shared."""
     return lambda f: _of_known(sum, _executed(_STEPS[steps](f)), field)
 
 
 def highest(steps: str, field: str) -> Callable[[RunFigures], float | None]:
-    """The maximum of a field of the costs of all steps of a kind; None unless each step knows its own."""
+    """The maximum of a field of the costs of all steps of a kind; None if unknown for a step or shared."""
     return lambda f: _of_known(max, _executed(_STEPS[steps](f)), field)
 
 
 def _executed(steps: Iterable[BaseRecord]) -> list[BaseRecord]:
-    """Those that took time: a plan that was refused was never executed, and has no split and no peak."""
+    """The steps that took time: a refused plan was never executed, and has no CPU by thread and no peak."""
     return [step for step in steps if step.cost.wall_s > 0]
 
 

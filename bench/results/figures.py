@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from bench.results.folders import RunResult
-from bench.results.observations import as_left
+from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -20,10 +20,10 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
-from bench.results.table_content import commits_of, of_content
+from bench.results.table_content import as_left, commits_of, of_content
 
-HEALTH_SCORE = "health_score"  # a figure planners may report of the table
-PARTITIONS_LEFT = "partitions_left"  # another: how many partitions that are due one plan leaves for later
+HEALTH_SCORE = "health_score"  # a figure that planners may report about the table
+PARTITIONS_LEFT = "partitions_left"  # another: how many due partitions a plan leaves for later
 IDLE_PLANNER = "never"  # registered name of the planner that never plans
 _Value = TypeVar("_Value")
 _Number = TypeVar("_Number", int, float)
@@ -43,13 +43,14 @@ class RunFigures:
     after_commit: tuple[QueryRecord, ...]  # the primary query on its cadence, right after the commit
     settled: tuple[QueryRecord, ...]  # and at the end of the same ticks
     compactions: tuple[CompactionRecord, ...]
+    effects: tuple[QueryEffect, ...]  # of the compactions
     maintenance: tuple[MaintenanceRecord, ...]
     observed: tuple[ObserveRecord, ...]
     decisions: tuple[DecisionRecord, ...]  # evaluations, except those of `never`
 
     @property
     def effective(self) -> tuple[CompactionRecord, ...]:
-        """Compactions that committed."""
+        """The compactions that committed."""
         return tuple(c for c in self.compactions if c.status == "ok")
 
     @property
@@ -59,12 +60,11 @@ class RunFigures:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether its times are modelled."""
         return self.run.manifest.mode == "simulated"
 
 
 def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
-    """The records of a run by use. Queries of a table without rows are left out."""
+    """The records of a run, without queries of a table without rows."""
     commits = commits_of(run)
     primary = [q for q in of_content(run, run.of(QueryRecord)) if q.primary]
     return RunFigures(
@@ -75,6 +75,7 @@ def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
         after_commit=tuple(q for q in primary if q.when == "after_commit"),
         settled=tuple(q for q in primary if q.when == "settled"),
         compactions=tuple(c for c in run.of(CompactionRecord) if c.tick),
+        effects=tuple(effect for effect in query_effects(run) if effect.compaction.tick),
         maintenance=run.of(MaintenanceRecord),
         observed=run.of(ObserveRecord),
         decisions=tuple(d for d in run.of(DecisionRecord) if d.planner != IDLE_PLANNER),
@@ -82,30 +83,32 @@ def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
 
 
 def total(values: Iterable[float]) -> float:
-    """The sum as a float."""
     return float(sum(values))
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The mean; None if there are no values."""
     return fmean(values) if values else None
 
 
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    return mean([value for value in values if value is not None])
+
+
 def all_known(values: Iterable[_Value | None]) -> list[_Value] | None:
-    """The values; None if one of them is not known: a figure of the others would be of something else."""
+    """The values; None if one of them is None."""
     listed = list(values)
     known = [value for value in listed if value is not None]
     return known if len(known) == len(listed) else None
 
 
 def sum_of_known(values: Iterable[_Number | None]) -> _Number | None:
-    """The sum of the values; None if one of them is not known."""
+    """The sum of the values; None if one of them is None."""
     known = all_known(values)
     return None if known is None else sum(known)
 
 
 def percentile(values: Sequence[float], percent: float) -> float | None:
-    """Linear interpolation between closest ranks (numpy's default); None if there are no values."""
+    """By linear interpolation between the closest ranks; None if there are no values."""
     return float(np.percentile(values, percent)) if values else None
 
 
@@ -115,15 +118,14 @@ def ratio(above: float, below: float) -> float | None:
 
 
 def count_with_status(*statuses: str) -> Callable[[RunFigures], float]:
-    """How many compactions ended with one of these statuses."""
     return lambda f: float(sum(c.status in statuses for c in f.compactions))
 
 
 def ineffective(f: RunFigures) -> float:
-    """Effective compactions that replaced data files and left as many data files, delete files and rows.
+    """The number of committed compactions that left as many data files, delete files and rows as before.
 
-    Such a compaction may be planned forever (apache/amoro issue 3855). One that applies deletes leaves fewer
-    rows; one that only converts equality deletes replaces no data file.
+    Such a compaction may be planned forever (apache/amoro issue 3855). Applying deletes leaves fewer rows,
+    and merely converting equality deletes replaces no data file, so neither counts.
     """
     return float(sum(_is_ineffective(c) for c in f.effective))
 
@@ -131,22 +133,22 @@ def ineffective(f: RunFigures) -> float:
 def _is_ineffective(c: CompactionRecord) -> bool:
     change = c.change
     same_deletes = change.delete_files_removed_count == change.delete_files_added_count
-    # Around an inline compaction the table was observed together with the commit that ran it.
+    # Between an inline compaction and the commit that ran it the table was not observed.
     is_known = not c.is_inline and c.before.rows == c.after.rows
     return change.files_removed_count == change.files_added_count > 0 and same_deletes and is_known
 
 
 def noop_evaluations(f: RunFigures) -> float | None:
-    """Evaluations whose trigger fired without a plan; None if no trigger fired, not counting `never`."""
+    """The number of evaluations whose trigger fired without a plan; None if no trigger fired."""
     return float(sum(d.status == "nothing_to_do" for d in f.fired)) if f.fired else None
 
 
 def returned_s(f: RunFigures) -> list[float]:
-    """For each commit of the stream the wall seconds until its writer can go on, compactions included.
+    """For each commit of the stream, the wall seconds until its writer can continue.
 
-    The writer waits for those that its commit runs by itself. While one runs beside the stream, Spark's jobs
-    queue for the same cores, and those that prepare the batch come first: so this part of the preparation is
-    waiting, too. The rest of it is not.
+    The writer waits for compactions that its commit runs itself. A compaction beside the stream uses the same
+    cores, so Spark jobs queue, first the jobs that prepare the batch: this part of the preparation counts as
+    waiting too.
     """
     beside = [c for c in f.compactions if c.cost.is_shared]
     return [
@@ -163,12 +165,12 @@ def _prepared_during(commit: CommitRecord, compaction: CompactionRecord) -> floa
 
 
 def pending_mean_s(f: RunFigures) -> float | None:
-    """Scenario seconds between a decision and its commit; 0 where the scenario has no compaction delay."""
+    """Mean scenario seconds between a decision and its commit; 0 without a compaction delay."""
     return mean([(c.at_ms - c.scheduled_at_ms) / 1000 for c in f.effective])
 
 
 def control_mean_s(f: RunFigures) -> float | None:
-    """Wall seconds of the control query; None where it did not run."""
+    """Mean wall seconds of the control query; None if it did not run."""
     return mean([c.cost.wall_s for c in f.run.of(ControlRecord) if c.status == "ok"])
 
 
@@ -184,32 +186,31 @@ def staleness_mean_s(f: RunFigures) -> float | None:
 
 
 def since_compaction_mean_s(f: RunFigures) -> float | None:
-    """At each commit, scenario seconds since the last effective compaction before it, or since 0."""
+    """Mean scenario seconds at each commit since the last committed compaction, or since 0."""
     ends = [0, *sorted(c.at_ms for c in f.effective)]
     return mean([(c.at_ms - ends[bisect_left(ends, c.at_ms, lo=1) - 1]) / 1000 for c in f.commits])
 
 
 def health_scores(f: RunFigures) -> list[float]:
-    """The scores that planners reported, in order; user-defined planners may report one too."""
+    """The health scores that planners reported, in order."""
     scores = [(d.figures or {}).get(HEALTH_SCORE) for d in f.fired]
     return [score for score in scores if score is not None]
 
 
 def deletes_end(field: str) -> Callable[[RunFigures], float | None]:
-    """The number of delete files, or of their rows, at the end; None where deletes do not occur."""
+    """A count of delete files or of their rows at the end; None without deletes."""
     return lambda f: mean(_deletes(f, f.observed[-1:], field))
 
 
 def deletes_mean(field: str) -> Callable[[RunFigures], float | None]:
-    """The mean of the same over time."""
+    """The mean over time of a count of delete files or of their rows; None without deletes."""
     return lambda f: mean(_deletes(f, as_left(f.run), field))
 
 
 def deletes_age_mean_s(f: RunFigures) -> float | None:
-    """The mean age of the oldest delete file over time; 0 while there is none.
+    """The mean over time of the age of the oldest delete file; 0 while there is none.
 
-    Until the next commit it grows by a commit interval: by half of one on average. None where deletes do not
-    occur, and for results that have delete files without their age.
+    Until the next commit the age grows by a commit interval, by half of one on average. None without deletes.
     """
     observed = as_left(f.run) if has_deletes(f) else ()
     ages_ms = [_delete_age_ms(o, f.run.manifest.commit_interval_ms) for o in observed]
@@ -225,7 +226,7 @@ def _delete_age_ms(observed: ObserveRecord, interval_ms: int) -> float | None:
 
 
 def _deletes(f: RunFigures, observations: Sequence[ObserveRecord], field: str) -> list[float]:
-    """A field of the observations; empty where deletes do not occur or an observation lacks the field."""
+    """A field of the observations; empty without deletes or if an observation lacks the field."""
     values = [getattr(o.table, field) for o in observations] if has_deletes(f) else []
     return [] if None in values else values
 
@@ -236,17 +237,15 @@ def has_deletes(f: RunFigures) -> bool:
 
 
 def commit_added_bytes(f: RunFigures) -> float:
-    """Bytes of data and delete files written by the commits of the stream."""
     return total(c.change.added_bytes for c in f.commits)
 
 
 def compaction_added_bytes(f: RunFigures) -> float:
-    """Bytes of data and delete files written by compaction."""
     return total(c.change.added_bytes for c in f.compactions)
 
 
 def overlapped_commits(f: RunFigures) -> float | None:
-    """Duration of the longest compaction in commit intervals."""
+    """The duration of the longest compaction in commit intervals."""
     longest_s = max((c.cost.wall_s for c in f.compactions), default=0.0)
     return 1000 * longest_s / f.run.manifest.commit_interval_ms
 
@@ -257,7 +256,6 @@ def duty_cycle(f: RunFigures) -> float:
 
 
 def metadata_bytes(f: RunFigures) -> float:
-    """Metadata bytes written by the stream, compactions and maintenance."""
     return (
         total(c.change.metadata_bytes for c in f.commits)
         + total(c.change.metadata_bytes for c in f.compactions)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +21,9 @@ from bench.results.records import (
 
 _R = TypeVar("_R", bound=BaseRecord)
 _RESTORE = "restore the file or delete its run folder"
-_LEVELS = 2  # of a result folder: scenarios, and the runs in each
+_REPEAT = "restore the file, or delete the run folder and repeat the run with `run --resume`"
+_ROUNDING_S = 1e-6  # by which the end of a step and the start of the next one may overlap
+_LEVELS = 2  # folders of scenarios in a result folder, and of runs in each
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +40,27 @@ class RunResult:
 
     @property
     def end(self) -> RunRecord | None:
-        """The closing record; None when the run was interrupted."""
+        """The closing record; None if the run was interrupted."""
         last = self.records[-1] if self.records else None
         return last if isinstance(last, RunRecord) else None
 
     @property
     def finished(self) -> bool:
-        """Whether it ran to its end without failing."""
         return self.end is not None and self.end.status == "finished"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRuns:
-    """The runs that can be read, ordered by run id, and why others cannot."""
+    """The runs that can be read, ordered by scenario and run id, and why others cannot be read."""
 
     runs: tuple[RunResult, ...]
     damages: tuple[ResultSchemaError, ...] = ()
 
 
 def load_runs(*folders: Path) -> tuple[RunResult, ...]:
-    """Every run below `folders` (a result folder, a scenario's or a run's), ordered by run id.
+    """Every run below `folders` (of results, a scenario or a run), ordered by scenario and run id.
 
-    Raises ResultSchemaError if there is none or one cannot be read.
+    Raises ResultSchemaError if there is no run, or if one cannot be read.
     """
     stored = stored_runs(*folders)
     if stored.damages:
@@ -68,47 +69,44 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
 
 
 def stored_runs(*folders: Path) -> StoredRuns:
-    """The same, leaving out the runs that cannot be read.
-
-    Raises ResultSchemaError if there is no other.
-    """
+    """Every run below `folders` that can be read; ResultSchemaError if there is none."""
     by_folder: dict[Path, RunResult] = {}
     damages: dict[Path, ResultSchemaError] = {}
     for folder in folders:
         if not folder.is_dir():
             raise ResultSchemaError(
-                f"{folder}: no such folder; name one that `compactbench run` wrote (by default results)"
+                "no such folder; name one that `compactbench run` wrote (by default results)",
+                code="no-such-folder",
+                path=folder,
             )
-        unreadable: list[OSError] = []
-        run_folders = sorted(_run_folders(folder, unreadable.append))
-        damages |= {Path(error.filename).resolve(): _unlisted(error) for error in unreadable}
-        if not run_folders and not unreadable:
-            raise ResultSchemaError(f"{folder}: contains no runs{_elsewhere(folder)}")
+        unlisted: list[OSError] = []
+        run_folders = sorted(_run_folders(folder, unlisted))
+        damages |= {Path(error.filename).resolve(): _unlisted(error) for error in unlisted}
+        if not run_folders and not unlisted:
+            raise ResultSchemaError(f"contains no runs{_elsewhere(folder)}", code="no-runs", path=folder)
         for path in run_folders:
             try:
-                run = load_run(path)
+                by_folder[path.resolve()] = load_run(path)
             except ResultSchemaError as error:
                 damages[path.resolve()] = error
-            else:
-                by_folder[run.folder.resolve()] = run
     if not by_folder:
-        raise ResultSchemaError("\n".join(map(str, damages.values())))
+        raise next(iter(damages.values()))
     _check_no_copies(by_folder.values())
     ordered = sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id))
     return StoredRuns(tuple(ordered), tuple(damages.values()))
 
 
-def _run_folders(folder: Path, on_error: Callable[[OSError], None]) -> Iterator[Path]:
+def _run_folders(folder: Path, unlisted: list[OSError]) -> Iterator[Path]:
     """`folder` and those at most two levels below it that have a manifest, or a folder in its place."""
-    for place, folders, files in os.walk(folder, onerror=on_error, followlinks=True):
-        if MANIFEST in (*folders, *files):
+    for place, subfolders, files in os.walk(folder, onerror=unlisted.append, followlinks=True):
+        if MANIFEST in (*subfolders, *files):
             yield Path(place)
         if len(Path(place).relative_to(folder).parts) == _LEVELS:
-            folders.clear()
+            subfolders.clear()
 
 
 def _elsewhere(folder: Path) -> str:
-    """What to do about a folder without runs: name the results folders in it, if there are any."""
+    """The remedy for a folder without runs, which names the results folders in it."""
     nested = sorted({str(path.parents[2]) for path in folder.glob(f"*/*/*/{MANIFEST}")})
     if nested:
         return f" itself; results folders in it: {', '.join(nested)}; name one of them"
@@ -116,16 +114,17 @@ def _elsewhere(folder: Path) -> str:
 
 
 def _check_no_copies(runs: Iterable[RunResult]) -> None:
-    """A run counts once: a copy beside it would look like a repetition."""
+    """Raises ResultSchemaError for a copy of a run, which would count as a repetition."""
     known: dict[tuple[str | int, ...], RunResult] = {}
     for run in runs:
         m = run.manifest
-        made = (m.scenario, m.mode, m.suite_id, m.run_id, m.strategy, m.repetition)
-        first = known.setdefault(made, run)
+        identity = (m.scenario, m.mode, m.suite_id, m.run_id, m.strategy, m.repetition)
+        first = known.setdefault(identity, run)
         if first is not run:
             raise ResultSchemaError(
-                f"{first.folder} and {run.folder}: are copies of one run, which would count twice; remove or "
-                "leave out one of them"
+                f"is a copy of the run {first.folder} and would count twice; remove or leave out one of them",
+                code="copied-run",
+                path=run.folder,
             )
 
 
@@ -144,7 +143,9 @@ def load_run(folder: Path) -> RunResult:
     Compactions beside the stream are dated by their effect (`landed`).
     """
     manifest = _load_manifest(folder / MANIFEST)
-    return RunResult(folder, manifest, landed(list(_load_records(folder / EVENTS))))
+    path = folder / EVENTS
+    records = list(_in_order(path, _numbered_records(path)))
+    return RunResult(folder, manifest, landed(records))
 
 
 def _load_manifest(path: Path) -> Manifest:
@@ -154,26 +155,29 @@ def _load_manifest(path: Path) -> Manifest:
         version = content.get("schema_version") if isinstance(content, dict) else SCHEMA_VERSION
         if version != SCHEMA_VERSION:
             raise ResultSchemaError(
-                f"{path}: schema_version {version!r}, but this compactbench reads {SCHEMA_VERSION}; "
-                f"read it with the version that wrote it{_writer(content)}"
+                f"schema_version {version!r}, but this compactbench reads {SCHEMA_VERSION}; read it with the "
+                f"version that wrote it{_writer(content)}",
+                code="another-schema-version",
+                path=path,
             )
         return Manifest.model_validate_json(text)
     except OSError as error:
         raise _unreadable(path, error) from error
     except ValueError as error:  # neither JSON nor a manifest
-        raise ResultSchemaError(f"{path}: {first_error(error)}; {_RESTORE}") from error
+        raise ResultSchemaError(
+            f"{first_error(error)}; {_RESTORE}", code="damaged-manifest", path=path
+        ) from error
 
 
-def _writer(manifest: Any) -> str:
+def _writer(manifest: Mapping[str, Any]) -> str:
     """The version and the commit of compactbench that wrote a manifest, as far as it names them."""
-    if not isinstance(manifest, dict):
-        return ""
     versions, git = (manifest.get(name) or {} for name in ("versions", "git"))
     version, commit = versions.get("compactbench"), git.get("commit")
     return f", {version}{f' at commit {commit}' if commit else ''}" if version else ""
 
 
-def _load_records(path: Path) -> Iterator[Any]:
+def _numbered_records(path: Path) -> Iterator[tuple[int, Any]]:
+    """The records with the numbers of their lines."""
     try:
         lines = path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:
@@ -182,22 +186,50 @@ def _load_records(path: Path) -> Iterator[Any]:
         if not line.strip():
             continue
         try:
-            yield parse_record(line)
+            record = parse_record(line)
         except ValueError as error:
             if number == len(lines):  # without a newline: the writer was killed while writing it
                 return
-            raise ResultSchemaError(
-                f"{path}, line {number}: damaged record ({first_error(error)}); restore the file, or "
-                "delete the run folder and repeat the run with `run --resume`"
-            ) from error
+            raise _damaged(path, number, first_error(error)) from error
+        yield number, record
+
+
+def _in_order(path: Path, records: Iterable[tuple[int, Any]]) -> Iterator[Any]:
+    """The records. Raises ResultSchemaError where lines are doubled, missing or out of order.
+
+    Every tick of a replay has a record, each role does one step after the other, and a run ends once. Single
+    records that are missing within a tick are not noticed.
+    """
+    tick, has_ended = 0, False
+    ended_s: dict[str, float] = {}  # the end of the last step, by role
+    for number, record in records:
+        if has_ended:
+            raise _damaged(path, number, "a record after the end of the run")
+        has_ended = isinstance(record, RunRecord)
+        is_failed = has_ended and record.status == "failed"  # at any tick
+        if not (is_failed or tick <= record.tick <= tick + 1):
+            raise _damaged(path, number, f"tick {record.tick} follows tick {tick}")
+        if record.span is not None:
+            if record.span.started_s + _ROUNDING_S < ended_s.get(record.role, 0.0):
+                raise _damaged(path, number, f"the {record.role} had not finished its previous step")
+            ended_s[record.role] = record.span.ended_s
+        tick = record.tick
+        yield record
+
+
+def _damaged(path: Path, line: int, problem: str) -> ResultSchemaError:
+    return ResultSchemaError(f"{problem}; {_REPEAT}", code="damaged-record", path=f"{path}, line {line}")
 
 
 def _unlisted(error: OSError) -> ResultSchemaError:
     return ResultSchemaError(
-        f"{error.filename}: cannot be listed ({error.strerror}), so runs in it may be missing; make it "
-        "readable"
+        f"cannot be listed ({error.strerror}), so runs in it may be missing; make it readable",
+        code="unreadable-folder",
+        path=error.filename,
     )
 
 
 def _unreadable(path: Path, error: OSError) -> ResultSchemaError:
-    return ResultSchemaError(f"{path}: cannot be read ({error.strerror}); {_RESTORE}")
+    return ResultSchemaError(
+        f"cannot be read ({error.strerror}); {_RESTORE}", code="unreadable-file", path=path
+    )

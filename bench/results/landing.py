@@ -1,4 +1,4 @@
-"""When compactions that ran while the stream went on took effect."""
+"""When compactions beside the stream took effect."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from bench.results.records import CompactionRecord, ObserveRecord
 
 
 def landed(records: Sequence[Any]) -> tuple[Any, ...]:
-    """The records of a run, each compaction beside the stream dated to where its effect was first observed.
+    """The records of a run, with compactions beside the stream dated to when their effect was observed.
 
-    Such a compaction is recorded when its end is waited for, up to the rule's delay later; queries have seen
-    its files since. So its time, and the table after it, are those of the first observation that began once
-    it had ended, usually that of the next commit. The table before it is that of the observation before.
+    Such a compaction is recorded when the replay waits for its end, up to the rule's delay later, although
+    queries have read its files since. So its time and the table after it are taken from the first observation
+    that began after its end, usually at the next commit, and the table before it from the observation before.
     """
     observed = [record for record in records if isinstance(record, ObserveRecord)]
     starts_s = [record.span.started_s for record in observed if record.span is not None]

@@ -1,13 +1,13 @@
 """Latency figures of one probe: means over scenario time, from queries that each stand for a part of it.
 
-The mean begins with the first commit and ends one commit interval after the last: an empty table is nobody's.
+The mean begins with the first commit and ends one commit interval after the last: the time of an empty table
+is excluded.
 
-Between two ticks the table stays as the first of them left it, so a settled query stands for the time until
-the next tick. Scenario time is divided into windows of `probe_every`, and one tick in each is probed: the
-only one where `probe_every` is the commit interval, else one drawn at random (`probe_phase`). A settled query
-is therefore a fair sample of the states that its window consists of, and stands for the length of the window.
-All windows have the same length, except that the last one may be shorter; so the mean over time is the plain
-mean over the windows, but for that last one.
+Between two ticks the table does not change, so a settled query represents the time until the next tick.
+Scenario time is divided into windows of `probe_every`, and one tick in each is probed: the only one if
+`probe_every` is the commit interval, else one drawn at random (`probe_phase`). A settled query is therefore a
+fair sample of the states in its window and has the length of the window as its weight. All windows have the
+same length, except that the last one may be shorter.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from bench.results.records import Manifest, QueryRecord
 
 
 def window_ms(every_ms: int, duration_ms: int, at_ms: int) -> int:
-    """The length of the window of `every_ms` that scenario time `at_ms` is in.
+    """The length of the window of `every_ms` that contains scenario time `at_ms`.
 
     A window includes its end, not its start. The last one ends with the scenario.
     """
@@ -31,20 +31,17 @@ def mean_over_time(
 ) -> float | None:
     """The mean of a value of the queries of one probe, each weighted by the length of its window.
 
-    None if there are no queries, or if one of the values is not known: a mean of the others would be of other
-    queries.
+    None if there are no queries or if one of the values is None.
     """
     values = all_known(value_of(query) for query in queries)
     return fmean(values, [_weight_ms(manifest, query) for query in queries]) if values else None
 
 
 def mean_wall_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | None:
-    """The mean latency over scenario time."""
     return mean_over_time(manifest, queries, lambda query: query.cost.wall_s)
 
 
 def mean_cpu_s(manifest: Manifest, queries: Sequence[QueryRecord]) -> float | None:
-    """The mean process CPU of a query over scenario time."""
     return mean_over_time(manifest, queries, lambda query: query.cost.own_cpu_s)
 
 

@@ -9,9 +9,8 @@ from typing import Literal
 
 from bench.results import amplification, cpu, money, requests
 from bench.results import figures as fig
-from bench.results.figures import RunFigures, mean, percentile, total
+from bench.results.figures import RunFigures, mean, mean_of_known, percentile, total
 from bench.results.latency import mean_cpu_s, mean_wall_s
-from bench.results.query_effect import query_effects
 from bench.results.records import FAILED_STATUSES
 
 Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "points"]
@@ -23,11 +22,11 @@ MIN_RUNS = 3  # pairs, or runs on each side, below which a timing has no interva
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a figure means. `basis` is what it rests on, and so how far it repeats for one scenario.
+    """What a figure means. Its `basis` decides how exactly it repeats from run to run.
 
-    count: repeats in every run, with one exception: how many delete files a compaction drops may depend on
-    the worker threads of the format's library. bytes: repeat but for the order of rows within merged files,
-    which changes how well they compress, and for paths and timestamps in metadata. timing: noise.
+    count: exactly, except that the number of delete files a compaction drops may depend on the worker threads
+    of the format's library. bytes: nearly, because the order of rows within merged files, which affects
+    compression, and paths and timestamps in metadata differ. timing: with noise.
     """
 
     name: str
@@ -39,16 +38,7 @@ class Metric:
 
     @property
     def exact(self) -> bool:
-        """Whether the figure is counted, not timed."""
         return self.basis != "timing"
-
-
-def _query_mean(field: str) -> Callable[[RunFigures], float | None]:
-    def of_run(f: RunFigures) -> float | None:
-        values = [getattr(effect, field) for effect in query_effects(f.run) if effect.compaction.tick]
-        return mean([value for value in values if value is not None])
-
-    return of_run
 
 
 def _settled(of: Callable[[Sequence[float]], float | None]) -> Callable[[RunFigures], float | None]:
@@ -64,7 +54,6 @@ def _data_storage_bytes(f: RunFigures) -> float | None:
     return None if last is None else float(last.storage_bytes - last.metadata_storage_bytes)
 
 
-# What the definitions of several metrics have in common.
 _CONTENT = "bytes of the final content as compacted files"
 _PROCESS_CPU = "process CPU seconds (JVM, Python, children)"
 _SETTLED = "the settled primary query, which runs once per probe_every, at the end of a tick"
@@ -88,7 +77,7 @@ METRICS: tuple[Metric, ...] = (
            "mean scenario seconds from the decision to compact to the commit", fig.pending_mean_s),
     Metric("since_compaction_mean_s", "s", "lower", "count",
            "mean scenario seconds, at each commit, since the last compaction that committed or since the "
-           "stream began; files it did not touch have waited longer", fig.since_compaction_mean_s),
+           "start of the stream; files that it left alone have waited longer", fig.since_compaction_mean_s),
     Metric("compaction_s", "s", "lower", "timing",
            "wall seconds of all compactions, including planning and commit",
            lambda f: total(c.cost.wall_s for c in f.compactions)),
@@ -98,29 +87,29 @@ METRICS: tuple[Metric, ...] = (
            "CPU seconds of the Spark tasks of all compactions, excluding planning and commit",
            cpu.compaction_executor_cpu_s),
     Metric("compaction_jit_cpu_s", "s", "lower", "timing",
-           "of compaction_cpu_s, that of Java's compiler threads", cpu.known_total("compaction",
-           "jit_cpu_s")),
+           "the part of compaction_cpu_s that Java's compiler threads used",
+           cpu.known_total("compaction", "jit_cpu_s")),
     Metric("compaction_gc_cpu_s", "s", "lower", "timing",
-           "of compaction_cpu_s, that of Java's garbage collector", cpu.known_total("compaction",
-           "gc_cpu_s")),
+           "the part of compaction_cpu_s that Java's garbage collector used",
+           cpu.known_total("compaction", "gc_cpu_s")),
     Metric("jit_share", "share", "lower", "timing",
            "compaction_jit_cpu_s / compaction_cpu_s", cpu.jit_share),
     Metric("maintenance_s", "s", "lower", "timing",
-           "wall seconds of the scheduled maintenance of the scenario: the same schedule for every strategy, "
-           "but more snapshots and files to maintain under some",
+           "wall seconds of the scenario's scheduled maintenance: all strategies have the same schedule, but "
+           "not the same number of snapshots and files to maintain",
            lambda f: total(m.cost.wall_s for m in f.maintenance)),
     Metric("maintenance_cpu_s", "s", "lower", "timing",
-           f"{_PROCESS_CPU} during the same", cpu.maintenance_cpu_s),
+           f"{_PROCESS_CPU} during the scheduled maintenance", cpu.maintenance_cpu_s),
     Metric("maintenance_freed_bytes", "bytes", "neither", "bytes",
-           "bytes by which the same maintenance reduced storage; metadata that it wrote is subtracted",
+           "bytes by which the scheduled maintenance reduced storage, minus the metadata that it wrote",
            lambda f: total(m.freed_bytes for m in f.maintenance)),
     Metric("evaluation_cpu_s", "s", "lower", "timing",
-           "CPU seconds of triggers and planners, and of reading the table state for them, once per tick: "
-           "where a trigger fired or had to look at the table. Where reading is incremental, that is of what "
-           "the last step changed; not modelled in simulations",
+           "CPU seconds of triggers and planners, and of reading the table state for them, once in each tick "
+           "in which one of them needs it; incremental readers read only what the last step changed; not "
+           "modelled in simulations",
            cpu.evaluation_cpu_s),
     Metric("policy_cpu_s", "s", "lower", "timing",
-           "compaction_cpu_s + maintenance_cpu_s + evaluation_cpu_s (without the last in simulations)",
+           "compaction_cpu_s + maintenance_cpu_s + evaluation_cpu_s; simulations have no evaluation_cpu_s",
            cpu.policy_cpu_s),
     Metric("commit_cpu_s", "s", "lower", "timing",
            f"{_PROCESS_CPU} during the commits of the stream, which a policy may slow down through metadata",
@@ -130,11 +119,11 @@ METRICS: tuple[Metric, ...] = (
            cpu.total_cpu_s),
     Metric("control_mean_s", "s", "neither", "timing",
            "mean latency of the control query: the primary query of a table of two commits that never "
-           "changes, asked first after each commit of the stream",
+           "changes, run first after each commit of the stream",
            fig.control_mean_s),
     Metric("content_bytes", "bytes", "neither", "bytes",
-           f"{_CONTENT}: what the content check wrote it in, or the live files at the end of a run if these "
-           "are smaller; the least over all runs of the scenario, and so one figure for all strategies",
+           f"{_CONTENT}: as written by the content check, or the live files at the end of a run if these are "
+           "smaller; the least over all runs of the scenario, so it is the same for all strategies",
            lambda f: None if f.content_bytes is None else float(f.content_bytes)),
     Metric("data_storage_bytes_end", "bytes", "lower", "bytes",
            "bytes of data and delete files on storage at the end, including those of old snapshots",
@@ -149,7 +138,7 @@ METRICS: tuple[Metric, ...] = (
            "maintenance / content_bytes; without metadata, never below 1",
            amplification.write_amplification),
     Metric("compaction_amplification", "ratio", "lower", "bytes",
-           "of write_amplification, the part that compaction wrote", amplification.compaction_amplification),
+           "the part of write_amplification that compaction wrote", amplification.compaction_amplification),
     Metric("read_amplification", "ratio", "lower", "bytes",
            "bytes that the settled primary query opens (each delete file once per data file it applies to) / "
            "(content_bytes x rows committed so far / rows committed in all), mean over scenario time",
@@ -157,26 +146,26 @@ METRICS: tuple[Metric, ...] = (
     Metric("space_amplification", "ratio", "lower", "bytes",
            "storage_bytes_end / content_bytes; never below 1", amplification.space_amplification),
     Metric("query_mean_s", "s", "lower", "timing",
-           f"mean latency over scenario time of {_SETTLED}, after any compaction: what a reader meets who "
-           "queries at a random moment, as the table stays like that until the next commit",
+           f"mean latency over scenario time of {_SETTLED}, after any compaction: the latency at a random "
+           "moment, because the table then stays as it is until the next commit",
            lambda f: mean_wall_s(f.run.manifest, f.settled)),
     Metric("query_p50_s", "s", "lower", "timing",
            "median latency of the settled primary query", _settled(lambda v: percentile(v, 50))),
     Metric("query_p95_s", "s", "lower", "timing",
-           "95th percentile of the latency of the settled primary query", _settled(lambda v: percentile(v,
-           95))),
+           "95th percentile of the latency of the settled primary query",
+           _settled(lambda v: percentile(v, 95))),
     Metric("query_max_s", "s", "lower", "timing",
            "maximum latency of the settled primary query", _settled(lambda v: max(v, default=None))),
     Metric("query_after_commit_s", "s", "lower", "timing",
            "mean latency over scenario time of the primary query right after a commit, in the same ticks: "
-           "each policy in its worst state",
+           "the worst state of each policy",
            lambda f: mean_wall_s(f.run.manifest, f.after_commit)),
     Metric("query_before_s", "s", "lower", "timing",
            "mean latency of the primary query just before each compaction that committed",
-           _query_mean("query_before_s")),
+           lambda f: mean_of_known(effect.query_before_s for effect in f.effects)),
     Metric("query_after_s", "s", "lower", "timing",
            "mean latency of the primary query after each compaction that committed",
-           _query_mean("query_after_s")),
+           lambda f: mean_of_known(effect.query_after_s for effect in f.effects)),
     Metric("query_cpu_s", "s", "lower", "timing",
            "mean process CPU seconds over scenario time of the settled primary query",
            lambda f: mean_cpu_s(f.run.manifest, f.settled)),
@@ -187,12 +176,12 @@ METRICS: tuple[Metric, ...] = (
            "95th percentile of the wall seconds of a commit, without preparing its batch",
            lambda f: percentile([c.cost.wall_s for c in f.commits], 95)),
     Metric("commit_returned_p95_s", "s", "lower", "timing",
-           "95th percentile of the wall seconds until the call of a commit returns: with compactions that it "
-           "ran by itself, and with preparing its batch for as long as one ran beside the stream",
+           "95th percentile of the wall seconds until the call of a commit returns: including compactions "
+           "that it ran itself, and preparing its batch while a compaction ran beside the stream",
            lambda f: percentile(fig.returned_s(f), 95)),
     Metric("staleness_mean_s", "s", "lower", "count",
            "mean age over scenario time of the newest rows in the table: it grows from 0 at each commit of "
-           "the stream to the time of the next one; the wall time of the commits is not in it",
+           "the stream to the time of the next one; excludes the wall time of commits",
            fig.staleness_mean_s),
     Metric("files_end", "count", "lower", "count",
            "live data files at the end", _last_observed("data_files_count")),
@@ -204,11 +193,11 @@ METRICS: tuple[Metric, ...] = (
            "rows in the live delete files (keys of equality deletes, positions of the others) at the end",
            fig.deletes_end("delete_rows")),
     Metric("delete_rows_mean", "count", "lower", "count",
-           "mean number of rows in the live delete files, or records in the log files, over time: how many "
-           "changes a reader misses that does not apply them", fig.deletes_mean("delete_rows")),
+           "mean number of rows in the live delete files, or records in the log files, over time: the "
+           "changes that a reader misses if it does not apply them", fig.deletes_mean("delete_rows")),
     Metric("deletes_age_mean_s", "s", "lower", "count",
            "mean over time of the scenario seconds since the oldest live delete or log file was added: how "
-           "far behind a reader may be that does not apply them", fig.deletes_age_mean_s),
+           "far behind a reader may be if it does not apply them", fig.deletes_age_mean_s),
     Metric("equality_files_end", "count", "lower", "count",
            "live equality delete files at the end", fig.deletes_end("equality_files_count")),
     Metric("equality_files_mean", "count", "lower", "count",
@@ -218,7 +207,7 @@ METRICS: tuple[Metric, ...] = (
            "mean health score (0 to 100) reported by the planner at each evaluation whose trigger fired",
            lambda f: mean(fig.health_scores(f))),
     Metric("health_end", "points", "higher", "count",
-           "health score (0 to 100) at the last such evaluation",
+           "health score (0 to 100) at the last evaluation whose trigger fired",
            lambda f: next(reversed(fig.health_scores(f)), None)),
     Metric("ingested_bytes", "bytes", "neither", "bytes",
            "change-log bytes of the rows the stream committed",
@@ -228,17 +217,17 @@ METRICS: tuple[Metric, ...] = (
     Metric("compaction_added_bytes", "bytes", "lower", "bytes",
            "bytes of data and delete files written by compaction", fig.compaction_added_bytes),
     Metric("compaction_replaced_bytes", "bytes", "lower", "bytes",
-           "bytes of the data and delete files that compaction replaced or dropped; not what it read of "
-           "other files, such as the keys needed to convert deletes",
+           "bytes of the data and delete files that compaction replaced or dropped; other files that it "
+           "read, such as keys to convert deletes, do not count",
            lambda f: total(c.change.replaced_bytes for c in f.compactions)),
     Metric("metadata_bytes", "bytes", "lower", "bytes",
            "metadata bytes written by commits, compactions and maintenance", fig.metadata_bytes),
     Metric("observe_s", "s", "neither", "timing",
-           "wall seconds of reading the table state after each step; evaluation_cpu_s has the part that "
-           "strategies needed; not modelled in simulations",
+           "wall seconds of reading the table state after each step; evaluation_cpu_s includes the reading "
+           "that strategies needed; not modelled in simulations",
            lambda f: None if f.is_simulated else total(o.cost.wall_s for o in f.observed)),
     Metric("overlapped_commits", "ratio", "lower", "timing",
-           "longest compaction / commit interval; above 1, a real stream would have committed meanwhile",
+           "longest compaction / commit interval; above 1, a real stream would have committed during it",
            fig.overlapped_commits),
     Metric("duty_cycle", "share", "lower", "timing",
            "compaction seconds / scenario seconds", fig.duty_cycle),
@@ -249,22 +238,21 @@ METRICS: tuple[Metric, ...] = (
                             ("query", "a primary query on the cadence"))),
     Metric("put_requests", "count", "lower", "count",
            "files written (data, delete and metadata files) by the stream, compactions and maintenance, each "
-           "one PUT; s3_put_requests has what was counted",
+           "taken as one PUT; s3_put_requests counts real requests",
            money.files_written),
     Metric("get_requests", "count", "neither", "count",  # it grows with the cadence of the queries
-           "files opened, each one GET: by compactions those they replaced or dropped, by the settled "
-           "primary queries their data, delete and metadata files; Parquet's ranged reads are not counted",
+           "files opened, each taken as one GET: files that compactions replaced or dropped, and the data, "
+           "delete and metadata files of the settled primary queries; Parquet's ranged reads are not counted",
            money.files_opened),
     Metric("s3_put_requests", "count", "lower", "timing",
-           "PUT, POST and LIST requests that commits, compactions and maintenance sent to S3, as its client "
-           "logs them",
+           "PUT, POST and LIST requests of commits, compactions and maintenance to S3, from its client's log",
            requests.s3_puts),
     Metric("s3_get_requests", "count", "lower", "timing",
-           "GET and HEAD requests that commits, compactions and maintenance sent to S3, likewise; DELETE "
-           "requests are free",
+           "GET and HEAD requests of commits, compactions and maintenance to S3, from its client's log; "
+           "DELETE requests are free",
            requests.s3_gets),
     Metric("s3_gets_per_query", "count", "lower", "timing",
-           "GET and HEAD requests to S3 of one settled primary query, the mean over time",
+           "GET and HEAD requests to S3 of a settled primary query, mean over time",
            requests.gets_per_query),
     Metric("compute_money_per_day", "money", "lower", "timing",
            "commit_cpu_s + policy_cpu_s, and job_start on all cores for each compaction, at the price of a "
@@ -272,21 +260,23 @@ METRICS: tuple[Metric, ...] = (
            "wall seconds at the price of a GB-hour; one of the two prices is enough",
            money.compute_money_per_day),
     Metric("query_money_per_day", "money", "lower", "timing",
-           "query_cpu_s and the same memory for query_mean_s at the same prices, for queries_per_hour",
+           "query_cpu_s at the price of a core-hour, and the memory of the process for query_mean_s at the "
+           "price of a GB-hour, for queries_per_hour",
            money.query_money_per_day),
     Metric("storage_money_per_day", "money", "lower", "bytes",
-           "storage_bytes_end for a day at the price of a GB-month of 30 days: of the end state, not of the "
-           "mean", money.storage_money_per_day),
+           "storage_bytes_end (the end state, not the mean) for a day at the price of a GB-month of 30 days",
+           money.storage_money_per_day),
     Metric("request_money_per_day", "money", "lower", "timing",
            "s3_put_requests and s3_get_requests at their prices, and s3_gets_per_query for queries_per_hour; "
-           "where they were not counted, PUTs are put_requests, and GETs the files that compactions replaced "
-           "or dropped and those that a settled query opens", money.request_money_per_day),
+           "if they were not counted, PUTs are put_requests, and GETs the files that compactions replaced or "
+           "dropped and the files that a settled query opens", money.request_money_per_day),
     Metric("money_per_day", "money", "lower", "timing",
-           "the sum of the parts that the scenario's [prices] cover: compute, which must be among them, "
-           "queries, storage and requests; as if the scenario were repeated all day", money.money_per_day),
+           "compute, queries, storage and requests, as far as the scenario's [prices] cover them, which must "
+           "include compute; as if the scenario were repeated all day", money.money_per_day),
     Metric("break_even_queries_per_h", "queries/h", "lower", "timing",
-           "queries per hour from which on the policy saves more CPU than it costs: policy_cpu_s + "
-           "commit_cpu_s above those of `never`, per scenario hour, / (query_cpu_s of `never` - query_cpu_s)",
-           lambda f: None),  # needs the runs of `never`: filled in by `rows`
+           "queries per hour above which the policy saves more CPU than it costs: (policy_cpu_s + "
+           "commit_cpu_s - the same sum of `never`) per scenario hour / (query_cpu_s of `never` - "
+           "query_cpu_s)",
+           lambda f: None),  # computed by `rows`, which has the runs of `never`
 )  # fmt: skip
 METRIC_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}

@@ -1,11 +1,11 @@
-"""What a run would cost per day at the scenario's prices, and the query rate at which a policy pays off.
+"""The cost of a run per day at the scenario's prices, and the query rate at which a policy pays off.
 
-A day repeats the scenario as often as it fits. Each part of the money is None where the scenario gives no
-price for it, or where a figure it rests on is not known.
+A day repeats the scenario as often as it fits. Each part of the money is None if the scenario gives no price
+for it or if one of its figures is unknown.
 
-Where the requests of a run were counted, they are what it pays for. Elsewhere a request is one file: each
-file written is a PUT, each file opened a GET. That is a lower bound, since Parquet is read in ranges (two or
-three GETs per file are usual), and since listing, HEAD requests and what commits read are missing.
+A run pays for its requests if they were counted. Otherwise each file written is one PUT and each file opened
+one GET. That is a lower bound: Parquet is read in ranges (two or three GETs per file are usual), and listing,
+HEAD requests and the reads of commits are missing.
 """
 
 from collections.abc import Sequence
@@ -34,13 +34,12 @@ def files_written(f: RunFigures) -> float:
 
 
 def files_opened(f: RunFigures) -> float | None:
-    """Files opened by compactions and by the settled primary queries; None unless known of every query."""
+    """Files opened by compactions and by settled primary queries; None if unknown for a query."""
     opened = all_known(_opened_files(query) for query in f.settled)
     return None if opened is None else _compacted_files(f) + total(opened)
 
 
 def _compacted_files(f: RunFigures) -> float:
-    """The data and delete files that compaction replaced or dropped, each opened once."""
     return total(c.change.files_removed_count + c.change.delete_files_removed_count for c in f.compactions)
 
 
@@ -51,7 +50,7 @@ def _opened_files(query: QueryRecord) -> int | None:
 
 
 def compute_money_per_day(f: RunFigures) -> float | None:
-    """Cores and memory of commits, compactions, maintenance and evaluation, and the start of each job."""
+    """Cores and memory of commits, compactions, maintenance, evaluation and the start of compaction jobs."""
     m = f.run.manifest
     steps = (*f.commits, *f.compactions, *f.maintenance)
     evaluating_s = 0.0 if f.is_simulated else total(d.cost.wall_s + d.state_wall_s for d in f.decisions)
@@ -79,7 +78,7 @@ def query_money_per_day(f: RunFigures) -> float | None:
 
 
 def storage_money_per_day(f: RunFigures) -> float | None:
-    """One day of what is on storage at the end."""
+    """Storage at the end of the run, for a day."""
     price = f.run.manifest.price_per_storage_gb_month
     if price is None or not f.observed:
         return None
@@ -106,7 +105,7 @@ def request_money_per_day(f: RunFigures) -> float | None:
 
 
 def money_per_day(f: RunFigures) -> float | None:
-    """The sum of the parts that the scenario prices; None without a price of compute."""
+    """The sum of the parts that have a price; None without a price of compute."""
     m, compute = f.run.manifest, compute_money_per_day(f)
     if compute is None:
         return None
@@ -117,7 +116,7 @@ def money_per_day(f: RunFigures) -> float | None:
         (None not in (m.price_per_1000_puts, m.price_per_1000_gets), request_money_per_day(f)),
     ):
         if is_priced and part is None:
-            return None  # priced, but its amount is not known
+            return None
         parts.append(part or 0.0)
     return sum(parts)
 
@@ -127,9 +126,9 @@ def break_even_queries_per_h(
 ) -> float | None:
     """The query rate at which the CPU that a policy spends equals the CPU that it saves in queries.
 
-    `extra_cpu_s` is the CPU of the policy and of the commits above that of the baseline, over the whole
-    scenario; the other two are the mean CPU of one query. 0 where the policy costs nothing more; None where
-    its queries are no cheaper, so that no rate pays off.
+    `extra_cpu_s` is the CPU of policy and commits minus that of the baseline, over the whole scenario; the
+    other two are the mean CPU of one query. 0 if the policy costs nothing more; None if its queries are not
+    cheaper, so that no rate pays off.
     """
     if extra_cpu_s is None or query_cpu_s is None or baseline_query_cpu_s is None:
         return None
@@ -142,7 +141,7 @@ def break_even_queries_per_h(
 def _compute_money(f: RunFigures, cpu_s: float, wall_s: float) -> float | None:
     """CPU at the price of cores, and memory for the wall time; None if neither has a price.
 
-    The memory is that of the process that does all the work, or of the driver and the executors of a cluster.
+    Memory is the memory of the process, or of driver and executors on a cluster.
     """
     m = f.run.manifest
     if m.price_per_core_hour is None and m.price_per_gb_hour is None:
@@ -157,7 +156,7 @@ def _compute_money(f: RunFigures, cpu_s: float, wall_s: float) -> float | None:
 
 
 def _jobs(compactions: Sequence[CompactionRecord]) -> list[CompactionRecord]:
-    """Compactions that start a process: neither those a commit runs by itself nor those that were refused."""
+    """The compactions that start a process: not run by a commit and not refused."""
     return [c for c in compactions if not c.is_inline and c.status != "vetoed"]
 
 

@@ -1,4 +1,4 @@
-"""Which partitions the compactions of a run took, which they left waiting, and what that does to readers."""
+"""Which partitions the compactions of a run took, which they left waiting, and the effect on readers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from statistics import fmean
 
 from bench.results.figures import all_known
 from bench.results.folders import RunResult
-from bench.results.observations import as_left
 from bench.results.records import CompactionRecord, ObserveRecord
+from bench.results.table_content import as_left
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A compaction, also one with nothing to do.
+    """A compaction, including one that had nothing to do.
 
-    Of the partitions that had delete or log files before it some were `taken`, all others `left`.
+    `taken` are the partitions it compacted, `left` the other partitions that had delete or log files before.
     """
 
     at_ms: int
@@ -23,14 +23,14 @@ class Round:
 
 
 def is_known(run: RunResult) -> bool:
-    """Whether it is recorded which partitions wait and which are compacted: there may be too many to name."""
+    """Whether the run recorded which partitions wait and are compacted: there may be too many to name."""
     return all(
         record.table.delete_bytes_by_partition is not None for record in run.of(ObserveRecord)
-    ) and all(each.partitions is not None for each in run.of(CompactionRecord) if each.status == "ok")
+    ) and all(record.partitions is not None for record in run.of(CompactionRecord) if record.status == "ok")
 
 
 def rounds(run: RunResult) -> tuple[Round, ...]:
-    """The compactions of a run in order, without those that failed or that do not name their partitions."""
+    """The compactions of a run in order, without failed ones and ones that do not name their partitions."""
     return tuple(_rounds(run))
 
 
@@ -49,17 +49,17 @@ def _is_counted(record: CompactionRecord) -> bool:
 
 
 def never_taken(done: Sequence[Round]) -> frozenset[str]:
-    """The partitions that the last round left and no round has taken."""
-    return done[-1].left.difference(*(each.taken for each in done)) if done else frozenset()
+    """The partitions that the last round left and no round took."""
+    return done[-1].left.difference(*(round_.taken for round_ in done)) if done else frozenset()
 
 
 def rounds_to_drain(done: Sequence[Round]) -> int | None:
-    """After how many rounds all partitions that waited at the first one had been taken; None if not all."""
+    """The rounds until all partitions that waited at the first one were taken; None if some never were."""
     if not done:
         return None
     waiting = done[0].taken | done[0].left
-    for count, each in enumerate(done, 1):
-        waiting -= each.taken
+    for count, round_ in enumerate(done, 1):
+        waiting -= round_.taken
         if not waiting:
             return count
     return None
@@ -67,7 +67,7 @@ def rounds_to_drain(done: Sequence[Round]) -> int | None:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Wait:
-    """For how long, in scenario milliseconds, a partition had delete or log files until it was compacted.
+    """How long, in scenario milliseconds, a partition had delete or log files before it was compacted.
 
     `is_open` if it still had them at the end of the run, so that the wait is at least that long.
     """
@@ -77,10 +77,10 @@ class Wait:
 
 
 def longest_wait(run: RunResult) -> Wait | None:
-    """The longest wait of a partition; None if it is not recorded which of them wait.
+    """The longest wait of a partition; None if waiting partitions are not recorded.
 
-    After a compaction the next wait begins with its plan: files that came between the plan of a delayed
-    compaction and its end have waited since then.
+    The next wait begins with the plan of a compaction, not with its end: files that were added between the
+    two are not part of it.
     """
     since_ms: dict[str, int] = {}
     longest = Wait()
@@ -101,9 +101,9 @@ def longest_wait(run: RunResult) -> Wait | None:
 
 
 def rounds_alike(one: Sequence[Round], other: Sequence[Round]) -> tuple[int, int]:
-    """At how many of the times at which both had rounds they took the same partitions; how many there are.
+    """How often both had rounds at the same time and took the same partitions, and how often they had rounds.
 
-    The rounds that a strategy had at one time count as one.
+    All rounds of a strategy at one time count as one.
     """
     mine, theirs = _taken_at(one), _taken_at(other)
     common = mine.keys() & theirs.keys()
@@ -112,15 +112,15 @@ def rounds_alike(one: Sequence[Round], other: Sequence[Round]) -> tuple[int, int
 
 def _taken_at(done: Sequence[Round]) -> Mapping[int, frozenset[str]]:
     taken: dict[int, frozenset[str]] = {}
-    for each in done:
-        taken[each.at_ms] = taken.get(each.at_ms, frozenset()) | each.taken
+    for round_ in done:
+        taken[round_.at_ms] = taken.get(round_.at_ms, frozenset()) | round_.taken
     return taken
 
 
 def read_bytes(run: RunResult) -> Mapping[str, float]:
-    """What a reader of a whole partition reads: data, delete and log files, mean over time.
+    """The bytes of data, delete and log files of each partition, mean over time since its first file.
 
-    By partition, and from its first file on. Empty if that is not recorded.
+    A reader of the whole partition reads them. Empty if they are not recorded.
     """
     left = as_left(run)
     data_bytes = all_known(record.table.data_bytes_by_partition for record in left)
@@ -138,29 +138,29 @@ def read_bytes(run: RunResult) -> Mapping[str, float]:
 
 
 def _has(name: str, *sizes: Mapping[str, int]) -> bool:
-    return any(name in each for each in sizes)
+    return any(name in by_partition for by_partition in sizes)
 
 
 def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[str, float]]:
-    """By strategy and partition `read_bytes` over those of the strategy under which they are least.
+    """By strategy and partition: `read_bytes` / the least `read_bytes` of the partition under any strategy.
 
-    Of the partitions that had delete or log files under any of the strategies.
+    Only of partitions that had delete or log files under any of the strategies.
     """
     read = {label: read_bytes(run) for label, run in runs.items()}
-    observed = (each for run in runs.values() for each in run.of(ObserveRecord))
-    waited = {name for each in observed for name in each.table.delete_bytes_by_partition or ()}
+    observed = (record.table for run in runs.values() for record in run.of(ObserveRecord))
+    waited = {name for table in observed for name in table.delete_bytes_by_partition or ()}
     least = {
-        name: min(each[name] for each in read.values() if name in each)
+        name: min(sizes[name] for sizes in read.values() if name in sizes)
         for name in sorted(waited)
-        if any(name in each for each in read.values())
+        if any(name in sizes for sizes in read.values())
     }
     return {
-        label: {name: each[name] / least[name] for name in least if name in each and least[name]}
-        for label, each in read.items()
+        label: {name: sizes[name] / least[name] for name in least if name in sizes and least[name]}
+        for label, sizes in read.items()
     }
 
 
 def waiting_bytes_mean(run: RunResult) -> float | None:
-    """All delete and log bytes, mean over time; None if some are not recorded."""
+    """Bytes of all delete and log files, mean over time; None if some are not recorded."""
     known = all_known(record.table.delete_bytes_by_partition for record in as_left(run))
     return fmean(sum(sizes.values()) for sizes in known) if known else None

@@ -3,24 +3,10 @@
 `rows.rows` refuses what is never pooled, the report cautions about any difference, and `compactbench compare`
 refuses the rest as well unless `--allow-mixed` is given.
 
-    field                                within one set of results     old compared with new
-    mode, workload, scenario,
-      scenario_hash, change_log_hash,
-      seed, is_quick,
-      counts_tasks_only; format, per
-      variant                            never                         never
-    strategy_hash, per strategy          never                         reported: may be what is tested
-    machine (cpu, cores, ram_bytes),
-      memory_bytes, per variant          on request                    on request: cannot be separated from
-                                                                       what is tested
-    variant, per strategy                never                         reported
-    versions, git (commit, dirty), per
-      variant; options, per strategy     on request                    reported: may be what is tested
-
-A strategy in a variant is a strategy of its own, with a label of its own, and may be one of another format: a
-variant may change that of the tables, never the stream.
-Load and kernel of the machine are recorded for readers and are no reason to refuse. `verify` is covered by
-`timings_invalid`; notes and the resolved scenario contain nothing beyond mode, versions and scenario_hash.
+A strategy in a variant is a strategy of its own, with a label of its own. A variant may change the format of
+the tables, never the stream. Load and kernel of the machine are recorded for readers and are no reason to
+refuse. `verify` is covered by `timings_invalid`; notes and the resolved scenario contain nothing beyond mode,
+versions and scenario_hash.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -44,15 +30,24 @@ class Strictness(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A part of the manifest that is compared. `words` is its name in a report."""
+    """A field of the manifest that is compared, and its name in a report.
+
+    `within` is for one set of results, `between` for an old and a new one. A field `by_strategy` is compared
+    within each strategy, and one `by_variant`, which a variant may change, within each variant. Of a mapping
+    with `parts` only these are compared.
+    """
 
     field: str
     words: str
     within: Strictness
-    between: Strictness  # an old set of results and a new one
-    of: Callable[[Manifest], Any]
+    between: Strictness
     by_strategy: bool = False
-    by_variant: bool = False  # may be what a variant changes, so it is compared within each
+    by_variant: bool = False
+    parts: tuple[str, ...] = ()
+
+    def value_in(self, manifest: Manifest) -> Any:
+        value = getattr(manifest, self.field)
+        return {part: value.get(part) for part in self.parts} if self.parts else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,36 +65,36 @@ class Difference:
         return f"{self.field}{of_strategy} ({_text(one)} and {_text(other)})"
 
 
-def _plain(name: str) -> Callable[[Manifest], Any]:
-    return lambda manifest: getattr(manifest, name)
-
-
 _NEVER, _ON_REQUEST, _REPORTED = Strictness.NEVER, Strictness.ON_REQUEST, Strictness.REPORTED
-CHECKED: tuple[Checked, ...] = (
-    Checked("mode", "mode", _NEVER, _NEVER, _plain("mode")), Checked("format", "format", _NEVER, _NEVER,
-    _plain("format"), by_variant=True), Checked("workload", "workload", _NEVER, _NEVER, _plain("workload")),
-    Checked("scenario", "scenario", _NEVER, _NEVER, _plain("scenario")), Checked("scenario_hash", "scenario",
-    _NEVER, _NEVER, _plain("scenario_hash")), Checked("change_log_hash", "change log", _NEVER, _NEVER,
-    _plain("change_log_hash")), Checked("seed", "seed", _NEVER, _NEVER, _plain("seed")),
-    Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER, _plain("is_quick")),
-    Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER, _plain("counts_tasks_only")),
-    Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, _plain("strategy_hash"),
-    by_strategy=True), Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, _plain("variant"),
-    by_strategy=True), Checked("machine", "machine", _ON_REQUEST, _ON_REQUEST, lambda m: {part:
-    m.machine.get(part) for part in ("cpu", "cores", "ram_bytes")}), Checked("memory_bytes", "memory",
-    _ON_REQUEST, _ON_REQUEST, _plain("memory_bytes"), by_variant=True), Checked("versions", "versions",
-    _ON_REQUEST, _REPORTED, _plain("versions"), by_variant=True), Checked("git", "git state of compactbench",
-    _ON_REQUEST, _REPORTED, lambda m: {part: m.git.get(part) for part in ("commit", "dirty")},
-    by_variant=True), Checked("options", "options", _ON_REQUEST, _REPORTED,
-    _plain("options"), by_strategy=True),
-)  # fmt: skip
+CHECKED = (
+    Checked("mode", "mode", _NEVER, _NEVER),
+    Checked("format", "format", _NEVER, _NEVER, by_variant=True),
+    Checked("workload", "workload", _NEVER, _NEVER),
+    Checked("scenario", "scenario", _NEVER, _NEVER),
+    Checked("scenario_hash", "scenario", _NEVER, _NEVER),
+    Checked("change_log_hash", "change log", _NEVER, _NEVER),
+    Checked("seed", "seed", _NEVER, _NEVER),
+    Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER),
+    Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER),
+    # Old and new results may differ in what the comparison is to test.
+    Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, by_strategy=True),
+    Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, by_strategy=True),
+    # The effect of another machine cannot be separated from the effect of what is tested.
+    Checked("machine", "machine", _ON_REQUEST, _ON_REQUEST, parts=("cpu", "cores", "ram_bytes")),
+    Checked("memory_bytes", "memory", _ON_REQUEST, _ON_REQUEST, by_variant=True),
+    Checked("versions", "versions", _ON_REQUEST, _REPORTED, by_variant=True),
+    Checked(
+        "git", "git state of compactbench", _ON_REQUEST, _REPORTED, by_variant=True, parts=("commit", "dirty")
+    ),
+    Checked("options", "options", _ON_REQUEST, _REPORTED, by_strategy=True),
+)
 
 
 def same_definition(one: RunResult, other: RunResult) -> bool:
-    """Whether two runs, of whatever strategies and variants, replayed the same stream in one scenario."""
+    """Whether two runs of any strategies and variants replayed the same stream in one scenario."""
     is_one_variant = _variant(one.manifest) == _variant(other.manifest)
     return all(
-        checked.of(one.manifest) == checked.of(other.manifest)
+        checked.value_in(one.manifest) == checked.value_in(other.manifest)
         for checked in CHECKED
         if checked.within is Strictness.NEVER
         and not checked.by_strategy
@@ -108,9 +103,9 @@ def same_definition(one: RunResult, other: RunResult) -> bool:
 
 
 def differences(runs: Iterable[RunResult], checks: Sequence[Checked] = CHECKED) -> tuple[Difference, ...]:
-    """Everything checked in which some of `runs` differ, in the order of `checks`.
+    """Every field in which some of `runs` differ, in the order of `checks`.
 
-    Each part that differs occurs once, with the first run and the first that differs from it.
+    Each occurs once, with the first run and the first run that differs from it.
     """
     ordered = tuple(runs)
     by_strategy = _grouped(ordered, lambda manifest: manifest.strategy)
@@ -137,35 +132,38 @@ def check_pooled(
 ) -> tuple[Difference, ...]:
     """The tolerated differences within one set of results.
 
-    Raises ResultSchemaError for a difference that is stricter than `strictest`.
+    Raises ResultSchemaError for a difference that is checked more strictly than `strictest`.
     """
     differing = differences(runs)
-    return _tolerated(differing, [one.checked.within for one in differing], strictest)
+    return _tolerated(differing, [difference.checked.within for difference in differing], strictest)
 
 
 def check_one_format(runs: Iterable[RunResult]) -> None:
-    """Raises ResultSchemaError for runs of one variant in several formats, whatever their strategies are."""
+    """Raises ResultSchemaError if the runs of one variant are of several formats."""
     of_format = differences(runs, [checked for checked in CHECKED if checked.field == "format"])
-    _tolerated(of_format, [one.checked.within for one in of_format], Strictness.ON_REQUEST)
+    _tolerated(of_format, [difference.checked.within for difference in of_format], Strictness.ON_REQUEST)
 
 
 def check_old_and_new(
     old: Iterable[RunResult], new: Iterable[RunResult], strictest: Strictness = Strictness.REPORTED
 ) -> tuple[Difference, ...]:
-    """The tolerated differences between two sets of results, each of which was checked on its own before.
+    """The tolerated differences between two sets of results, each of which has passed `check_pooled`.
 
-    Raises ResultSchemaError for a difference that is stricter than `strictest`, and for a run on both sides.
+    Raises ResultSchemaError for a difference that is checked more strictly than `strictest`, and for a run
+    that is in both sets.
     """
     old, new = tuple(old), tuple(new)
     known = {_identity(run): run for run in old}
     twice = next((run for run in new if _identity(run) in known), None)
     if twice is not None:
         raise ResultSchemaError(
-            f"{known[_identity(twice)].folder} and {twice.folder}: the same run is on both sides; give an "
-            "older and a newer set of results"
+            f"is the run {known[_identity(twice)].folder} of the old results too; give an older and a newer "
+            "set of results",
+            code="copied-run",
+            path=twice.folder,
         )
     differing = differences((*old, *new))
-    return _tolerated(differing, [one.checked.between for one in differing], strictest)
+    return _tolerated(differing, [difference.checked.between for difference in differing], strictest)
 
 
 def _identity(run: RunResult) -> tuple[str, str]:
@@ -178,10 +176,12 @@ def _tolerated(
     worst = max(zip(how, differing, strict=True), key=lambda pair: pair[0], default=None)
     if worst is not None and worst[0] > strictest:
         strictness, difference = worst
-        one, other = (run.folder for run in difference.runs)
+        values, (one, other) = difference.values, (run.folder for run in difference.runs)
         raise ResultSchemaError(
-            f"{one} and {other}: the runs differ in {difference}{_definitions(difference)}, so they "
-            f"cannot be combined; {_remedy(difference, strictness)}"
+            f"{_text(values[0])} in {one} and {_text(values[1])} in {other}{_definitions(difference)}, so "
+            f"these runs cannot be combined; {_remedy(difference, strictness)}",
+            code="mixed-runs",
+            path=difference.field,
         )
     return tuple(differing)
 
@@ -190,22 +190,22 @@ def _remedy(difference: Difference, strictness: Strictness) -> str:
     if strictness is Strictness.ON_REQUEST:
         return "give results that agree, or use --allow-mixed"
     if difference.field == "mode":
-        return "simulated and measured runs cannot be mixed: give one kind"
+        return "give either simulated or real runs"
     if difference.field == "is_quick":
-        return "runs of --quick and others cannot be mixed: give one kind"
+        return "give runs made either with or without --quick"
     if difference.field == "counts_tasks_only":
         return 'give runs that count the same CPU: leave out spark.executor_cpu = "tasks"'
     return "give results of one definition only"
 
 
 def _definitions(difference: Difference) -> str:
-    """The first three keys in which the definitions behind two different hashes differ."""
+    """The first three keys in which two scenarios differ."""
     if difference.field != "scenario_hash":
         return ""
     one, other = (_definition(run.manifest) for run in difference.runs)
     keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
     examples = ", ".join(f"{key} {_text(one.get(key))} and {_text(other.get(key))}" for key in keys[:3])
-    return f", that is {examples}{' and more' if len(keys) > 3 else ''}" if examples else ""
+    return f": {examples}{' and more' if len(keys) > 3 else ''}" if examples else ""
 
 
 def _definition(manifest: Manifest) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def _definition(manifest: Manifest) -> dict[str, Any]:
 
 
 def _differences(checked: Checked, runs: Sequence[RunResult]) -> list[Difference]:
-    flat = [_flat(checked.field, checked.of(run.manifest)) for run in runs]
+    flat = [_flat(checked.field, checked.value_in(run.manifest)) for run in runs]
     differing = []
     for field in dict.fromkeys(name for values in flat for name in values):
         first, *others = [values.get(field) for values in flat]

@@ -1,4 +1,4 @@
-"""What a compaction did for readers: the primary query just before it and the one just after it."""
+"""The effect of compactions on readers: the primary queries just before and after each of them."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from bench.results.records import CompactionRecord, QueryRecord
 class QueryEffect:
     """A compaction and the wall seconds of the primary queries around it.
 
-    None if the compaction did not commit or if no such query ran. A compaction inside a commit has neither,
-    because nobody saw the table between the two; one that ran while the stream went on has none before it.
+    None if the compaction did not commit or if no such query ran. No query runs between a commit and a
+    compaction inside it, and the query before a compaction beside the stream is of an unrelated state.
     """
 
     compaction: CompactionRecord
@@ -21,10 +21,10 @@ class QueryEffect:
 
 
 def query_effects(run: RunResult) -> tuple[QueryEffect, ...]:
-    """Every compaction of a run with its queries, in order.
+    """The effect of every compaction of a run, in order.
 
-    The query before it is the latest one of the same tick that began earlier, the query after it the first
-    one that began once it had ended.
+    The query before a compaction is the last one of the same tick to begin earlier; the query after it is the
+    first to begin after its end.
     """
     queries = [query for query in run.of(QueryRecord) if query.primary and query.span is not None]
     starts_s = [query.span.started_s for query in queries if query.span is not None]

@@ -1,4 +1,4 @@
-"""Requests to S3, where the steps of a run counted them: totals, and those of one query."""
+"""Requests to S3, if the steps of a run counted them: totals, and per query."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -13,7 +13,7 @@ from bench.results.records import (
 
 REQUEST_KINDS = ("GET", "HEAD", "PUT", "POST", "LIST", "DELETE")
 # Amazon's price list, "Requests & data retrievals": PUT, COPY, POST and LIST have one price, GET and "all
-# other requests" another, and DELETE is free. A bucket elsewhere may charge otherwise.
+# other requests" another, and DELETE is free. Other providers may charge differently.
 AS_PUT, AS_GET = ("PUT", "POST", "LIST"), ("GET", "HEAD")
 
 WritingStep = CommitRecord | CompactionRecord | MaintenanceRecord
@@ -25,22 +25,22 @@ def writing_steps(f: RunFigures) -> tuple[WritingStep, ...]:
 
 
 def is_on_s3(f: RunFigures) -> bool:
-    """Whether any step sent a request that was counted: the AWS SDK may be there for other tables."""
+    """Whether any step sent a counted request; that the AWS SDK is loaded does not show it."""
     return any(step.cost.requests for step in (*f.loads, *writing_steps(f), *f.settled))
 
 
 def s3_puts(f: RunFigures) -> float | None:
-    """What is charged as PUT, of all writers; None where it was not counted."""
+    """Requests of all writers that are charged as PUT; None if they were not counted."""
     return _sent(f, AS_PUT)
 
 
 def s3_gets(f: RunFigures) -> float | None:
-    """What is charged as GET, of all writers; None where it was not counted."""
+    """Requests of all writers that are charged as GET; None if they were not counted."""
     return _sent(f, AS_GET)
 
 
 def gets_per_query(f: RunFigures) -> float | None:
-    """What is charged as GET for a settled primary query, the mean over time; None where not counted."""
+    """Requests of a settled primary query that are charged as GET, mean over time; None if not counted."""
     return mean_over_time(f.run.manifest, f.settled, _query_gets) if is_on_s3(f) else None
 
 

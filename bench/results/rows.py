@@ -8,15 +8,12 @@ from typing import Any, Literal
 
 from bench.results import figures as fig
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
-from bench.results.figures import mean, percentile, sum_of_known
+from bench.results.figures import mean_of_known, percentile, sum_of_known
 from bench.results.folders import RunResult
 from bench.results.latency import mean_over_time, mean_wall_s
-from bench.results.metrics import METRIC_BY_NAME as METRIC_BY_NAME  # re-exported for reports
-from bench.results.metrics import METRICS as METRICS
-from bench.results.metrics import Metric as Metric
+from bench.results.metrics import METRICS
 from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_one_format, check_pooled
-from bench.results.pooling import differences as differences
 from bench.results.records import DELETE_WORDS, ContentRecord, QueryRecord, label_in
 from bench.results.table_content import of_content
 
@@ -28,15 +25,14 @@ ContentStatus = Literal["equal", "differs", "unchecked"]
 class Row:
     """All runs of one scenario, workload, mode and strategy.
 
-    `runs` counts those whose figures are used: they finished, and no content check failed. `values` are means
-    over them (`break_even_queries_per_h` is computed from the means), `run_values` are the values of each
-    run, by repetition. `probes` are latency and work of each query on its cadence, settled except where a
-    name says after_commit; means are over scenario time. `variant` is the label of the scenario's variant,
-    which is also in `strategy`; None for the scenario as it is. `format` is that of its tables, which a
-    variant may change. `is_quick` means that some run shared its JVM
-    with others. `currency` is that of its money, `delete_words` what its format calls delete files and the
-    rows in them. `failed` and `interrupted` count repetitions that failed or
-    were interrupted and have not been repeated successfully since.
+    `runs` counts the runs whose figures are used: they finished, and no content check failed. `values` are
+    means over these runs (`break_even_queries_per_h` is computed from the means), `run_values` the values of
+    each, in the order of `repetitions`. `failed` and `interrupted` count repetitions that failed or were
+    interrupted and have not succeeded since. `timings_invalid` counts used runs without valid timings.
+
+    `probes` are latency and work of each query on its cadence: of settled queries unless a name has
+    after_commit, means over scenario time. `variant` is the label of the scenario's variant, which is also
+    part of `strategy`; None for the scenario as it is. `is_quick` means that some run shared its JVM.
     """
 
     scenario: str
@@ -60,24 +56,22 @@ class Row:
 
     @property
     def baseline(self) -> str:
-        """The label of `never` in the same variant: what the strategy is measured against."""
-        return baseline_label(self.variant)
+        """The label of `never` in the same variant."""
+        return BASELINE if self.variant is None else label_in(BASELINE, self.variant)
 
     @property
     def is_baseline(self) -> bool:
-        """Whether this is `never`, in whatever variant."""
+        """Whether this is `never` in any variant."""
         return self.strategy == self.baseline
 
     @property
     def base_strategy(self) -> str:
-        """The label of the strategy in the scenario as it is."""
-        return (
-            self.strategy if self.variant is None else self.strategy.removesuffix(label_in("", self.variant))
-        )
+        """The label of the strategy without its variant."""
+        return self.strategy.removesuffix("" if self.variant is None else label_in("", self.variant))
 
     @property
     def commits_wait(self) -> bool:
-        """Whether compactions, their own or one beside the stream, delay the slowest commits."""
+        """Whether compactions, inside commits or beside the stream, delay the slowest commits."""
         return self.values["commit_returned_p95_s"] != self.values["commit_p95_s"]
 
     def to_json(self) -> dict[str, Any]:
@@ -89,7 +83,7 @@ class Row:
 
 
 def content_of(run: RunResult) -> ContentStatus:
-    """The result of the content checks of a run: "differs" if any of them does."""
+    """The result of all content checks of a run: "differs" if one differs."""
     checks = run.of(ContentRecord)
     if any(check.status == "differs" for check in checks):
         return "differs"
@@ -97,20 +91,20 @@ def content_of(run: RunResult) -> ContentStatus:
 
 
 def usable(run: RunResult) -> bool:
-    """Whether a run's figures may be used: it finished, and no content check failed."""
+    """Whether the figures of a run may be used: it finished, and no content check failed."""
     return run.finished and content_of(run) != "differs"
 
 
 def timed(run: RunResult) -> bool:
-    """Whether a usable run's timings may be used too: it was not checked after every compaction."""
+    """Whether a run is usable and was not checked after every compaction, which distorts timings."""
     return usable(run) and run.end is not None and not run.end.timings_invalid
 
 
 def run_figures(run: RunResult, content_bytes: int | None = None) -> dict[str, float | None]:
-    """Every metric of one run. A run that was checked after every compaction has no valid timings.
+    """Every metric of one run; timings are None for a run that was checked after every compaction.
 
-    `content_bytes` is that of all runs it is compared with (`common_content_bytes`); None means its own.
-    `break_even_queries_per_h` needs the runs of `never` and is None.
+    `content_bytes` is the `common_content_bytes` of all runs that it is compared with; by default its own.
+    `break_even_queries_per_h` needs the runs of `never` and is None here.
     """
     shared_bytes = common_content_bytes([run]) if content_bytes is None else content_bytes
     selected = fig.figures(run, shared_bytes)
@@ -121,38 +115,35 @@ def run_figures(run: RunResult, content_bytes: int | None = None) -> dict[str, f
 def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
     """One row per scenario, workload, mode and strategy, in the order of the scenario's strategies.
 
-    Each strategy comes before its variants. Where runs do not say (`strategy_index`), the order is that in
-    which the strategies first ran.
+    Each strategy comes before its variants. Runs without a `strategy_index` are ordered by their start.
 
-    Raises ResultSchemaError when runs of one row do not have the same definition and stream, or those of one
-    variant not the same format.
+    Raises ResultSchemaError if runs of one row differ in definition or stream, or runs of one variant in
+    format.
     """
     runs = tuple(runs)
     by_place: dict[tuple[str, ...], list[RunResult]] = {}
     for run in runs:
         by_place.setdefault(_group_key(run)[:-1], []).append(run)
-    made = [row for place in by_place.values() for row in _comparable(place)]
+    all_rows = [row for place in by_place.values() for row in _comparable(place)]
     strategy_at, place_at = dict[tuple[str, ...], int](), dict[tuple[str, ...], int]()
     for index, run in enumerate(_by_start(runs)):
         strategy_at.setdefault(_group_key(run), index)
         place_at.setdefault(_group_key(run)[:-1], index)
-    return tuple(sorted(made, key=lambda row: (place_at[_place(row)], strategy_at[_row_key(row)])))
+    return tuple(sorted(all_rows, key=lambda row: (place_at[_place(row)], strategy_at[_row_key(row)])))
 
 
 def _comparable(runs: Sequence[RunResult]) -> list[Row]:
-    """A row per strategy of one scenario, workload and mode, which share what figures refer to."""
+    """The rows of one scenario, workload and mode, which share content bytes and baselines."""
     check_one_format(runs)
     content_bytes = common_content_bytes(run for run in runs if usable(run))
     ordered = sorted(runs, key=_group_key)
-    made = [_row(tuple(group), content_bytes) for _, group in groupby(ordered, key=_group_key)]
-    by_label = {row.strategy: row for row in made}
+    place_rows = [_row(tuple(group), content_bytes) for _, group in groupby(ordered, key=_group_key)]
+    by_label = {row.strategy: row for row in place_rows}
     duration_ms = runs[0].manifest.duration_ms
-    return [_with_break_even(row, by_label.get(row.baseline), duration_ms) for row in made]
+    return [_with_break_even(row, by_label.get(row.baseline), duration_ms) for row in place_rows]
 
 
 def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
-    """By the place of their strategies in tables; where runs do not say, by start."""
-
     def place(run: RunResult) -> tuple[str, int, str, int]:
         m = run.manifest
         return (m.scenario, -1 if m.strategy_index is None else m.strategy_index, m.suite_id, m.position)
@@ -174,7 +165,7 @@ def _place(row: Row) -> tuple[str, ...]:
 
 
 def _repetition(run: RunResult) -> tuple[str, int]:
-    """What identifies a repetition: a failed one may be repeated in the same results folder."""
+    """The identity of a repetition; a failed one may be repeated in the same results folder."""
     return (str(run.folder.parent), run.manifest.repetition)
 
 
@@ -197,25 +188,20 @@ def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
         timings_invalid=sum(run.end is not None and run.end.timings_invalid for run in used),
         content=_content(runs, used),
         repetitions=tuple(run.manifest.repetition for run in used),
-        values={name: _mean_of_known(values) for name, values in run_values.items()},
+        values={name: mean_of_known(values) for name, values in run_values.items()},
         run_values=run_values,
         probes=_probes(used, content_bytes),
     )  # fmt: skip
 
 
 def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentStatus:
-    """Of all runs: one whose content differs is never outweighed by a later one."""
+    """A run whose content differs is never outweighed by a later one."""
     if any(content_of(run) == "differs" for run in runs):
         return "differs"
     return "equal" if used and all(content_of(run) == "equal" for run in used) else "unchecked"
 
 
-def _mean_of_known(values: Iterable[float | None]) -> float | None:
-    return mean([value for value in values if value is not None])
-
-
 def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, dict[str, float | None]]:
-    """Each query on its cadence, as means over all timed runs; different queries are never averaged."""
     by_run = [(run, _queries(run)) for run in runs if timed(run)]
     names = dict.fromkeys(q.probe for _, queries in by_run for q in queries)
     return {
@@ -227,13 +213,11 @@ def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, d
 
 
 def _queries(run: RunResult) -> list[QueryRecord]:
-    """Those on the cadence that figures are of."""
     return [q for q in of_content(run, run.of(QueryRecord)) if q.when in _ON_CADENCE]
 
 
 def _mean_figures(of_runs: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """The means over runs, as those of metrics are."""
-    return {name: _mean_of_known(figures[name] for figures in of_runs) for name in of_runs[0]}
+    return {name: mean_of_known(figures[name] for figures in of_runs) for name in of_runs[0]}
 
 
 _ON_CADENCE = ("after_commit", "settled")
@@ -265,25 +249,20 @@ def _probe(
 
 
 def common_delete_words(some: Sequence[Row]) -> tuple[str, str]:
-    """What all of the rows call delete files and the rows in them; the general words where they differ."""
+    """The words of the rows' formats for delete files and their rows; the general words if they differ."""
     words = {row.delete_words for row in some}
     return words.pop() if len(words) == 1 else DELETE_WORDS
 
 
 def in_delete_words(text: str, words: tuple[str, str]) -> str:
-    """A text about delete files in these words for them and the rows in them: Log files, 3 log files."""
+    """The text with these words instead of the general `DELETE_WORDS`, capitalised as they were."""
     for general, own in zip(DELETE_WORDS, words, strict=True):
         text = text.replace(general, own).replace(general.capitalize(), own.capitalize())
     return text
 
 
-def baseline_label(variant: str | None) -> str:
-    """The label of `never` in a variant: what the strategies of that variant are measured against."""
-    return BASELINE if variant is None else label_in(BASELINE, variant)
-
-
 def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
-    """The row with `break_even_queries_per_h`; None without `never` in the same variant or a compaction."""
+    """The row with `break_even_queries_per_h`: None without a baseline or without a compaction."""
     if baseline is None or row is baseline:
         return row
 
@@ -311,5 +290,4 @@ _BREAK_EVEN = "break_even_queries_per_h"
 
 
 def _cpu_s(values: Mapping[str, float | None]) -> float | None:
-    """CPU of the policy and of the commits; None where one of them is not known."""
     return sum_of_known([values["policy_cpu_s"], values["commit_cpu_s"]])

@@ -1,6 +1,5 @@
-"""The values that engines return and records hold: what a step cost, what it changed, and the table it left.
+"""The values that engines return and records store: the cost of a step, its change, and the table after it.
 
-Each is declared once. An engine fills it in, a record stores it as it is, and a formula reads it from there.
 A figure that is not known is None.
 """
 
@@ -11,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
 
-Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes: what floats hold exactly
+Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes; floats represent it exactly
 Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
 _STORED = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -32,17 +31,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a step cost, and the most memory that it had in use.
+    """The cost of a step, and its peak use of memory.
 
-    `wall_s` is the wall time of the step, `cpu_s` the process CPU (JVM, Python, children, executors of a
-    cluster) spent during it. Three parts of the CPU are known separately: `executor_cpu_s` of the Spark
-    tasks, `jit_cpu_s` of the compiler's threads and `gc_cpu_s` of the garbage collector's. The rest is
-    planning, commit, the gateway and Python. If the cost `is_shared`, another step of the run went on at the
-    same time, and its CPU is in `cpu_s` and the parts.
+    `cpu_s` is process CPU (JVM, Python, children, executors of a cluster) during the step. Three parts of it
+    are known separately: `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of compiler threads and `gc_cpu_s`
+    of garbage collection. The rest is planning, commit, the gateway and Python. If the cost `is_shared`,
+    another step of the run overlapped, and `cpu_s`, its parts and `requests` include the CPU and requests of
+    both.
 
-    `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap, including garbage
-    that no collection has removed yet. `requests` were sent to S3, by what is charged for them: GET, HEAD,
-    PUT, POST, LIST and DELETE.
+    `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap including garbage.
+    `requests` are requests to S3 by kind: GET, HEAD, PUT, POST, LIST and DELETE.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STORED
@@ -58,7 +56,7 @@ class Cost:
     requests: Mapping[str, Count] | None = None
 
     def __add__(self, other: "Cost") -> "Cost":
-        """Both steps together: a sum is known if both sides are, a peak is the highest that is known."""
+        """The cost of both steps: a sum is known if both sides are, a peak is the highest known one."""
         return Cost(
             self.wall_s + other.wall_s,
             self.cpu_s + other.cpu_s,
@@ -73,12 +71,12 @@ class Cost:
 
     @property
     def own_cpu_s(self) -> float | None:
-        """The CPU of the step alone; None if it cannot be separated from that of another step."""
+        """The CPU of the step; None if it cannot be separated from the CPU of another step."""
         return None if self.is_shared else self.cpu_s
 
     @property
     def own_requests(self) -> Mapping[str, int] | None:
-        """The requests of the step alone; None if they were not counted, or not separately."""
+        """The requests of the step; None if they were not counted, or not separately."""
         return None if self.is_shared else self.requests
 
 
@@ -94,13 +92,13 @@ def _highest(left: int | None, right: int | None) -> int | None:
     return max((peak for peak in (left, right) if peak is not None), default=None)
 
 
-# Adds nothing: all sums of a step that did nothing are known.
+# The cost of doing nothing, whose sums are all known.
 NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0, requests={})
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one table version, or several together, added and removed. Metadata is counted separately."""
+    """What one or more table versions added and removed."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
@@ -118,13 +116,12 @@ class Change:
 
 
 def sum_of_changes(changes: Iterable[Change]) -> Change:
-    """All changes together."""
     return sum(changes, Change())
 
 
 @dataclass(frozen=True, slots=True)
 class LiveFiles:
-    """The live files of a table at one version, counted and summed."""
+    """Counts and sizes of the live files of a table at one version."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
@@ -138,9 +135,9 @@ class LiveFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFigures(LiveFiles):
-    """A table at one version: its live files, and all that is on storage.
+    """A table at one version: its live files, and everything on storage.
 
-    The mappings name partitions; None if there are too many to name.
+    The keys of the mappings are partitions; None if there are too many to name.
     """
 
     storage_bytes: Count  # all files of the table, old versions and metadata included
@@ -151,7 +148,6 @@ class TableFigures(LiveFiles):
 
     @property
     def live(self) -> LiveFiles:
-        """The live files alone."""
         return LiveFiles(*(getattr(self, field.name) for field in fields(LiveFiles)))
 
     def without_partitions_above(self, limit: int) -> "TableFigures":
@@ -169,7 +165,7 @@ def _up_to(limit: int, sizes: Mapping[str, int] | None) -> Mapping[str, int] | N
 
 @dataclass(frozen=True, slots=True)
 class ScanWork:
-    """What the scans of a query had to open; None if the format's reader does not report it."""
+    """What the scans of a query opened; None if the format's reader does not report it."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STORED
 

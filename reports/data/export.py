@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from bench.results.columns import columns_of
 from bench.results.folders import RunResult
+from bench.results.metrics import METRICS
 from bench.results.query_effect import QueryEffect
 from bench.results.records import (
     CommitRecord,
@@ -24,7 +25,7 @@ from bench.results.records import (
     QueryRecord,
     RunRecord,
 )
-from bench.results.rows import METRICS, content_of, usable
+from bench.results.rows import content_of, usable
 from reports.data.frames import RUN_COLUMNS, column_types, frame
 from reports.data.group import run_groups
 

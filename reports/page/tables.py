@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bench.results.rows import METRIC_BY_NAME, Row
+from bench.results.metrics import METRIC_BY_NAME
+from bench.results.rows import Row
 from bench.text import MISSING, human_ratio
 from reports.data.group import RunGroup, parts_of
 from reports.phrases import Sentence, Verbatim, format_range

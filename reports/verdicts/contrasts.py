@@ -22,8 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bench.results.metrics import LATENCY
-from bench.results.rows import METRIC_BY_NAME, METRICS, Metric
+from bench.results.metrics import LATENCY, METRIC_BY_NAME, METRICS, Metric
 from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import compare_samples, compare_with_old

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from bench.results.rows import METRIC_BY_NAME
+from bench.results.metrics import METRIC_BY_NAME
 from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, compare, compare_unpaired
 from reports.verdicts.repeating import (

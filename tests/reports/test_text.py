@@ -1,6 +1,6 @@
 import pytest
 
-from bench.results.rows import METRICS
+from bench.results.metrics import METRICS
 from bench.text import MISSING
 from reports import text
 

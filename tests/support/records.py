@@ -81,7 +81,7 @@ def truth(status: str = "equal") -> ContentRecord:
 
 
 def end(status: str = "finished", **fields: Any) -> RunRecord:
-    return record(RunRecord, **_STEP, status=status, **fields)
+    return record(RunRecord, **_STEP | {"status": status} | fields)
 
 
 def run(*records: Any, strategy: str = "never", repetition: int = 1, **changes: Any) -> RunResult:

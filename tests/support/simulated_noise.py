@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from records import commit, compaction, end, query, run
 
-from bench.results.rows import METRIC_BY_NAME
+from bench.results.metrics import METRIC_BY_NAME
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.compare import compare, paired_interval
 from reports.verdicts.contrasts import Contrast, confirmed

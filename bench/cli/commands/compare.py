@@ -12,8 +12,8 @@ from bench.cli.comparison_output import ComparisonFormat, print_groups
 from bench.cli.fail_if import parse_limit
 from bench.engines.keys import known_text
 from bench.errors import EXIT_CANNOT_TELL, ScenarioError, first_error
+from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.results.pooling import Strictness
-from bench.results.rows import METRIC_BY_NAME, METRICS
 from reports.verdicts.sittings import ASSUMES_NONE, SittingEffect, SittingEffects
 
 EXIT_BROKEN = 1

@@ -21,7 +21,7 @@ from bench.cli.tables import Column
 from bench.engines.keys import duration_ms_text, known_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.results.rows import METRICS
+from bench.results.metrics import METRICS
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.load import load_scenario

@@ -38,9 +38,10 @@ from bench.errors import ScenarioError
 from bench.results.agreement import Pair
 from bench.results.agreement import side_by_side as pairs
 from bench.results.folders import RunResult
+from bench.results.metrics import METRIC_BY_NAME
 from bench.results.query_effect import query_effects
 from bench.results.records import DELETE_WORDS, QUICK_WORDS, DecisionRecord
-from bench.results.rows import METRIC_BY_NAME, Row, common_delete_words, rows
+from bench.results.rows import Row, common_delete_words, rows
 from bench.text import counted, named_once
 
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait

@@ -57,7 +57,7 @@ def notes(
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # unknown for recorded events
     if mode == "simulated":
         return {**_NOTES[mode], **keys, **({"concurrency": "not modelled"} if is_concurrent else {})}
-    measured = {"cpu": _cpu(spark), "class_data": "jars"}
+    measured = {"cpu": _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     return {**_NOTES[mode], **_place(spark, catalog), **keys, **measured, **beside}
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from bench.results.figures import PARTITIONS_LEFT
 from bench.results.folders import RunResult
+from bench.results.pooling import differences
 from bench.results.records import (
     FAILED_STATUSES,
     QUICK_WORDS,
@@ -16,7 +17,7 @@ from bench.results.records import (
     DecisionRecord,
     QueryRecord,
 )
-from bench.results.rows import BASELINE, content_of, differences
+from bench.results.rows import BASELINE, content_of
 from bench.results.warmed import cold_planners
 from bench.text import human_number, human_percent
 from reports.data.group import RunGroup

@@ -1,8 +1,9 @@
 """The tables behind the summary: each compaction, each query, each rule, each metric, each forecast."""
 
+from bench.results.metrics import METRICS, Metric
 from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord
-from bench.results.rows import METRICS, Metric, Row
+from bench.results.rows import Row
 from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.answer import query_text

@@ -10,16 +10,14 @@ from reports.phrases import Sentence, say
 _ONE_MACHINE = say(
     "Everything ran on one machine: no network, no object store, no scheduler, no other tenants."
 )
-_ELSEWHERE = ("machines", "storage")  # notes of runs for which that does not hold
+_ELSEWHERE = ("machines", "storage")  # notes of runs on other machines or storage
 _TREND = say(
-    "Latency trends are relative to a control query: what slows it and the probe alike cancels. A table that "
-    "grows all the time cannot be told from time itself."
+    "Latency trends are relative to a control query, which removes whatever slows both it and the probe. A "
+    "steadily growing table is confounded with elapsed time."
 )
-
-
 _OF_FORMATS = say(
-    "A format is measured with the one engine that writes and reads it here, at the settings above. Another "
-    "engine may reverse what is said of two formats."
+    "Each format is measured with a single engine, at the settings above. Another engine may reverse a "
+    "comparison of formats."
 )
 
 
@@ -38,7 +36,7 @@ def _of_the_model() -> Iterator[Sentence]:
     yield say("Nothing was measured: all times come from a cost model and its coefficients.")
     yield say(
         "The model prices files, bytes and tasks independently of each other. It has no caches and no other "
-        "tenants, and it only holds for file and table sizes like those its coefficients were derived from."
+        "tenants, and it is valid only near the file and table sizes that its coefficients were fitted to."
     )
 
 

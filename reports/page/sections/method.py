@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from bench.results.folders import RunResult
+from bench.results.metrics import METRIC_BY_NAME
 from bench.results.records import Manifest
-from bench.results.rows import METRIC_BY_NAME
 from bench.results.table_content import commits_of
 from bench.text import human_bytes, human_duration, human_percent
 from reports.data.group import RunGroup

@@ -5,7 +5,7 @@ import pytest
 from bench.cli.commands.list import Topic
 from bench.cli.main import main
 from bench.cli.output import OUT
-from bench.results.rows import METRICS
+from bench.results.metrics import METRICS
 from bench.scenario.file import shipped
 from strategies.registry import PLANNERS, TRIGGERS
 from workloads.registry import ARRIVALS, WORKLOADS

@@ -4,7 +4,7 @@ from result_builder import manifest
 
 from bench.results.figures import figures
 from bench.results.latency import mean_cpu_s
-from bench.results.rows import METRIC_BY_NAME
+from bench.results.metrics import METRIC_BY_NAME
 
 
 def value(name, *records, **changes):

@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 from records import commit, compaction, decision, end, maintenance, observed, query, run
 
 from bench.results.figures import figures, mean, percentile, ratio
-from bench.results.rows import METRIC_BY_NAME, METRICS, run_figures
+from bench.results.metrics import METRIC_BY_NAME, METRICS
+from bench.results.rows import run_figures
 
 NUMBERS = st.floats(0, 1e9)
 # What a run has no figure of without delete files and without evaluations that fired.

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from records import commit, compaction, decision, end, maintenance, observed, query, run, truth
 
 from bench.results.figures import figures
+from bench.results.metrics import METRIC_BY_NAME
 from bench.results.money import break_even_queries_per_h
-from bench.results.rows import METRIC_BY_NAME, rows
+from bench.results.rows import rows
 
 GB = 10**9
 HOUR_MS = 3_600_000

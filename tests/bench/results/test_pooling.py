@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 from records import run
+from refused import refused
 
-from bench.errors import ResultSchemaError
 from bench.results.pooling import (
     CHECKED,
     Strictness,
@@ -66,14 +66,14 @@ def test_what_makes_figures_incomparable_is_never_pooled(changes, field, stricte
     if strictest is Strictness.NEVER:
         assert field in fields(check_pooled([run(), newer(**changes)], strictest))
         return
-    with pytest.raises(ResultSchemaError, match=f"differ in {field}") as refusal:
+    with refused("mixed-runs", field) as refusal:
         check_pooled([run(), newer(**changes)], strictest)
     assert "--allow-mixed" not in str(refusal.value)
 
 
 @pytest.mark.parametrize(("changes", "field"), ENVIRONMENT + UNDER_TEST)
 def test_what_may_shift_figures_is_pooled_only_on_request(changes, field):
-    with pytest.raises(ResultSchemaError, match=rf"differ in {field}.*--allow-mixed"):
+    with refused("mixed-runs", field):
         check_pooled([run(), newer(**changes)])
     assert field in fields(check_pooled([run(), newer(**changes)], ON_REQUEST))
 
@@ -81,13 +81,13 @@ def test_what_may_shift_figures_is_pooled_only_on_request(changes, field):
 @pytest.mark.parametrize("strictest", [Strictness.REPORTED, ON_REQUEST])
 @pytest.mark.parametrize(("changes", "field"), ALWAYS_REFUSED)
 def test_new_results_of_another_stream_are_never_compared_with_old_ones(changes, field, strictest):
-    with pytest.raises(ResultSchemaError, match=f"differ in {field} "):
+    with refused("mixed-runs", field):
         check_old_and_new([run()], [newer(**changes)], strictest)
 
 
 @pytest.mark.parametrize(("changes", "field"), ENVIRONMENT)
 def test_new_results_of_another_machine_are_compared_only_on_request(changes, field):
-    with pytest.raises(ResultSchemaError, match=rf"differ in {field} .*--allow-mixed"):
+    with refused("mixed-runs", field):
         check_old_and_new([run()], [newer(**changes)])
     assert fields(check_old_and_new([run()], [newer(**changes)], ON_REQUEST)) == [field]
 
@@ -108,7 +108,7 @@ def test_what_a_variant_may_change_is_compared_within_each_variant(changes, fiel
         return run(strategy="never @ v", repetition=repetition, variant={"label": "v", "set": {}}, **more)
 
     assert check_pooled([run(), within(1, **changes), run(repetition=2), within(2, **changes)]) == ()
-    with pytest.raises(ResultSchemaError, match=f"differ in {field}"):
+    with refused("mixed-runs", field):
         check_pooled([run(), within(1), within(2, **changes)])
 
 
@@ -116,7 +116,7 @@ def test_variants_share_machine_stream_and_scenario():
     within = {"strategy": "never @ v", "variant": {"label": "v", "set": {}}}
     of_all = [(changes, field) for changes, field in ALWAYS_REFUSED if field != "format"]
     for changes, field in [*of_all, *ENVIRONMENT[:3]]:
-        with pytest.raises(ResultSchemaError, match=f"differ in {field}"):
+        with refused("mixed-runs", field):
             check_pooled([run(), run(**within, **changes)])
 
 
@@ -130,7 +130,7 @@ def test_a_variant_may_have_another_format_and_no_two():
     assert same_definition(runs[0], runs[1])
     assert not same_definition(within(1), within(1, format="delta"))
     for refuse in (check_pooled, check_one_format):
-        with pytest.raises(ResultSchemaError, match="differ in format") as refusal:
+        with refused("mixed-runs", "format") as refusal:
             refuse([run(), within(1), within(2, format="delta")])
         assert "--allow-mixed" not in str(refusal.value)
 
@@ -138,24 +138,16 @@ def test_a_variant_may_have_another_format_and_no_two():
 def test_another_format_without_a_variant_is_another_scenario():
     other = run(strategy="often", format="delta", scenario_hash="other")
     for refuse in (check_pooled, check_one_format):
-        with pytest.raises(ResultSchemaError, match="differ in format"):
+        with refused("mixed-runs", "format"):
             refuse([run(), other])
-    with pytest.raises(ResultSchemaError, match="differ in format"):
+    with refused("mixed-runs", "format"):
         check_old_and_new([run()], [other])
 
 
-def test_a_refusal_names_both_runs_the_field_both_values_and_the_remedy():
-    with pytest.raises(ResultSchemaError) as refusal:
+def test_a_refusal_names_both_runs_and_the_gravest_difference_with_both_values():
+    with refused("mixed-runs", "seed") as refusal:
         check_pooled([run(), newer(versions={"spark": "3.5.9"}), newer(seed=43)])
-    one, other = run().folder, newer().folder
-    assert str(refusal.value) == (  # the gravest first
-        f"{one} and {other}: the runs differ in seed (42 and 43), so they cannot be combined; give results "
-        "of one definition only"
-    )
-    with pytest.raises(ResultSchemaError, match=r"versions.spark \('3.5.8' and '3.5.9'\)"):
-        check_pooled([run(), newer(versions={**run().manifest.versions, "spark": "3.5.9"})])
-    with pytest.raises(ResultSchemaError, match="simulated and measured runs cannot be mixed"):
-        check_pooled([run(), newer(mode="simulated")])
+    assert f"42 in {run().folder} and 43 in {newer().folder}" in str(refusal.value)
 
 
 def test_what_one_side_lacks_is_none():
@@ -169,7 +161,7 @@ def test_a_difference_of_one_strategy_names_it():
 
 
 def test_a_run_cannot_stand_on_both_sides():
-    with pytest.raises(ResultSchemaError, match="the same run is on both sides"):
+    with refused("copied-run"):
         check_old_and_new([run(), run(repetition=2)], [run(repetition=2)])
 
 
@@ -186,6 +178,6 @@ def test_every_checked_field_is_tried_above():
 def test_a_refusal_of_other_scenarios_names_the_keys_that_differ():
     texts = [{"seed": 1, "workload": {"files_per_commit": n}, "repetitions": n} for n in (8, 4)]
     old, new = run(scenario_text=texts[0]), newer(scenario_hash="other", scenario_text=texts[1])
-    with pytest.raises(ResultSchemaError) as refusal:
+    with refused("mixed-runs", "scenario_hash") as refusal:
         check_old_and_new([old], [new])
-    assert ", that is workload.files_per_commit 8 and 4, so they cannot be combined" in str(refusal.value)
+    assert ": workload.files_per_commit 8 and 4, so" in str(refusal.value)

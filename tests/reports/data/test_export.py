@@ -4,7 +4,7 @@ import pytest
 from result_builder import build_results
 
 from bench.results.folders import load_runs
-from bench.results.rows import METRICS
+from bench.results.metrics import METRICS
 from reports.data.export import RECORD_TABLES, export
 
 NAMES = {"runs", "metrics", *RECORD_TABLES}

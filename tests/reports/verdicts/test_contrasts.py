@@ -7,7 +7,7 @@ from result_builder import build_results
 
 from bench.cli.main import main
 from bench.results.folders import load_runs
-from bench.results.rows import METRIC_BY_NAME
+from bench.results.metrics import METRIC_BY_NAME
 from reports.data.group import run_groups
 from reports.page.sections.cautions import cautions
 from reports.verdicts.compare import Comparison, compare

@@ -3,7 +3,7 @@ from dataclasses import replace
 from result_builder import build_results
 
 from bench.results.folders import load_runs
-from bench.results.rows import METRIC_BY_NAME, Metric
+from bench.results.metrics import METRIC_BY_NAME, Metric
 from reports.data.group import RunGroup, run_groups
 from reports.page.sections.certain import certain
 from reports.page.sections.costs import costs
