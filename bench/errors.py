@@ -27,7 +27,7 @@ class CompactbenchError(Exception):
 
     exit_code = 1
 
-    def __init__(self, problem: str, *, code: str = "", path: object = "") -> None:
+    def __init__(self, problem: str, *, code: str, path: object = "") -> None:
         self.code = code
         self.path = str(path)
         super().__init__(f"{path}: {problem}" if self.path else problem)

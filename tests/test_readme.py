@@ -37,9 +37,8 @@ def test_readme_scenario_is_valid(copied, capsys):
 
 
 def test_readme_strategy_merges_only_small_files(copied):
-    planner = build(
-        PLANNER, {"type": "my_strategy:SmallFilesOnly", "small": "100B", "min_files": 2}, (), copied
-    )
+    table = {"type": "my_strategy:SmallFilesOnly", "small": "100B", "min_files": 2}
+    planner = build(PLANNER, table, copied)
     files = [DataFile("b", 99, 1), DataFile("a", 1, 1), DataFile("grown", 100, 1)]
     state = TableState(0, 1000, files, partitions={"": PartitionStats(3, 200, 3)})
     plan = planner.decide(state)

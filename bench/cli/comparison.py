@@ -105,7 +105,8 @@ def compare_pooled(results: Sequence[Path], named: str | None, selection: Select
     if named is None and baseline not in labels:
         raise ScenarioError(
             f"no strategy is called {baseline!r} here: name the one to compare the others with "
-            f"(--baseline {labels[0]!r}), or give two folders, the old results first"
+            f"(--baseline {labels[0]!r}), or give two folders, the old results first",
+            code="no-baseline",
         )
     _check_known("--baseline", [baseline], labels)
     _check_known("--only", selection.only, labels)
@@ -115,8 +116,10 @@ def compare_pooled(results: Sequence[Path], named: str | None, selection: Select
     ]
     if not any(group.contrasts or group.failures for group in groups):
         raise ScenarioError(
-            f"--baseline {baseline!r}: no other strategy has a usable run of the same scenario and mode, "
-            f"or --only excludes all of them; strategies here: {', '.join(labels)}"
+            "no other strategy has a usable run of the same scenario and mode, or --only excludes all of "
+            f"them; strategies here: {', '.join(labels)}",
+            code="nothing-to-compare",
+            path=f"--baseline {baseline}",
         )
     return groups
 
@@ -185,8 +188,10 @@ def compare_old_and_new(results: Sequence[Path], selection: Selection) -> list[G
     groups = [_new_and_old(old[key], new[key], results, selection) for key in shared]
     if not any(group.contrasts or group.failures for group in groups):
         raise ScenarioError(
-            f"{results[0]} and {results[1]}: no strategy has a usable run in both, or --only excludes all of "
-            "them; use --baseline STRATEGY to pool the folders and compare strategies with each other"
+            "no strategy has a usable run in both, or --only excludes all of them; to pool the folders and "
+            "compare strategies with each other, use --baseline STRATEGY",
+            code="nothing-to-compare",
+            path=f"{results[0]} and {results[1]}",
         )
     notes = [
         f"{_place(one)} is in one folder only" for key, one in {**old, **new}.items() if key not in shared
@@ -332,14 +337,19 @@ def _refuse_unrelated(old: Mapping[_Key, RunGroup], new: Mapping[_Key, RunGroup]
     check_old_and_new(old_runs[:1], new_runs[:1], Strictness.ON_REQUEST)
     raise ScenarioError(
         "the results have no scenario in common: the old ones have "
-        f"{', '.join(map(_place, old.values()))}; the new ones have {', '.join(map(_place, new.values()))}"
+        f"{', '.join(map(_place, old.values()))}; the new ones have {', '.join(map(_place, new.values()))}",
+        code="nothing-to-compare",
     )
 
 
 def _check_known(option: str, names: Iterable[str], labels: Sequence[str]) -> None:
     for name in names:
         if name not in labels:
-            raise ScenarioError(f"{option} {name!r}: no such strategy here; {known_text(name, set(labels))}")
+            raise ScenarioError(
+                f"no strategy here is called {name!r}; {known_text(name, set(labels))}",
+                code="unknown-name",
+                path=option,
+            )
 
 
 def _began(runs: Iterable[RunResult]) -> str:

@@ -107,18 +107,23 @@ def noisy_tests(tests: Sequence[tuple[Limit, Comparison]]) -> int:
 
 def parse_limit(text: str) -> Limit:
     """Read `METRIC>RATIOx`, or the same with <, >= or <=. Raises ScenarioError for anything else."""
+    path = f"--fail-if {text!r}"
     match = _CONDITION.fullmatch(text)
     if match is None:
         raise ScenarioError(
-            f"--fail-if {text!r}: not a condition; write a metric, one of > >= < <=, and a ratio that ends "
-            "in x, such as 'compaction_cpu_s>1.1x' (in quotes, since > is special to the shell)"
+            "is not a condition: write a metric, one of > >= < <=, and a ratio that ends in x, such as "
+            "'compaction_cpu_s>1.1x' (in quotes, since > is special to the shell)",
+            code="not-a-condition",
+            path=path,
         )
     metric, ratio = match["metric"], float(match["ratio"])
     if metric not in METRIC_BY_NAME:
         raise ScenarioError(
-            f"--fail-if {text!r}: unknown metric {metric!r}; {known_text(metric, METRIC_BY_NAME)}"
+            f"{metric!r} is not a metric; {known_text(metric, METRIC_BY_NAME)}",
+            code="unknown-name",
+            path=path,
         )
     if ratio == 0 or not math.isfinite(ratio):
-        raise ScenarioError(f"--fail-if {text!r}: the ratio must be above 0; 1x means no change")
+        raise ScenarioError("the ratio must be above 0; 1x means no change", code="out-of-range", path=path)
     sign: Literal[">", ">=", "<", "<="] = match["sign"]  # type: ignore[assignment]
     return Limit(metric, sign, ratio)

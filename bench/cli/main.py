@@ -174,7 +174,7 @@ def _run(words: list[str]) -> int:
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
     except CompactbenchError as error:
-        print_error(f"{error} [{error.code}]" if error.code else str(error))
+        print_error(error)
         return error.exit_code
     except BrokenPipeError:
         raise

@@ -20,6 +20,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from bench.cli.tables import Column, fact_lines, folded_lines, lay_out
+from bench.errors import CompactbenchError
 from bench.secrets import NO_SECRETS, Secrets
 from reports.data.spreadsheets import formula_safe
 
@@ -166,6 +167,8 @@ def print_warning(text: str) -> None:
     ERR.print(f"[bold yellow]warning:[/] {escape(without_secrets(text))}", soft_wrap=True, highlight=False)
 
 
-def print_error(text: str) -> None:
-    """Print why the command failed."""
-    ERR.print(f"[bold red]error:[/] {escape(without_secrets(text))}", soft_wrap=True, highlight=False)
+def print_error(error: CompactbenchError | str) -> None:
+    """Print why the command failed, and the code of an error that has one."""
+    code = f" [{error.code}]" if isinstance(error, CompactbenchError) else ""
+    text = escape(without_secrets(str(error)) + code)
+    ERR.print(f"[bold red]error:[/] {text}", soft_wrap=True, highlight=False)

@@ -34,7 +34,7 @@ def readable_runs(results: Sequence[Path]) -> Iterator[tuple[RunResult, ...]]:
     """
     stored = stored_runs(*results)
     for damage in stored.damages:
-        print_error(f"left out: {damage}")
+        print_error(damage.within("left out"))
     yield stored.runs
     if stored.damages:
         raise typer.Exit(ResultSchemaError.exit_code)

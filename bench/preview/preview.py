@@ -214,7 +214,9 @@ def _decision(planner: Planner, state: TableState) -> Plan | None:
     except StateError:
         raise
     except Exception as error:
-        raise ScenarioError(plugins.with_traceback(f"{name} failed")) from error
+        raise ScenarioError(
+            plugins.with_traceback("the planner failed"), code="plugin-failed", path=name
+        ) from error
 
 
 def _check_capabilities(name: str, verb: str, needed: frozenset[str], table_format: Format) -> None:

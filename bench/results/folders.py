@@ -224,12 +224,10 @@ def _damaged(path: Path, line: int, problem: str) -> ResultSchemaError:
 def _unlisted(error: OSError) -> ResultSchemaError:
     return ResultSchemaError(
         f"cannot be listed ({error.strerror}), so runs in it may be missing; make it readable",
-        code="unreadable-folder",
+        code="unreadable",
         path=error.filename,
     )
 
 
 def _unreadable(path: Path, error: OSError) -> ResultSchemaError:
-    return ResultSchemaError(
-        f"cannot be read ({error.strerror}); {_RESTORE}", code="unreadable-file", path=path
-    )
+    return ResultSchemaError(f"cannot be read ({error.strerror}); {_RESTORE}", code="unreadable", path=path)

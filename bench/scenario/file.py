@@ -66,7 +66,7 @@ def read(file: Path) -> dict[str, Any]:
         raise ScenarioError(f"cannot be read: {error.strerror}", code="unreadable", path=file) from error
     except UnicodeDecodeError as error:
         problem = f"byte {error.start} is not UTF-8: save it as UTF-8"
-        raise ScenarioError(problem, code="not-utf8", path=file) from error
+        raise ScenarioError(problem, code="not-utf-8", path=file) from error
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -24,7 +24,7 @@ _WORDS = {  # pydantic words these in terms of Python
 class OptionError(ScenarioError):
     """An error in one key of a scenario; `keys` is the path from the top of the file to it."""
 
-    def __init__(self, keys: KeyPath, problem: str, value: object = _NO_VALUE, *, code: str = "") -> None:
+    def __init__(self, keys: KeyPath, problem: str, value: object = _NO_VALUE, *, code: str) -> None:
         # Hidden before `value_text` cuts long values: a cut secret would not be recognised.
         shown = hidden({path_text(keys): value}).popitem()[1]
         value_shown = "" if value is _NO_VALUE else f" = {value_text(shown)}"

@@ -126,7 +126,7 @@ def _metrics(names: Sequence[str]) -> tuple[str, ...]:
     unknown = [name for name in names if name not in METRIC_BY_NAME and name != EVERY_METRIC]
     if unknown:
         known = known_text(unknown[0], (*METRIC_BY_NAME, EVERY_METRIC))
-        raise ScenarioError(f"--metric {unknown[0]!r}: no such metric; {known}")
+        raise ScenarioError(f"{unknown[0]!r} is not a metric; {known}", code="unknown-name", path="--metric")
     return (EVERY_METRIC,) if EVERY_METRIC in names else tuple(dict.fromkeys(names))
 
 
@@ -141,7 +141,8 @@ def _sitting_effects(text: str) -> SittingEffects:
     The file has the form {"query_mean_s": {"sd": 0.04, "sittings": 5}, ...}. Raises ScenarioError for
     anything else.
     """
-    problem = f"--sitting-sd {text}: {{}}; give a number such as 0.05, or the file that `make trust` wrote"
+    path = f"--sitting-sd {text}"
+    remedy = "give a number such as 0.05, or the file that `make trust` wrote"
     try:
         if _is_number(text):
             return SittingEffects({}, SittingEffect(_Measured(sd=float(text), sittings=2).sd))
@@ -149,14 +150,16 @@ def _sitting_effects(text: str) -> SittingEffects:
             Path(text).read_bytes()
         )
     except OSError as error:
-        raise ScenarioError(problem.format(f"cannot be read ({error.strerror})")) from error
+        raise ScenarioError(
+            f"cannot be read ({error.strerror}); {remedy}", code="unreadable", path=path
+        ) from error
     except ValidationError as error:
-        raise ScenarioError(problem.format(first_error(error))) from error
+        raise ScenarioError(f"{first_error(error)}; {remedy}", code="invalid", path=path) from error
     timings = [metric.name for metric in METRICS if metric.basis == "timing"]  # sittings move nothing else
     for metric in measured:
         if metric not in timings:
             known = known_text(metric, timings)
-            raise ScenarioError(f"--sitting-sd {text}: {metric!r}: no such timing; {known}")
+            raise ScenarioError(f"{metric!r} is not a timing; {known}", code="unknown-name", path=path)
     return SittingEffects({name: SittingEffect(m.sd, m.sittings - 1) for name, m in measured.items()})
 
 

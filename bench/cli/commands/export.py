@@ -57,7 +57,7 @@ def export(
         except duckdb.Error as error:
             raise _not_writable(destination, first_error(error)) from error
         except ValueError as error:  # it already exists
-            raise ScenarioError(str(error)) from error
+            raise ScenarioError(str(error), code="taken") from error
         for path in written:
             typer.echo(path)
 
@@ -65,9 +65,13 @@ def export(
 def _beside(results: Path, file_format: ExportFormat) -> Path:
     """Where to write unless told. Raises ScenarioError for a run's folder, whose `tables` `clean` removes."""
     if (results / MANIFEST).is_file():
-        raise ScenarioError(f"{results} is the folder of a single run: name the folder to create with -o")
+        raise ScenarioError(
+            "is the folder of a single run: name the folder to create with -o", code="exclusive", path=results
+        )
     return results / ("tables" if file_format is ExportFormat.PARQUET else "tables.duckdb")
 
 
 def _not_writable(destination: Path, problem: str | None) -> ScenarioError:
-    return ScenarioError(f"{destination}: cannot write there ({problem}); choose another -o")
+    return ScenarioError(
+        f"cannot write there ({problem}); choose another -o", code="not-writable", path=destination
+    )

@@ -9,6 +9,7 @@ from bench.cli.output import (
     FormatOption,
     OutputFormat,
     conceal,
+    print_error,
     print_json,
     print_paragraph,
     print_table,
@@ -62,7 +63,8 @@ def validate(
     * `compactbench validate my-table.toml --set workload.rows_per_commit=1000`
     """
     mode: Mode = "simulated" if simulate else "real"
-    summaries, problems = [], []
+    summaries: list[dict[str, Any]] = []
+    problems: list[ScenarioError] = []
     for name in scenarios:
         try:
             scenario = load_scenario(name, overrides or ())
@@ -70,7 +72,7 @@ def validate(
             for within in (scenario, *scenario.variants):
                 check_supported(within, mode, within.strategies)
         except ScenarioError as error:
-            problems.append(str(error))
+            problems.append(error)
             continue
         summaries.append(summary(scenario, mode))
     if output is OutputFormat.JSON:
@@ -78,8 +80,10 @@ def validate(
     else:
         for one in summaries:
             _print_summary(one)
+    for problem in problems:
+        print_error(problem)
     if problems:
-        raise ScenarioError("\n".join(problems))
+        raise typer.Exit(ScenarioError.exit_code)
 
 
 def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:

@@ -125,7 +125,11 @@ def _scenario(job: DropJob | LogJob | RunJob | TryJob) -> Scenario:
     """The scenario, read again from its file, in the job's variant. Raises EngineError if it has changed."""
     scenario = load_scenario(job.scenario, job.overrides)
     if scenario.hash != job.scenario_hash:
-        raise EngineError(f"{job.scenario} changed while the suite was running; start the suite again")
+        raise EngineError(
+            "changed while the suite was running; start the suite again",
+            code="scenario-changed",
+            path=job.scenario,
+        )
     return scenario.in_variant(job.variant if isinstance(job, RunJob | DropJob | TryJob) else None)
 
 

@@ -168,7 +168,7 @@ def test_what_cannot_be_dropped_keeps_no_other_run_and_is_told_at_the_end(kept, 
 
     def drop(one, source, work_folder):
         if one.folder == run:
-            raise EngineError("bench_r1: the catalog does not answer")
+            raise EngineError("bench_r1: the catalog does not answer", code="test")
         cross_out(one)
 
     monkeypatch.setattr(cli_clean, "drop_left_by", drop)

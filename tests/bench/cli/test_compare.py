@@ -368,12 +368,12 @@ def test_a_scenario_of_one_folder_only_is_reported(capsys, tmp_path, old_and_new
 @pytest.mark.parametrize(
     ("arguments", "texts"),
     [
-        (["--baseline", "evry-2min"], ["--baseline 'evry-2min'", 'did you mean "every-2min"?']),
-        (["--only", "every"], ["--only 'every'", "did you mean"]),
-        (["--only", "never"], ["--only excludes"]),
-        (["--metric", "query_mean"], ["--metric 'query_mean'", "did you mean"]),
-        (["--sitting-sd", "5"], ["--sitting-sd 5: ", "less than 1"]),
-        (["--sitting-sd", "none.json"], ["--sitting-sd none.json: "]),
+        (["--baseline", "evry-2min"], ["--baseline: ", '"every-2min"', "[unknown-name]"]),
+        (["--only", "every"], ["--only: ", '"every-2min"', "[unknown-name]"]),
+        (["--only", "never"], ["--baseline never: ", "[nothing-to-compare]"]),
+        (["--metric", "query_mean"], ["--metric: ", '"query_mean_s"', "[unknown-name]"]),
+        (["--sitting-sd", "5"], ["--sitting-sd 5: ", "[invalid]"]),
+        (["--sitting-sd", "none.json"], ["--sitting-sd none.json: ", "[unreadable]"]),
     ],
 )
 def test_what_cannot_be_meant_is_one_clear_error(capsys, results, arguments, texts):
@@ -384,11 +384,11 @@ def test_what_cannot_be_meant_is_one_clear_error(capsys, results, arguments, tex
 @pytest.mark.parametrize(
     ("condition", "text"),
     [
-        ("files_end>1.1", "not a condition"),
-        ("files_end=1.1x", "not a condition"),
-        ("files_end>-1x", "not a condition"),
-        ("files_end>1x or so", "not a condition"),
-        ("x", "not a condition"),
+        ("files_end>1.1", "[not-a-condition]"),
+        ("files_end=1.1x", "[not-a-condition]"),
+        ("files_end>-1x", "[not-a-condition]"),
+        ("files_end>1x or so", "[not-a-condition]"),
+        ("x", "[not-a-condition]"),
         ("fles_end>1x", 'did you mean "files_end"?'),
         ("files_end>0x", "above 0"),
     ],

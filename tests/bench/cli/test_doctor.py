@@ -54,7 +54,7 @@ def test_paths_stay_whole_and_all_other_lines_fit(machine, capsys, monkeypatch, 
 
 def test_what_is_missing_exits_3_and_says_the_remedy(machine, capsys, monkeypatch):
     def missing():
-        raise MissingRuntimeError("no Java 17: install one")
+        raise MissingRuntimeError("no Java 17: install one", code="test")
 
     monkeypatch.setattr(doctor, "_java", missing)
     assert main(["doctor"]) == 3

@@ -28,20 +28,24 @@ def failing(monkeypatch):
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(ScenarioError("bad"), 2), (MissingRuntimeError("no Java"), 3), (EngineError("broke"), 1)],
+    [
+        (ScenarioError("bad", code="test"), 2),
+        (MissingRuntimeError("no Java", code="test"), 3),
+        (EngineError("broke", code="test"), 1),
+    ],
 )
 def test_errors_become_one_line_and_their_exit_code(failing, capsys, error, code):
     failing(error)
     assert main(["fail"]) == code
     captured = capsys.readouterr()
-    assert captured.err == f"error: {error}\n"
+    assert captured.err == f"error: {error} [test]\n"
     assert captured.out == ""
 
 
 def test_error_texts_are_no_markup(failing, capsys):
-    failing(ScenarioError("strategies[every-10min][/] [bold]x"))
+    failing(ScenarioError("strategies[every-10min][/] [bold]x", code="test"))
     assert main(["fail"]) == 2
-    assert capsys.readouterr().err == "error: strategies[every-10min][/] [bold]x\n"
+    assert capsys.readouterr().err == "error: strategies[every-10min][/] [bold]x [test]\n"
 
 
 def test_an_unexpected_error_is_reported_as_a_bug(failing, capsys, monkeypatch):
@@ -80,12 +84,12 @@ def test_usage_errors_repeat_no_secret(capsys, argv, shown):
 
 
 def test_what_is_concealed_is_so_until_the_command_ends(failing, capsys):
-    failing(ScenarioError("No such option qwerty"))
+    failing(ScenarioError("No such option qwerty", code="test"))
     assert main(["--credential=qwerty", "fail"]) == main(["fail"]) == 2
     warning, usage, error = capsys.readouterr().err.splitlines()
     assert warning.startswith("warning: the command line contains a secret, which `ps` shows to every user")
     assert "qwerty" not in warning + usage
-    assert error == "error: No such option qwerty"
+    assert error == "error: No such option qwerty [test]"
 
 
 def test_an_interrupt_exits_130_without_a_traceback(failing, capsys):

@@ -419,7 +419,7 @@ class Fails:
     assert "wrong:Invents(): invalid plan: nowhere " in told
     assert main(["plan", table.location(), "--strategy", "wrong:Fails"]) == 2
     first, *trace = capsys.readouterr().err.splitlines()
-    assert first == "error: wrong:Fails() failed"
+    assert first == "error: wrong:Fails(): the planner failed"
     assert any(line.endswith("in decide") for line in trace)
     assert trace[-1] == "ZeroDivisionError: division by zero"
 
@@ -795,7 +795,7 @@ def test_plan_takes_secrets_of_the_catalog_from_the_environment(error, monkeypat
 
     def refuse(address):
         given.append(address.properties)
-        raise ScenarioError("no catalog knows token-7f31")
+        raise ScenarioError("no catalog knows token-7f31", code="test")
 
     monkeypatch.setattr(
         "bench.cli.commands.plan.existing_tables", lambda *_: (None, SimpleNamespace(open=refuse))

@@ -214,12 +214,12 @@ def test_a_failed_run_exits_1_after_the_table(run, suites, monkeypatch):
 
 def test_what_the_machine_lacks_exits_3_before_anything_runs(run, suites, monkeypatch, tmp_path):
     def check(planned, out, keep_tables):
-        raise MissingRuntimeError("no Java 17: install one")
+        raise MissingRuntimeError("no Java 17: install one", code="test")
 
     monkeypatch.setattr(cli_run, "check", check)
     code, _, err = run()
     assert code == 3
-    assert err.endswith("error: no Java 17: install one\n")
+    assert err.endswith("error: no Java 17: install one [test]\n")
     assert suites == []
 
 

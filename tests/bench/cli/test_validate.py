@@ -126,7 +126,7 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
     assert "quickstart: ok" in captured.out
     first, second = captured.err.splitlines()
     assert first.startswith(f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: ')
-    assert second.startswith('"nope": ')
+    assert second.startswith('error: "nope": ')
 
 
 def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):

@@ -472,7 +472,7 @@ def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):
 
         def query(self, probe):
             if self.compacted:
-                raise EngineError("the disk is gone")
+                raise EngineError("the disk is gone", code="test")
             return super().query(probe)
 
     recorder = KeptRecords()

@@ -165,7 +165,7 @@ def test_a_status_that_no_step_has_is_damage(kind):
 def test_a_folder_in_place_of_a_file_is_named(run_folder, name):
     (run_folder / name).unlink()
     (run_folder / name).mkdir()
-    with refused("unreadable-file", run_folder / name):
+    with refused("unreadable", run_folder / name):
         load_runs(run_folder)
 
 
@@ -328,4 +328,4 @@ def test_a_folder_that_cannot_be_listed_is_named(tmp_path, monkeypatch):
     stored = stored_runs(tmp_path)
     assert len(stored.runs) == 1
     (damage,) = stored.damages
-    assert (damage.code, damage.path) == ("unreadable-folder", str(tmp_path / "other"))
+    assert (damage.code, damage.path) == ("unreadable", str(tmp_path / "other"))

@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 from coefficients import shipped_with
 from records import commit, end, observed
+from refused import printed_codes
 from result_builder import manifest, write_run
 from scenario_builder import SOUND, maintenance, toml, write
 
@@ -56,7 +57,7 @@ def no_java(monkeypatch):
     """A machine without Java: whoever asks for it fails."""
 
     def missing(*asked):
-        raise MissingRuntimeError("no Java here")
+        raise MissingRuntimeError("no Java here", code="test")
 
     monkeypatch.setattr(checks.runtime, "java_home", missing)
     monkeypatch.setattr(checks.runtime, "jars", missing)
@@ -341,7 +342,7 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_written(simulate
 def test_coefficients_are_for_simulation_alone(tmp_path, capsys):
     file = shipped_with(tmp_path, "[noop_compaction]", "[noop_compaction]")
     assert main(["run", write(tmp_path), "--coefficients", str(file), "--out", str(tmp_path / "out")]) == 2
-    assert "only simulations use them; add --simulate" in capsys.readouterr().err
+    assert printed_codes(capsys.readouterr().err) == ["exclusive"]
     assert not (tmp_path / "out").exists()
 
 

@@ -46,7 +46,7 @@ def test_find_refuses_folders_and_missing_files(tmp_path):
     [
         (b"", "empty"),
         (b"# nothing\n", "empty"),
-        (b"seed = \xff", "not-utf8"),
+        (b"seed = \xff", "not-utf-8"),
         (b"seed = 1\nduration =\n", "not-toml"),
         (b"seed = 1\nseed = 2\n", "not-toml"),
         (b"a = " + b"[" * 5000, "not-toml"),

@@ -13,14 +13,13 @@ from strategies.state import MIB, PendingPlan
 from strategies.strategy import Rule, Strategy, Verdict
 from strategies.triggers import Every
 
-AT = ("strategies", 0, "rules", 0, "planner")
 COUNT = "self-optimizing.minor.trigger.file-count"
 
 
 def test_the_published_setting_plans_at_the_first_look_with_40_files():
     # design.md: 8 files of about 6 KB a minute, 40 files trigger, looked at every 5 minutes.
-    planner = build(PLANNER, {"type": "amoro", "options": {COUNT: 40}}, AT, Path())
-    every = build(TRIGGER, {"type": "every", "interval": "5min"}, AT, Path())
+    planner = build(PLANNER, {"type": "amoro", "options": {COUNT: 40}}, Path())
+    every = build(TRIGGER, {"type": "every", "interval": "5min"}, Path())
     strategy = Strategy("amoro", (Rule(every, planner),))
     memories, verdicts = strategy.fresh_memories(0, 0), []
     for minute in range(1, 11):
@@ -45,9 +44,9 @@ def test_a_new_table_is_optimized_at_the_first_look_by_its_interval():
 
 def test_a_scenario_writes_options_plainly_and_reads_them_back():
     nested = {"self-optimizing": {"minor": {"trigger": {"file-count": 40}}, "target-size": "8MiB"}}
-    planner = build(PLANNER, {"type": "amoro", "options": nested, "threads": 4}, AT, Path())
+    planner = build(PLANNER, {"type": "amoro", "options": nested, "threads": 4}, Path())
     assert planner == Amoro({COUNT: 40, "self-optimizing.target-size": "8MiB"}, threads=4)
-    assert build(PLANNER, to_table(planner), AT, Path()) == planner
+    assert build(PLANNER, to_table(planner), Path()) == planner
     assert in_words(planner) == f"amoro({COUNT}=40, self-optimizing.target-size=8MiB, threads=4)"
 
 

@@ -257,7 +257,7 @@ def test_a_variant_with_other_cores_is_simulated(machine, tmp_path):
 
 def test_a_missing_java_is_reported(machine, tmp_path, monkeypatch):
     def missing():
-        raise MissingRuntimeError("no Java 17")
+        raise MissingRuntimeError("no Java 17", code="test")
 
     monkeypatch.setattr(checks.runtime, "java_home", missing)
     with pytest.raises(MissingRuntimeError, match="no Java 17"):

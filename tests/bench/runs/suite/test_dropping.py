@@ -93,7 +93,7 @@ def test_a_run_whose_tables_cannot_be_dropped_keeps_no_other(tmp_path, monkeypat
         assert not kept_too
         tried.append(run.folder.name)
         if run.folder.name == "a":
-            raise EngineError("bench_a: the catalog does not answer")
+            raise EngineError("bench_a: the catalog does not answer", code="test")
 
     monkeypatch.setattr(suite, "drop_left_by", drop)
     suite.drop_left(load_runs(tmp_path), [Source("demo", (), load(tmp_path))], tmp_path, watcher)
@@ -103,7 +103,7 @@ def test_a_run_whose_tables_cannot_be_dropped_keeps_no_other(tmp_path, monkeypat
 
 def test_the_last_line_of_a_worker_says_what_could_not_be_dropped(capsys):
     def fails():
-        raise EngineError("bench_a: no catalog\nat org.apache.Catalog")
+        raise EngineError("bench_a: no catalog\nat org.apache.Catalog", code="test")
 
     with pytest.raises(SystemExit) as ended:
         main._or_reason(fails)
