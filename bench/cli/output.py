@@ -168,7 +168,9 @@ def print_warning(text: str) -> None:
 
 
 def print_error(error: CompactbenchError | str) -> None:
-    """Print why the command failed, and the code of an error that has one."""
-    code = f" [{error.code}]" if isinstance(error, CompactbenchError) else ""
-    text = escape(without_secrets(str(error)) + code)
-    ERR.print(f"[bold red]error:[/] {text}", soft_wrap=True, highlight=False)
+    """Print why the command failed. The code of an error ends its first line, before a traceback."""
+    text = without_secrets(str(error))
+    if isinstance(error, CompactbenchError):
+        first, newline, rest = text.partition("\n")
+        text = f"{first} [{error.code}]{newline}{rest}"
+    ERR.print(f"[bold red]error:[/] {escape(text)}", soft_wrap=True, highlight=False)

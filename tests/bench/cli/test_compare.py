@@ -369,7 +369,7 @@ def test_a_scenario_of_one_folder_only_is_reported(capsys, tmp_path, old_and_new
     ("arguments", "texts"),
     [
         (["--baseline", "evry-2min"], ["--baseline: ", '"every-2min"', "[unknown-name]"]),
-        (["--only", "every"], ["--only: ", '"every-2min"', "[unknown-name]"]),
+        (["--only", "every"], ["--only: ", "every-2min", "[unknown-name]"]),
         (["--only", "never"], ["--baseline never: ", "[nothing-to-compare]"]),
         (["--metric", "query_mean"], ["--metric: ", '"query_mean_s"', "[unknown-name]"]),
         (["--sitting-sd", "5"], ["--sitting-sd 5: ", "[invalid]"]),

@@ -85,7 +85,7 @@ def test_an_entry_has_options_with_meaning_and_default(capsys):
     assert main(["list", "triggers", "file_count"]) == 0
     printed = capsys.readouterr().out
     assert "`small` defaults to 75 % of" in " ".join(printed.split())
-    rows = [line.split() for line in printed.splitlines() if line.startswith(("files ", "small "))]
+    rows = [line.split() for line in printed.splitlines() if line.startswith(("files  ", "small  "))]
     assert [(row[0], row[-1]) for row in rows] == [("files", "required"), ("small", "none")]
 
 

@@ -419,7 +419,7 @@ class Fails:
     assert "wrong:Invents(): invalid plan: nowhere " in told
     assert main(["plan", table.location(), "--strategy", "wrong:Fails"]) == 2
     first, *trace = capsys.readouterr().err.splitlines()
-    assert first == "error: wrong:Fails(): the planner failed"
+    assert first == "error: wrong:Fails(): the planner failed [plugin-failed]"
     assert any(line.endswith("in decide") for line in trace)
     assert trace[-1] == "ZeroDivisionError: division by zero"
 
