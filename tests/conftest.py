@@ -20,8 +20,8 @@ from bench.engines.spark.session import start_session, stop_session
 
 os.environ.pop("COLUMNS", None)  # tables are as wide as in any pipe, whatever terminal the tests run in
 
-# No deadline: a slow moment of a shared machine is no failure. `make check` takes the quick profile. Examples are
-# drawn anew in each run, so many ordinary runs look further than one thorough one, which is for a release.
+# No deadline: a slow moment of a shared machine is no failure. `make check` takes the quick profile. Each run
+# draws examples of its own, so many ordinary runs look further than a thorough one, which is for a release.
 settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.register_profile("ordinary", deadline=None, max_examples=40)
 settings.register_profile("quick", deadline=None, max_examples=30)
