@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rich.cells import cell_len
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -146,7 +147,9 @@ def _drawn(columns: Sequence[_Filled], widths: Sequence[int], gap: int) -> Table
     ]
     for f, width in zip(columns, whole, strict=True):
         heading = f"{f.column.title}\n{f.column.unit}" if has_units else f.column.title
-        table.add_column(Text(heading), justify="right" if f.is_number else "left", width=width)
+        # Not rich's ellipsis, which replaces the end of a line of wide characters with a space after it.
+        justify: JustifyMethod = "right" if f.is_number else "left"
+        table.add_column(Text(heading), justify=justify, width=width, overflow="fold")
     for row in zip(*(f.cells for f in columns), strict=True):
         table.add_row(*map(Text, row))
     table.width = sum(whole) + gap * (len(whole) - 1)

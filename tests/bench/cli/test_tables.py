@@ -155,3 +155,10 @@ def test_figures_are_recognised(cell, expected):
 def test_facts_keep_words_whole(facts, width):
     words = {word for line in fact_lines(facts, width) for word in line.split()}
     assert {word for key, value in facts.items() for word in (key, *value.split())} <= words
+
+
+@pytest.mark.parametrize("width", range(40, 60))
+def test_the_end_of_a_line_of_wide_characters_is_not_cut(width):
+    text = "a a aa a a a aaaa aaaaa漢 aaaaaaaaaaaaaaaaaa漢漢 a"
+    lines, _ = printed([Column("text"), Column("b")], [(text, "x")], width)
+    assert "aaaaaaaaaaaaaaaaaa漢漢" in " ".join(lines).split()
