@@ -94,35 +94,33 @@ def hide(text: str) -> str:
 
 
 def key_of(setting: str) -> str:
-    """The key of a `key=value`; of one whose equals sign was forgotten too, so that errors show no value."""
+    """The key of `key=value`, or of `key value` (a forgotten equals sign), so that errors show no value."""
     return re.split(r"[\s=]", setting.strip(), maxsplit=1)[0]
 
 
 def hide_setting(setting: str) -> str:
-    """A `key=value` as it may be shown."""
     key, equals, _ = setting.partition("=")
     return f"{key}={HIDDEN}" if equals and is_secret_key(key) else hide(setting)
 
 
 def hidden(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings, nested or not, as they may be shown. Dotted and nested keys mean the same."""
+    """Settings without their secrets; dotted and nested keys mean the same."""
     return {key: _cleaned(item, key, hide) for key, item in settings.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """Secret values that no text may show. If empty, it still hides what `hide` does."""
+    """Secret values to remove from texts; without any, `scrub` still does what `hide` does."""
 
     literals: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(cls, *settings: Mapping[str, Any]) -> "Secrets":
         """The secret values of settings, nested or not."""
-        return cls(frozenset(_worth_hiding(value for each in settings for value in _values(each, ""))))
+        return cls(frozenset(_worth_hiding(value for nested in settings for value in _values(nested, ""))))
 
     @classmethod
     def of_values(cls, values: Iterable[str]) -> "Secrets":
-        """These values, whatever they are called."""
         return cls(frozenset(_worth_hiding(values)))
 
     @classmethod
@@ -139,7 +137,7 @@ class Secrets:
         return hide(pattern.sub(HIDDEN, text) if pattern else text)
 
     def are_shown_by(self, key: str, value: str) -> bool:
-        """Whether a setting shows a secret: its value is one by its key, or contains one."""
+        """Whether the key is a secret's, or the value contains one."""
         return is_secret_key(key) or self.scrub(value) != value
 
     def clean(self, value: Any) -> Any:

@@ -30,7 +30,7 @@ def human_bytes(size_bytes: float) -> str:
 
 
 def byte_unit(largest_bytes: float) -> tuple[float, str]:
-    """The unit that suits an axis up to `largest_bytes`: its size in bytes and its name."""
+    """The bytes and the name of the unit that suits an axis up to `largest_bytes`."""
     power = min(max(int(math.log2(max(largest_bytes, 1)) // 10), 0), len(_BYTE_UNITS) - 1)
     return 1024.0**power, _BYTE_UNITS[power]
 
@@ -60,7 +60,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def named_once(names: Iterable[str]) -> str:
-    """Each name once, in the order in which they first come: "a", "a, b and c"."""
+    """Each name once, in order of first appearance: "a", "a, b and c"."""
     *before, last = dict.fromkeys(names)
     return f"{', '.join(before)} and {last}" if before else last
 

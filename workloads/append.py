@@ -6,13 +6,13 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from workloads import orders
 from workloads.arrival import Arrival, Constant
 from workloads.commit import CommitSpec, check_files, check_rows
 from workloads.dates import DateWindow
-from workloads.partitioning import Partitioning, Shares
+from workloads.partitioning import Partitioning
 from workloads.schema import ColumnCount, Schema, schema_of
 from workloads.spread import data_shapes
 
@@ -40,6 +40,9 @@ class Append:
     initial_rows: int = 0
     initial_files: int = 1
     columns: ColumnCount = 17
+    stream_epoch_ms: ClassVar[int] = orders.EPOCH_MS
+    is_cdc: ClassVar[bool] = False
+    moves_rows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name in ("rows_per_commit", "files_per_commit", "initial_files"):
@@ -60,66 +63,31 @@ class Append:
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
-        """The commits of the stream in order: 0 if there is an initial load, then 1 to `commits_count`.
-
-        Commit i is at i x `commit_interval_ms`. Commits without rows are included. A shorter stream is a
-        prefix of a longer one.
-        """
         rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
         first_row = 0
         for index in range(0 if self.initial_rows else 1, commits_count + 1):
-            at_ms = index * commit_interval_ms
-            from_ms, rows = at_ms - commit_interval_ms, self.initial_rows
+            from_ms, at_ms = (index - 1) * commit_interval_ms, index * commit_interval_ms
+            rows, writers = self.initial_rows, self.initial_files
             if index > 0:
                 rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, rng)
+                writers = self.files_per_commit
             shares = partitioning.shares(seed, self._dates(from_ms, at_ms))
-            yield self._spec(seed, index, at_ms, first_row, rows, shares)
+            shapes = data_shapes(self.schema, seed, index, rows, writers, shares)
+            yield CommitSpec(
+                index=index, at_ms=at_ms, first_row=first_row, rows=rows,
+                inserts=rows, updates=0, deletes=0, writers=writers, is_initial=index == 0,
+                partitions=shapes, expected_bytes=sum(shape.expected_bytes for shape in shapes),
+            )  # fmt: skip
             first_row += rows
-
-    def _spec(
-        self, seed: int, index: int, at_ms: int, first_row: int, rows: int, shares: Shares
-    ) -> CommitSpec:
-        writers = self.files_per_commit if index > 0 else self.initial_files
-        partitions = data_shapes(self.schema, seed, index, rows, writers, shares)
-        return CommitSpec(
-            index=index,
-            at_ms=at_ms,
-            first_row=first_row,
-            rows=rows,
-            inserts=rows,
-            updates=0,
-            deletes=0,
-            writers=writers,
-            is_initial=index == 0,
-            partitions=partitions,
-            expected_bytes=sum(partition.expected_bytes for partition in partitions),
-        )
 
     @property
     def schema(self) -> Schema:
         return schema_of(self.columns)
 
-    @property
-    def stream_epoch_ms(self) -> int:
-        return orders.EPOCH_MS
-
-    @property
-    def is_cdc(self) -> bool:
-        return False
-
-    @property
-    def moves_rows(self) -> bool:
-        return False
-
     def rows(
-        self,
-        spark: SparkSession,
-        seed: int,
-        spec: CommitSpec,
-        commit_interval_ms: int,
+        self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_ms: int,
         earlier: DataFrame | None = None,
-    ) -> DataFrame:
-        """The payload rows of one commit; see `orders.rows`."""
+    ) -> DataFrame:  # fmt: skip
         dates = self._dates(spec.at_ms - commit_interval_ms, spec.at_ms)
         block = orders.RowBlock(spec.first_row, spec.rows, spec.writers, dates, self.schema)
         return orders.rows(spark, seed, block)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -72,17 +72,14 @@ class ChangeLog:
 
     @property
     def total_rows(self) -> int:
-        """Rows of all commits."""
         return sum(commit.rows for commit in self.commits)
 
     @property
     def total_bytes(self) -> int:
-        """Bytes of all files."""
         return sum(commit.size_bytes for commit in self.commits)
 
     @property
     def content_hash(self) -> int:
-        """The hash of all commits: the sum of the hashes of each."""
         return sum(commit.content_hash for commit in self.commits)
 
     def paths(self, commit: LoggedCommit) -> tuple[Path, ...]:
@@ -95,25 +92,20 @@ class ChangeLog:
 
     def table_after(self, commits: Sequence[LoggedCommit]) -> tuple[Path, ...] | Fold:
         """What a table holds after these commits, the first ones of the stream: files, or their fold."""
-        changes, plain = (
-            tuple(
-                path
-                for commit in commits
-                if self.holds_changes(commit) is are_changes
-                for path in self.paths(commit)
-            )
-            for are_changes in (True, False)
-        )
+        plain = self._all_paths(commit for commit in commits if not self.holds_changes(commit))
+        changes = self._all_paths(commit for commit in commits if self.holds_changes(commit))
         return Fold(plain, changes) if self.is_cdc else plain
 
     def is_unchanged(self, commits: Sequence[LoggedCommit]) -> bool:
         """Whether the files of these commits still hold the rows that were written."""
         for are_changes, columns in ((False, self.columns), (True, change_columns(self.columns))):
             alike = [commit for commit in commits if self.holds_changes(commit) is are_changes]
-            paths = [path for commit in alike for path in self.paths(commit)]
-            if content(paths, columns).hash != sum(commit.content_hash for commit in alike):
+            if content(self._all_paths(alike), columns).hash != sum(commit.content_hash for commit in alike):
                 return False
         return True
+
+    def _all_paths(self, commits: Iterable[LoggedCommit]) -> tuple[Path, ...]:
+        return tuple(path for commit in commits for path in self.paths(commit))
 
 
 def ensure_change_log(
@@ -125,34 +117,33 @@ def ensure_change_log(
     commit_interval_ms: int,
     progress: Callable[[int, int], None],
 ) -> ChangeLog:
-    """The change log of a stream, from `cache_folder`; if it is missing there, it is written.
+    """The change log of a stream, read from `cache_folder` or written there if it is missing.
 
-    `spark_factory` is called only if the log is missing. `progress` is called with (commits done, commits in
-    total) after each commit written. A log appears under its name complete or not at all, even if this
-    process is killed or another one writes the same log at the same time.
+    `spark_factory` is called only to write. `progress` is called with (commits done, commits in total) after
+    each commit written. A log appears under its name complete or not at all, even if this process is killed
+    or another one writes the same log at the same time.
 
     Raises ChangeLogError if the log exists and is damaged.
     """
     parameters = _parameters(workload, seed, commits_count, commit_interval_ms)
     folder = _folder_of(cache_folder, parameters)
-    key = folder.name
     if not (folder / MANIFEST).exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{key}-") as work:
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
             specs = tuple(workload.shape(seed, commits_count, commit_interval_ms, Partitioning()))
             spark, earlier = spark_factory(), _Earlier(Path(work) / "earlier")
-            commits = []
+            payload, commits = workload.schema.names, list[LoggedCommit]()
             for spec in specs:
                 known = earlier.frame(spark) if workload.is_cdc else None
                 rows = workload.rows(spark, seed, spec, commit_interval_ms, known)
                 is_change = workload.is_cdc and not spec.is_initial
-                payload = workload.schema.names
                 columns = change_columns(payload) if is_change else payload
                 commits.append(_write_commit(Path(work), spec, rows, columns))
                 if is_change:
                     earlier.add(_paths(Path(work) / "log", commits[-1]))
                 progress(len(commits), len(specs))
-            _write_manifest(Path(work), key, parameters, commits, workload)
+            log = ChangeLog(folder, folder.name, tuple(commits), workload.is_cdc, payload)
+            _write_manifest(Path(work), log, parameters)
             _publish(Path(work), folder)
     return open_change_log(folder)
 
@@ -169,30 +160,28 @@ def find_change_log(
 
 
 def open_change_log(folder: Path) -> ChangeLog:
-    """Open the change log in `folder`, and check that every file has its recorded size.
-
-    Raises ChangeLogError if a file is missing or of another size, or if the manifest cannot be parsed.
-    """
+    """Raises ChangeLogError if a file is missing or of another size, or if the manifest cannot be parsed."""
     file = folder / MANIFEST
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
         if manifest["schema_version"] != SCHEMA_VERSION:
             raise ValueError(f"schema_version={manifest['schema_version']}, expected {SCHEMA_VERSION}")
         commits = tuple(_commit_of(record) for record in manifest["commits"])
-        # Manifests written before these could be chosen do not have them.
+        # Older manifests lack these two keys.
         is_cdc, columns = bool(manifest.get("is_cdc", False)), manifest.get("columns", ORDERS.names)
         log = ChangeLog(folder, str(manifest["key"]), commits, is_cdc, tuple(columns))
     except (OSError, KeyError, TypeError, ValueError) as cause:
         raise _damaged(file, f"cannot be parsed ({cause!r})") from cause
     for commit in log.commits:
         for path, expected in zip(log.paths(commit), commit.files, strict=True):
-            _check_file(path, expected.size_bytes)
+            if not path.is_file():
+                raise _damaged(path, "is missing")
+            if path.stat().st_size != expected.size_bytes:
+                raise _damaged(path, f"has {path.stat().st_size} bytes instead of {expected.size_bytes}")
     return log
 
 
-def _parameters(
-    workload: Workload, seed: int, commits_count: int, commit_interval_ms: int
-) -> dict[str, str | int | float]:
+def _parameters(workload: Workload, seed: int, commits_count: int, commit_interval_ms: int) -> dict[str, Any]:
     """Everything that the rows and hashes depend on: Faker generates the words and DuckDB the hashes."""
     return {
         "generator_version": GENERATOR_VERSION,
@@ -205,7 +194,7 @@ def _parameters(
     }
 
 
-def _folder_of(cache_folder: Path, parameters: Mapping[str, str | int | float]) -> Path:
+def _folder_of(cache_folder: Path, parameters: Mapping[str, Any]) -> Path:
     """The folder of a change log, whose name is its key."""
     key = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:16]
     return cache_folder.resolve() / key
@@ -229,7 +218,6 @@ class _Earlier:
         return spark.read.parquet(*map(str, self._paths)).select(*STATE_COLUMNS)
 
     def add(self, paths: Sequence[Path]) -> None:
-        """Add the files of one more commit."""
         self._paths += tuple(paths)
         if len(self._paths) > EARLIER_FILES_MAX:
             self._folder.mkdir(exist_ok=True)
@@ -255,23 +243,17 @@ def _write_commit(work: Path, spec: CommitSpec, rows: DataFrame, columns: Sequen
     return LoggedCommit(spec.index, spec.at_ms, written.rows, spec.writers, size_bytes, files, written.hash)
 
 
-def _write_manifest(
-    work: Path,
-    key: str,
-    parameters: Mapping[str, str | int | float],
-    commits: Sequence[LoggedCommit],
-    workload: Workload,
-) -> None:
+def _write_manifest(work: Path, log: ChangeLog, parameters: Mapping[str, Any]) -> None:
     manifest = {
         "schema_version": SCHEMA_VERSION,
-        "key": key,
-        "is_cdc": workload.is_cdc,
-        "columns": workload.schema.names,
+        "key": log.key,
+        "is_cdc": log.is_cdc,
+        "columns": log.columns,
         "parameters": parameters,
-        "rows": sum(commit.rows for commit in commits),
-        "size_bytes": sum(commit.size_bytes for commit in commits),
-        "content_hash": sum(commit.content_hash for commit in commits),
-        "commits": [asdict(commit) for commit in commits],
+        "rows": log.total_rows,
+        "size_bytes": log.total_bytes,
+        "content_hash": log.content_hash,
+        "commits": [asdict(commit) for commit in log.commits],
     }
     file = work / "log" / MANIFEST
     file.parent.mkdir(exist_ok=True)
@@ -291,22 +273,7 @@ def _publish(work: Path, folder: Path) -> None:
 
 
 def _commit_of(record: Mapping[str, Any]) -> LoggedCommit:
-    return LoggedCommit(
-        index=int(record["index"]),
-        at_ms=int(record["at_ms"]),
-        rows=int(record["rows"]),
-        writers=int(record["writers"]),
-        size_bytes=int(record["size_bytes"]),
-        files=tuple(LoggedFile(str(file["name"]), int(file["size_bytes"])) for file in record["files"]),
-        content_hash=int(record["content_hash"]),
-    )
-
-
-def _check_file(path: Path, expected_bytes: int) -> None:
-    if not path.is_file():
-        raise _damaged(path, "is missing")
-    if path.stat().st_size != expected_bytes:
-        raise _damaged(path, f"has {path.stat().st_size} bytes instead of {expected_bytes}")
+    return LoggedCommit(**{**record, "files": tuple(LoggedFile(**file) for file in record["files"])})
 
 
 def _damaged(path: Path, what: str) -> ChangeLogError:

@@ -48,8 +48,8 @@ class ChangeBlock:
 def rows(spark: SparkSession, seed: int, block: ChangeBlock, earlier: DataFrame | None) -> DataFrame:
     """The changes as delivered, in order of their numbers, in one Spark partition per writer with any.
 
-    The columns are the payload and `CHANGE_FACTS`. The payload of an update is that of the order, with new
-    `changed_values`. That of a delete is NULL except for the key and the columns that determine the
+    The columns are the payload and `CHANGE_FACTS`. An update repeats the payload of the order, with new
+    `changed_values`. The payload of a delete is NULL except for the key and the columns that determine the
     partition. The previous location of the row follows from an earlier change in the same commit, otherwise
     from `earlier`, otherwise from the initial load.
     """
@@ -61,9 +61,8 @@ def rows(spark: SparkSession, seed: int, block: ChangeBlock, earlier: DataFrame 
     # lets the left side keep its partitions and their order.
     placed = F.broadcast(_placed(spark, seed, block, drawn.coalesce(1), earlier))
     own = {"user_city": "city", "order_date": "date"}
-    kept = ("number", *CHANGE_FACTS)
     keyed = drawn.join(placed, "change_number").withColumn("id", F.expr("key - 1"))
-    payload = orders.with_payload(keyed, block.schema, seed, own, kept)
+    payload = orders.with_payload(keyed, block.schema, seed, own, ("number", *CHANGE_FACTS))
     return payload.selectExpr(*_payload_of_op(block.schema, seed), *CHANGE_FACTS)
 
 
@@ -223,24 +222,24 @@ def _known(
 ) -> DataFrame:
     """Add the city an order is created with, and the op, city and date of its key before the commit.
 
-    Those come from the last change in `earlier`. A key without one has them from the initial load, as if by
-    an insert, or is new: then they are NULL.
+    Op, city and date come from the last change in `earlier`; without one from the initial load, as if by an
+    insert; they are NULL if the key is new.
     """
     from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
-    kept = ("change_number", "number", "key", "op", "moves", "ts")
+    carried = ("change_number", "number", "key", "op", "moves", "ts")
     based = orders.with_payload(
         drawn.selectExpr("*", "key - 1 AS id"),
         SCHEMAS[3],  # the columns that determine the partition of a row
         seed,
         {"order_date": orders.order_date(seed, block.initial_dates)},
-        kept,
-    ).selectExpr(*kept, "user_city AS first_city", "order_date AS first_date")
+        carried,
+    ).selectExpr(*carried, "user_city AS first_city", "order_date AS first_date")
     state = "max_by(struct(op, user_city, order_date), change_number)"
     last = _earlier(spark, earlier).coalesce(1).groupBy("order_id").agg(F.expr(f"{state} AS last"))
     loaded = f"key <= {block.keys.choice.initial_rows}L"
     return based.join(last.withColumnRenamed("order_id", "key"), "key", "left").selectExpr(
-        *kept, "first_city",
+        *carried, "first_city",
         f"IF(last IS NULL, IF({loaded}, 'I', NULL), last.op) AS known_op",
         f"IF(last IS NULL, IF({loaded}, first_city, NULL), last.user_city) AS known_city",
         f"IF(last IS NULL, IF({loaded}, first_date, NULL), last.order_date) AS known_date",

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-# Of one commit, the initial load included. In 17 columns it is 2.1 TB, 16,000 files of 128 MiB. After an hour
-# of such commits, one a minute, a simulation holds a million files, for which it needs about 1 GB of memory.
+# Limits of one commit, including the initial load. In 17 columns so many rows are 2.1 TB, 16,000 files of
+# 128 MiB; an hour of such commits, one a minute, are a million files: about 1 GB of memory in a simulation.
 ROWS_MAX = 10**11
 FILES_MAX = 100_000  # written at once
 
@@ -93,9 +93,9 @@ class CommitSpec:
 
     @classmethod
     def together(cls, specs: Sequence[CommitSpec]) -> CommitSpec:
-        """Successive commits that only append, as one commit at the time of the last, by as many writers.
+        """Merge successive append-only commits into one at the time of the last, by as many writers.
 
-        Its expected size is the sum of theirs: that of more, smaller files than it makes.
+        Its expected size is the sum of theirs, an overestimate: the merged commit writes fewer, larger files.
         """
         rows, size_bytes = Counter[str](), Counter[str]()
         for shape in (shape for spec in specs for shape in spec.partitions):
@@ -106,10 +106,7 @@ class CommitSpec:
             first_row=specs[0].first_row,
             rows=sum(spec.rows for spec in specs),
             inserts=sum(spec.inserts for spec in specs),
-            partitions=tuple(
-                PartitionShape(partition, rows[partition], size_bytes[partition])
-                for partition in sorted(rows)
-            ),
+            partitions=tuple(PartitionShape(name, rows[name], size_bytes[name]) for name in sorted(rows)),
             expected_bytes=sum(spec.expected_bytes for spec in specs),
         )
 
@@ -131,16 +128,17 @@ class Workload(Protocol):
 
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
-    ) -> Iterator[CommitSpec]: ...
+    ) -> Iterator[CommitSpec]:
+        """The initial load as commit 0 if there is one, then the commits 1 to `commits_count`.
+
+        Commit i is at i x `commit_interval_ms`. Commits without rows are included. A shorter stream is a
+        prefix of a longer one.
+        """
 
     def rows(
-        self,
-        spark: SparkSession,
-        seed: int,
-        spec: CommitSpec,
-        commit_interval_ms: int,
+        self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_ms: int,
         earlier: DataFrame | None = None,
-    ) -> DataFrame:
+    ) -> DataFrame:  # fmt: skip
         """The rows of one commit in order of their numbers, in at most `spec.writers` Spark partitions.
 
         They have the columns of `schema`. Changes also have `fold.CHANGE_FACTS` after them; the rows of the
@@ -150,7 +148,6 @@ class Workload(Protocol):
 
 
 def check_rows(name: str, rows: int) -> None:
-    """Raises ValueError for more rows than one commit can have."""
     if rows > ROWS_MAX:
         raise ValueError(
             f"{name}={rows} must be <= {ROWS_MAX}, about 2 TB in one commit: make the scenario smaller"
@@ -158,7 +155,6 @@ def check_rows(name: str, rows: int) -> None:
 
 
 def check_files(name: str, files: int) -> None:
-    """Raises ValueError for more files than one commit can have."""
     if files > FILES_MAX:
         raise ValueError(
             f"{name}={files} must be <= {FILES_MAX}: each file is a task of Spark, whose driver keeps track "
@@ -188,4 +184,4 @@ class TargetSized(Protocol):
     """A workload that can load its table in files of about the table's target size."""
 
     def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Workload:
-        """The same workload, with everything filled in that follows from the target size."""
+        """The workload with `initial_files` set, unless the scenario sets it."""

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from functools import cache, reduce
 from itertools import count, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from workloads.commit import CommitSpec, PartitionShape
 from workloads.dates import DateWindow
 from workloads.debezium_events import Events, digest, event_files, read_events
-from workloads.fold import change_columns
+from workloads.fold import CHANGE_FACTS, change_columns
 from workloads.partitioning import DAY_S, Partitioning
 from workloads.schema import ORDERS, Schema
 from workloads.spread import change_shapes, whole_parts
@@ -53,6 +53,9 @@ class Debezium:
     initial_files: int = 1
     content_sha256: str = field(init=False)
     _events: Events = field(init=False, repr=False, compare=False)
+    schema: ClassVar[Schema] = ORDERS
+    is_cdc: ClassVar[bool] = True
+    moves_rows: ClassVar[bool] = True  # assumed: whether any event does is unknown until it is read
 
     def __post_init__(self) -> None:
         for name in ("files_per_commit", "initial_files"):
@@ -63,19 +66,6 @@ class Debezium:
         object.__setattr__(self, "_events", read_events(files, self.content_sha256))
 
     @property
-    def schema(self) -> Schema:
-        return ORDERS
-
-    @property
-    def is_cdc(self) -> bool:
-        return True
-
-    @property
-    def moves_rows(self) -> bool:
-        """Which values its events have is only known once they are read."""
-        return True
-
-    @property
     def stream_epoch_ms(self) -> int | None:
         """When the first change was recorded, in milliseconds since 1970 UTC; None if there is no change."""
         return self._events.first_ms
@@ -83,10 +73,9 @@ class Debezium:
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
-        """The snapshot as commit 0 if there is one, then `commits_count` commits, empty after the last event.
+        """Counts per partition are exact, except for buckets: their totals are spread evenly.
 
-        Rows added and deleted are exact counts per partition, except for buckets: there the totals are spread
-        evenly, because Spark computes the bucket of a key.
+        The bucket of a key is computed by Spark.
         """
         for index in range(0 if self._events.snapshot_rows else 1, commits_count + 1):
             first, end = self._rows_of(index, commit_interval_ms)
@@ -101,18 +90,13 @@ class Debezium:
             )  # fmt: skip
 
     def left_out_rows(self, duration_ms: int) -> int:
-        """How many events come after the end of a stream of this length."""
         _, end = self._rows_of(1, duration_ms)
         return len(self._events.arrived_ms) - end
 
     def rows(
-        self,
-        spark: SparkSession,
-        seed: int,
-        spec: CommitSpec,
-        commit_interval_ms: int,
+        self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_ms: int,
         earlier: DataFrame | None = None,
-    ) -> DataFrame:
+    ) -> DataFrame:  # fmt: skip
         """The events of a commit in order of arrival; `earlier` is not used, since events have old rows."""
         columns = self.schema.names if spec.is_initial else change_columns(self.schema.names)
         events = self._events.table.slice(spec.first_row, spec.rows).select(columns)
@@ -146,18 +130,9 @@ def _scratch() -> Path:
 def _shapes(
     seed: int, index: int, events: pa.Table, writers: int, partitioning: Partitioning
 ) -> tuple[PartitionShape, ...]:
-    """What a commit of these events adds and deletes in each partition."""
     added, deleted_keys, superseded = Counter[str](), Counter[str](), Counter[str]()
     touched: dict[int, str | None] = {}  # keys of this commit and the partition of their row; None: deleted
-    columns = (
-        "order_id",
-        "op",
-        "user_city",
-        "order_date",
-        "before_exists",
-        "before_user_city",
-        "before_order_date",
-    )
+    columns = ("order_id", "op", "user_city", "order_date", *CHANGE_FACTS[3:])
     for key, op, city, date_ms, existed, old_city, old_date_ms in zip(
         *(events[name].to_pylist() for name in columns), strict=True
     ):

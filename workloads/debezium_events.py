@@ -52,14 +52,11 @@ def event_files(path: Path) -> tuple[Path, ...]:
         )
     if not (path.is_file() or path.is_dir()):
         raise ValueError(f"debezium {path}: is neither a file nor a folder; name a file of events")
-    files = [path] if path.is_file() else list(filter(_holds_events, path.iterdir()))
-    if not files or files[0].suffix not in _SUFFIXES:
+    candidates = [path] if path.is_file() else path.iterdir()
+    files = sorted(file for file in candidates if file.suffix in _SUFFIXES and file.is_file())
+    if not files:
         raise ValueError(f"debezium {path}: holds no events; they are read from {', '.join(_SUFFIXES)} files")
-    return tuple(sorted(files))
-
-
-def _holds_events(path: Path) -> bool:
-    return path.suffix in _SUFFIXES and path.is_file()
+    return tuple(files)
 
 
 def digest(files: tuple[Path, ...]) -> str:
@@ -70,7 +67,7 @@ def digest(files: tuple[Path, ...]) -> str:
 
 @lru_cache(maxsize=4)
 def read_events(files: tuple[Path, ...], content_sha256: str) -> Events:
-    """The events of files with this `digest`, which keeps the cache from returning those of an older file.
+    """The events of files with this `digest`, part of the cache key so that a changed file is read again.
 
     Raises ValueError, which names the file, the line (in Parquet the row) and the remedy.
     """
@@ -83,12 +80,8 @@ def read_events(files: tuple[Path, ...], content_sha256: str) -> Events:
                 raise _wrong(file, number, str(error)) from None
     if not reader.columns["op"]:
         raise ValueError(f"debezium {files[0].parent}: holds no events")
-    return Events(
-        pa.table(reader.columns, schema=_SCHEMA),
-        reader.snapshot_rows,
-        tuple(reader.arrived_ms),
-        reader.first_ms,
-    )
+    table = pa.table(reader.columns, schema=_SCHEMA)
+    return Events(table, reader.snapshot_rows, tuple(reader.arrived_ms), reader.first_ms)
 
 
 def _records(file: Path) -> Iterator[tuple[int, Any]]:
@@ -139,24 +132,20 @@ class _Reader:
                 raise ValueError(f"the snapshot holds order_id {key} twice; keep one of the two events")
             self.snapshot_rows += 1
         else:
-            self._arrive(ts_ms)
+            if self.first_ms is None:
+                self.first_ms = self.latest_ms = ts_ms
+            self.latest_ms = max(self.latest_ms, ts_ms)  # a late change arrives with the event before it
         if op == "u" and event.get("before") is not None and _row(event, "before", op)["order_id"] != key:
             raise ValueError(f"changes order_id to {key}; write a delete (d) and an insert (c) instead")
         self._append(_OPS[op], ts_ms, row)
 
-    def _arrive(self, ts_ms: int) -> None:
-        """Advance the arrival time. Changes arrive in file order, so a late one does not move it back."""
-        if self.first_ms is None:
-            self.first_ms = self.latest_ms = ts_ms
-        self.latest_ms = max(self.latest_ms, ts_ms)
-
     def _append(self, op: str, ts_ms: int, row: Mapping[str, Any]) -> None:
         key, before = row["order_id"], self.rows.get(row["order_id"])
-        kept = before or row if op == "D" else row
+        located = before or row if op == "D" else row
         values = {
             **{n: row[n] if op != "D" or n == "order_id" else None for n in ORDERS.names},
-            "user_city": kept["user_city"],
-            "order_date": kept["order_date"],
+            "user_city": located["user_city"],
+            "order_date": located["order_date"],
             "op": op,
             "change_number": len(self.columns["op"]),
             "ts": ts_ms,
@@ -196,17 +185,17 @@ def _ts_ms(event: Mapping[str, Any]) -> int:
 
 
 def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
-    """One image as a row of `orders`; columns that it lacks are NULL."""
-    given = event.get(image)
-    if not isinstance(given, Mapping):
-        raise ValueError(f"op is {op!r} and {image} is {given!r}; it must be the row with its order_id")
-    unknown = sorted(given.keys() - {*ORDERS.names})
+    """The `image` ("before" or "after") as a row of `orders`; missing columns are NULL."""
+    values = event.get(image)
+    if not isinstance(values, Mapping):
+        raise ValueError(f"op is {op!r} and {image} is {values!r}; it must be the row with its order_id")
+    unknown = sorted(values.keys() - {*ORDERS.names})
     if unknown:
         raise ValueError(
             f"{image} holds {', '.join(unknown)}, which orders does not have; remove or rename them: it has "
             + ", ".join(ORDERS.names)
         )
-    row = {column.name: given.get(column.name) for column in ORDERS.columns}
+    row = {name: values.get(name) for name in ORDERS.names}
     for column in ORDERS.columns:
         value = row[column.name]
         if not (_fits(value, column.spark_type) or (value is None and column.nullable)):

@@ -53,7 +53,6 @@ class Fold:
 
 
 def change_columns(payload: Sequence[str]) -> tuple[str, ...]:
-    """The columns of a change of a table with these payload columns."""
     return (*payload, *CHANGE_FACTS)
 
 

@@ -1,4 +1,4 @@
-"""Which rows a stream of changes hits: keys drawn from the existing ones, uniformly or skewed."""
+"""Which existing keys the updates and deletes of a stream hit: drawn uniformly or skewed."""
 
 import math
 from collections.abc import Iterator
@@ -113,5 +113,5 @@ def _rank_ranges(population: int) -> Iterator[tuple[int, int]]:
 
 def _hit(share_of_all: float, keys: int, draws: int) -> float:
     """The expected number of `keys` hit at least once, if together they get this share of all draws."""
-    each = share_of_all / keys
-    return keys * -math.expm1(draws * math.log1p(-each)) if each < 1 else float(min(draws, 1))
+    key_share = share_of_all / keys
+    return keys * -math.expm1(draws * math.log1p(-key_share)) if key_share < 1 else float(min(draws, 1))

@@ -34,7 +34,6 @@ class Mix:
 
     @property
     def changes(self) -> int:
-        """Distinct changes."""
         return self.inserts + self.updates + self.deletes
 
     @property

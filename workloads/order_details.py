@@ -31,7 +31,6 @@ class DetailVocabularies:
 
 @cache
 def detail_vocabularies(seed: int) -> DetailVocabularies:
-    """The vocabularies of `seed` for the additional columns."""
     return DetailVocabularies(
         first_names=vocabulary(seed, "first_names", lambda fake: _letters(fake.first_name()), 150),
         last_names=vocabulary(seed, "last_names", lambda fake: _letters(fake.last_name()), 300),
@@ -98,7 +97,6 @@ def _order_values(seed: int) -> dict[str, str]:
 
 
 def status_values(seed: int, stream: str, key: str) -> dict[str, str]:
-    """SQL of the additional columns on the progress of an order, drawn for each `key`."""
     return {
         "promised_date": _days_from(below(seed, f"{stream}promised_date", 60, key)),
         "delivery_attempts": below(seed, f"{stream}delivery_attempts", 4, key),
@@ -115,5 +113,5 @@ def _text(seed: int, stream: str, length: tuple[int, int], key: str) -> str:
     """SQL of a text whose number of words lies in the range `length`, each word drawn independently."""
     fewest, most = length
     count = f"{fewest} + {below(seed, f'{stream}_length', most - fewest + 1, key)}"
-    each = word(seed, stream, detail_vocabularies(seed).text, f"{key}, position")
-    return f"array_join(transform(sequence(1L, {count}), position -> {each}), ' ')"
+    drawn_word = word(seed, stream, detail_vocabularies(seed).text, f"{key}, position")
+    return f"array_join(transform(sequence(1L, {count}), position -> {drawn_word}), ' ')"

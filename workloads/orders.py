@@ -73,9 +73,9 @@ def rows(spark: SparkSession, seed: int, block: RowBlock) -> DataFrame:
 
 
 def with_payload(
-    numbered: DataFrame, schema: Schema, seed: int, own: Mapping[str, str], kept: Sequence[str] = ()
+    numbered: DataFrame, schema: Schema, seed: int, own: Mapping[str, str], carried: Sequence[str] = ()
 ) -> DataFrame:
-    """The columns of `schema` for the orders numbered by `id`, followed by the columns `kept`.
+    """The columns of `schema` for the orders numbered by `id`, followed by the columns `carried`.
 
     `own` is the SQL, over the columns of `numbered`, of order_date and of any other column that does not
     follow from the number alone.
@@ -84,7 +84,7 @@ def with_payload(
     values = _user_values(seed) | _product_values(seed) | _order_values(seed)
     values |= order_details.values(seed) | dict(own)
     return keyed.selectExpr(
-        *(f"CAST({values[c.name]} AS {c.spark_type}) AS {c.name}" for c in schema.columns), *kept
+        *(f"CAST({values[c.name]} AS {c.spark_type}) AS {c.name}" for c in schema.columns), *carried
     )
 
 
@@ -98,7 +98,6 @@ def _key_expressions(seed: int) -> tuple[str, str]:
 
 
 def _user_values(seed: int) -> dict[str, str]:
-    """SQL of the columns that depend on the user."""
     return {
         "user_id": "user_id",
         "user_city": word(seed, "user_city", vocabularies(seed).cities, "user_id"),
@@ -108,7 +107,7 @@ def _user_values(seed: int) -> dict[str, str]:
 
 
 def _product_values(seed: int) -> dict[str, str]:
-    """SQL of the columns that depend on the product: prices 1.00 to 1000.00, two to four adjacent tags."""
+    """Prices are 1.00 to 1000.00; tags are two to four adjacent words."""
     tags = vocabularies(seed).tags
     first = f"CAST(1 + {below(seed, 'first_tag', len(tags) - 3, 'product_number')} AS INT)"
     count = f"CAST(2 + {below(seed, 'tag_count', 3, 'product_number')} AS INT)"
@@ -120,7 +119,6 @@ def _product_values(seed: int) -> dict[str, str]:
 
 
 def _order_values(seed: int) -> dict[str, str]:
-    """SQL of the columns that are drawn for each row."""
     words = vocabularies(seed)
     return _status_values(seed, "", "id") | {
         "order_id": "id + 1",
@@ -139,7 +137,6 @@ def changed_values(schema: Schema, seed: int, key: str) -> dict[str, str]:
 
 
 def _status_values(seed: int, stream: str, key: str) -> dict[str, str]:
-    """SQL of the columns on the progress of an order."""
     return {
         "order_status": below(seed, f"{stream}order_status", 3, key),
         "delivery_id": below(seed, f"{stream}delivery_id", 10**12, key),

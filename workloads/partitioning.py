@@ -33,7 +33,6 @@ class Partitioning:
 
     @property
     def column(self) -> str | None:
-        """The column that the table is partitioned by; None if it is unpartitioned."""
         return _COLUMNS[self.by]
 
     @property

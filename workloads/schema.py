@@ -12,8 +12,6 @@ ColumnCount = Literal[3, 7, 17, 40]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column as Spark SQL declares it."""
-
     name: str
     spark_type: str
     nullable: bool
@@ -29,7 +27,6 @@ class Schema:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns in order."""
         return tuple(column.name for column in self.columns)
 
     def ddl(self) -> str:

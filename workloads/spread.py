@@ -31,7 +31,7 @@ def whole_parts(seed: int, stream: str, total: int, shares: Shares) -> dict[str,
 
 
 def blended(*weighted: tuple[float, Shares]) -> Shares:
-    """The weighted mean of several distributions over partitions; empty if no weight is positive."""
+    """The weighted mean of the distributions; empty if no weight is positive."""
     total = sum(weight for weight, _ in weighted)
     blend: dict[str, float] = {}
     for weight, shares in weighted:

@@ -54,7 +54,7 @@ class Trace:
 
 
 def _read(file: Path) -> list[tuple[int, int]]:
-    """The points of a trace file, sorted by time."""
+    """Pairs (time in ms, rows), sorted by time."""
     try:
         records = _READERS[file.suffix.lower()](file)
     except KeyError:

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from workloads import changes, orders
 from workloads.arrival import Arrival, Constant
@@ -70,6 +70,8 @@ class Upsert:
     duplicate_share: float = 0.0
     columns: ColumnCount = 17
     initial_order: Literal["random", "by-date"] = "random"
+    stream_epoch_ms: ClassVar[int] = orders.EPOCH_MS
+    is_cdc: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for name in ("rows_per_commit", "files_per_commit", "initial_rows"):
@@ -81,9 +83,9 @@ class Upsert:
         _check("initial_files", self.initial_files, self.initial_files >= 0, ">= 0")
         for name in ("insert_share", "delete_share", "repeat_share", "move_share", "late_share"):
             _check(name, getattr(self, name), 0 <= getattr(self, name) <= 1, "in [0, 1]")
-        most = 1 - self.insert_share
-        fits = self.delete_share <= most + 1e-9
-        _check("delete_share", self.delete_share, fits, f"<= {most:g} = 1 - insert_share")
+        others_share = 1 - self.insert_share
+        fits = self.delete_share <= others_share + 1e-9
+        _check("delete_share", self.delete_share, fits, f"<= {others_share:g} = 1 - insert_share")
         _check("duplicate_share", self.duplicate_share, 0 <= self.duplicate_share <= 0.5, "in [0, 0.5]")
         skews = get_args(Skew)
         _check("key_skew", self.key_skew, self.key_skew in skews, f"one of {', '.join(skews)}")
@@ -97,19 +99,10 @@ class Upsert:
         return schema_of(self.columns)
 
     @property
-    def stream_epoch_ms(self) -> int:
-        return orders.EPOCH_MS
-
-    @property
-    def is_cdc(self) -> bool:
-        return True
-
-    @property
     def moves_rows(self) -> bool:
         return self.move_share > 0
 
     def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Upsert:
-        """The workload with `initial_files` set so that they are about of the target size, unless given."""
         if self.initial_files:
             return self
         partitions = len(partitioning.shares(seed, self._initial_dates))
@@ -120,11 +113,7 @@ class Upsert:
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
-        """The initial load, then the commits 1 to `commits_count`; commit i is at i x `commit_interval_ms`.
-
-        Commits without rows are included. A shorter stream is a prefix of a longer one. The expected location
-        of an old row follows from the orders inserted so far; rows that have moved since are ignored.
-        """
+        """The location of an old row is estimated from the orders inserted so far, ignoring later moves."""
         rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
         old, choice = KeyPartitions(), self._choice
         yield self._load(seed, partitioning)
@@ -132,8 +121,7 @@ class Upsert:
             old.add(count, dates.to_s, partitioning.shares(seed, dates))
         first_row = population = self.initial_rows
         for index in range(1, commits_count + 1):
-            at_ms = index * commit_interval_ms
-            from_ms = at_ms - commit_interval_ms
+            from_ms, at_ms = (index - 1) * commit_interval_ms, index * commit_interval_ms
             rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, rng)
             new = partitioning.shares(seed, self._dates(from_ms, at_ms))
             mix = self._mix(seed, index, rows)
@@ -146,14 +134,9 @@ class Upsert:
             population += mix.inserts
 
     def rows(
-        self,
-        spark: SparkSession,
-        seed: int,
-        spec: CommitSpec,
-        commit_interval_ms: int,
+        self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_ms: int,
         earlier: DataFrame | None = None,
-    ) -> DataFrame:
-        """The orders of the initial load, or the changes of a commit; see `changes.rows`."""
+    ) -> DataFrame:  # fmt: skip
         if spec.keys is None:
             block = orders.RowBlock(spec.first_row, spec.rows, spec.writers, self._initial_dates, self.schema)
             return orders.rows(spark, seed, block)
@@ -175,7 +158,7 @@ class Upsert:
         return DateWindow(-self.initial_span_s, 0.0, ordered_rows=ordered_rows)
 
     def _initial_parts(self) -> Iterator[tuple[int, DateWindow]]:
-        """The initial keys in their order, in parts that are of one day if dates are ordered."""
+        """Key counts and dates of the initial load in key order, one part per day if dates are ordered."""
         if self.initial_order == "random":
             yield self.initial_rows, self._initial_dates
             return
@@ -210,49 +193,40 @@ class Upsert:
         shapes: tuple[PartitionShape, ...],
     ) -> CommitSpec:  # fmt: skip
         return CommitSpec(
-            index=index,
-            at_ms=at_ms,
-            first_row=first_row,
-            rows=mix.deliveries,
-            inserts=mix.inserts + mix.twice_inserts,
-            updates=mix.updates + mix.twice_updates,
+            index=index, at_ms=at_ms, first_row=first_row, rows=mix.deliveries,
+            inserts=mix.inserts + mix.twice_inserts, updates=mix.updates + mix.twice_updates,
             deletes=mix.deletes + mix.twice_deletes,
-            writers=self.files_per_commit,
-            is_initial=False,
-            partitions=shapes,
-            expected_bytes=sum(shape.expected_bytes for shape in shapes),
-            keys=keys,
-        )
+            writers=self.files_per_commit, is_initial=False, partitions=shapes,
+            expected_bytes=sum(shape.expected_bytes for shape in shapes), keys=keys,
+        )  # fmt: skip
 
     def _shapes(
         self, seed: int, index: int, mix: Mix, hit: int, new: Shares, old: Shares
     ) -> tuple[PartitionShape, ...]:
-        """New rows are in the partitions of new orders; old rows are updated and deleted where they are.
+        """Each delivery after the first for a key replaces a row of the same commit, unless after a delete.
 
-        Each delivery after the first for a key replaces a row of the same commit, unless it follows a delete.
-        The replaced row is that of a new order if the repeat or second delivery hits one.
+        The replaced row is where new orders are if the repeat or second delivery hits one, otherwise where
+        old rows are.
         """
         inserts = mix.inserts + mix.twice_inserts
         updates = mix.updates + mix.twice_updates
         repeated = mix.deliveries - mix.inserts - hit
         repeated_new = mix.twice_inserts + mix.repeats * mix.inserts / max(1, mix.inserts + mix.draws)
-        kept_share = (inserts + updates) / max(1, mix.deliveries)
+        not_deleted_share = (inserts + updates) / max(1, mix.deliveries)
 
         def landing(of_new: float, of_old: float) -> Shares:
             return blended((of_new + self.move_share * of_old, new), ((1 - self.move_share) * of_old, old))
 
+        first_changes = blended((mix.inserts, new), (hit, old))
+        superseded, replaced = (
+            round(repeated * not_deleted_share),
+            landing(repeated_new, repeated - repeated_new),
+        )
         return change_shapes(
             self.schema,
             whole_parts(seed, f"partitions/{index}", inserts + updates, landing(inserts, updates)),
-            whole_parts(
-                seed, f"equality/{index}", mix.inserts + hit, blended((mix.inserts, new), (hit, old))
-            ),
-            whole_parts(
-                seed,
-                f"position/{index}",
-                round(repeated * kept_share),
-                landing(repeated_new, repeated - repeated_new),
-            ),
+            whole_parts(seed, f"equality/{index}", mix.inserts + hit, first_changes),
+            whole_parts(seed, f"position/{index}", superseded, replaced),
             self.files_per_commit,
         )
 

@@ -71,10 +71,6 @@ def test_poisson_keeps_mean_and_variance(mean_rows, seed):
     assert variance == pytest.approx(mean_rows, rel=6 * ((2 + 1 / mean_rows) / 1000) ** 0.5)
 
 
-def test_poisson_repeats_with_its_generator():
-    assert traffic(Poisson(), 5, 50, 60.0) == traffic(Poisson(), 5, 50, 60.0)
-
-
 @pytest.mark.parametrize(
     ("make", "text"),
     [

@@ -1,4 +1,4 @@
-"""The rows of the workload `upsert`, held against a dictionary that takes them one by one."""
+"""The rows of the workload `upsert`, compared with a dictionary that applies them one by one."""
 
 from collections import Counter
 from dataclasses import replace
@@ -58,7 +58,7 @@ def large(spark):
     return LARGE.rows(spark, 7, spec, 60_000).cache()
 
 
-def test_a_log_of_changes_says_so_and_starts_with_plain_orders(log, load):
+def test_a_log_of_changes_starts_with_plain_orders(log, load):
     assert log.is_cdc
     assert open_change_log(log.folder) == log
     assert tuple(load[0]) == ORDERS.names
@@ -66,7 +66,7 @@ def test_a_log_of_changes_says_so_and_starts_with_plain_orders(log, load):
     assert all(EPOCH_MS - 30 * 86_400_000 <= row["order_date"] < EPOCH_MS for row in load)
 
 
-def test_each_commit_has_the_changes_its_shape_says(log, changes):
+def test_each_commit_has_the_changes_of_its_shape(log, changes):
     for spec, rows in zip(stream(LIVELY, commits=COMMITS)[1:], changes, strict=True):
         ops = Counter(row["op"] for row in rows)
         assert (ops["I"], ops["U"], ops["D"]) == (spec.inserts, spec.updates, spec.deletes)
@@ -75,7 +75,7 @@ def test_each_commit_has_the_changes_its_shape_says(log, changes):
     assert [len(commit.files) for commit in log.commits] == [2, 4, 4, 4, 4, 4]
 
 
-def test_new_keys_follow_each_other_and_others_were_there(changes):
+def test_inserts_number_keys_without_gaps_and_other_changes_hit_existing_keys(changes):
     known = set(range(1, 61))
     for rows in changes:
         for row in rows:
@@ -85,7 +85,7 @@ def test_new_keys_follow_each_other_and_others_were_there(changes):
             assert row["order_id"] in known
 
 
-def test_the_row_before_is_the_one_that_was_there(load, changes):
+def test_the_row_before_is_the_row_in_the_table(load, changes):
     table = {row["order_id"]: row for row in load}
     seen = Counter()
     for row in (row for rows in changes for row in rows):
@@ -98,11 +98,11 @@ def test_the_row_before_is_the_one_that_was_there(load, changes):
             table.pop(row["order_id"], None)
         else:
             table[row["order_id"]] = row
-    # Duplicates of inserts, updates that make a row again, deletes of what is gone: all occur.
-    assert set(seen) == {(op, there) for op in "IUD" for there in (True, False)}
+    # Duplicates of inserts, updates that insert a row again, deletes of a missing row: all occur.
+    assert set(seen) == {(op, existed) for op in "IUD" for existed in (True, False)}
 
 
-def test_the_fold_of_the_log_is_what_a_dictionary_makes_of_it(log, load, changes, tmp_path):
+def test_the_fold_of_the_log_equals_a_dictionary_of_its_rows(log, load, changes, tmp_path):
     table = {row["order_id"]: row for row in load}
     for index in range(COMMITS + 1):
         for row in changes[index - 1] if index else ():
@@ -115,15 +115,15 @@ def test_the_fold_of_the_log_is_what_a_dictionary_makes_of_it(log, load, changes
         assert content(folded, ORDERS.names) == content([expected], ORDERS.names)
 
 
-def test_an_update_changes_how_an_order_is_getting_on_and_nothing_else(load, changes):
+def test_an_update_changes_the_progress_of_an_order_and_nothing_else(load, changes):
     first = {row["order_id"]: row for row in load}
-    kept = set(ORDERS.names) - {*STATE_COLUMNS, *changed_values(ORDERS, 7, "number")}
+    constant = set(ORDERS.names) - {*STATE_COLUMNS, *changed_values(ORDERS, 7, "number")}
     changed = Counter()
     for row in (row for rows in changes for row in rows):
-        made = first.setdefault(row["order_id"], row)
+        inserted = first.setdefault(row["order_id"], row)
         if row["op"] == "U":
-            assert {name: row[name] for name in kept} == {name: made[name] for name in kept}
-            changed.update(n for n in changed_values(ORDERS, 7, "number") if row[n] != made[n])
+            assert {name: row[name] for name in constant} == {name: inserted[name] for name in constant}
+            changed.update(n for n in changed_values(ORDERS, 7, "number") if row[n] != inserted[n])
         if row["op"] == "D":
             assert {name for name in ORDERS.names if row[name] is not None} == {
                 "order_id", "user_city", "order_date",
@@ -131,7 +131,7 @@ def test_an_update_changes_how_an_order_is_getting_on_and_nothing_else(load, cha
     assert set(changed) == {"order_status", "delivery_id", "feedback_level"}
 
 
-def test_moved_rows_lie_in_the_day_of_the_change_and_others_stay(changes):
+def test_moved_rows_are_in_the_day_of_the_change_and_others_stay(changes):
     updates = [row for rows in changes for row in rows if row["op"] == "U" and row["before_exists"]]
     moved = [row for row in updates if row["order_date"] != row["before_order_date"]]
     assert all(row["order_date"] == row["ts"] for row in moved)
@@ -151,26 +151,24 @@ def test_a_log_of_another_width_has_the_same_changes(spark, log, changes, tmp_pa
     assert other.is_unchanged(other.commits)
     shared = [name for name in change_columns(schema.names) if name in change_columns(ORDERS.names)]
     for index, expected in enumerate(changes[:2], start=1):
-        found = rows_of(other, other.commits[index])
-        assert tuple(found[0]) == change_columns(schema.names)
-        assert [{n: row[n] for n in shared} for row in found] == [
-            {n: row[n] for n in shared} for row in expected
-        ]
-    folded, shorter = (one.table_after(one.commits[:3]) for one in (other, log))
+        rows = rows_of(other, other.commits[index])
+        assert tuple(rows[0]) == change_columns(schema.names)
+        assert [[row[n] for n in shared] for row in rows] == [[row[n] for n in shared] for row in expected]
+    folded, shorter = other.table_after(other.commits[:3]), log.table_after(log.commits[:3])
     assert content(folded, SCHEMAS[3].names) == content(shorter, SCHEMAS[3].names)
 
 
 def test_details_are_changed_by_updates_and_gone_with_deletes(spark):
     workload = replace(LIVELY, columns=40)
     load, commit = stream(workload, commits=1)
-    made = {row.order_id: row for row in workload.rows(spark, 7, load, 60_000).collect()}
+    loaded = {row.order_id: row for row in workload.rows(spark, 7, load, 60_000).collect()}
     details = [name for name in SCHEMAS[40].names if name not in ORDERS.names]
     changed = Counter()
     for row in workload.rows(spark, 7, commit, 60_000).collect():
         if row.op == "D":
             assert {row[name] for name in details} == {None}
-        elif row.order_id in made:
-            changed.update(name for name in details if row[name] != made[row.order_id][name])
+        elif row.order_id in loaded:
+            changed.update(name for name in details if row[name] != loaded[row.order_id][name])
     assert set(changed) == {"promised_date", "delivery_attempts", "is_paid", "status_note"}
 
 
@@ -205,14 +203,14 @@ def test_rows_are_the_same_alone_and_by_any_number_of_writers(spark, log, change
     assert before_last.index == COMMITS - 1
 
 
-def test_a_log_does_not_depend_on_how_its_beginning_is_remembered(spark, log, tmp_path, monkeypatch):
+def test_a_log_does_not_depend_on_when_earlier_changes_are_condensed(spark, log, tmp_path, monkeypatch):
     monkeypatch.setattr(change_log, "EARLIER_FILES_MAX", 1)
     again = logged(spark, tmp_path)
     assert (again.key, again.commits) == (log.key, log.commits)
     assert {path.name for path in again.folder.iterdir()} == {path.name for path in log.folder.iterdir()}
 
 
-def test_a_shorter_log_is_the_beginning_of_a_longer_one(spark, log, tmp_path):
+def test_a_shorter_log_is_a_prefix_of_a_longer_one(spark, log, tmp_path):
     assert logged(spark, tmp_path, commits=2).commits == log.commits[:3]
 
 
@@ -244,29 +242,26 @@ def test_a_repeat_hits_no_key_its_commit_has_not_touched(spark):
 
 
 @pytest.mark.parametrize("by", ["none", "day", "bucket", "city"])
-def test_deletes_and_rows_lie_where_the_shape_expects_them(large, by):
+def test_rows_and_deletes_per_partition_match_the_shape(large, by):
     partitioning = Partitioning(by)
     (spec,) = stream(LARGE, commits=1, by=by)[1:]
     old = {"user_city": "before_user_city", "order_date": "before_order_date"}
-    name, sql = next(iter(partitioning.derived.items()), (by, "user_city" if by == "city" else "''"))
-    old_sql = sql
+    sql = old_sql = next(iter(partitioning.derived.values()), "user_city" if by == "city" else "''")
     for column, before in old.items():
         old_sql = old_sql.replace(column, before)
     column = f"{partitioning.column}=" if by != "none" else ""
     first = "row_number() OVER (PARTITION BY order_id ORDER BY change_number) = 1"
-    found = large.selectExpr("*", f"{sql} AS new", f"{old_sql} AS old", f"{first} AS is_first")
-    added = counted(found.filter("op <> 'D'"), "new", column)
-    blind = found.filter("NOT before_exists").selectExpr("new AS at")
-    deleted_keys = counted(
-        found.filter("is_first AND before_exists").selectExpr("old AS at").union(blind), "at", column
-    )
-    superseded = counted(found.filter("NOT is_first AND before_exists"), "old", column)
+    placed = large.selectExpr("*", f"{sql} AS new", f"{old_sql} AS old", f"{first} AS is_first")
+    added = counted(placed.filter("op <> 'D'"), "new", column)
+    blind = placed.filter("NOT before_exists").selectExpr("new AS at")
+    known = placed.filter("is_first AND before_exists").selectExpr("old AS at")
+    deleted_keys = counted(known.union(blind), "at", column)
+    superseded = counted(placed.filter("NOT is_first AND before_exists"), "old", column)
     for shape in spec.partitions:
         assert added[shape.partition] == near(shape.rows)
         assert deleted_keys[shape.partition] == near(shape.deleted_keys)
         assert superseded[shape.partition] == near(shape.superseded_rows)
     assert added.keys() == {shape.partition for shape in spec.partitions if shape.rows}
-    assert name
 
 
 def counted(frame, by, prefix):
@@ -274,28 +269,28 @@ def counted(frame, by, prefix):
 
 
 def near(expected):
-    """Five standard errors of a count; beside it the shape rounds to whole rows."""
+    """Five standard errors of a count, plus rounding to whole rows."""
     return pytest.approx(expected, abs=5 * expected**0.5 + 2)
 
 
 @pytest.mark.parametrize("skew", ["uniform", "zipf", "recent-first"])
 @pytest.mark.parametrize("exponent", [0.7, 1.0, 1.6])
-def test_keys_are_hit_as_often_as_their_choice_says(spark, skew, exponent):
+def test_keys_are_hit_by_their_share_of_the_choice(spark, skew, exponent):
     workload = Upsert(20_000, 4, 1000, 1, insert_share=0.0, key_skew=skew, key_exponent=exponent)
     (spec,) = stream(workload, commits=1)[1:]
     hits = Counter(row.order_id for row in workload.rows(spark, 7, spec, 60_000).select("order_id").collect())
     assert min(hits) >= 1
     assert max(hits) <= 1000
     edges = (1, 2, 3, 11, 101, 501, 991, 1000, 1001)
-    if skew == "zipf":  # hot keys lie anywhere: what is told is how many different ones there are
+    if skew == "zipf":  # hot keys are anywhere: only the number of distinct keys and the top share are known
         assert len(hits) == pytest.approx(spec.keys.changed_count, rel=0.4)
         top = max(hits.values())
         assert top >= 20_000 * spec.keys.choice._ranks(1, 2, 1000) - 5 * top**0.5
         return
     assert len(hits) == pytest.approx(spec.keys.changed_count, abs=5 * 16)
     for start, end in pairwise(edges):
-        found = sum(count for key, count in hits.items() if start <= key < end)
-        assert found == near(20_000 * spec.keys.choice.share(start, end, 1000))
+        in_range = sum(count for key, count in hits.items() if start <= key < end)
+        assert in_range == near(20_000 * spec.keys.choice.share(start, end, 1000))
 
 
 def test_hot_keys_stay_hot_while_the_table_grows(spark):
@@ -307,7 +302,7 @@ def test_hot_keys_stay_hot_while_the_table_grows(spark):
     assert hottest[0] == hottest[1] == hottest[2]
 
 
-def test_late_changes_are_older_than_their_commit_and_come_all_the_same(spark):
+def test_late_changes_are_older_than_the_interval_of_their_commit(spark):
     workload = Upsert(4000, 2, 500, 1, late_share=0.25, late_by_s=10_000)
     spec = stream(workload, commits=3)[3]
     rows = workload.rows(spark, 7, spec, 60_000).select("op", "ts", "order_date").collect()

@@ -26,7 +26,7 @@ def test_shares_of_key_ranges_add_up_to_one(choice, population, data):
 
 
 @given(choice=choices, population=populations)
-def test_keys_that_are_not_there_have_no_share(choice, population):
+def test_keys_outside_the_population_have_no_share(choice, population):
     assert choice.share(population + 1, population + 50, population) == 0
     assert choice.share(-5, 1, population) == 0
     assert choice.share(-5, population + 50, population) == pytest.approx(1)
@@ -49,7 +49,7 @@ def test_distinct_keys_are_at_most_the_draws_and_the_population(choice, populati
         ("recent-first", 2, 0.2925),
         ("recent-first", 1, 0.2075),
         ("zipf", 3, 0.2075),  # beyond the initial rows a key's rank is its number
-        ("zipf", 1, 0.39625),  # the ranks 1 and 2 lie anywhere in the initial load
+        ("zipf", 1, 0.39625),  # ranks 1 and 2 are anywhere in the initial load
     ],
 )
 def test_shares_worked_out_by_hand(skew, key, share):
@@ -82,21 +82,21 @@ def test_a_share_of_draws_is_below_the_key_at_it(choice, population, share):
 
 
 def test_exponents_around_one_agree():
-    beside, at = (KeyChoice("recent-first", e, 1).share(900, 1001, 1000) for e in (1 + 1e-9, 1.0))
-    assert beside == pytest.approx(at, rel=1e-5)
+    close, at = (KeyChoice("recent-first", e, 1).share(900, 1001, 1000) for e in (1 + 1e-9, 1.0))
+    assert close == pytest.approx(at, rel=1e-5)
 
 
 @pytest.mark.parametrize("exponent", [0.5, 1.0, 1.7])
-def test_distinct_keys_are_those_of_a_million_throws(exponent):
+def test_distinct_keys_match_simulated_draws(exponent):
     choice, population, rng = KeyChoice("recent-first", exponent, 1), 5000, random.Random(1)
     keys = range(1, population + 1)
     weights = [choice.share(key, key + 1, population) for key in keys]
-    thrown = [len(set(rng.choices(keys, weights, k=2000))) for _ in range(20)]
+    simulated = [len(set(rng.choices(keys, weights, k=2000))) for _ in range(20)]
     # The spread of one count is below 20; of the mean of twenty below 5.
-    assert choice.distinct(2000, population) == pytest.approx(sum(thrown) / 20, abs=20)
+    assert choice.distinct(2000, population) == pytest.approx(sum(simulated) / 20, abs=20)
 
 
-def test_uniform_draws_hit_the_share_of_keys_that_birthdays_say():
+def test_uniform_draws_hit_distinct_keys_as_in_the_birthday_problem():
     # 1,000 draws among 1,000: 1,000 x (1 - (1 - 1/1000)^1000) = 632.3
     assert KeyChoice("uniform", 1.0, 1).distinct(1000, 1000) == pytest.approx(632.3, abs=0.05)
     assert KeyChoice("uniform", 1.0, 1).distinct(5, 1) == 1

@@ -16,7 +16,7 @@ def shares(draw):
 
 @given(seed=st.integers(0, 3), index=st.integers(1, 1000), rows=st.integers(0, 10**6), shares=shares())
 @example(seed=0, index=1, rows=1, shares=MixShares(0.0, 1.0, 1.0, 0.5))
-def test_counts_fit_into_each_other(seed, index, rows, shares):
+def test_counts_of_parts_do_not_exceed_their_totals(seed, index, rows, shares):
     mix = mix_of(seed, index, rows, shares)
     assert min(asdict(mix).values()) >= 0
     assert mix.deliveries == rows
@@ -40,7 +40,7 @@ def test_counts_are_their_shares_rounded_up_or_down(seed, index, rows, shares):
 
 
 @given(rows=st.integers(1, 10**6))
-def test_parts_of_a_part_are_as_large_as_of_the_whole(rows):
+def test_repeats_and_duplicates_have_the_shares_of_the_whole(rows):
     mix = mix_of(7, 1, rows, MixShares(0.5, 0.125, 0.4, 0.3))
     assert abs(mix.repeated_deletes - mix.repeats * 0.25) <= 2
     for twice, kind in ((mix.twice_inserts, mix.inserts), (mix.twice_deletes, mix.deletes)):
@@ -55,7 +55,7 @@ def test_small_commits_have_their_shares_over_time():
     assert sum(mix.deletes for mix in mixes) == pytest.approx(0.2 * changes, rel=0.05)
 
 
-def test_nothing_is_delivered_twice_where_there_is_one_delivery():
+def test_a_single_delivery_is_no_duplicate():
     mixes = [mix_of(7, index, 1, MixShares(0.5, 0.1, 0.1, 0.5)) for index in range(50)]
     assert {(mix.changes, mix.deliveries) for mix in mixes} == {(1, 1)}
 

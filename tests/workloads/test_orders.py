@@ -1,8 +1,10 @@
+from dataclasses import astuple
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workloads import orders
+from workloads import order_details, orders
 from workloads.append import Append
 from workloads.dates import DateWindow
 from workloads.orders import EPOCH_MS, RowBlock
@@ -26,11 +28,10 @@ def in_auckland(spark):
 @settings(max_examples=5)
 @given(seed=st.integers())
 def test_vocabularies_are_distinct_and_safe_in_folders_and_sql(seed):
-    words = orders.vocabularies(seed)
+    words, details = orders.vocabularies(seed), order_details.detail_vocabularies(seed)
     assert len(words.cities) == 50
     assert all(city.isascii() and city.isalpha() for city in words.cities)
-    for name in words.__slots__:
-        vocabulary = getattr(words, name)
+    for vocabulary in (*astuple(words), *astuple(details)):
         assert len(set(vocabulary)) == len(vocabulary) > 5
         assert all(word.isascii() and not set(word) & set("'\",\\") for word in vocabulary)
 
@@ -44,19 +45,19 @@ def test_vocabularies_depend_on_the_seed_alone():
 @pytest.mark.spark
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
 def test_rows_have_exactly_the_declared_columns_and_types(spark, schema):
-    found = orders.rows(spark, 7, RowBlock(0, 10, 2, DateWindow(0, 60), schema)).schema
-    types = [(f.name, f.dataType.simpleString().upper()) for f in found]
+    written = orders.rows(spark, 7, RowBlock(0, 10, 2, DateWindow(0, 60), schema)).schema
+    types = [(f.name, f.dataType.simpleString().upper()) for f in written]
     assert types == [(c.name, c.spark_type) for c in schema.columns]
-    assert not found["order_id"].nullable
+    assert not written["order_id"].nullable
 
 
 @pytest.mark.spark
 def test_dates_may_be_in_the_order_of_the_rows(spark):
     dates = DateWindow(-86_400, 0, ordered_rows=100)
-    found = [row.order_date - EPOCH_MS for row in collected(spark, RowBlock(0, 100, 2, dates))]
+    dates_ms = [row.order_date - EPOCH_MS for row in collected(spark, RowBlock(0, 100, 2, dates))]
     part_ms = 864_000
-    assert [date // part_ms for date in found] == list(range(-100, 0))
-    assert len({date % part_ms for date in found}) > 90
+    assert [date_ms // part_ms for date_ms in dates_ms] == list(range(-100, 0))
+    assert len({date_ms % part_ms for date_ms in dates_ms}) > 90
 
 
 @pytest.mark.spark
@@ -96,7 +97,7 @@ def test_rows_stay_in_their_ranges(spark):
 
 
 @pytest.mark.spark
-def test_rows_are_late_by_the_share_and_span_asked_for(spark):
+def test_late_rows_have_the_share_and_span_of_the_window(spark):
     dates = [r.order_date for r in collected(spark, RowBlock(0, 4000, 2, DateWindow(0, 60, 0.25, 10_000)))]
     assert min(dates) >= EPOCH_MS - 10_000_000
     assert max(dates) < EPOCH_MS + 60_000
@@ -107,12 +108,12 @@ def test_rows_are_late_by_the_share_and_span_asked_for(spark):
 
 @pytest.mark.spark
 @pytest.mark.parametrize("by", ["day", "bucket", "city"])
-def test_rows_spread_over_partitions_as_their_shape_expects(spark, in_auckland, by):
+def test_rows_per_partition_match_the_shape(spark, in_auckland, by):
     workload, partitioning = Append(4000, 4, late_share=0.5, late_by_s=86_400), Partitioning(by)
     (spec,) = workload.shape(7, 1, 60_000, partitioning)
     derived = [f"{sql} AS {name}" for name, sql in partitioning.derived.items()]
     rows = workload.rows(spark, 7, spec, 60_000).selectExpr("*", *derived)
-    found = rows.groupBy(partitioning.column).count().collect()
-    counts = {f"{partitioning.column}={value}": count for value, count in found}
-    # Five standard errors of a count; beside it the shape rounds to whole rows.
+    groups = rows.groupBy(partitioning.column).count().collect()
+    counts = {f"{partitioning.column}={value}": count for value, count in groups}
+    # Five standard errors of a count, plus rounding to whole rows.
     assert counts == {p.partition: pytest.approx(p.rows, abs=5 * p.rows**0.5 + 1) for p in spec.partitions}

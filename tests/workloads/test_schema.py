@@ -1,13 +1,12 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.schema import ORDERS, SCHEMAS, schema_of
+from workloads.schema import ORDERS, SCHEMAS
 
 schemas = st.sampled_from(list(SCHEMAS.values()))
 
 
-def test_each_width_has_so_many_columns_and_those_of_the_narrower_ones():
+def test_each_width_contains_the_columns_of_the_narrower_ones():
     for columns, schema in SCHEMAS.items():
         assert len(schema.columns) == len(set(schema.names)) == columns
         assert [c.name for c in schema.columns if not c.nullable] == ["order_id"]
@@ -24,24 +23,11 @@ def test_ddl_declares_a_column_a_line():
     assert "shipping_fee DECIMAL(8,2) COMMENT 'Shipping fee',\n" in SCHEMAS[40].ddl()
 
 
-def test_a_schema_of_another_width_is_refused_naming_those_there_are():
-    assert schema_of(7) is SCHEMAS[7]
-    with pytest.raises(ValueError, match=r"^columns=5 must be one of 3, 7, 17, 40$"):
-        schema_of(5)
-
-
-# Of the tables in workloads/schema.py: columns, rows of a file, and its bytes as Spark wrote them.
-@pytest.mark.parametrize(
-    ("columns", "rows", "size_bytes"),
-    [
-        (17, 1, 5_100), (17, 10, 6_167), (17, 100, 10_437), (17, 1_000, 31_068), (17, 10_000, 222_099),
-        (17, 100_000, 2_140_830), (3, 1, 1_090), (3, 10_000, 66_991), (7, 300, 8_179), (40, 3_000, 288_597),
-        (40, 1_000_000, 78_278_080),
-    ],
-)  # fmt: skip
-def test_expected_bytes_are_those_that_were_measured(columns, rows, size_bytes):
-    assert SCHEMAS[columns].expected_bytes(rows) == size_bytes
-    assert SCHEMAS[columns].expected_bytes(8 * rows, 8) == 8 * size_bytes
+def test_expected_bytes_are_the_measured_sizes():
+    for schema in SCHEMAS.values():
+        for rows, size_bytes in schema.measured_bytes:
+            assert schema.expected_bytes(rows) == size_bytes
+            assert schema.expected_bytes(8 * rows, 8) == 8 * size_bytes
 
 
 def test_expected_bytes_are_linear_between_measured_sizes_and_beyond_the_largest():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from workload_builders import stream
 from workload_strategies import partitionings, seeds, upserts
 
-from workloads.arrival import Poisson
 from workloads.commit import TargetSized
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, SCHEMAS
@@ -23,39 +22,21 @@ def total(spec, of):
 
 
 @given(workload=upserts(), by=partitionings, seed=seeds)
-def test_shape_adds_up(workload, by, seed):
-    for spec in stream(workload, seed, commits=6, by=by):
-        assert spec.rows == spec.inserts + spec.updates + spec.deletes
-        assert total(spec, lambda p: p.rows) == spec.inserts + spec.updates
-        assert spec.expected_bytes == total(spec, lambda p: p.expected_bytes)
-        assert len({p.partition for p in spec.partitions}) == len(spec.partitions)
-
-
-@given(workload=upserts(), by=partitionings, seed=seeds)
-def test_every_delivery_is_of_a_new_key_an_old_one_or_one_of_its_own_commit(workload, by, seed):
+def test_each_delivery_hits_a_new_key_an_old_key_or_a_key_of_its_own_commit(workload, by, seed):
     for spec in stream(workload, seed, commits=6, by=by)[1:]:
         keys_count = spec.keys.new_count + spec.keys.changed_count
         assert total(spec, lambda p: p.deleted_keys) == keys_count
-        again = spec.rows - spec.keys.new_count - spec.keys.changed_count
-        assert 0 <= total(spec, lambda p: p.superseded_rows) <= again
+        assert 0 <= total(spec, lambda p: p.superseded_rows) <= spec.rows - keys_count
         assert spec.keys.new_count <= spec.inserts <= 2 * spec.keys.new_count
 
 
-@given(workload=upserts(), seed=seeds, interval_ms=st.integers(100, 10**8))
-def test_shape_orders_commits_in_time_and_numbers_rows_and_keys_without_gaps(workload, seed, interval_ms):
-    load, *specs = stream(workload, seed, commits=6, interval_ms=interval_ms)
-    assert (load.index, load.at_ms, load.first_row, load.keys) == (0, 0, 0, None)
-    assert load.rows == load.inserts == workload.initial_rows
-    assert [spec.at_ms for spec in specs] == [spec.index * interval_ms for spec in specs]
-    assert specs[0].first_row == specs[0].keys.population == load.rows
+@given(workload=upserts(), seed=seeds)
+def test_new_keys_are_numbered_without_gaps_after_those_of_the_load(workload, seed):
+    load, *specs = stream(workload, seed, commits=6)
+    assert (load.index, load.keys) == (0, None)
+    assert load.rows == load.inserts == specs[0].keys.population == workload.initial_rows
     for before, after in pairwise(specs):
-        assert before.first_row + before.rows == after.first_row
         assert before.keys.population + before.keys.new_count == after.keys.population
-
-
-@given(workload=upserts(), seed=seeds, by=partitionings)
-def test_shape_is_the_same_for_the_same_seed_and_a_longer_stream(workload, seed, by):
-    assert stream(workload, seed, commits=4, by=by) == stream(workload, seed, commits=6, by=by)[:-2]
 
 
 def test_changes_have_their_shares():
@@ -94,14 +75,13 @@ def by_day(spec, of):
     return {shape.partition.removeprefix("partition_day="): of(shape) for shape in spec.partitions}
 
 
-def test_old_rows_are_deleted_in_the_days_they_lie_in():
+def test_old_rows_are_deleted_in_the_days_of_their_order_dates():
     ten_days = Upsert(1000, 2, 10**6, 1, insert_share=0.0, delete_share=1.0, initial_span_s=10 * 86_400)
-    found = by_day(stream(ten_days, commits=1, by="day")[1], lambda p: p.deleted_keys)
-    assert list(found) == [f"2025-12-{day}" for day in range(22, 32)]
-    assert list(found.values()) == [pytest.approx(100, abs=1)] * 10
+    deleted_keys = by_day(stream(ten_days, commits=1, by="day")[1], lambda p: p.deleted_keys)
+    assert deleted_keys == {f"2025-12-{day}": pytest.approx(100, abs=1) for day in range(22, 32)}
 
 
-def test_new_rows_go_to_the_day_they_are_made_and_moved_ones_follow():
+def test_new_and_moved_rows_are_in_the_day_of_the_change():
     still = Upsert(1000, 2, 10**6, 1, initial_span_s=86_400.0)
     old_day, new_day = "2025-12-31", "2026-01-01"
     rows = by_day(stream(still, commits=1, by="day")[1], lambda p: p.rows)
@@ -116,38 +96,28 @@ def test_changes_of_the_newest_keys_hit_the_last_days_if_the_load_is_in_their_or
         1000, 2, 700_000, 1, insert_share=0.0, key_skew="recent-first", initial_span_s=7 * 86_400.0,
         initial_order="by-date",
     )  # fmt: skip
-    found = by_day(stream(week, commits=1, by="day")[1], lambda p: p.deleted_keys)
+    deleted_keys = by_day(stream(week, commits=1, by="day")[1], lambda p: p.deleted_keys)
     # A rank r has the density 1 / r: below 100,000 of 700,000 are ln 100,000 / ln 700,000 of all draws, 86 %.
     # Draws that hit one key again do not count, and most of these are among the newest.
-    assert list(found) == sorted(found)
-    ascending = list(found.values())
-    assert ascending == sorted(ascending)
-    assert found["2025-12-31"] > 0.7 * sum(ascending)
+    assert list(deleted_keys) == sorted(deleted_keys, key=deleted_keys.__getitem__) == sorted(deleted_keys)
+    assert deleted_keys["2025-12-31"] > 0.7 * sum(deleted_keys.values())
     rows = by_day(stream(week, commits=0, by="day")[0], lambda p: p.rows)
     assert list(rows.values()) == [pytest.approx(100_000, abs=1)] * 7
 
 
 @pytest.mark.parametrize("span_s", [86_400.0 * 2.5, 1000.0, 86_400.0])
-def test_keys_in_the_order_of_their_dates_are_all_there(span_s):
+def test_parts_of_a_load_ordered_by_date_have_all_keys_and_the_whole_span(span_s):
     workload = Upsert(10, 1, 12_345, 1, initial_span_s=span_s, initial_order="by-date")
     parts = list(workload._initial_parts())
     assert sum(keys for keys, _ in parts) == 12_345
     assert (parts[0][1].from_s, parts[-1][1].to_s) == (-span_s, 0.0)
 
 
-def test_the_newest_orders_are_changed_in_the_newest_day():
+def test_recent_first_changes_hit_the_newest_day():
     workload = Upsert(1000, 2, 1000, 1, key_skew="recent-first", key_exponent=2.0, initial_span_s=86_400.0)
     last = stream(workload, commits=100, interval_ms=864_000, by="day")[-1]
-    found = by_day(last, lambda p: p.deleted_keys)
-    assert found["2026-01-01"] > 50 * found.get("2025-12-31", 0)
-
-
-def test_shape_keeps_commits_without_rows():
-    _, *specs = stream(Upsert(1, 8, 10, 1, arrival=Poisson()), commits=100)
-    empty = [spec for spec in specs if spec.rows == 0]
-    assert len(specs) == 100
-    assert len(empty) == pytest.approx(100 * math.exp(-1), abs=25)
-    assert {(spec.partitions, spec.expected_bytes) for spec in empty} == {((), 0)}
+    deleted_keys = by_day(last, lambda p: p.deleted_keys)
+    assert deleted_keys["2026-01-01"] > 50 * deleted_keys.get("2025-12-31", 0)
 
 
 # At least six times as many rows as one file's worth, in one or eight partitions.
@@ -159,16 +129,10 @@ def test_files_of_the_initial_load_fill_three_quarters_of_the_target_and_never_a
     sized = workload.sized_for(target, 7, Partitioning(by))
     load = stream(sized, commits=0, by=by)[0]
     assert load.expected_bytes > 5.2 * target * len(load.partitions)  # six files of 0.87 each
-    most = 0.91 if columns < 40 else 0.96  # whose dictionaries take 6 % of files as small as these
+    fill_max = 0.91 if columns < 40 else 0.96  # dictionaries of 40 columns take 6 % of such small files
     for shape in load.partitions:
         files = dealt_writers(shape.rows, load.rows, load.writers)
-        assert 0.75 * target <= shape.expected_bytes / files <= most * target
-
-
-def test_a_wider_table_is_loaded_in_more_files():
-    files = [Upsert(10, 1, 10**6, columns=n).sized_for(MIB, 7, Partitioning()).initial_files for n in SCHEMAS]
-    # Of 6.5, 12.1, 21.3 and 78.3 bytes a row as many MB, in files of 0.91 MB at most.
-    assert files == [8, 14, 24, 86]
+        assert 0.75 * target <= shape.expected_bytes / files <= fill_max * target
 
 
 @pytest.mark.parametrize("columns", [3, 40])
@@ -182,7 +146,7 @@ def test_columns_change_the_sizes_of_data_files_and_nothing_else(columns):
         assert [replace(p, expected_bytes=0) for p in new.partitions] == sizes
 
 
-def test_the_initial_load_is_sized_only_where_no_files_are_asked_for():
+def test_the_initial_load_is_sized_only_if_initial_files_is_0():
     assert isinstance(Upsert(10, 1, 10), TargetSized)
     assert Upsert(10, 1, 10).sized_for(MIB, 7, Partitioning()).initial_files == 1
     assert Upsert(10, 1, 10**7, 5).sized_for(MIB, 7, Partitioning()).initial_files == 5
