@@ -32,17 +32,11 @@ def test_expected_bytes_follow_the_number_of_columns(columns):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("rows_per_commit", 0),
-        ("files_per_commit", 0),
-        ("initial_rows", -1),
-        ("initial_files", 0),
-        ("late_share", 1.5),
-        ("late_share", math.nan),
-        ("late_by_s", 0.0),
-        ("late_by_s", math.inf),
+        ("rows_per_commit", 0), ("files_per_commit", 0), ("initial_rows", -1), ("initial_files", 0),
+        ("late_share", 1.5), ("late_share", math.nan), ("late_by_s", 0.0), ("late_by_s", math.inf),
         ("columns", 5),
     ],
-)
+)  # fmt: skip
 def test_append_rejects_bad_values(field, value):
     with pytest.raises(ValueError, match=f"{field}={value} must be"):
         Append(**{"rows_per_commit": 10, "files_per_commit": 8, field: value})

@@ -7,7 +7,7 @@ from workload_builders import change_log_folder
 
 from workloads.append import Append
 from workloads.arrival import Poisson
-from workloads.change_log import ChangeLogError, ensure_change_log, open_change_log
+from workloads.change_log import MANIFEST, ChangeLogError, ensure_change_log, open_change_log
 from workloads.content import content
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -41,56 +41,35 @@ def test_open_change_log_reads_the_manifest(tmp_path):
 
 @pytest.mark.parametrize("columns", [["order_id"], None])
 def test_open_change_log_has_the_columns_of_the_manifest_or_the_seventeen(tmp_path, columns):
-    folder = change_log_folder(tmp_path / "log")
-    edit_manifest(**({"columns": columns} if columns else {}))(folder)
-    assert open_change_log(folder).columns == tuple(columns or ORDERS.names)
-
-
-def remove_file(folder):
-    (folder / "commit-00001" / "part-00000.parquet").unlink()
-
-
-def truncate_file(folder):
-    (folder / "commit-00001" / "part-00000.parquet").write_bytes(b"123")
-
-
-def remove_manifest(folder):
-    (folder / "manifest.json").unlink()
-
-
-def truncate_manifest(folder):
-    text = (folder / "manifest.json").read_text()
-    (folder / "manifest.json").write_text(text[: len(text) // 2])
-
-
-def edit_manifest(**changes):
-    def edit(folder):
-        manifest = json.loads((folder / "manifest.json").read_text())
-        (folder / "manifest.json").write_text(json.dumps(manifest | changes))
-
-    return edit
+    manifest = change_log_folder(tmp_path / "log") / MANIFEST
+    if columns:
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"columns": columns}))
+    assert open_change_log(manifest.parent).columns == tuple(columns or ORDERS.names)
 
 
 @pytest.mark.parametrize(
-    ("damage", "file", "what"),
+    ("file", "content", "problem"),
     [
-        (remove_file, "commit-00001/part-00000.parquet", "is missing"),
-        (truncate_file, "commit-00001/part-00000.parquet", "has 3 bytes instead of 5"),
-        (remove_manifest, "manifest.json", "cannot be parsed"),
-        (truncate_manifest, "manifest.json", "cannot be parsed"),
-        (edit_manifest(schema_version=99), "manifest.json", "schema_version=99, expected 2"),
-        (edit_manifest(commits=[{"index": 1}]), "manifest.json", "cannot be parsed"),
+        ("commit-00001/part-00000.parquet", None, "is missing"),
+        ("commit-00001/part-00000.parquet", "123", "has 3 bytes"),
+        (MANIFEST, None, "cannot be parsed"),
+        (MANIFEST, '{"schema_version": 2', "cannot be parsed"),
+        (MANIFEST, '{"schema_version": 99}', "schema_version=99"),
+        (MANIFEST, '{"schema_version": 2, "commits": [{"index": 1}]}', "cannot be parsed"),
+        (MANIFEST, '{"schema_version": 2, "commits": [{"index": 1, "files": []}]}', "cannot be parsed"),
     ],
 )
-def test_open_change_log_names_the_damaged_file_and_the_remedy(tmp_path, damage, file, what):
+def test_open_change_log_names_the_damaged_file_and_the_remedy(tmp_path, file, content, problem):
     folder = change_log_folder(tmp_path / "log")
-    damage(folder)
+    (folder / file).unlink()
+    if content:
+        (folder / file).write_text(content)
     with pytest.raises(ChangeLogError) as caught:
         open_change_log(folder)
     text = str(caught.value)
     assert f"change log {folder / file} " in text
-    assert what in text
-    assert text.endswith(f"delete the folder {folder}; it will be regenerated")
+    assert problem in text
+    assert f"delete the folder {folder}" in text
 
 
 @pytest.mark.spark

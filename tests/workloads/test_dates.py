@@ -35,5 +35,5 @@ def test_share_before_rises_from_0_to_1(window, at_s, later_s):
 
 def test_date_window_needs_a_millisecond():
     assert DateWindow(1000, 1000.001).share_before(1000) == 0
-    with pytest.raises(ValueError, match="from_s=5 must be at least 1 ms before to_s=5"):
+    with pytest.raises(ValueError, match="from_s=5 must be"):
         DateWindow(5, 5)

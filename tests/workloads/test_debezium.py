@@ -1,4 +1,5 @@
 import json
+import re
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -178,59 +179,55 @@ def change(**changes):
 
 
 @pytest.mark.parametrize(
-    ("events", "problem"),
+    ("events", "line", "problem"),
     [
-        ([CREATED, 5], "line 2: is not an object; an event has before, after, op and ts_ms"),
-        ([change(op="t")], "line 1: op is 't'; it must be one of c, r, u, d: leave the event out"),
-        ([{"after": {"order_id": 1}, "ts_ms": 1}], "line 1: op is None; it must be one of"),
-        ([change(ts_ms="2026-01-01")], "ts_ms is '2026-01-01'; it must be whole milliseconds since 1970"),
-        ([change(ts_ms=True)], "ts_ms is True"),
-        ([change(after=None)], "op is 'c' and after is None; it must be the row with its order_id"),
-        ([change(op="d", after=None)], "op is 'd' and before is None"),
-        ([change(after={"order_id": 1, "colour": 1})], "after holds colour, which orders does not have;"),
-        ([change(after={"user_id": 1})], "after.order_id is None; it must be a whole number of 64 bits"),
-        ([change(after={"order_id": "1"})], "after.order_id is '1'; it must be a whole number of 64 bits"),
-        ([change(after={"order_id": 2**63})], "it must be a whole number of 64 bits"),
-        ([change(after={"order_id": 1, "user_age": 2**31})], "it must be a whole number of 32 bits"),
-        ([change(after={"order_id": 1, "user_city": 5})], "after.user_city is 5; it must be text"),
-        ([change(after={"order_id": 1, "product_prices": "9.99"})], "it must be a number"),
-        ([change(after={"order_id": 1, "buy_times": True})], "buy_times is True; it must be a whole number"),
-        (
-            [event("u", 1, {"order_id": 2}, before={"order_id": 1})],
-            "changes order_id to 2; write a delete (d) and an insert (c) instead",
-        ),
-        ([EVENTS[0], EVENTS[0]], "line 2: the snapshot holds order_id 1 twice; keep one of the two events"),
+        ([CREATED, 5], 2, "is not an object"),
+        ([change(op="t")], 1, "op is 't'"),
+        ([change(op=None)], 1, "op is None"),
+        ([change(ts_ms="2026-01-01")], 1, "ts_ms is '2026-01-01'"),
+        ([change(ts_ms=True)], 1, "ts_ms is True"),
+        ([change(after=None)], 1, "after is None"),
+        ([change(op="d", after=None)], 1, "before is None"),
+        ([change(after={"order_id": 1, "colour": 1})], 1, "after holds colour"),
+        ([change(after={"user_id": 1})], 1, "after.order_id is None"),
+        ([change(after={"order_id": 2**63})], 1, "after.order_id is 9223372036854775808"),
+        ([change(after={"order_id": 1, "user_age": 2**31})], 1, "after.user_age is 2147483648"),
+        ([change(after={"order_id": 1, "user_city": 5})], 1, "after.user_city is 5"),
+        ([change(after={"order_id": 1, "product_prices": "9.99"})], 1, "after.product_prices is '9.99'"),
+        ([change(after={"order_id": 1, "buy_times": True})], 1, "after.buy_times is True"),
+        ([event("u", 1, {"order_id": 2}, before={"order_id": 1})], 1, "changes order_id to 2"),
+        ([EVENTS[0], EVENTS[0]], 2, "holds order_id 1 twice"),
     ],
-)  # fmt: skip
-def test_errors_in_events_name_file_line_and_remedy(tmp_path, events, problem):
+)
+def test_errors_in_events_name_file_line_and_problem(tmp_path, events, line, problem):
     file = lines(tmp_path / "e.jsonl", events)
-    with pytest.raises(ValueError, match="debezium ") as caught:
+    with pytest.raises(ValueError, match=re.escape(f"debezium {file}, line {line}: ") + f".*{problem}"):
         Debezium(str(file))
-    assert f"debezium {file}, line " in str(caught.value)
-    assert problem in str(caught.value)
 
 
-def test_unreadable_files_and_folders_without_events_are_refused(tmp_path):
-    def refused(name, data=None):
-        if data is not None:
-            (tmp_path / name).write_bytes(data)
-        with pytest.raises(ValueError, match="debezium") as caught:
-            Debezium(str(tmp_path / name))
-        return str(caught.value).removeprefix(f"debezium {tmp_path / name}")
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("none.jsonl", None, ": no such file"),
+        ("cut.jsonl", b'null\n{"op": ', ", line 2: is not JSON"),
+        ("bytes.jsonl", b"null\n\xff\xfe\n", ", line 2: is not JSON"),
+        ("broken.parquet", b"no", ": is not a Parquet"),
+        ("events.csv", b"a", ": holds no events"),
+        ("empty.jsonl", b"\n", "holds no events"),
+    ],
+)
+def test_unreadable_files_are_refused(tmp_path, name, content, problem):
+    file = tmp_path / name
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ValueError, match=f"debezium .*{problem}"):
+        Debezium(str(file))
 
-    first = json.dumps(CREATED).encode() + b"\n"
-    assert refused("none.jsonl").startswith(": no such file or folder; a relative path starts")
-    assert refused("cut.jsonl", first + b'{"op": ').startswith(", line 2: is not JSON (")
-    assert refused("bytes.jsonl", first + b"\xff\xfe\n").startswith(", line 2: is not JSON (")
-    assert ": is not a Parquet file (" in refused("broken.parquet", b"no")
-    assert (
-        refused("events.csv", b"a") == ": holds no events; they are read from .json, .jsonl, .parquet files"
-    )
-    (tmp_path / "folder").mkdir()
-    assert "holds no events" in refused("folder")
-    (tmp_path / "folder" / "parts.json").mkdir()
-    assert "holds no events" in refused("folder")
-    assert "holds no events" in refused("empty.jsonl", b"\n")
+
+def test_folders_without_files_of_events_are_refused(tmp_path):
+    (tmp_path / "parts.json").mkdir()
+    with pytest.raises(ValueError, match="holds no events"):
+        Debezium(str(tmp_path))
 
 
 def test_errors_in_parquet_name_the_row(tmp_path):

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workloads.commit import PartitionShape
 from workloads.keys import KeyChoice
 from workloads.schema import ORDERS
 from workloads.spread import (
@@ -77,9 +78,7 @@ def test_writers_of_hashed_rows_worked_out_by_hand(rows, writers, busy):
 
 
 def test_partitions_may_have_only_rows_or_only_deletes():
-    only_rows, only_deletes = change_shapes(ORDERS, {"a": 5}, {"b": 3}, {}, 2)
-    assert (only_rows.partition, only_rows.rows) == ("a", 5)
-    assert only_rows.expected_bytes == ORDERS.expected_bytes(5, 2)
-    assert (only_rows.deleted_keys, only_rows.superseded_rows) == (0, 0)
-    assert (only_deletes.rows, only_deletes.expected_bytes) == (0, 0)
-    assert (only_deletes.partition, only_deletes.deleted_keys, only_deletes.superseded_rows) == ("b", 3, 0)
+    assert change_shapes(ORDERS, {"a": 5}, {"b": 3}, {}, 2) == (
+        PartitionShape("a", 5, ORDERS.expected_bytes(5, 2)),
+        PartitionShape("b", 0, 0, deleted_keys=3),
+    )
