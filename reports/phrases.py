@@ -18,8 +18,6 @@ class Verbatim(str):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Parts that form one sentence."""
-
     parts: tuple[str, ...]
 
     def __add__(self, other: "Sentence") -> "Sentence":
@@ -30,7 +28,6 @@ class Sentence:
 
 
 def say(*parts: str) -> Sentence:
-    """A sentence of these parts."""
     return Sentence(parts)
 
 
@@ -53,7 +50,6 @@ def listed(labels: list[str]) -> Sentence:
 
 
 def joined(sentences: list[Sentence]) -> Sentence:
-    """Several parts of a sentence with commas and a last "and" between them."""
     parts: tuple[str, ...] = ()
     for index, sentence in enumerate(sentences):
         between = () if index == 0 else (" and ",) if index == len(sentences) - 1 else (", ",)
@@ -74,9 +70,5 @@ def counted(number: int, singular: str, plural: str) -> str:
 
 def format_range(low: float, high: float, between: str = " to ") -> str:
     """Both ends of an interval of a ratio, with a third digit where two digits would make them equal."""
-    return between.join(_ends(low, high))
-
-
-def _ends(low: float, high: float) -> tuple[str, str]:
     ends = (human_ratio(low).removesuffix("x"), human_ratio(high).removesuffix("x"))
-    return ends if ends[0] != ends[1] else (f"{low:#.3g}", f"{high:#.3g}")
+    return between.join(ends if ends[0] != ends[1] else (f"{low:#.3g}", f"{high:#.3g}"))

@@ -1,4 +1,4 @@
-"""What a commit of upserts costs beside a plain append of the same rows in as many data files.
+"""What a commit of upserts costs, compared with a plain append of the same rows in as many data files.
 
 Run by `make bench`. Both are committed in turns to two real Iceberg tables of one Spark session, so that
 their ratio says little about the machine; process CPU of the commits alone, batches cached before.

@@ -52,8 +52,8 @@ def print_pages() -> None:
 def print_reports() -> None:
     print(f"\nreports with a false verdict, % of {PAGES:,}\n{'':<21}{'each for itself':>17}{'corrected':>13}")
     for n, groups in ((3, 1), (5, 1), (3, 3)):
-        each, corrected = reports_with_a_verdict(n, PAGES, groups)
-        print(f"n = {n}, scenarios = {groups:<2}{100 * each:>17.1f}{100 * corrected:>13.1f}")
+        alone, corrected = reports_with_a_verdict(n, PAGES, groups)
+        print(f"n = {n}, scenarios = {groups:<2}{100 * alone:>17.1f}{100 * corrected:>13.1f}")
 
 
 def print_sittings() -> None:
@@ -95,13 +95,13 @@ def print_trends() -> None:
     print(f"{'table':<18}{'true rise':>10}{'before':>9}{'after':>9}{'12 probes':>11}{'AR(1) 0.3':>11}")
     for table in TABLES:
         for rise in (0.0, 0.2, 0.5):
-            found = (
+            series = (
                 trends(table, rise, SERIES, controlled=False),
                 trends(table, rise, SERIES),
                 trends(table, rise, SERIES, every=5),
                 trends(table, rise, SERIES, noise=autocorrelated(0.3, 0.08)),
             )
-            before, after, few, dependent = (100 * rising_share(one) for one in found)
+            before, after, few, dependent = (100 * rising_share(trends_of) for trends_of in series)
             print(f"{table:<18}{rise:>10.0%}{before:>9.1f}{after:>9.1f}{few:>11.1f}{dependent:>11.1f}")
 
 

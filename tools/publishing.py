@@ -27,7 +27,6 @@ from bench.results.agreement import side_by_side
 from bench.results.folders import RunResult, load_runs
 from bench.results.metrics import Unit
 from bench.results.records import EVENTS, MANIFEST, DecisionRecord, QueryRecord, WarmUpRecord
-from bench.results.rows import Row
 from bench.results.table_content import commits_of
 from bench.text import MISSING, human_duration, human_ratio
 from reports.data.group import RunGroup, run_groups
@@ -48,8 +47,6 @@ BEGIN, END = "<!-- begin: {} -->", "<!-- end: {} -->"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A set of published runs: the command that made them, and the claims that rest on them."""
-
     name: str
     command: str
     claims: tuple[str, ...]
@@ -91,9 +88,9 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """The queries at the end of a tick that met a compaction beside the stream, of all runs, as text.
+    """The queries at the end of a tick that ran during a concurrent compaction, of all runs, as text.
 
-    `met` is how many of them did, with the fastest and the slowest; `others` is the mean of the rest.
+    `met` is their number, `others` the mean of all other queries.
     """
 
     met: str
@@ -104,14 +101,13 @@ class Met:
 
 @dataclass(frozen=True)
 class Published:
-    """The runs of one entry, as the pages use them: figures are text, a dash where there is none."""
+    """The runs of one entry, as the pages use them: figures are text, a dash if unknown."""
 
     entry: Entry
     group: RunGroup
 
     @property
     def strategies(self) -> tuple[str, ...]:
-        """The labels, in the order they first ran."""
         return self.group.strategies
 
     @cached_property
@@ -122,7 +118,7 @@ class Published:
 
     @cached_property
     def disturbed(self) -> str:
-        """How many of the runs other processes disturbed, of those where that is known, and whose.
+        """How many of the watched runs other processes disturbed, and their strategies.
 
         For example "2 of 30 runs (`never`, `amoro`)".
         """
@@ -131,7 +127,7 @@ class Published:
         return f"{len(self.group.disturbed_runs)} of {len(self.group.watched_runs)} runs{names}"
 
     def disturbed_of(self, strategy: str) -> str:
-        """The same of the runs of one strategy: "3 of 3"."""
+        """How many runs of a strategy other processes disturbed: "3 of 3"."""
         disturbed, watched = (
             sum(run.manifest.strategy == strategy for run, _ in runs)
             for runs in (self.group.disturbed_runs, self.group.watched_runs)
@@ -149,29 +145,27 @@ class Published:
 
     def number(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
         """The mean over the runs as a bare number, times `scale`; two digits unless `decimals` says more."""
-        value = self._row(strategy).values[metric]
+        value = self.group.row(strategy).values[metric]
         return MISSING if value is None else _number(value * scale, decimals)
 
     def span(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
-        """The mean with the lowest and the highest run in brackets, where there are several."""
+        """The mean, with the lowest and the highest run in brackets if they differ."""
         mean = self.number(strategy, metric, scale, decimals)
-        known = [v * scale for v in self._row(strategy).run_values[metric] if v is not None]
+        known = [v * scale for v in self.group.row(strategy).run_values[metric] if v is not None]
         if len(known) < 2 or min(known) == max(known):
             return mean
         digits = decimals if decimals is not None else shared_decimals(known)
         return f"{mean} ({_number(min(known), digits)} to {_number(max(known), digits)})"
 
     def figure(self, strategy: str, metric: str) -> str:
-        """The mean over the runs with its unit."""
-        return format_value(metric, self._row(strategy).values[metric])
+        return format_value(metric, self.group.row(strategy).values[metric])
 
     def version(self, name: str) -> str:
-        """The version of a part of what ran."""
         return self.group.manifest.versions[name]
 
     @cached_property
     def versions(self) -> str:
-        """Those of each format that ran, and of Spark."""
+        """The versions of the formats and of Spark."""
         manifests = [run.manifest for run in self.group.runs]
         formats = {m.format_title or m.format: m.versions[m.format] for m in manifests}
         return ", ".join(f"{name} {of}" for name, of in (*formats.items(), ("Spark", self.version("spark"))))
@@ -184,7 +178,7 @@ class Published:
 
     @cached_property
     def queries(self) -> int:
-        """How many queries of a run its mean latency is of."""
+        """How many queries of a run count in its mean latency."""
         run = next(iter(self.group.first_runs.values()))
         return len(_settled(run))
 
@@ -194,12 +188,12 @@ class Published:
         return _span_of([round(run.end.loop_s) for run in self.group.usable_runs if run.end])
 
     def state_reading_s(self, strategy: str) -> str:
-        """The CPU seconds of reading the table state that are booked to a strategy; a mean over the runs."""
+        """CPU seconds of reading the table state that a strategy is charged for; a mean over the runs."""
         readings = (run.of(DecisionRecord) for run in self._runs_of(strategy))
-        return _number(fmean(sum(decision.state_cpu_s for decision in each) for each in readings), 2)
+        return _number(fmean(sum(d.state_cpu_s for d in decisions) for decisions in readings), 2)
 
     def met(self, strategy: str) -> Met:
-        """The primary query beside compactions of a strategy. Raises ValueError if none met any."""
+        """The primary query during compactions of a strategy. Raises ValueError if there was none."""
         settled = [query for run in self._runs_of(strategy) for query in _settled(run)]
         met_s = [query.cost.wall_s for query in settled if query.cost.is_shared]
         others_s = [query.cost.wall_s for query in settled if not query.cost.is_shared]
@@ -210,51 +204,50 @@ class Published:
 
     def probe(self, strategy: str, probe: str, figure: str, unit: Unit) -> str:
         """A figure of one query of a strategy (`Row.probes`), the mean over the runs, with its unit."""
-        return format_value(unit, self._row(strategy).probes[probe][figure])
+        return format_value(unit, self.group.row(strategy).probes[probe][figure])
 
     @cached_property
     def partition_tables(self) -> tuple[str, ...]:
-        """Who is compacted and who waits, as tables with their captions and notes."""
         tables = partition_tables(self.group)
         return tuple(f"{table.caption}:\n\n{as_markdown(table)}\n\n{table.note}" for table in tables)
 
     def agreement(self, simulated: "Published", strategy: str) -> Agreement:
         """How far a simulation made the decisions and files of a measured run, the first of each."""
         runs = (*self.group.usable_runs, *simulated.group.usable_runs)
-        made = side_by_side([run for run in runs if run.manifest.strategy == strategy])
-        compacted = [pair for pair in made if any(pair.compactions)]
+        pairs = side_by_side([run for run in runs if run.manifest.strategy == strategy])
+        compacted = [pair for pair in pairs if any(pair.compactions)]
         return Agreement(
-            f"{sum(pair.same_decision for pair in made):,} of {len(made):,}",
+            f"{sum(pair.same_decision for pair in pairs):,} of {len(pairs):,}",
             f"{sum(pair.same_partitions for pair in compacted):,} of {len(compacted):,}",
             f"{sum(pair.same_files for pair in compacted):,} of {len(compacted):,}",
         )
 
     def ratio(self, metric: str, strategy: str, other: str) -> str:
-        """How the strategies compare: "3.1x (2.4 to 3.9)" with the 95 % interval where there is one."""
-        found = self.compare(metric, strategy, other)
-        if found.ratio is None:
+        """How the strategies compare: "3.1x (2.4 to 3.9)" with the 95 % interval, if there is one."""
+        comparison = self.compare(metric, strategy, other)
+        if comparison.ratio is None:
             return MISSING
-        if found.low is None or found.high is None or found.low == found.high:
-            return human_ratio(found.ratio)
-        return f"{human_ratio(found.ratio)} ({format_range(found.low, found.high)})"
+        if comparison.low is None or comparison.high is None or comparison.low == comparison.high:
+            return human_ratio(comparison.ratio)
+        return f"{human_ratio(comparison.ratio)} ({format_range(comparison.low, comparison.high)})"
 
     def bare_ratio(self, metric: str, strategy: str, other: str) -> str:
-        """The same without its interval."""
-        found = self.compare(metric, strategy, other)
-        return MISSING if found.ratio is None else human_ratio(found.ratio)
+        """How the strategies compare, without the interval."""
+        comparison = self.compare(metric, strategy, other)
+        return MISSING if comparison.ratio is None else human_ratio(comparison.ratio)
 
     def agrees(self, metric: str, strategy: str, other: str, published: tuple[str, str]) -> str:
-        """Whether the ratio of two published figures lies within our interval: "yes", "no", or a dash.
+        """Whether the ratio of two rounded figures, published by others, lies within our interval.
 
-        Published figures are rounded; "depends on rounding" if the digits that they lack decide.
+        "yes", "no", "depends on rounding", or a dash without an interval.
         """
-        found = self.compare(metric, strategy, other)
-        if found.low is None or found.high is None:
+        comparison = self.compare(metric, strategy, other)
+        if comparison.low is None or comparison.high is None:
             return MISSING
         (low, high), (other_low, other_high) = map(_before_rounding, published)
-        if found.low <= low / other_high and high / other_low <= found.high:
+        if comparison.low <= low / other_high and high / other_low <= comparison.high:
             return "yes"
-        is_apart = high / other_low < found.low or low / other_high > found.high
+        is_apart = high / other_low < comparison.low or low / other_high > comparison.high
         return "no" if is_apart else "depends on rounding"
 
     def quotient(self, metric: str, strategy: str, other: str) -> str:
@@ -272,11 +265,8 @@ class Published:
     def _runs_of(self, strategy: str) -> list[RunResult]:
         return [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
 
-    def _row(self, strategy: str) -> Row:
-        return self.group.row(strategy)
-
     def _mean(self, metric: str, strategy: str) -> float | None:
-        return self._row(strategy).values[metric]
+        return self.group.row(strategy).values[metric]
 
 
 def _settled(run: RunResult) -> list[QueryRecord]:
@@ -285,7 +275,7 @@ def _settled(run: RunResult) -> list[QueryRecord]:
 
 
 def _before_rounding(figure: str) -> tuple[float, float]:
-    """Between which values a figure was before it was rounded: 0.65 and 0.75 for "0.7"."""
+    """The range of values that are rounded to a figure: 0.65 and 0.75 for "0.7"."""
     number = Decimal(figure)
     half = Decimal((0, (5,), int(number.as_tuple().exponent) - 1))
     return float(number - half), float(number + half)
@@ -315,13 +305,12 @@ def _warmed(planner: str, records: Sequence[WarmUpRecord]) -> WarmedPlanner:
 
 
 def _span_of(counts: Sequence[int]) -> str:
-    """One number where all are the same, else the lowest and the highest."""
+    """One number if all are equal, otherwise the lowest and the highest."""
     low, high = min(counts), max(counts)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def entries() -> tuple[Entry, ...]:
-    """What the index lists, in its order."""
     document = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
     runs = document.get("runs", ())
     return tuple(Entry(run["name"], run["command"], tuple(run["claims"])) for run in runs)
@@ -388,7 +377,6 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
 
 
 def write_pages() -> tuple[Path, ...]:
-    """Write every page; returns their paths."""
     written = pages(entries())
     for path, text in written.items():
         path.write_text(text, encoding="utf-8")
@@ -420,7 +408,7 @@ def _number(value: float, decimals: int | None) -> str:
 
 
 def main() -> None:
-    """Pack the runs of some folders under a name, which then has to be listed in the index."""
+    """Pack the runs of some folders under a name, which the index must list."""
     name, *folders = sys.argv[1:]
     archive = FOLDER / f"{name}.tar.xz"
     pack(load_runs(*map(Path, folders)), archive)

@@ -56,13 +56,15 @@ def name_of(group: RunGroup) -> str:
 
 def cost_of(row: Row) -> str:
     cpu_s, wall_s = row.values["compaction_cpu_s"] or 0, row.values["compaction_s"] or 0
-    rounds, one_s = row.values["compactions"] or 0, of_round(row, "compaction_cpu_s")
-    one = "-" if one_s is None else f"{one_s:.1f}"
-    return f"{row.strategy} | {row.runs} | {cpu_s:.0f} | {wall_s:.0f} | {rounds:g} | {one} | {row.content}"
+    rounds, round_s = row.values["compactions"] or 0, of_round(row, "compaction_cpu_s")
+    per_round = "-" if round_s is None else f"{round_s:.1f}"
+    return (
+        f"{row.strategy} | {row.runs} | {cpu_s:.0f} | {wall_s:.0f} | {rounds:g} | {per_round} | {row.content}"
+    )
 
 
 def of_round(row: Row, metric: str) -> float | None:
-    """A sum over all compactions, by those that committed something; None where none did."""
+    """The mean of a sum over the compactions that committed; None without any."""
     return ratio(row.values[metric] or 0, row.values["compactions"] or 0)
 
 
@@ -71,10 +73,10 @@ def ratios_of(group: RunGroup) -> list[str]:
         group, {REWRITING: CONVERTING}, ["compaction_cpu_s", "compaction_s", "query_mean_s"]
     )
     cpu, wall, query = (
-        f"{found.ratio:.2f} ({found.low:.2f} to {found.high:.2f})"
-        if found.ratio is not None and found.low is not None and found.high is not None
-        else f"{found.ratio or 0:.2f}"
-        for found in (contrast.comparison for contrast in totals)
+        f"{c.ratio:.2f} ({c.low:.2f} to {c.high:.2f})"
+        if c.ratio is not None and c.low is not None and c.high is not None
+        else f"{c.ratio or 0:.2f}"
+        for c in (contrast.comparison for contrast in totals)
     )
     by_strategy = {row.strategy: row for row in group.rows}
     rounds = []
@@ -88,8 +90,8 @@ def queries_of(group: RunGroup, row: Row) -> str:
     run = next(run for run in group.runs if run.manifest.strategy == row.strategy)
     at = [f"{q.cost.wall_s:.1f}" for q in run.of(QueryRecord) if q.primary and q.when == "settled"]
     before, after = (row.values[name] for name in ("query_before_s", "query_after_s"))
-    told = " | ".join("-" if value is None else f"{value:.1f}" for value in (before, after))
-    return f"{' '.join(at)} | {told} | {row.values['delete_files_mean'] or 0:.0f}"
+    compared = " | ".join("-" if value is None else f"{value:.1f}" for value in (before, after))
+    return f"{' '.join(at)} | {compared} | {row.values['delete_files_mean'] or 0:.0f}"
 
 
 if __name__ == "__main__":

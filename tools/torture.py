@@ -64,7 +64,6 @@ class Suite:
         return psutil.Process(self._process.pid)
 
     def has_ended(self, within_s: float) -> bool:
-        """Whether the command ends within so many seconds."""
         assert self._process is not None
         try:
             self._process.wait(within_s)
@@ -74,17 +73,15 @@ class Suite:
 
     @property
     def exit_code(self) -> int | None:
-        """That of the command; None while it runs."""
         return self._process.poll() if self._process else None
 
     def is_running(self, process: psutil.Process) -> bool:
-        """Whether a process of it has not ended yet."""
+        """Whether a process of the suite is running."""
         if self._process is not None and process.pid == self._process.pid:
             return self._process.poll() is None
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
     def end(self) -> None:
-        """End the command, and wait until it has ended its processes."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             self._process.wait(2 * ENDED_AFTER_S)
@@ -96,19 +93,19 @@ class Suite:
         return {run.manifest.run_id for run in load_runs(self.results) if run.finished}
 
     def processes(self) -> list[psutil.Process]:
-        """All processes that work in its folder, but the command."""
-        found = []
+        """All processes of the suite except the command itself."""
+        own = self._process.pid if self._process else None
+        processes = []
         for process in psutil.process_iter():
             try:
-                if str(self.folder) in " ".join(process.cmdline()):
-                    found.append(process)
+                if process.pid != own and str(self.folder) in " ".join(process.cmdline()):
+                    processes.append(process)
             except psutil.Error:
                 continue
-        own = self._process.pid if self._process else None
-        return [process for process in found if process.pid != own]
+        return processes
 
     def stored(self) -> list[str]:
-        """What is left of tables: files, and what a shared catalog has of them."""
+        """What is left of tables: files, and entries of a shared catalog."""
         places = (self.folder / "warehouse", self.results / WORK)
         files = [str(path) for place in places for path in place.rglob("*") if path.is_file()]
         catalog = self.folder / "catalog.db"
@@ -121,18 +118,16 @@ class Suite:
 
 
 def victim_of(command: psutil.Process, name: str) -> tuple[str, psutil.Process]:
-    """The process to kill and what it is: the command where it has not started what was wanted."""
+    """The process to kill and its name: the command if the wanted process has not started."""
     children = command.children(recursive=True)
-    workers = [one for one in children if "bench.runs.worker" in " ".join(one.cmdline())]
-    jvms = [one for one in children if one.name() == "java"]
+    workers = [child for child in children if "bench.runs.worker" in " ".join(child.cmdline())]
+    jvms = [child for child in children if child.name() == "java"]
     chosen = {"worker": workers, "group": workers, "JVM": jvms}.get(name, [])
     return (name, chosen[0]) if chosen else ("command", command)
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """What was hit, by which signal, and whether it has ended by it."""
-
     victim: str
     signal: str
     has_ended: bool
@@ -142,15 +137,12 @@ class Kill:
 
 
 def next_victim(hits: Counter[str], chance: random.Random) -> str:
-    """One of those that have been hit least often."""
+    """A random one of the victims that were hit least often."""
     return min(VICTIMS, key=lambda name: (hits[name], chance.random()))
 
 
 def kill(suite: Suite, wanted: str, chance: random.Random) -> Kill | None:
-    """Kill something of a suite and wait until it is gone; SIGKILL ends what it leaves.
-
-    None: it had gone before.
-    """
+    """Kill a process of a suite and wait until it has ended; None if it had ended before."""
     if suite.exit_code is not None:
         return None
     try:
@@ -171,7 +163,6 @@ def kill(suite: Suite, wanted: str, chance: random.Random) -> Kill | None:
 
 
 def send(victim: psutil.Process, name: str, number: int) -> None:
-    """Send a signal to a process, or to its group."""
     if name == "group":
         os.killpg(victim.pid, number)
     else:
@@ -179,7 +170,7 @@ def send(victim: psutil.Process, name: str, number: int) -> None:
 
 
 def gone(suite: Suite) -> bool:
-    """Whether no process of the suite is left, after some time."""
+    """Whether all processes of the suite end in time."""
     deadline_s = time.monotonic() + GONE_AFTER_S
     while suite.processes():
         if time.monotonic() > deadline_s:
@@ -189,7 +180,7 @@ def gone(suite: Suite) -> bool:
 
 
 def torture(folder: Path, kills: int, *, is_shared: bool) -> list[str]:
-    """Kill a suite so often, and let it finish; all that went wrong."""
+    """Kill a suite this many times and let it finish; returns the problems."""
     suite, chance = Suite(folder, is_shared=is_shared), random.Random(kills)
     what, hits, finished, problems = Counter[str](), Counter[str](), set[str](), list[str]()
     try:
@@ -231,12 +222,11 @@ def torture(folder: Path, kills: int, *, is_shared: bool) -> list[str]:
 
 
 def verdicts(suite: Suite) -> list[str]:
-    """What is wrong after the last resumption."""
     runs = load_runs(suite.results)
     problems = [
         f"{run.folder.name}: content {statuses}"
         for run in runs
-        if run.finished and (statuses := [one.status for one in run.of(ContentRecord)]) != ["equal"]
+        if run.finished and (statuses := [check.status for check in run.of(ContentRecord)]) != ["equal"]
     ]
     labels = {run.manifest.strategy for run in runs if run.finished and run.manifest.repetition == 1}
     if labels != {"never", "every-2min"}:

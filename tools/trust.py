@@ -1,4 +1,4 @@
-"""What comparisons are worth here: are equals told apart, is a difference found, how far are sittings apart.
+"""How far comparisons can be trusted: false verdicts on equals, a known difference, spread of sittings.
 
 Run by `make trust` on the results of the scenario `trust`. `twelve` and `twelve-again` are one strategy;
 `ten` makes 10 of its 12 compactions. Verdicts are counted over blocks of repetitions and over all of them.
@@ -50,11 +50,11 @@ def group_of(runs: Sequence[RunResult], repetitions: Sequence[int]) -> RunGroup:
 
 def sitting_effects(group: RunGroup, metrics: Sequence[str]) -> dict[str, SittingEffect]:
     """The effect of sittings on each metric; empty if all runs were made in one."""
-    found = {
+    effects = {
         metric: estimate_effect([sample(group, metric, label) for label in group.strategies])
         for metric in metrics
     }
-    return {metric: effect for metric, effect in found.items() if effect is not None}
+    return {metric: effect for metric, effect in effects.items() if effect is not None}
 
 
 def write_effects(path: Path, effects: dict[str, SittingEffect]) -> None:
@@ -80,27 +80,27 @@ def print_same(blocks: Sequence[RunGroup], everything: RunGroup, metrics: Sequen
     print(
         f"{'metric':<26}{'ratio':>8}  {'95 % interval':<16}{'n':>3}  {'all':<10}called in blocks of {BLOCK}"
     )
-    for index, found in enumerate(overall):
+    for index, contrast in enumerate(overall):
         called = sum(is_called(block[index]) for block in in_blocks)
-        print(f"{found.metric.name:<26}{told(found)}{called:>4} of {len(blocks)}")
-    print_share(f"blocks of {BLOCK}", [one for block in in_blocks for one in block])
+        print(f"{contrast.metric.name:<26}{cells(contrast)}{called:>4} of {len(blocks)}")
+    print_share(f"blocks of {BLOCK}", [contrast for block in in_blocks for contrast in block])
     print_share("all repetitions", overall)
 
 
-def print_share(what: str, found: Sequence[Contrast]) -> None:
+def print_share(what: str, overall: Sequence[Contrast]) -> None:
     """Figures that are zero on both sides, or missing, can show nothing and are left out."""
-    made = [one for one in found if one.comparison.error is not None]
-    called = sum(map(is_called, made))
-    share = f"{called / len(made):.1%}" if made else "-"
-    print(f"called different, {what}: {called} of {len(made)} = {share} (goal: <= 5 to 10 %)")
+    compared = [contrast for contrast in overall if contrast.comparison.error is not None]
+    called = sum(map(is_called, compared))
+    share = f"{called / len(compared):.1%}" if compared else "-"
+    print(f"called different, {what}: {called} of {len(compared)} = {share} (goal: <= 5 to 10 %)")
 
 
 def print_known(blocks: Sequence[RunGroup], everything: RunGroup) -> None:
     print(f"\nknown difference: {BASELINE} against {FEWER}, {COST}; by number of compactions 12 / 10 = 1.20x")
     for number, block in enumerate([*blocks, everything], 1):
-        (found,) = with_baselines(block, {BASELINE: FEWER}, [COST])
+        (contrast,) = with_baselines(block, {BASELINE: FEWER}, [COST])
         name = f"block {number}" if number <= len(blocks) else "all"
-        print(f"{name:<26}{told(found)}")
+        print(f"{name:<26}{cells(contrast)}")
 
 
 def contrasts(group: RunGroup, strategy: str, metrics: Sequence[str]) -> list[Contrast]:
@@ -112,12 +112,12 @@ def is_called(contrast: Contrast) -> bool:
     return contrast.comparison.verdict in ("more", "less")
 
 
-def told(contrast: Contrast) -> str:
-    found = contrast.comparison
-    if found.ratio is None or found.low is None or found.high is None:
-        return f"{'-':>8}  {found.reason[:15]:<16}{found.n:>3}  {found.verdict:<10}"
-    interval = f"{found.low:.3f} to {found.high:.3f}"
-    return f"{found.ratio:>8.3f}  {interval:<16}{found.n:>3}  {found.verdict:<10}"
+def cells(contrast: Contrast) -> str:
+    comparison = contrast.comparison
+    if comparison.ratio is None or comparison.low is None or comparison.high is None:
+        return f"{'-':>8}  {comparison.reason[:15]:<16}{comparison.n:>3}  {comparison.verdict:<10}"
+    interval = f"{comparison.low:.3f} to {comparison.high:.3f}"
+    return f"{comparison.ratio:>8.3f}  {interval:<16}{comparison.n:>3}  {comparison.verdict:<10}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What all charts share: an empty figure in a theme, its axes, and labels at the ends of lines.
+"""Building blocks of all charts: an empty figure in a theme, its axes, and labels at the ends of lines.
 
 Without pyplot, figures have no global state and need no display.
 """
@@ -23,7 +23,7 @@ FONT_PT = 8.5
 LOG_ABOVE_RANGE = 20  # ratio of the largest to the smallest value
 _LABEL_GAP_PT = 11.5
 _LEADER_PT = 34.0  # between the axes and a name, with room at the edge
-STRATEGY_ID = "strategy"  # begins the ids of what belongs to one strategy, until a page is made
+STRATEGY_ID = "strategy"  # prefix of the ids of one strategy's artists, replaced in a page
 
 
 def new_figure(
@@ -54,25 +54,22 @@ def new_figure(
 
 
 def write(axes: Axes, x: float, y: float, text: str, colour: str, **how: Any) -> Text:
-    """Text at a position in fractions of the axes; "$" and "_" are printed as they are."""
     settings: dict[str, Any] = {"fontsize": FONT_PT, "va": "center", "transform": axes.transAxes, **how}
     return axes.text(x, y, text, color=colour, parse_math=False, **settings)
 
 
 def write_label(axes: Axes, x: float, y: float, label: str, theme: Theme, **how: Any) -> None:
-    """The name of a strategy, which a page makes the handle of everything that belongs to it."""
     belongs([write(axes, x, y, chart_label(label), theme.ink, **how)], label, theme, is_name=True)
 
 
 def belongs(artists: Iterable[Artist], label: str, theme: Theme, is_name: bool = False) -> None:
-    """Mark what belongs to a strategy, so that a page can light or hide it."""
+    """Mark the artists of a strategy, so that a page can highlight or hide them."""
     place = number(label, theme)
     for artist in artists if place is not None else ():
         artist.set_gid(f"{STRATEGY_ID}{place}{'n' if is_name else ''}")
 
 
 def head(axes: Axes, text: str, theme: Theme) -> None:
-    """The title of the y axis, with its unit, written horizontally above the axes."""
     axes.annotate(text, (0, 1), xytext=(0, 9), xycoords="axes fraction", textcoords="offset points",
                   fontsize=FONT_PT, color=theme.ink, va="center", annotation_clip=False)  # fmt: skip
 
@@ -93,7 +90,7 @@ _HOURS = (0.25, 0.5, 1, 2, 3, 6, 12)
 
 
 def time_locator(unit: str, end: float, most: int) -> Locator:
-    """At most about so many ticks from 0 to `end`, at times that people name: 0.5 hours, not 0.6."""
+    """About `most` ticks from 0 to `end` at the most, at round times: 0.5 hours, not 0.6."""
     if unit != "hours":
         return MaxNLocator(nbins=most, steps=[1, 2, 3, 6, 10])
     return MultipleLocator(next((step for step in _HOURS if end / step <= most), _HOURS[-1]))
@@ -109,7 +106,7 @@ def time_axis(axes: Axes, duration_ms: int, theme: Theme) -> int:
 
 
 def value_axis(axes: Axes, values: Sequence[float], log_above: float = LOG_ABOVE_RANGE) -> None:
-    """From 0, or logarithmic where all values are positive and they span more than `log_above` times."""
+    """A scale from 0; a logarithmic one if all values are positive and max / min exceeds `log_above`."""
     known = [value for value in values if value == value]
     low, high = min(known, default=0), max(known, default=0)
     if low > 0 and high > log_above * low:
@@ -123,10 +120,15 @@ def value_axis(axes: Axes, values: Sequence[float], log_above: float = LOG_ABOVE
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
 
 
+def scale_note(scale: str) -> str:
+    """What the title of an axis says about its scale (`Axes.get_yscale`)."""
+    return {"log": ", logarithmic", "symlog": ", logarithmic above 0"}.get(scale, "")
+
+
 def shade(
     axes: Axes, at: "pd.Series[float]", line: pd.DataFrame, scale: float, colour: str, **how: Any
 ) -> list[Artist]:
-    """The band from `min` to `max` of a line, times `scale`; nothing where all runs agree, as one does."""
+    """The band from `min` to `max` of a line, times `scale`; no artist if all runs agree."""
     if (line["min"] == line["max"]).all():
         return []
     low, high = line["min"] * scale, line["max"] * scale
@@ -167,26 +169,22 @@ def key_row(axes: Axes, entries: Sequence[tuple[Line2D, str]], theme: Theme) -> 
 
 
 def right_margin(labels: Sequence[str]) -> float:
-    """Where the axes must end so that the longest of these names fits to their right."""
-    longest = max((len(chart_label(label)) for label in labels), default=0)
-    return 1 - (longest * CHARACTER_PT + _LEADER_PT) / (WIDTH_IN * 72)
+    return 1 - left_margin(labels)
 
 
 def left_margin(labels: Sequence[str]) -> float:
-    """Where the axes must begin so that the longest of these names fits to their left."""
+    """The share of the width that the longest of these names needs."""
     longest = max((len(chart_label(label)) for label in labels), default=0)
     return (longest * CHARACTER_PT + _LEADER_PT) / (WIDTH_IN * 72)
 
 
 def root(axes: Axes) -> Figure:
-    """The figure the axes belong to."""
     figure = axes.get_figure(root=True)
     assert figure is not None  # noqa: S101 - only axes taken out of their figure have none
     return figure
 
 
 def nothing_to_draw(theme: Theme, why: str) -> Figure:
-    """A small figure with a text that says why it is empty."""
     figure = new_figure(theme, 1.0, right=0.98)
     figure.axes[0].set_axis_off()
     write(figure.axes[0], 0.5, 0.5, why, theme.muted, ha="center")

@@ -66,7 +66,6 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 
 def finding(group: RunGroup) -> Sentence:
-    """How often each strategy compacted."""
     known = [(row.strategy, row.values["compactions"]) for row in group.rows]
     parts = [say(Verbatim(label), f" {count:,.0f}") for label, count in known if count]
     return say("Compactions that committed: ") + joined(parts) + say(".") if parts else say()
@@ -74,7 +73,7 @@ def finding(group: RunGroup) -> Sentence:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Milliseconds of a unit of the time axis and of the stream, and bytes of the largest compaction."""
+    """The units of the axes; `unit_ms` is one unit of the time axis."""
 
     unit_ms: int
     duration_ms: int
@@ -118,8 +117,9 @@ def _density(
 ) -> Sequence[Artist]:
     """The bytes added in each stretch of time, as one outline."""
     done = [record for record in records if record.status == "ok"]
+    stretches = max(1, min(_MOST_STRETCHES, len(done) // _COMPACTIONS_PER_STRETCH))
     sums, edges = np.histogram(
-        [record.at_ms for record in done], bins=_stretches(len(done)), range=(0, scale.duration_ms),
+        [record.at_ms for record in done], bins=stretches, range=(0, scale.duration_ms),
         weights=[record.change.added_bytes for record in done],
     )  # fmt: skip
     base = lane + _LANE_SHARE / 2
@@ -128,10 +128,6 @@ def _density(
     at = edges / scale.unit_ms
     area = axes.fill_between(at, base, steps, step="post", color=colour, alpha=0.35, linewidth=0)
     return [area, *axes.step(at, steps, where="post", color=colour, linewidth=0.9)]
-
-
-def _stretches(compactions: int) -> int:
-    return max(1, min(_MOST_STRETCHES, compactions // _COMPACTIONS_PER_STRETCH))
 
 
 def _without_effect(

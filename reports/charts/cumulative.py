@@ -36,32 +36,21 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     figure = new_figure(theme, 5.6, panels=2, right=right_margin(group.strategies))
     cost = group.compaction_cost
     is_cpu = cost is COMPACTION_CPU
-    title = f"cumulative compaction cost ({cost.unit})"
     runs = [run for run in group.timed_runs if not is_cpu or _has_cpu(run)]
-    _panel(
-        figure.axes[0],
-        group,
-        attrgetter("cost.cpu_s" if is_cpu else "cost.wall_s"),
-        runs,
-        (1.0, title),
-        theme,
-    )
+    seconds = attrgetter("cost.cpu_s" if is_cpu else "cost.wall_s")
+    _panel(figure.axes[0], group, seconds, runs, (1.0, f"cumulative compaction cost ({cost.unit})"), theme)
     figure.axes[0].set_xlabel("")
     unit_bytes, unit = byte_unit(float(compactions(group).groupby("run_id")["added_bytes"].sum().max()))
-    title = f"cumulative data written by compaction ({unit})"
-    _panel(
-        figure.axes[1], group, attrgetter("change.added_bytes"), group.usable_runs, (unit_bytes, title), theme
-    )
+    scale = (unit_bytes, f"cumulative data written by compaction ({unit})")
+    _panel(figure.axes[1], group, attrgetter("change.added_bytes"), group.usable_runs, scale, theme)
     return figure
 
 
 def _has_cpu(run: RunResult) -> bool:
-    """Whether the CPU of its compactions is their own."""
     return not any(record.cost.is_shared for record in run.of(CompactionRecord))
 
 
 def finding(group: RunGroup) -> Sentence:
-    """Seconds and bytes of each strategy that compacted."""
     known = [
         (row.strategy, row.values[group.compaction_cost.metric], row.values["compaction_added_bytes"])
         for row in group.rows
@@ -85,15 +74,14 @@ def _panel(
     styles, (divisor, title) = traits(group.strategies, theme), scale
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
     totals = cumulative(group, value_of, runs)
-    for label, found in totals.items():
-        line, trait = thinned(found, "median"), styles[label]
+    for label, of_runs in totals.items():
+        line, trait = thinned(of_runs, "median"), styles[label]
         at = line["at_ms"] / unit_ms
         spread = shade(axes, at, line, 1 / divisor, trait.colour, step="post")
         middle = axes.step(at, line["median"] / divisor, where="post", color=trait.colour,
                            linestyle=trait.dash, linewidth=trait.width_pt)  # fmt: skip
         belongs([*spread, *middle], label, theme)
-    value_axis(axes, [0.0, *(float(found["max"].max()) / divisor for found in totals.values())])
+    value_axis(axes, [0.0, *(float(of_runs["max"].max()) / divisor for of_runs in totals.values())])
     head(axes, title, theme)
-    label_ends(
-        axes, {label: found["median"].iloc[-1] / divisor for label, found in totals.items()}, styles, theme
-    )
+    ends = {label: of_runs["median"].iloc[-1] / divisor for label, of_runs in totals.items()}
+    label_ends(axes, ends, styles, theme)

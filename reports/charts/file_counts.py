@@ -47,12 +47,10 @@ def draw_delete_files(group: RunGroup, theme: Theme) -> Figure:
 
 
 def data_files_finding(group: RunGroup) -> Sentence:
-    """How many data files each strategy ends with."""
     return _ends(group, "files_end", "data files")
 
 
 def delete_files_finding(group: RunGroup) -> Sentence:
-    """How many delete files each strategy ends with."""
     return _ends(group, "delete_files_end", group.delete_words[0])
 
 
@@ -82,8 +80,8 @@ def _panel(
     styles, (column, title) = traits(group.strategies, theme), shown
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
     bands = band(after_ticks.dropna(subset=column), column)  # a format may not have what another counts
-    for label, found in bands.items():
-        line, trait = thinned(found[["at_ms", "median"]], "median"), styles[label]
+    for label, of_runs in bands.items():
+        line, trait = thinned(of_runs[["at_ms", "median"]], "median"), styles[label]
         drawn = axes.plot(line["at_ms"] / unit_ms, line["median"], color=trait.colour, linestyle=trait.dash,
                           linewidth=trait.width_pt)  # fmt: skip
         belongs(drawn, label, theme)
@@ -94,4 +92,4 @@ def _panel(
         hint(axes, label, texts, theme)
     value_axis(axes, after_ticks[column].tolist())
     head(axes, f"{title}{' (logarithmic)' if axes.get_yscale() == 'log' else ''}", theme)
-    label_ends(axes, {label: found["median"].iloc[-1] for label, found in bands.items()}, styles, theme)
+    label_ends(axes, {label: of_runs["median"].iloc[-1] for label, of_runs in bands.items()}, styles, theme)

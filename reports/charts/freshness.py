@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from bench.text import human_duration
-from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, value_axis
+from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, scale_note, value_axis
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
 from reports.charts.theme import Theme, chart_label, traits
@@ -20,7 +20,7 @@ _TICKS_S = (1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 86_400, 7 * 86_400)
 
 
 def applies(group: RunGroup) -> bool:
-    """Whether some strategies' writers commit more rarely than others'."""
+    """Whether the writers of some strategies commit less often than others."""
     return len({staleness_s for staleness_s, _ in _points(group, _LATENCY).values()}) > 1
 
 
@@ -33,17 +33,16 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     factor, unit = duration_unit(max(latency for _, latency in latencies.values()))
     above, below = figure.axes
     _panel(above, group, files, theme)
-    head(above, f"data files that the primary query opens, mean{_scale_note(above)}", theme)
+    head(above, f"data files that the primary query opens, mean{scale_note(above.get_yscale())}", theme)
     _panel(below, group, {label: (age, y * factor) for label, (age, y) in latencies.items()}, theme)
     _whiskers(below, group, latencies, factor, theme)
-    head(below, f"mean latency of the primary query ({unit}{_scale_note(below)})", theme)
+    head(below, f"mean latency of the primary query ({unit}{scale_note(below.get_yscale())})", theme)
     label = "mean age of the newest rows (logarithmic)"
     below.set_xlabel(label, fontsize=FONT_PT, color=theme.muted)
     return figure
 
 
 def finding(group: RunGroup) -> Sentence:
-    """Each strategy in figures, the freshest data first."""
     files, latencies = _points(group, _FILES), _points(group, _LATENCY)
     parts = []
     for label, (staleness_s, query_s) in sorted(latencies.items(), key=lambda item: item[1]):
@@ -54,23 +53,19 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def _points(group: RunGroup, name: str) -> Mapping[str, tuple[float, float]]:
-    """By strategy its mean staleness in seconds and a mean of its primary query; those that have both."""
-    primary, found = group.manifest.primary_probe, dict[str, tuple[float, float]]()
+    """Mean staleness in seconds and a mean of the primary query, by strategy; without either: left out."""
+    primary = group.manifest.primary_probe
+    by_strategy: dict[str, tuple[float, float]] = {}
     for row in group.rows:
         staleness_s, value = row.values["staleness_mean_s"], row.probes.get(primary, {}).get(name)
         if staleness_s is not None and value is not None:
-            found[row.strategy] = (staleness_s, value)
-    return found
-
-
-def _scale_note(axes: Axes) -> str:
-    return ", logarithmic" if axes.get_yscale() == "log" else ""
+            by_strategy[row.strategy] = (staleness_s, value)
+    return by_strategy
 
 
 def _whiskers(
     axes: Axes, group: RunGroup, latencies: Mapping[str, tuple[float, float]], factor: float, theme: Theme
 ) -> None:
-    """From the fastest to the slowest run."""
     for label, (age_s, _) in latencies.items():
         known = [value * factor for value in group.row(label).run_values[_LATENCY] if value is not None]
         if len(known) > 1:

@@ -1,7 +1,7 @@
 """The values of a chart's points, which a page shows when the pointer is over one."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 from xml.sax.saxutils import escape
@@ -40,16 +40,14 @@ def hint(axes: Axes, label: str, points: Iterable[tuple[float, float, str]], the
 
 
 def hints_of(figure: Figure) -> str:
-    """SVG elements for the hints of a figure, in its own coordinates: points, from the upper left corner."""
-    return "".join(_drawn(figure))
-
-
-def _drawn(figure: Figure) -> Iterator[str]:
+    """SVG elements for the hints of a figure, in points from its upper left corner."""
     pt, height_pt = 72 / figure.dpi, figure.get_figheight() * 72
-    for found in _OF_FIGURES.get(figure, ()):
-        yield f'<g class="hints" data-strategy="{found.place}">'
-        for x, y, text in found.points:
-            at_x, at_y = found.axes.transData.transform((x, y)) * pt
+    elements: list[str] = []
+    for hints in _OF_FIGURES.get(figure, ()):
+        elements.append(f'<g class="hints" data-strategy="{hints.place}">')
+        for x, y, text in hints.points:
+            at_x, at_y = hints.axes.transData.transform((x, y)) * pt
             circle = f'<circle cx="{at_x:.1f}" cy="{height_pt - at_y:.1f}" r="{_RADIUS_PT:g}">'
-            yield f"{circle}<title>{escape(text)}</title></circle>"
-        yield "</g>"
+            elements.append(f"{circle}<title>{escape(text)}</title></circle>")
+        elements.append("</g>")
+    return "".join(elements)

@@ -17,6 +17,7 @@ from reports.charts.canvas import (
     nothing_to_draw,
     right_margin,
     root,
+    scale_note,
     shade,
     time_axis,
     value_axis,
@@ -30,7 +31,7 @@ from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import duration_unit
 
 _LANE_PT = 6.0  # one lane of compaction marks under the axis
-_MOST_MARKS = 300  # of a lane; more are drawn as so many places
+_MOST_MARKS = 300  # of a lane; more are rounded to this many places
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
@@ -44,8 +45,8 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     axes, styles = figure.axes[0], traits(group.strategies, theme)
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
     factor, unit = duration_unit(latency(group)["wall_s"].max())
-    for label, found in bands.items():
-        line, trait = thinned(found, "median"), styles[label]
+    for label, of_runs in bands.items():
+        line, trait = thinned(of_runs, "median"), styles[label]
         at = line["at_ms"] / unit_ms
         spread = shade(axes, at, line, factor, trait.colour)
         middle = axes.plot(at, line["median"] * factor, color=trait.colour, linestyle=trait.dash,
@@ -53,8 +54,8 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         belongs([*spread, *middle], label, theme)
         hint(axes, label, _hints(line, unit_ms, factor), theme)
     value_axis(axes, (latency(group)["wall_s"] * factor).tolist())
-    head(axes, f"latency of the primary query ({unit}{_scale(axes.get_yscale())})", theme)
-    ends = {label: found["median"].iloc[-1] * factor for label, found in bands.items()}
+    head(axes, f"latency of the primary query ({unit}{scale_note(axes.get_yscale())})", theme)
+    ends = {label: of_runs["median"].iloc[-1] * factor for label, of_runs in bands.items()}
     label_ends(axes, ends, styles, theme)
     _mark_compactions(axes, lanes, unit_ms, group, theme)
     return figure
@@ -68,26 +69,24 @@ def _hints(line: pd.DataFrame, unit_ms: int, factor: float) -> Iterator[tuple[fl
 
 
 def finding(group: RunGroup) -> Sentence:
-    """The last median of each strategy."""
     bands = band(latency(group), "wall_s")
-    ends = {label: float(found["median"].iloc[-1]) for label, found in bands.items()}
+    ends = {label: float(of_runs["median"].iloc[-1]) for label, of_runs in bands.items()}
     known = [say(Verbatim(label), f" {human_duration(s)}") for label, s in ends.items() if not math.isnan(s)]
     return say("At the end: ") + joined(known) + say(".") if known else say()
 
 
 def _compactions(group: RunGroup) -> dict[str, list[int]]:
-    """When each strategy that compacted did so in its first usable run, in scenario milliseconds."""
-    made = {
+    """When each strategy compacted in its first usable run, in scenario milliseconds."""
+    times = {
         label: [c.at_ms for c in run.of(CompactionRecord) if c.status == "ok"]
         for label, run in group.first_runs.items()
     }
-    return {label: at_ms for label, at_ms in made.items() if at_ms}
+    return {label: at_ms for label, at_ms in times.items() if at_ms}
 
 
 def _mark_compactions(
     axes: Axes, lanes: dict[str, list[int]], unit_ms: int, group: RunGroup, theme: Theme
 ) -> None:
-    """A lane of ticks for each strategy, between the axis and its numbers."""
     if not lanes:
         return
     axes.tick_params(axis="x", pad=len(lanes) * _LANE_PT + 5, length=0)
@@ -99,7 +98,3 @@ def _mark_compactions(
         marks = axes.vlines([t / unit_ms for t in places], low, high, color=styles[label].colour,
                             linewidth=1.2, transform=axes.get_xaxis_transform(), clip_on=False)  # fmt: skip
         belongs([marks], label, theme)
-
-
-def _scale(name: str) -> str:
-    return ", logarithmic" if name == "log" else ""

@@ -53,7 +53,6 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 
 def finding(group: RunGroup) -> Sentence:
-    """The share of planning in each strategy's latency."""
     means = _means(group)
     shares = means["planning_s"] / (means["planning_s"] + means["execution_s"])
     parts = [
@@ -63,11 +62,13 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def _means(group: RunGroup) -> pd.DataFrame:
-    """Means over scenario time of the primary query, by strategy; those that have both."""
+    """Means of the primary query over scenario time, by strategy; without planning or execution: left out."""
     primary = group.manifest.primary_probe
-    found = {row.strategy: row.probes[primary] for row in group.rows if primary in row.probes}
+    by_strategy = {row.strategy: row.probes[primary] for row in group.rows if primary in row.probes}
     columns = {"planning_s": "planning_mean_s", "execution_s": "execution_mean_s"}
-    lines = {label: {name: figures[key] for name, key in columns.items()} for label, figures in found.items()}
+    lines = {
+        label: {name: figures[key] for name, key in columns.items()} for label, figures in by_strategy.items()
+    }
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(columns), dtype=float).dropna()
 
 

@@ -1,4 +1,4 @@
-"""Names of strategies beside their points."""
+"""Names of strategies next to their points."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from reports.charts.theme import Theme
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What stands beside a point, which is at x and y of the data."""
+    """A label for the point at these data coordinates."""
 
     at: Spot
     text: str

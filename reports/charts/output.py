@@ -1,4 +1,4 @@
-"""Charts as SVG, for pages and for themselves, and as PNG."""
+"""Charts as SVG, in a page or as a file, and as PNG."""
 
 import io
 import re
@@ -36,10 +36,9 @@ def svg(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
 
 
 def svg_of_page(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
-    """The same for a page: its colours are variables of the style sheet, and strategies have their numbers.
+    """An `<svg>` element for a page: colours are variables of its style sheet, and points have hints.
 
-    A group of elements that belongs to a strategy has `data-strategy`, and its name `data-name` too. Points
-    have hints.
+    The elements of a strategy have its number in `data-strategy`, its name has `data-name` too.
     """
     variables = {colour: f"var(--{name})" for name, colour in theme.colours.items()}
     drawn, figure = _drawn(draw, group, theme, salt)
@@ -52,7 +51,6 @@ def svg_of_page(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
 
 
 def _drawn(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> tuple[str, Figure]:
-    """The `<svg>` element, and the figure it shows."""
     out = io.StringIO()
     with _settings(salt):
         figure = _stamped(draw, group, theme)
@@ -62,7 +60,6 @@ def _drawn(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> tuple[str, F
 
 
 def png(draw: Draw, group: RunGroup, theme: Theme) -> bytes:
-    """The same figure as pixels, for viewers without SVG."""
     out = io.BytesIO()
     with _settings("png"):
         figure = _stamped(draw, group, theme)
@@ -72,7 +69,7 @@ def png(draw: Draw, group: RunGroup, theme: Theme) -> bytes:
 
 
 def _stamped(draw: Draw, group: RunGroup, theme: Theme) -> Figure:
-    """Charts are shared without their page, so one of simulated or quick runs says so itself."""
+    """The figure, marked if its runs are simulated or quick, since charts are shared without their page."""
     figure = draw(group, theme)
     stamp = "simulated: nothing was measured" if group.is_simulated else "--quick: a first impression"
     if group.is_simulated or group.is_quick:

@@ -15,6 +15,7 @@ from reports.charts.canvas import (
     new_figure,
     nothing_to_draw,
     root,
+    scale_note,
     value_axis,
 )
 from reports.charts.hints import hint
@@ -25,7 +26,7 @@ from reports.phrases import Sentence, Verbatim, joined, say
 from reports.text import cost_text, duration_unit
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
-_WIDTH_IN = 5.4  # stands beside a table
+_WIDTH_IN = 5.4  # next to a table
 _ARROW_PT = 11.0  # height of the arrow for a point above the scale
 _LOG_ABOVE_RANGE = 4.0  # of the latencies
 _SQUEEZED_ABOVE = 4.0  # times the span of the front above it: a point that high would flatten the front
@@ -43,7 +44,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     factor, unit = duration_unit(max(point.query_s for point in shown))
     _cost_axis(axes, [point.cost_s for point in all_points])
     note = _latency_axis(axes, group, shown, factor, cut=bool(above))
-    joined_up = () if differ_in_staleness(optimal) else optimal  # else the front is no line
+    joined_up = () if differ_in_staleness(optimal) else optimal  # a front in three dimensions is no line
     axes.plot([p.cost_s for p in joined_up], [p.query_s * factor for p in joined_up], color=theme.muted,
               linewidth=1, linestyle=(0, (4, 3)))  # fmt: skip
     for point in shown:
@@ -53,14 +54,13 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         _arrow(axes, group, point, edge, point not in optimal, theme)
     heights = {p.strategy: edge if p in above else p.query_s * factor for p in all_points}
     _names(axes, all_points, optimal, above, heights, factor, theme)
-    xlabel = f"{group.cost.axis} ({group.cost.unit}{_scale_note(axes.get_xscale())})"
+    xlabel = f"{group.cost.axis} ({group.cost.unit}{scale_note(axes.get_xscale())})"
     axes.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
     head(axes, f"mean latency of the primary query ({unit}{note})", theme)
     return figure
 
 
 def finding(group: RunGroup) -> Sentence:
-    """The front in figures, from the cheapest to the fastest."""
     front = pareto_front(points(group))
     parts = [
         say(Verbatim(point.strategy), f" {human_duration(point.query_s)} at {cost_text(point.cost_s)}")
@@ -73,7 +73,7 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def _off_the_scale(all_points: Sequence[Point], optimal: Sequence[Point]) -> tuple[Point, ...]:
-    """Points so slow that the strategies one can choose among would lie on top of each other."""
+    """Points so slow that on their scale the points of the front would overlap."""
     choices = [point.query_s for point in optimal if not point.is_baseline]
     if len(set(choices)) < 2:
         return ()
@@ -82,7 +82,6 @@ def _off_the_scale(all_points: Sequence[Point], optimal: Sequence[Point]) -> tup
 
 
 def _latency_axis(axes: Axes, group: RunGroup, shown: Sequence[Point], factor: float, cut: bool) -> str:
-    """Set the scale of the latencies, and say what is unusual about it."""
     runs = [y for p in shown for y in group.row(p.strategy).run_values["query_mean_s"] if y is not None]
     latencies = [y * factor for y in runs]
     value_axis(axes, latencies, log_above=_LOG_ABOVE_RANGE)
@@ -97,12 +96,8 @@ def _latency_axis(axes: Axes, group: RunGroup, shown: Sequence[Point], factor: f
     return f", not from 0{arrows}"
 
 
-def _scale_note(name: str) -> str:
-    return {"log": ", logarithmic", "symlog": ", logarithmic above 0"}.get(name, "")
-
-
 def _cost_axis(axes: Axes, costs_s: list[float]) -> None:
-    """From 0. Logarithmic where costs span more than 20x, with room for `never` at 0 left of the decades."""
+    """A scale from 0; logarithmic if costs span more than 20x, with room for `never` at 0."""
     positive = [cost for cost in costs_s if cost > 0]
     low, high = min(positive, default=1.0), max(positive, default=1.0)
     axes.grid(True, axis="x", color=axes.yaxis.get_gridlines()[0].get_color(), linewidth=0.7)
@@ -122,7 +117,6 @@ def _decade_steps(low: float, high: float) -> Iterator[float]:
 
 
 def _whiskers(group: RunGroup, strategy: str, metric: str, middle: float) -> tuple[float, float]:
-    """How far the lowest and the highest run lie from the mean."""
     known = [value for value in group.row(strategy).run_values[metric] if value is not None]
     return middle - min(known), max(known) - middle
 
@@ -155,7 +149,6 @@ def _arrow(axes: Axes, group: RunGroup, point: Point, edge: float, is_off_front:
 
 
 def _upper_edge(axes: Axes) -> float:
-    """The latency at which an arrow ends at the upper edge of the axes."""
     below_px = _ARROW_PT / 2 * root(axes).dpi / 72
     _, y = axes.transData.inverted().transform((0, axes.get_window_extent().y1 - below_px))
     return float(y)
@@ -169,7 +162,7 @@ def _names(
     axes: Axes, all_points: Sequence[Point], optimal: Sequence[Point], above: Sequence[Point],
     heights: Mapping[str, float], factor: float, theme: Theme,
 ) -> None:  # fmt: skip
-    """A name beside each point, which is drawn at its height; one above the scale has its latency, too."""
+    """A name at each point, which is drawn at its height; for a point above the scale with its latency."""
     names = {
         p.strategy: Name(
             (p.cost_s, heights[p.strategy]),

@@ -1,4 +1,4 @@
-"""Which partitions each strategy compacted when, and what waited there in delete files."""
+"""When each strategy compacted which partitions, and the delete files that waited there."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +66,6 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 
 def finding(group: RunGroup) -> Sentence:
-    """How many partitions each strategy rewrote, and which strategies rewrote the same at the same times."""
     rewritten = {label: places for label, places in _rewritten(group).items() if places}
     parts = [
         say(Verbatim(label), f" {counted(len(places), 'partition', 'partitions')} in ",
@@ -77,7 +76,7 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def _rewritten(group: RunGroup) -> Mapping[str, Sequence[tuple[int, str]]]:
-    """By strategy the times and partitions of the compactions of its first run that committed."""
+    """Times and partitions of the compactions that committed in the first run of each strategy."""
     return {label: list(_places(run)) for label, run in group.first_runs.items()}
 
 
@@ -88,7 +87,7 @@ def _places(run: RunResult) -> Iterator[tuple[int, str]]:
 
 
 def _backlogs(run: RunResult) -> Mapping[str, Sequence[tuple[int, int]]]:
-    """By partition the bytes of delete files after each commit and each compaction."""
+    """Bytes of delete files after each commit and compaction, by partition: (at_ms, bytes)."""
     observed = [
         (record.at_ms, record.table.delete_bytes_by_partition)
         for record in run.of(ObserveRecord)
@@ -99,7 +98,6 @@ def _backlogs(run: RunResult) -> Mapping[str, Sequence[tuple[int, int]]]:
 
 
 def _highest(backlogs: Mapping[str, Mapping[str, Sequence[tuple[int, int]]]]) -> Mapping[str, int]:
-    """By partition the largest backlog that any strategy left there."""
     highest: dict[str, int] = {}
     for of_strategy in backlogs.values():
         for name, points in of_strategy.items():

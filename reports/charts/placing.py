@@ -1,4 +1,4 @@
-"""Where names are placed, so that they overlap neither each other nor what they name."""
+"""Places for names, so that they overlap neither each other nor the points."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _AWAY_PT = 7.0
 _POINT_PT = 4.0
 _FAR_PT = 12.0  # above or below its point: a name further away is taken for another point's
 _LINES_AWAY = 9  # at most, above or below a point in a crowd
-_ROUNDS = 8  # in which names make room for one another; they settle in two or three
+_ROUNDS = 8  # at most; names settle in two or three
 
 Spot = tuple[float, float]  # x and y in points
 Box = tuple[float, float, float, float]  # left, bottom, right, top in points
@@ -19,7 +19,7 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top in points
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a name is relative to its point: the offset in points, and which of its ends is there."""
+    """Offset of a name from its point, in typographic points, and the end of the name that it applies to."""
 
     dx: float
     dy: float
@@ -27,7 +27,6 @@ class Place:
 
     @property
     def is_far(self) -> bool:
-        """Whether only a line from the point to the name shows that they belong together."""
         return abs(self.dy) > _FAR_PT
 
 
@@ -51,8 +50,8 @@ def beside(
 ) -> list[Place]:
     """For each point a place for its name, inside `within`, that touches no point, other name or `line`.
 
-    Where no near place is free, the one with the least faults is used. Each name is placed in turn, and then
-    again in view of those that came after it, until none moves. Coordinates are in typographic points.
+    If no near place is free, the one with the fewest faults is used. Names are placed in turn, and again with
+    the later names in view, until none moves. Coordinates are in typographic points.
     """
     points: list[Box] = [(x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in spots]
     options = [

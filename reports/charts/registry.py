@@ -23,11 +23,10 @@ from reports.phrases import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One chart: `id` names its files, `reading` says in a sentence or two how to read it.
+    """One chart: `id` names its files, `reading` explains in a sentence or two how to read it.
 
-    `finding` is what it shows, in figures, for those who do not see it. `place`: beside the answer, where
-    each format has its own, below the tables, or folded away. The report of a run group to which it does not
-    apply leaves it out.
+    `finding` is the text alternative: what it shows, in figures. `place`: next to the answer (one chart per
+    format), below the tables, or folded away. A report leaves out charts that do not apply to its runs.
     """
 
     id: str

@@ -53,7 +53,6 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 
 def finding(group: RunGroup) -> Sentence:
-    """How many files each strategy ends with, and how large its largest are at least."""
     parts = [
         say(Verbatim(label), f" {counted(sum(counts.values()), 'file', 'files')}, "
                              f"the largest from {human_bytes(max(counts))}")

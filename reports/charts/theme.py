@@ -30,12 +30,12 @@ class Theme:
     labels: tuple[str, ...] = ()
 
     def of_page(self, labels: Sequence[str]) -> "Theme":
-        """The same colours, given out among these strategies in every chart."""
+        """This theme for all charts of a page that has these strategies."""
         return replace(self, labels=tuple(dict.fromkeys(labels)))
 
     @property
     def colours(self) -> Mapping[str, str]:
-        """Every colour by the name that a style sheet gives it; no two are the same."""
+        """Every colour by its name in the style sheet; no two are the same."""
         named = {
             name: getattr(self, name) for name in ("background", "ink", "muted", "grid", "baseline", "alarm")
         }
@@ -44,8 +44,6 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """How one strategy is drawn in every chart of a page."""
-
     colour: str
     dash: Dash
     width_pt: float
@@ -90,9 +88,8 @@ _BASELINE_MARK = "o"
 def traits(strategies: Sequence[str], theme: Theme) -> Mapping[str, Trait]:
     """A trait for each of `strategies`; `never` is always grey.
 
-    A hue goes by the label, so that a strategy tends to have the same one on every page. Where two labels of
-    the page come to the same hue, the later one takes the next that is free. Dashes and marks go by the place
-    among the labels of the page.
+    A hue is chosen by the label, so that a strategy tends to have the same one on every page. If two labels
+    of the page would share a hue, the later one takes the next free hue. Dashes and marks go by position.
     """
     everyone = tuple(dict.fromkeys((*theme.labels, *strategies)))
     others = [label for label in everyone if label != BASELINE]
@@ -108,7 +105,7 @@ def traits(strategies: Sequence[str], theme: Theme) -> Mapping[str, Trait]:
 
 
 def number(label: str, theme: Theme) -> int | None:
-    """The number by which a page knows a strategy; None outside a page, or for another text."""
+    """The position of a strategy on its page; None outside a page, or for another text."""
     return theme.labels.index(label) if label in theme.labels else None
 
 
@@ -125,9 +122,9 @@ def chart_label(text: str) -> str:
 
 
 def _hues(labels: Sequence[str], count: int) -> Mapping[str, int]:
-    """A hue for each label: the one of its checksum, or the next that fewer labels have taken.
+    """A hue for each label: by its checksum, or the next one that fewer labels have.
 
-    A pair of hue and dash is not given out twice while there are others.
+    No two labels share hue and dash while other pairs are free.
     """
     taken = [0] * count
     pairs = set[tuple[int, int]]()
@@ -135,12 +132,8 @@ def _hues(labels: Sequence[str], count: int) -> Mapping[str, int]:
     for place, label in enumerate(labels):
         first, dash = zlib.crc32(label.encode(errors="replace")), place % len(_DASHES)
         order = [(first + step) % count for step in range(count)]
-        hue = _least_taken(order, dash, taken, pairs)
+        *_, hue = min(((hue, dash) in pairs, taken[hue], step, hue) for step, hue in enumerate(order))
         chosen[label] = hue
         taken[hue] += 1
         pairs.add((hue, dash))
     return chosen
-
-
-def _least_taken(order: Sequence[int], dash: int, taken: Sequence[int], pairs: set[tuple[int, int]]) -> int:
-    return min(order, key=lambda hue: ((hue, dash) in pairs, taken[hue], order.index(hue)))

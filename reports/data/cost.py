@@ -1,14 +1,13 @@
-"""What a strategy's cost is: that of its compactions, or, where commits differ too, all of its CPU."""
+"""The cost of a strategy: that of its compactions or, where commits differ too, all of its CPU."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """A metric as the cost that strategies are compared by, and what it is called.
+    """The metric by which costs are compared, and its names.
 
-    `title` heads a column, `words` stand in a sentence, `axis` beside a scale in `unit`; `short` says what a
-    strategy takes more or less of.
+    `title` heads a column, `words` and `short` are for sentences, `axis` labels a scale in `unit`.
     """
 
     metric: str

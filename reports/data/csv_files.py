@@ -29,7 +29,6 @@ def write_csv_files(run_groups: Iterable[RunGroup], folder: Path) -> tuple[str, 
 
 
 def _summary(groups: tuple[RunGroup, ...]) -> pd.DataFrame:
-    """A line per strategy, as in `show`: its runs and the mean of every metric."""
     plain = (
         "scenario", "workload", "format", "mode", "strategy", "is_quick", "runs", "failed", "interrupted",
         "content",
@@ -39,7 +38,6 @@ def _summary(groups: tuple[RunGroup, ...]) -> pd.DataFrame:
 
 
 def _probes(groups: tuple[RunGroup, ...]) -> pd.DataFrame:
-    """A line per strategy and query."""
     lines = [
         {"scenario": row.scenario, "workload": row.workload, "format": row.format, "mode": row.mode,
          "strategy": row.strategy, "is_quick": row.is_quick, "probe": name, **figures}

@@ -51,8 +51,8 @@ def export(
     Nested values (options, lists of actions) become JSON text. Runs whose figures must not be used are in all
     tables except `metrics`; they have `runs.usable` = false. Raises ValueError where `destination` exists.
     """
-    place = destination.absolute()  # a library might take "~x" or "file:x" for another place
-    log = destination.with_name(f"{destination.name}.wal")  # DuckDB would take it for its own, and delete it
+    place = destination.absolute()  # a library might expand "~x" or parse "file:x"
+    log = destination.with_name(f"{destination.name}.wal")  # DuckDB would use and delete it
     for existing in filter(os.path.lexists, (destination, *((log,) if kind == "duckdb" else ()))):
         raise ValueError(f"{existing} already exists: choose another destination or remove it first")
     all_tables = tables(runs)
@@ -119,7 +119,7 @@ def _table(lines: Iterable[Mapping[Any, Any]], types: Mapping[str, type]) -> pa.
 
 
 def _plain(value: Any, kind: type) -> Any:
-    """One value as its column holds it; pandas turns a None among numbers into NaN."""
+    """A value of its column's type; pandas turns a None among numbers into NaN."""
     if value is None or value != value:
         return None
     return json.dumps(value, sort_keys=True) if kind is dict else kind(value)

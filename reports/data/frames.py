@@ -13,12 +13,12 @@ import pandas as pd
 from bench.results.columns import FlatColumn, columns_of
 from bench.results.folders import RunResult
 from bench.results.query_effect import QueryEffect, query_effects
-from bench.results.records import CompactionRecord, DecisionRecord, Manifest, ObserveRecord, QueryRecord
+from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord, QueryRecord
 from reports.data.group import RunGroup
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
 _IN_FORCE = {"strategy": "strategy_in_force"}  # in a decision: a switch may have changed it during the run
-_GROUPS = 8  # whose frames stay in memory, since several charts draw them
+_GROUPS = 8  # with frames in memory, since several charts draw them
 
 
 @lru_cache(_GROUPS)
@@ -52,12 +52,11 @@ def health(group: RunGroup) -> pd.DataFrame:
 
 @lru_cache(_GROUPS)
 def compactions(group: RunGroup) -> pd.DataFrame:
-    """Every compaction, in order."""
     return frame(group.usable_runs, QueryEffect)
 
 
 def band(figures: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
-    """Median, low and high over the runs of each strategy, by at_ms (and `place` where there is one)."""
+    """Median, low and high over the runs of each strategy, by at_ms (and `place`, if it is a column)."""
     keys = ["at_ms", "place"] if "place" in figures else ["at_ms"]
     return {
         str(label): part.groupby(keys)[value].agg(["median", "min", "max"]).reset_index()
@@ -72,9 +71,9 @@ def cumulative(
     totals: dict[str, list[pd.Series[float]]] = {}
     grid = np.unique([0.0, group.manifest.duration_ms, *compactions(group)["at_ms"].astype(float)])
     for run in runs:
-        made = run.of(CompactionRecord)
-        sums = np.concatenate([[0.0], np.cumsum([value_of(c) for c in made])])
-        steps = sums[np.searchsorted([c.at_ms for c in made], grid, side="right")]
+        records = run.of(CompactionRecord)
+        sums = np.concatenate([[0.0], np.cumsum([value_of(c) for c in records])])
+        steps = sums[np.searchsorted([c.at_ms for c in records], grid, side="right")]
         totals.setdefault(run.manifest.strategy, []).append(pd.Series(steps, index=grid))
     return {label: _spread(series) for label, series in totals.items()}
 
@@ -97,7 +96,7 @@ def frame(runs: Iterable[RunResult], kind: type[Any]) -> pd.DataFrame:
     columns = _columns(kind)
     lines = [
         {
-            **_run_columns(run.manifest),
+            **{name: getattr(run.manifest, name) for name in RUN_COLUMNS},
             **{name: column.value_in(record) for name, column in columns.items()},
         }
         for run in runs
@@ -115,7 +114,3 @@ def _columns(kind: type[Any]) -> dict[str, FlatColumn]:
     """The columns by name; one with the same name as a column of the run is renamed."""
     renamed = _IN_FORCE if kind is DecisionRecord else {}
     return {renamed.get(column.name, column.name): column for column in columns_of(kind)}
-
-
-def _run_columns(manifest: Manifest) -> dict[str, Any]:
-    return {name: getattr(manifest, name) for name in RUN_COLUMNS}

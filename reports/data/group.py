@@ -33,7 +33,7 @@ class RunGroup:
 
     rows: tuple[Row, ...]
     runs: tuple[RunResult, ...]
-    whole: "RunGroup | None" = None  # what it is a part of (`parts`)
+    whole: "RunGroup | None" = None  # the group that this is a part of (`parts`)
 
     @property
     def strategies(self) -> tuple[str, ...]:
@@ -41,19 +41,19 @@ class RunGroup:
 
     @property
     def manifest(self) -> Manifest:
-        """What the runs share, read from the first of them that is in no variant, if there is one."""
+        """What the runs share: the manifest of the first run without a variant, or else of the first run."""
         return next((run for run in self.runs if run.manifest.variant is None), self.runs[0]).manifest
 
     @property
     def choices(self) -> tuple[Row, ...]:
-        """The rows that a policy is chosen from: those of the scenario as it is, or of the first variant."""
+        """The rows that a policy is chosen from: of the scenario as it is, or else of the first variant."""
         return tuple(row for row in self.rows if row.variant == self.rows[0].variant)
 
     @cached_property
     def parts(self) -> tuple["RunGroup", ...]:
         """The runs of each part in which a policy is chosen (`parts_of`); the group itself if it has one."""
-        found = parts_of(self.rows)
-        return (self,) if len(found) < 2 else tuple(map(self._of, found))
+        parts = parts_of(self.rows)
+        return (self,) if len(parts) < 2 else tuple(map(self._of, parts))
 
     def _of(self, rows: tuple[Row, ...]) -> "RunGroup":
         labels = {row.strategy for row in rows}
@@ -61,7 +61,6 @@ class RunGroup:
 
     @cached_property
     def usable_runs(self) -> tuple[RunResult, ...]:
-        """Runs whose exact figures count."""
         return tuple(run for run in self.runs if usable(run))
 
     @cached_property
@@ -71,13 +70,13 @@ class RunGroup:
 
     @cached_property
     def watched_runs(self) -> tuple[tuple[RunResult, float], ...]:
-        """The usable runs of which it is known how many cores other processes used, and how many."""
+        """The usable runs that recorded how many cores other processes used, with that number."""
         ended = ((run, run.end) for run in self.usable_runs if run.end is not None)
         return tuple((run, end.other_cores) for run, end in ended if end.other_cores is not None)
 
     @cached_property
     def disturbed_runs(self) -> tuple[tuple[RunResult, float], ...]:
-        """Those of them during which other processes used more than `DISTURBED_ABOVE_CORES`."""
+        """The watched runs with more than `DISTURBED_ABOVE_CORES`."""
         return tuple((run, cores) for run, cores in self.watched_runs if cores > DISTURBED_ABOVE_CORES)
 
     @cached_property
@@ -105,9 +104,9 @@ class RunGroup:
 
     @cached_property
     def cost(self) -> Cost:
-        """The cost that strategies are compared by: that of compactions, if their commits are all alike.
+        """The cost that strategies are compared by: of compactions alone if all strategies commit alike.
 
-        A writer, table properties or a format that leaves less to compact may pay for that in each commit.
+        A writer, table properties or a format that leaves less to compact may cost more in each commit.
         """
         if self.whole is not None:
             return self.whole.cost
@@ -159,17 +158,17 @@ class RunGroup:
         return frozenset(label for label, at_ms in times.items() if at_ms == {self.manifest.duration_ms})
 
     def manifest_of(self, strategy: str) -> Manifest:
-        """That of the first run of a strategy."""
+        """The manifest of the first run of a strategy."""
         return next(run.manifest for run in self.runs if run.manifest.strategy == strategy)
 
     def definition(self, strategy: str) -> Mapping[str, Any]:
-        """The strategy as the scenario of its own run defines it; empty where that is not recorded."""
+        """The strategy as its own run's scenario defines it; empty if the scenario was not recorded."""
         strategies = self.manifest_of(strategy).scenario_text.get("strategies")
         definitions = strategies if isinstance(strategies, list) else []
         return next((d for d in definitions if isinstance(d, dict) and d.get("label") == strategy), {})
 
     def writes_otherwise(self, strategy: str) -> bool:
-        """Whether the commits of a strategy differ from those of `never`, by its writer or properties."""
+        """Whether a strategy commits in another way than `never`, by its writer or table properties."""
         baseline = self.row(strategy).baseline
         others = self._writing(baseline) if baseline in self.strategies else [{}, {}]
         return self._writing(strategy) != others
@@ -194,7 +193,7 @@ class RunGroup:
 
     @property
     def baseline(self) -> Row | None:
-        """The first row of `never`, which is that of the scenario as it is, where it has a latency."""
+        """The first row of `never`, in the scenario as it is, if it has a latency."""
         row = next((row for row in self.rows if row.is_baseline), None)
         return row if row is not None and row.values["query_mean_s"] is not None else None
 
@@ -202,8 +201,8 @@ class RunGroup:
 def parts_of(rows: Sequence[Row]) -> tuple[tuple[Row, ...], ...]:
     """The parts of a group's rows in which a policy is chosen.
 
-    The first has the scenario's own format, and so may its variants. Each variant of another format is one
-    of its own, also where two of them have the same format.
+    The first holds the scenario's own format, with the variants in that format. Each variant in another
+    format is a part of its own, even if two of them have the same format.
     """
     own = next((row.format for row in rows if row.variant is None), rows[0].format if rows else "")
     by_part: dict[str | None, list[Row]] = {None: []}

@@ -20,8 +20,6 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list of sentences under a title, if it has one."""
-
     kind: ClassVar = "listing"
     lines: tuple[Sentence, ...]
     title: str = ""
@@ -38,8 +36,6 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A block of text from results, under a title, if it has one."""
-
     kind: ClassVar = "code"
     text: Verbatim
     title: Sentence | None = None

@@ -37,7 +37,7 @@ Blocks = Iterable[Block | None]  # None: the runs have nothing of the kind
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the sections of a report are about. `prefix` begins the names of the group's files."""
+    """The input of a section. `prefix` begins the names of the group's files."""
 
     group: RunGroup
     verdicts: PageVerdicts
@@ -48,9 +48,8 @@ class Subject:
 class Section:
     """A section of a report; one without blocks is left out.
 
-    `place`: first and next to its chart, below it, folded away, or at the end. `short` names it in the
-    contents of the page, `style` is the CSS class of its tables, and `is_counted` shows how many queries or
-    lines it has.
+    `place`: first and next to its chart, below it, folded away, or at the end. `short` is its name in the
+    table of contents, `style` the CSS class of its tables; `is_counted` shows how many entries it has.
     """
 
     id: str
@@ -72,14 +71,13 @@ class Built:
 
     @property
     def count(self) -> int:
-        """How many tables it has, or lines of its only table."""
         tables = [block for block in self.blocks if isinstance(block, Table)]
         return len(tables[0].rows) if len(tables) == 1 else len(tables)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportContent:
-    """The report on one run group. `anchor` begins the ids of its parts: "" where there is one group."""
+    """The report on one run group. `anchor` begins the ids of its parts: "" for a single group."""
 
     group: RunGroup
     anchor: str
@@ -90,12 +88,10 @@ class ReportContent:
     sections: tuple[Built, ...]
 
     def placed(self, *places: Place) -> tuple[Built, ...]:
-        """The sections of these places of the page, in order."""
         return tuple(built for built in self.sections if built.section.place in places)
 
     @property
     def pictures(self) -> tuple[Picture, ...]:
-        """All charts of the report."""
         blocks = (block for built in self.sections for block in built.blocks)
         return tuple(block for block in blocks if isinstance(block, Picture))
 
@@ -111,7 +107,7 @@ class Page:
 
 
 def page_content(groups: Sequence[RunGroup]) -> Page:
-    """The report on all groups; names of files begin with the number of the group where there are several."""
+    """The report on all groups; with several, names of files begin with the number of the group."""
     verdicts = page_verdicts(groups)
     prefixes = [f"s{number}-" if len(groups) > 1 else "" for number in range(1, len(groups) + 1)]
     contents = tuple(_content(Subject(*subject)) for subject in zip(groups, verdicts, prefixes, strict=True))
@@ -212,7 +208,7 @@ def _options(subject: Subject) -> Blocks:
 
 
 def _of_group(make: Callable[[RunGroup], Table | None]) -> Callable[[Subject], Blocks]:
-    """The only table of a section, which needs nothing but the group."""
+    """A section of one table that needs only the group."""
     return lambda subject: (make(subject.group),)
 
 

@@ -17,8 +17,6 @@ _WORD = re.compile(r"[A-Za-z0-9 ]")
 
 
 class SafeMarkdown(str):
-    """Markdown of our own, printed as it is."""
-
     __slots__ = ()
 
 
@@ -39,7 +37,6 @@ def escape(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A label from results as code."""
     line = _one_line(text)
     if _PLAIN_CODE.fullmatch(line) and line == line.strip():
         return f"`{line}`"
@@ -47,7 +44,6 @@ def code(text: str) -> str:
 
 
 def fenced(text: str) -> SafeMarkdown:
-    """A block of text, its fence longer than any inside."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return SafeMarkdown(f"{fence}\n{text}\n{fence}")

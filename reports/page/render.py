@@ -34,7 +34,7 @@ _NUMBER_AND_UNIT = re.compile(
 
 
 def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = None) -> Path:
-    """Write the report into the folder `destination` and return its page, which says it was made `now`.
+    """Write the report into the folder `destination` and return its page, which is dated `now`.
 
     An earlier report is overwritten. Raises ValueError when there is no run, and FileExistsError for a folder
     that has other files.
@@ -46,20 +46,20 @@ def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = 
     page = page_content(groups)
     charts = destination / "charts"
     charts.mkdir(parents=True, exist_ok=True)
-    made = destination / _PAGE
-    if not made.exists():  # it marks the folder as ours, even if the report is interrupted
-        made.write_bytes(b"<!doctype html>" + _GENERATOR)
+    index = destination / _PAGE
+    if not index.exists():  # it marks the folder as ours, even if the report is interrupted
+        index.write_bytes(b"<!doctype html>" + _GENERATOR)
     for content in page.contents:
         for picture in content.pictures:
             _write_chart(picture, LIGHT.of_page(page.labels), charts)
     tables = write_csv_files(groups, destination / "tables")
     (destination / "report.md").write_text(_markdown(page, tables), encoding="utf-8")
-    made.write_text(_html(page, tables, now or datetime.now(UTC)), encoding="utf-8")
-    return made
+    index.write_text(_html(page, tables, now or datetime.now(UTC)), encoding="utf-8")
+    return index
 
 
 def _check_ours(folder: Path) -> None:
-    """Refuse a folder in which files of somebody's own might be overwritten."""
+    """Refuse a folder that has files other than a report's."""
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     page = folder / _PAGE
@@ -121,13 +121,13 @@ def _colours() -> Markup:
 
 
 def _number_of(row: tuple[Cell, ...], numbers: dict[str, int]) -> int | None:
-    """The number of the first strategy that a row names, so that it lights up with that one's lines."""
+    """The number of the first strategy that a row names, so that both are highlighted together."""
     named = (cell.text for cell in row[:2] if isinstance(cell.text, Verbatim))
     return next((numbers[text] for text in named if text in numbers), None)
 
 
 def _environment(autoescape: bool, finalize: Callable[[object], object]) -> Environment:
-    """`finalize` sees every value before it is printed: in Markdown it is what escapes."""
+    """`finalize` gets every value before it is printed; for Markdown it escapes."""
     return Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=autoescape,  # noqa: S701 - off for Markdown alone
@@ -147,7 +147,6 @@ def _to_html(value: object) -> object:
 
 
 def _code(text: Verbatim) -> Markup:
-    """A label; a short one is not broken at its hyphens."""
     kind = ' class="short"' if len(text) <= _SHORT_CHARACTERS else ""
     return Markup(f"<code{kind}>{{}}</code>").format(str(text))  # noqa: S704 - `kind` is ours
 
@@ -158,7 +157,7 @@ def _unbroken(text: str) -> str:
 
 
 def _drawn(picture: Picture, theme: Theme) -> Markup:
-    """A chart whose colours follow the page, with what it shows as its text."""
+    """A chart in the colours of the page, with its finding as text alternative."""
     image = svg_of_page(picture.chart.draw, picture.group, theme, picture.stem)
     text = escape(f"{picture.title}. {picture.finding}".strip())
     labelled = image.replace("<svg ", f'<svg role="img" aria-label="{text}" ', 1)

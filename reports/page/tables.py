@@ -24,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One entry; `note` is set small below it, or in brackets after it. `value` is what it is sorted by."""
+    """One entry; `note` is set small below it, or in brackets after it. `value` is the sort key."""
 
     text: str | Sentence
     note: str = ""
@@ -34,10 +34,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under headings. `note` says how to read it; `title` is set where there are several.
+    """Rows of cells under headings. `note` explains how to read it, `caption` what it holds.
 
-    `caption` says what the table holds, above it on a page. One that `is_long` is folded away there, and
-    shortened to its ends.
+    `title` tells several tables of a section apart. A page folds a long table and shortens it to its ends.
     """
 
     kind: ClassVar = "table"
@@ -66,7 +65,8 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
     Seconds are printed without their unit, which is the column's: 1000 per second are milliseconds.
     """
     metric = METRIC_BY_NAME[name]
-    best = _best_by_part(rows, name) if metric.better == "lower" else {}
+    parts = parts_of(rows) if metric.better == "lower" else ()
+    best = {row.strategy: _best(part, name) for part in parts for row in part}
     is_time = metric.unit == "s"
     scale = per_second if is_time else 1.0
     values = [None if (value := row.values[name]) is None else value * scale for row in rows]
@@ -86,7 +86,7 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
 
 
 def compared(comparison: Comparison | None) -> Cell:
-    """A ratio with its interval where there is one; a dash where there is nothing to compare."""
+    """A ratio with its interval, if it has one; a dash without a comparison."""
     if comparison is None or comparison.ratio is None:
         return Cell(MISSING)
     ratio, low, high = comparison.ratio, comparison.low, comparison.high
@@ -100,7 +100,7 @@ def compared(comparison: Comparison | None) -> Cell:
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """A strategy's cost and latency (seconds), and how each compares with those of another."""
+    """Cost and latency of a strategy, and how each compares with another strategy."""
 
     strategy: str
     cost_s: float | None
@@ -110,7 +110,7 @@ class Versus:
 
 
 def versus_table(group: RunGroup, lines: Sequence[Versus], other: str, note: str, caption: str) -> Table:
-    """A row per strategy: cost and latency, each followed by its ratio to those of the `other`."""
+    """A row per strategy: cost and latency, each followed by its ratio to the `other`."""
     unit, latencies = durations([line.query_s for line in lines])
     costs = seconds(line.cost_s for line in lines)
     rows = tuple(
@@ -132,12 +132,11 @@ def versus_table(group: RunGroup, lines: Sequence[Versus], other: str, note: str
 
 
 def arrow(before: str, after: str) -> str:
-    """Two values with an arrow between them."""
     return f"{before} \N{RIGHTWARDS ARROW} {after}"
 
 
 def seconds(values: Iterable[float | None]) -> list[str]:
-    """Seconds of one column with the same number of decimals, so that decimal points are aligned."""
+    """Seconds of one column, with equal decimals so that decimal points align."""
     known = list(values)
     decimals = shared_decimals([value for value in known if value is not None])
     return [MISSING if value is None else f"{value:,.{decimals}f}" for value in known]
@@ -149,19 +148,11 @@ def durations(values: Sequence[float | None]) -> tuple[str, list[str]]:
     return unit, seconds(None if value is None else value * factor for value in values)
 
 
-def _best_by_part(rows: Sequence[Row], name: str) -> dict[str, float | None]:
-    """By strategy, the best value of its part."""
-    return {row.strategy: _best(part, name) for part in parts_of(rows) for row in part}
-
-
 def _best(rows: Sequence[Row], name: str) -> float | None:
-    """The lowest mean of the strategies that compacted; None where there is no choice or no difference."""
-    values = [value for row in rows if _compacted(row) and (value := row.values[name]) is not None]
+    """The lowest mean of the strategies that compacted; None if all are equal."""
+    compacting = (row for row in rows if row.values["compaction_s"])
+    values = [value for row in compacting if (value := row.values[name]) is not None]
     return min(values) if len(set(values)) > 1 else None
-
-
-def _compacted(row: Row) -> bool:
-    return bool(row.values["compaction_s"])
 
 
 def _range(known: Sequence[float], decimals: int) -> str:

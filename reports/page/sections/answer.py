@@ -23,7 +23,7 @@ _TOLERANCE = human_percent(MODELLED_TOLERANCE)
 
 
 def headline(group: RunGroup) -> tuple[Sentence, ...]:
-    """What to choose, and what that gives up and saves; dominated strategies are not named."""
+    """What to choose, and the trade-off of that choice; dominated strategies are not named."""
     all_points = points(group)
     if not all_points:
         return (say("No run has both a compaction cost and a query latency: there is nothing to compare."),)
@@ -37,7 +37,7 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
 
 
 def budgets(group: RunGroup) -> Table | None:
-    """A row for each point of the front, the fastest first; None where there is no choice."""
+    """A row for each point of the front, the fastest first; None if there is no choice."""
     front = pareto_front(points(group))[::-1]
     if len(front) < 2 or differ_in_staleness(front):
         return None
@@ -75,14 +75,13 @@ def primary_query(group: RunGroup) -> Sentence:
 
 
 def query_text(group: RunGroup, name: str) -> str | None:
-    """The SQL of a query; None where the resolved scenario does not have it."""
     queries = group.manifest.scenario_text.get("probes")
     known = [query for query in queries if isinstance(query, dict)] if isinstance(queries, list) else []
     return next((str(q["sql"]) for q in known if q.get("name") == name and "sql" in q), None)
 
 
 def best(group: RunGroup) -> str | None:
-    """The strategy that the headline names alone; None where there is none."""
+    """The strategy that the headline recommends; None if it names several or none."""
     choices = _choices(group)
     if len(choices) == 1 or _is_as_fast(group, choices):
         return choices[0].strategy
@@ -91,7 +90,6 @@ def best(group: RunGroup) -> str | None:
 
 
 def _choices(group: RunGroup) -> list[Point]:
-    """The strategies of the front besides `never`."""
     return [point for point in pareto_front(points(group)) if not point.is_baseline]
 
 
@@ -138,7 +136,7 @@ def _as_fast(group: RunGroup, cheapest: Point, fastest: Point) -> Sentence:
 
 
 def _by_age(group: RunGroup, choices: list[Point]) -> Sentence:
-    """The choices, the one whose queries see the freshest rows first."""
+    """The choices in the order of how fresh the rows are that queries see."""
     ages = [
         sentence(
             "{strategy} {age}, with {figures}", strategy=Verbatim(point.strategy),
@@ -162,7 +160,7 @@ def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:
 
 
 def _either(group: RunGroup, likely: list[Point]) -> Sentence:
-    """Several strategies of which each may be the knee, within the noise or what a model can tell apart."""
+    """Several strategies, each of which may be the knee within the noise or the model's tolerance."""
     alternatives = [
         sentence("{strategy}, with {figures}", strategy=Verbatim(p.strategy), figures=_figures(group, p))
         for p in likely
@@ -179,7 +177,7 @@ def _either(group: RunGroup, likely: list[Point]) -> Sentence:
 
 
 def _basis(group: RunGroup) -> str:
-    """What the choice rests on: means, whose noise is reported with the timings."""
+    """What the choice is based on; the noise of means is reported with the timings."""
     repetitions = max(len(row.repetitions) for row in group.rows)
     if group.is_simulated:
         return "As modelled, "
@@ -211,10 +209,10 @@ def _only(group: RunGroup, point: Point) -> Sentence:
     )  # fmt: skip
 
 
-def _is_like(group: RunGroup, one: Point, other: Point) -> bool:
+def _is_like(group: RunGroup, point: Point, other: Point) -> bool:
     """Whether the intervals of both ratios, of cost and of latency, contain 1."""
     ratios = [
-        compare_strategies(group, metric, one.strategy, other.strategy)
+        compare_strategies(group, metric, point.strategy, other.strategy)
         for metric in (group.cost_metric, "query_mean_s")
     ]
     return all(c.low is not None and c.high is not None and c.low <= 1 <= c.high for c in ratios)
@@ -275,22 +273,21 @@ def _returned(row: Row) -> str:
 
 
 def _by_total_cost(group: RunGroup) -> tuple[Sentence, ...]:
-    """The front by the CPU of each policy as a whole, where that is another than by its compactions."""
+    """The front by each policy's whole CPU, if it differs from the front by compaction CPU."""
     if group.cost is not group.compaction_cost:
         return ()
     known = {point.strategy for point in candidates(points(group))}
-    by_compaction, by_total = (
-        [p.strategy for p in pareto_front(_among(known, points(group, metric))) if not p.is_baseline]
+    by_metric = [
+        tuple(point for point in points(group, metric) if point.strategy in known)
         for metric in (group.cost_metric, "policy_cpu_s")
+    ]
+    by_compaction, by_total = (
+        [point.strategy for point in pareto_front(among) if not point.is_baseline] for among in by_metric
     )
     if not by_total or by_total == by_compaction:
         return ()
     text = "If the CPU of maintenance and evaluations counts too, the Pareto front consists of {labels}."
     return (sentence(text, labels=listed(by_total)),)
-
-
-def _among(labels: set[str], all_points: tuple[Point, ...]) -> tuple[Point, ...]:
-    return tuple(point for point in all_points if point.strategy in labels)
 
 
 def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
@@ -319,7 +316,7 @@ def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
 
 
 def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
-    """Strategies with a latency whose cost is unknown, since their compactions run concurrently."""
+    """Strategies with a latency and an unknown cost, since their compactions run concurrently."""
     placed = {point.strategy for point in all_points}
     unplaced = [
         row.strategy
@@ -334,19 +331,17 @@ def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence,
 
 
 def _what_cost_is(group: RunGroup) -> tuple[Sentence, ...]:
-    if group.cost is group.compaction_cost:
-        return ()
     text = (
         "Costs are the CPU of commits and policy together, since not all strategies commit in the same way."
     )
-    return (say(text),)
+    return () if group.cost is group.compaction_cost else (say(text),)
 
 
 def _is_shown(rows: Sequence[Row], name: str) -> bool:
-    """Delete files are where there are any, everything else where it is known."""
+    """Delete files are shown if there are any, everything else if it is known."""
     return any(row.values[name] for row in rows) if name.startswith("delete") else has_values(rows, name)
 
 
 def _plain(cells: list[Cell]) -> list[Cell]:
-    """Without ranges and marks, which the summary has."""
+    """Cells without ranges and marks, which the summary has."""
     return [Cell(cell.text, value=cell.value) for cell in cells]

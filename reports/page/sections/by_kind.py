@@ -22,7 +22,7 @@ _NOTE = "Sums over the compactions that committed in the first usable repetition
 
 
 def compactions_by_kind(group: RunGroup) -> Table | None:
-    """A row for each strategy and kind, in order of appearance; None where no plan has a kind."""
+    """A row per strategy and kind, in order of appearance; None if no plan has a kind."""
     by_kind: dict[tuple[str, str], list[CompactionRecord]] = {}
     for label, run in group.first_runs.items():
         for record in run.of(CompactionRecord):

@@ -1,4 +1,4 @@
-"""What a reader must know before believing any figure of a run group."""
+"""What a reader must know before trusting any figure of a run group."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def _unusable_runs(group: RunGroup) -> Iterator[Caution]:
 
 
 def _mixed(group: RunGroup) -> Iterator[Caution]:
-    """Runs are pooled by scenario, workload, mode and label; all else should be the same too."""
+    """Runs are pooled by scenario, workload, mode and label; everything else should be equal, too."""
     for label in group.strategies:
         summaries = {run.manifest.strategy_summary for run in group.runs if run.manifest.strategy == label}
         if len(summaries) > 1:
@@ -128,13 +128,13 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         return
     text = "These runs are simulated: all times come from a cost model, nothing was measured."
     coefficients = {
-        part_name(part, group): given
+        part_name(part, group): known
         for part in group.parts
-        if isinstance(given := part.manifest.options.get("coefficients"), dict)
+        if isinstance(known := part.manifest.options.get("coefficients"), dict)
     }
-    if any(not given.get("calibrated") for given in coefficients.values()):
+    if any(not known.get("calibrated") for known in coefficients.values()):
         text += " The coefficients of the model were not fitted to measured runs, so its times are rough."
-    own = {name: str(given["caution"]) for name, given in coefficients.items() if given.get("caution")}
+    own = {name: str(known["caution"]) for name, known in coefficients.items() if known.get("caution")}
     named = own.values() if len(group.parts) == 1 else (f"{name}: {said}" for name, said in own.items())
     yield Caution(True, say(" ".join((text, *named))))
 
@@ -153,7 +153,7 @@ def _cold(group: RunGroup) -> Iterator[Caution]:
 
 
 def _shared(group: RunGroup) -> Iterator[Caution]:
-    """Strategies whose compactions ran beside other steps, in the same process."""
+    """Strategies that compact concurrently with other steps, in the same process."""
     affected = {
         run.manifest.strategy: None
         for run in group.usable_runs
@@ -169,7 +169,7 @@ def _shared(group: RunGroup) -> Iterator[Caution]:
 
 
 def _requests(group: RunGroup) -> Iterator[Caution]:
-    """Where requests are paid for, and only those of some strategies were counted."""
+    """Requests have a price, and were counted for some strategies only."""
     paid = [row for row in group.rows if row.values["request_money_per_day"] is not None]
     counted_ones = [row.strategy for row in paid if row.values["s3_put_requests"] is not None]
     others = [row.strategy for row in paid if row.strategy not in counted_ones]
@@ -189,7 +189,7 @@ def _ineffective(group: RunGroup) -> Iterator[Caution]:
 
 
 def _backlogs(group: RunGroup) -> Iterator[Caution]:
-    """Strategies whose plans did not take all partitions that were due, by what their planners reported."""
+    """Strategies that left due partitions for a later plan, as reported by their planners."""
     for row in group.rows:
         runs = (run for run in group.usable_runs if run.manifest.strategy == row.strategy)
         plans = [d for run in runs for d in run.of(DecisionRecord) if d.status == "planned"]

@@ -13,15 +13,15 @@ _SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides n
 
 
 def certain(group: RunGroup) -> tuple[Sentence, ...]:
-    """The most important first; what a policy rewrites only for those that the answer names."""
+    """The most important first; rewritten bytes only for the strategies that the answer names."""
     rewritten = (_rewritten(part) for part in group.parts)
-    return tuple(
-        line for line in (*rewritten, _files(group), *_delete_files(group), _space(group)) if line is not None
-    )
+    files = _grouped(group, "files_end", "The table ends with ", ("data file", "data files"))
+    lines = (*rewritten, files, *_delete_files(group), _space(group))
+    return tuple(line for line in lines if line is not None)
 
 
 def _rewritten(group: RunGroup) -> Sentence | None:
-    """Compactions and bytes of the strategies on the front; of all where no point is known."""
+    """Compactions and bytes of the strategies on the front; of all strategies if there is no front."""
     named = [point.strategy for point in pareto_front(points(group)) if not point.is_baseline]
     rows = [group.row(label) for label in named or group.strategies]
     known = [(r.strategy, r.values["compactions"], r.values["compaction_added_bytes"]) for r in rows]
@@ -48,12 +48,8 @@ def _times(number: float) -> str:
     return "once" if number == 1 else "twice" if number == 2 else f"{human_count(number)} times"
 
 
-def _files(group: RunGroup) -> Sentence | None:
-    return _grouped(group, "files_end", "The table ends with ", ("data file", "data files"))
-
-
 def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
-    """Of each format apart: what counts as one delete file differs between them."""
+    """A sentence per format: they differ in what counts as one delete file."""
     for part in group.parts:
         words = part.delete_words[0]
         left = (f"{words.removesuffix('s')} left", f"{words} left")
@@ -79,7 +75,7 @@ def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) ->
 
 
 def _space(group: RunGroup) -> Sentence | None:
-    """Who ends with the most on storage, against the least; the remedy where no rule expires versions."""
+    """The largest table on storage against the smallest; the remedy if no rule drops old versions."""
     sizes = {row.strategy: size for row in group.rows if (size := row.values["storage_bytes_end"])}
     if len(sizes) < 2:
         return None

@@ -4,12 +4,12 @@ from bench.results.rows import BASELINE
 from reports.data.cost import TOTAL_CPU
 from reports.data.group import RunGroup
 from reports.page.sections.summary import BREAK_EVEN, break_evens
-from reports.page.tables import Cell, Column, Table, has_values, metric_cells
+from reports.page.tables import Cell, Column, Table, metric_cells
 from reports.phrases import Verbatim
 from reports.verdicts.page_verdicts import PageVerdicts
 
 _COST = ""  # stands for the cost of compaction, as the group recorded it
-_COLUMNS = (  # metrics that no run has a value of are left out
+_COLUMNS = (  # without metrics that are unknown or 0 in all runs
     (_COST, "", "s"),
     ("jit_share", "Of it JIT", ""),
     ("compaction_executor_cpu_s", "Of it in tasks", "s"),
@@ -45,10 +45,10 @@ _CAPTION = "Over the whole stream"
 
 
 def costs(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
-    """A row per strategy; None where nothing but the compactions themselves was accounted for."""
+    """A row per strategy; None if only the compactions themselves were accounted for."""
     cost = group.compaction_cost
     metrics = [(cost.metric, cost.title, "s") if c[0] == _COST else c for c in _COLUMNS]
-    known = [c for c in metrics if has_values(group.rows, c[0]) and _is_shown(group, c[0])]
+    known = [c for c in metrics if any(row.values[c[0]] for row in group.rows)]  # above 0 somewhere
     if len(known) < 2:
         return None
     cells = [[Cell(Verbatim(row.strategy)) for row in group.rows]]
@@ -66,8 +66,3 @@ def costs(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     total = (totals,) if "policy_cpu_s" in names else ()
     note = " ".join((*modelled, *total, *(text for name, text in _NOTES if name in names)))
     return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
-
-
-def _is_shown(group: RunGroup, name: str) -> bool:
-    """Not what is nowhere above 0."""
-    return any(row.values[name] for row in group.rows)

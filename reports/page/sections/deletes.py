@@ -1,4 +1,4 @@
-"""The delete files each strategy leaves behind, and the rows in them, beside what it costs."""
+"""The delete files that each strategy leaves behind, the rows in them, and what it costs."""
 
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Table, has_values, latency_unit, metric_cells
@@ -46,7 +46,7 @@ _NOTES = (  # shown with the columns they explain
 
 
 def left_behind(group: RunGroup) -> Table | None:
-    """A row per strategy: what it leaves behind, then cost and latency; None where deletes do not occur."""
+    """A row per strategy: what it leaves behind, then cost and latency; None without deletes."""
     if not group.has_deletes:
         return None
     known = [column for column in _LEFT_BEHIND if has_values(group.rows, column[0])]

@@ -12,7 +12,7 @@ from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.text import format_value
 
 _ERROR_CHARACTERS = 200
-_FORECAST_WITHIN = 0.05  # of the bytes: how rows are ordered within a file changes them by as much
+_FORECAST_WITHIN = 0.05  # of the bytes: the order of rows in a file changes them by that much
 _BEFORE_AFTER = arrow("before", "after")
 
 
@@ -108,20 +108,15 @@ def _query(group: RunGroup, names: list[str]) -> Table:
         columns,
         tuple(zip(*cells, strict=True)),
         "The model does not tell these queries apart." if len(names) > 1 else "",
-        title=_title(group, names),
+        title=joined([_named(group, name) for name in names]),
         caption="Latency and work of each strategy",
     )
 
 
 def _unit_of(key: str) -> str:
-    """The unit of a query's figure that is no time."""
+    """The unit of a figure of a query other than a time."""
     units = {"bytes": "bytes", "share": "share", "amplification": "ratio"}
     return next((unit for part, unit in units.items() if part in key), "count")
-
-
-def _title(group: RunGroup, names: list[str]) -> Sentence:
-    """The queries of a table, each with its SQL."""
-    return joined([_named(group, name) for name in names])
 
 
 def _named(group: RunGroup, name: str) -> Sentence:
@@ -131,7 +126,7 @@ def _named(group: RunGroup, name: str) -> Sentence:
 
 
 def decisions(group: RunGroup) -> Table | None:
-    """How often each rule was evaluated and with what result, in the first usable run of each strategy."""
+    """Evaluations of each rule and their results, in the first usable run of each strategy."""
     counts_by_rule: dict[tuple[str, str, str], dict[str, int]] = {}
     for label, run in group.first_runs.items():
         for d in run.of(DecisionRecord):
@@ -183,7 +178,7 @@ def _metric(metric: Metric, rows: tuple[Row, ...]) -> tuple[Cell, ...]:
 
 
 def forecasts(group: RunGroup) -> Table | None:
-    """What the planner forecast for each command and what the command did, summed over the first runs."""
+    """Forecast and actual figures of the compactions, summed over the first run of each strategy."""
     rows = tuple(_forecast(label, name, *figures) for (label, name), figures in _forecast_sums(group).items())
     names = (Column("Strategy", is_number=False), Column("Figure", is_number=False))
     numbers = (Column(title) for title in ("Compactions", "Forecast", "Actual", "Forecast / actual"))
@@ -193,7 +188,7 @@ def forecasts(group: RunGroup) -> Table | None:
 
 
 def as_forecast(group: RunGroup) -> Sentence | None:
-    """One sentence in place of the table where all came as forecast; None where anything did not."""
+    """A sentence in place of the table if everything came out as forecast; None otherwise."""
     sums = _forecast_sums(group)
     if not sums or any(actual is None for _, _, actual in sums.values()):
         return None

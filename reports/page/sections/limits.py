@@ -1,4 +1,4 @@
-"""What must not be concluded from the figures of a run group."""
+"""Conclusions that the figures of a run group do not support."""
 
 from collections.abc import Iterator
 
@@ -11,6 +11,13 @@ _ONE_MACHINE = say(
     "Everything ran on one machine: no network, no object store, no scheduler, no other tenants."
 )
 _ELSEWHERE = ("machines", "storage")  # notes of runs on other machines or storage
+_OF_THE_MODEL = (
+    say("Nothing was measured: all times come from a cost model and its coefficients."),
+    say(
+        "The model prices files, bytes and tasks independently of each other. It has no caches and no other "
+        "tenants, and it is valid only near the file and table sizes that its coefficients were fitted to."
+    ),
+)
 _TREND = say(
     "Latency trends are relative to a control query, which removes whatever slows both it and the probe. A "
     "steadily growing table is confounded with elapsed time."
@@ -22,22 +29,13 @@ _OF_FORMATS = say(
 
 
 def limits(group: RunGroup) -> tuple[Sentence, ...]:
-    """The most important first."""
     of_the_runs = [LIMITS[note] for note in LIMITS if note in noted(group)]
     of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
     if group.is_simulated:
-        return (*_of_the_model(), *of_formats, *of_the_runs, *_of_the_data(group))
+        return (*_OF_THE_MODEL, *of_formats, *of_the_runs, *_of_the_data(group))
     went_elsewhere = any(key in _ELSEWHERE for key, _ in noted(group))
     of_the_place = () if went_elsewhere else (_ONE_MACHINE,)
     return (*of_the_place, *of_formats, *of_the_runs, *_of_the_data(group), _TREND)
-
-
-def _of_the_model() -> Iterator[Sentence]:
-    yield say("Nothing was measured: all times come from a cost model and its coefficients.")
-    yield say(
-        "The model prices files, bytes and tasks independently of each other. It has no caches and no other "
-        "tenants, and it is valid only near the file and table sizes that its coefficients were fitted to."
-    )
 
 
 def _of_the_data(group: RunGroup) -> Iterator[Sentence]:

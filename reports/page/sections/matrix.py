@@ -1,4 +1,4 @@
-"""Several scenarios in one table: cost and latency of each strategy in each of them."""
+"""Several scenarios in one table: cost and latency of each strategy in each scenario."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,6 @@ _NOTE = (
 
 
 def matrix(groups: Sequence[RunGroup]) -> Table | None:
-    """A row per strategy, a column per scenario, both in order of appearance; None for one scenario."""
     if len(groups) < 2:
         return None
     labels = dict.fromkeys(label for group in groups for label in group.strategies)

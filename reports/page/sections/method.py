@@ -49,7 +49,6 @@ def title(groups: Sequence[RunGroup]) -> Sentence:
 
 
 def section_title(group: RunGroup) -> Sentence:
-    """One scenario of several."""
     m = group.manifest
     return say(Verbatim(m.scenario), " on ") + format_names([group]) + say(f", {m.mode}")
 
@@ -69,13 +68,11 @@ def facts(group: RunGroup) -> Sentence:
 
 
 def method(group: RunGroup) -> tuple[Entry, ...]:
-    """Each topic once: how figures were obtained, then what the runs used."""
     explained = (METHOD[note] for note in METHOD if note in noted(group))
     return (*explained, *_measuring(group), *unexplained(group), *_origin(group))
 
 
 def reproduce(group: RunGroup) -> Verbatim:
-    """The command that repeats the runs."""
     m = group.manifest
     return Verbatim(m.command or f"compactbench run {shlex.quote(m.scenario)}")
 
@@ -169,7 +166,7 @@ def dates(runs: Sequence[RunResult]) -> str:
 
 
 def _commits(group: RunGroup) -> str:
-    """How many a run makes, and how often; the least and the most where strategies differ, or in how long."""
+    """The number of commits of a run (a range if strategies differ), and their interval or total time."""
     m = group.manifest
     counts = [sum(not c.is_initial for c in commits_of(run)) for run in group.usable_runs or group.runs]
     least, most = min(counts), max(counts)

@@ -136,7 +136,6 @@ def noted(group: RunGroup) -> tuple[Note, ...]:
 
 
 def unexplained(group: RunGroup) -> tuple[Entry, ...]:
-    """Notes without a sentence, as recorded."""
     return tuple(
         (key.replace("_", " ").capitalize(), say(value))
         for key, value in noted(group)

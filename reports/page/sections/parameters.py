@@ -18,7 +18,7 @@ _NOTE = (
 
 
 def parameters(group: RunGroup) -> Table | None:
-    """A row per parameter, a column for each strategy that has any; None where none has."""
+    """A row per parameter, a column per strategy with parameters; None if no strategy has any."""
     defaults = {name: own for run in group.runs for name, own in run.manifest.option_defaults.items()}
     of_all = {label: dict(_of_strategy(group.definition(label), defaults)) for label in group.strategies}
     by_label = {label: values for label, values in of_all.items() if values}
@@ -35,7 +35,7 @@ def parameters(group: RunGroup) -> Table | None:
     )
 
 
-_Name = tuple[str, str, str]  # the rule ("" where there is only one), its planner, the parameter
+_Name = tuple[str, str, str]  # the rule ("" if there is only one), its planner, the parameter
 
 
 def _of_strategy(
@@ -56,12 +56,12 @@ def _of_planner(
     rule: str, planner: Mapping[str, Any], defaults: Mapping[str, Mapping[str, str]]
 ) -> Iterator[tuple[_Name, str]]:
     kind, options = planner["type"], planner.get("options")
-    given = options if isinstance(options, dict) else {}
+    set_options = options if isinstance(options, dict) else {}
     for name, value in planner.items():
         if name not in ("type", "options"):
             yield (rule, kind, name), _value(value)
-    for name in dict.fromkeys([*defaults.get(kind, {}), *given]):
-        yield (rule, kind, name), _value(given[name]) if name in given else _DEFAULT
+    for name in dict.fromkeys([*defaults.get(kind, {}), *set_options]):
+        yield (rule, kind, name), _value(set_options[name]) if name in set_options else _DEFAULT
 
 
 def _row(
@@ -79,8 +79,8 @@ def _row(
 
 def plugin_text(table: Mapping[str, Any]) -> str:
     """A trigger or planner of a resolved scenario, as `type(option=value)`."""
-    given = ", ".join(f"{key}={_value(value)}" for key, value in table.items() if key != "type")
-    return f"{table.get('type')}({given})"
+    options = ", ".join(f"{key}={_value(value)}" for key, value in table.items() if key != "type")
+    return f"{table.get('type')}({options})"
 
 
 def _value(value: object) -> str:

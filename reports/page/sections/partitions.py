@@ -20,7 +20,7 @@ from bench.text import MISSING, human_bytes, human_duration, human_ratio
 from reports.charts.partitions import applies
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Table
-from reports.phrases import Verbatim, counted, say
+from reports.phrases import Verbatim, counted, say, separated
 
 _NAMES_SHOWN = 3
 _PARTITIONS_SHOWN = 12
@@ -43,11 +43,11 @@ _ALIKE_NOTE = (
 
 
 def partition_tables(group: RunGroup) -> tuple[Table, ...]:
-    """Who waits, what readers of each partition pay, and plans in pairs; none where all plans are alike."""
+    """Waiting times, read amplification and pairs of plans; no table if all plans are alike."""
     if not applies(group) or not all(map(is_known, group.first_runs.values())):
         return ()
     done = {label: rounds(run) for label, run in group.first_runs.items()}
-    compacting = {label: its for label, its in done.items() if any(each.taken for each in its)}
+    compacting = {label: its for label, its in done.items() if any(round_.taken for round_ in its)}
     tables = (_waiting(group, done), _amplification(group), _alike(compacting))
     return tuple(table for table in tables if table is not None)
 
@@ -70,7 +70,7 @@ def _waits(label: str, done: Sequence[Round], run: RunResult) -> tuple[Cell, ...
     waiting = MISSING if waiting_bytes is None else human_bytes(waiting_bytes)
     if not done:
         return (Cell(Verbatim(label)), Cell("0"), *(Cell(MISSING) for _ in range(3)), wait, Cell(waiting))
-    taken = sum(len(each.taken) for each in done) / len(done)
+    taken = sum(len(round_.taken) for round_ in done) / len(done)
     return (
         Cell(Verbatim(label)),
         Cell(str(len(done))),
@@ -90,20 +90,15 @@ def _wait(longest: Wait | None) -> Cell:
 
 
 def _named(names: Sequence[str]) -> Cell:
-    """The names, or how many they are."""
     if not names:
         return Cell("none")
     if len(names) > _NAMES_SHOWN:
         return Cell(counted(len(names), "partition", "partitions"))
-    return Cell(say(*_separated(names)))
-
-
-def _separated(names: Sequence[str]) -> list[str]:
-    return [part for name in names for part in (", ", Verbatim(name))][1:]
+    return Cell(separated(", ", [say(Verbatim(name)) for name in names]))
 
 
 def _amplification(group: RunGroup) -> Table | None:
-    """A column for each partition, the last by name first; None where these are too many."""
+    """A column for each partition, the last by name first; None for one partition or too many."""
     read = read_amplification(group.first_runs)
     names = sorted({name for its in read.values() for name in its}, reverse=True)
     if not 1 < len(names) <= _PARTITIONS_SHOWN:
@@ -122,13 +117,11 @@ def _ratio(ratio: float | None) -> Cell:
 
 
 def _alike(done: Mapping[str, Sequence[Round]]) -> Table | None:
-    """A row and a column for each strategy that compacts."""
     if len(done) < 2:
         return None
-    alike = {(one, other): rounds_alike(done[one], done[other]) for one, other in product(done, done)}
+    alike = {(a, b): rounds_alike(done[a], done[b]) for a, b in product(done, done)}
     rows = tuple(
-        (Cell(Verbatim(one)), *(_share(*alike[one, other]) if one != other else Cell("") for other in done))
-        for one in done
+        (Cell(Verbatim(a)), *(_share(*alike[a, b]) if a != b else Cell("") for b in done)) for a in done
     )
     columns = (_STRATEGY, *(Column(label) for label in done))
     return Table(

@@ -32,15 +32,15 @@ _NOTE = (
 
 
 def requests(group: RunGroup) -> Table | None:
-    """A row for each strategy and kind of step; None where no run sent a request that was counted."""
+    """A row per strategy and kind of step; None if no run counted its requests."""
     rows = []
     for label, run in group.first_runs.items():
         for name, steps_of in _STEPS:
             sent = [step.cost.own_requests for step in steps_of(run)]
-            counted = [one for one in sent if one is not None]
+            counted = [kinds for kinds in sent if kinds is not None]
             if any(counted) and len(counted) == len(sent):
                 cells = (
-                    _cell(sum(one.get(kind, 0) for one in counted) / len(sent)) for kind in REQUEST_KINDS
+                    _cell(sum(kinds.get(kind, 0) for kinds in counted) / len(sent)) for kind in REQUEST_KINDS
                 )
                 rows.append((Cell(Verbatim(label)), Cell(name), Cell(human_count(len(sent))), *cells))
     return Table(_COLUMNS, tuple(rows), _NOTE, caption=_CAPTION) if rows else None

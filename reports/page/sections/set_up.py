@@ -1,6 +1,6 @@
 """The setup in one table: what a reader needs to judge a comparison, or to repeat it.
 
-Everything comes from the manifests and records; what they do not hold is called unknown. The rows answer what
+Everything comes from manifests and records, or is called unknown. The rows answer what
 readers missed in published comparisons (apache/amoro issue 4173).
 """
 
@@ -19,11 +19,11 @@ from reports.phrases import Sentence, Verbatim, counted, joined, say
 UNKNOWN = "not known"
 _COLUMNS = (Column("Property", is_number=False), Column("Value", is_number=False))
 
-Fact = Callable[[Manifest], str | None]  # of one run; None where it does not apply
+Fact = Callable[[Manifest], str | None]  # of one run; None if it does not apply
 
 
 def set_up(group: RunGroup) -> Table:
-    """A row per fact. Where it is not one of all strategies, each value names those it belongs to."""
+    """A row per fact; a value that not all strategies share names its strategies."""
     values = ((title, _value(group, fact)) for title, fact in _facts(group))
     rows = tuple((Cell(title), Cell(value)) for title, value in values if value is not None)
     return Table(_COLUMNS, rows, caption="Setup")
@@ -63,7 +63,7 @@ def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
 
 
 def _variant(m: Manifest) -> str | None:
-    """The keys that the run's variant sets, with their values; None for the scenario as it is."""
+    """The keys that the run's variant sets, with their values; None without a variant."""
     if m.variant is None:
         return None
     changes, versions = m.variant.get("set"), m.variant.get("versions")
@@ -79,7 +79,7 @@ def _part(m: Manifest, name: str) -> Mapping[str, Any]:
 
 
 def _numbers(m: Manifest, name: str) -> dict[str, Any]:
-    """The keys of a part that are numbers; a user's own workload may call something else by such a name."""
+    """The numeric keys of a part; a user's own workload may use such a name for something else."""
     return {key: value for key, value in _part(m, name).items() if isinstance(value, int | float)}
 
 
@@ -112,7 +112,7 @@ def _stream(group: RunGroup, m: Manifest) -> str | None:
 
 
 def _commits(group: RunGroup, m: Manifest) -> Sequence[CommitRecord]:
-    """The commits of one whole run by the same writer in the same format: all runs replay one stream."""
+    """The commits of any usable run with the same writer and format: all runs replay one stream."""
     writer = _writer(group, m)
     runs = (run for run in group.usable_runs if _writer(group, run.manifest) == writer)
     return next((commits_of(run) for run in runs), ())
@@ -143,11 +143,7 @@ def _operations(m: Manifest) -> str | None:
             "of updates move the row to another partition",
             "no update moves a row to another partition",
         ),
-        (
-            "late_share",
-            f"of changes arrive up to {late_by} late",
-            "no late changes",
-        ),
+        ("late_share", f"of changes arrive up to {late_by} late", "no late changes"),
         ("duplicate_share", "of changes are delivered twice", "no duplicate deliveries"),
     )
     known = (
@@ -200,11 +196,12 @@ def _table(m: Manifest) -> str:
 
 
 def _catalog(m: Manifest) -> str | None:
-    """The scenario's catalog and where its tables are; None for a catalog in the run's own folder."""
+    """The scenario's catalog and its warehouse; None for a catalog in the run's own folder."""
     if m.notes.get("storage") is None:
         return None
-    given = _part(m, "catalog").get("properties")
-    properties = given if isinstance(given, dict) else {}  # of a catalog that Spark's configuration sets
+    properties = _part(m, "catalog").get("properties")
+    if not isinstance(properties, dict):  # a catalog that Spark's configuration sets
+        properties = {}
     known = [f"{key} {properties[key]}" for key in ("type", "warehouse") if key in properties]
     return ", ".join([str(m.options.get("catalog", UNKNOWN)), *known])
 
@@ -238,7 +235,7 @@ def _call(part: object) -> str:
 
 
 def _caches(m: Manifest) -> str | None:
-    """The caches a format's reader has, as its engine states them; None where it states none."""
+    """The caches of the format's reader, if its engine states them."""
     caches = m.options.get("caches")
     if not isinstance(caches, dict):
         return None

@@ -21,7 +21,7 @@ _MODELLED = "Each strategy compared with the one above it; all ratios are modell
 
 
 def steps(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
-    """A row for each strategy on the front; None where there is no step."""
+    """A row for each strategy on the front; None if the front has fewer than two."""
     front = pareto_front(points(group))
     if len(front) < 2 or differ_in_staleness(front):
         return None
@@ -36,7 +36,7 @@ def steps(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
 
 
 def off_the_front(group: RunGroup) -> Sentence | None:
-    """Which strategies are no choice, and because of which others."""
+    """The dominated strategies, each with the one that dominates it."""
     by_better: dict[str, list[Sentence]] = {}
     equal = alike(group)
     for worse, better in dominated(points(group)).items():

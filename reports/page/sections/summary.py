@@ -62,7 +62,7 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
 
 
 def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
-    """The break-even, where queries are proved to be faster than without compaction."""
+    """The break-even of strategies with significantly faster queries than without compaction."""
     decided = [row for row in group.rows if _is_faster(verdicts, row)]
     cells = metric_cells(decided, BREAK_EVEN)
     by_label = {row.strategy: cell for row, cell in zip(decided, cells, strict=True)}
@@ -70,12 +70,12 @@ def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
 
 
 def _is_faster(verdicts: PageVerdicts, row: Row) -> bool:
-    found = verdicts.with_baseline(row)
-    return found is not None and found.verdict == "less"
+    comparison = verdicts.with_baseline(row)
+    return comparison is not None and comparison.verdict == "less"
 
 
 def _names(group: RunGroup) -> list[Cell]:
-    """The strategies, each with the reason why it is no choice where it is none."""
+    """The strategies; dominated ones, and those that cannot be compared, with the reason."""
     better = {label: other for part in group.parts for label, other in dominated(points(part)).items()}
     equal = {label: other for part in group.parts for label, other in alike(part).items()}
 
@@ -88,7 +88,7 @@ def _names(group: RunGroup) -> list[Cell]:
 
 
 def _runs(group: RunGroup) -> list[Cell]:
-    """Usable runs, and out of how many where some are not."""
+    """The number of usable runs, such as "3", or "2 of 3"."""
     cells = []
     for row in group.rows:
         usable, started = len(row.repetitions), sum(r.manifest.strategy == row.strategy for r in group.runs)

@@ -13,22 +13,22 @@ _CAUSES = {
 
 
 def trends(group: RunGroup) -> tuple[Sentence, ...]:
-    """A sentence for each outcome; nothing where latencies are modelled, which have no noise."""
+    """A sentence for each outcome; none for modelled latencies, which have no noise."""
     if group.is_simulated:
         return ()
     by_verdict: dict[str, list[tuple[str, Trend]]] = {}
-    for label, found in latency_trends(group).items():
-        by_verdict.setdefault(found.verdict, []).append((label, found))
+    for label, trend in latency_trends(group).items():
+        by_verdict.setdefault(trend.verdict, []).append((label, trend))
     lines = []
     for verdict, cause in _CAUSES.items():
-        rising = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get(verdict, [])]
+        rising = [say(Verbatim(label), _growth(trend)) for label, trend in by_verdict.get(verdict, [])]
         if rising:
             text = (
                 "Queries get slower in the course of the run, relative to the control query, with "
                 "{strategies}{cause}."
             )
             lines.append(sentence(text, strategies=joined(rising), cause=cause))
-    flat = [say(Verbatim(label), _growth(found)) for label, found in by_verdict.get("flat or undecided", [])]
+    flat = [say(Verbatim(label), _growth(trend)) for label, trend in by_verdict.get("flat or undecided", [])]
     if flat:
         lines.append(sentence("No rise in latency is shown with {strategies}.", strategies=joined(flat)))
     untold = by_verdict.get("cannot tell", [])
@@ -42,8 +42,8 @@ def trends(group: RunGroup) -> tuple[Sentence, ...]:
     return tuple(lines)
 
 
-def _growth(found: Trend) -> str:
-    """By what factor, with its interval; nothing where the points do not bound it."""
-    if found.ratio is None or found.low is None or found.high is None:
+def _growth(trend: Trend) -> str:
+    """The factor with its interval; empty if the points do not bound it."""
+    if trend.ratio is None or trend.low is None or trend.high is None:
         return ""
-    return f" ({human_ratio(found.ratio)}, 95 % CI {format_range(found.low, found.high)})"
+    return f" ({human_ratio(trend.ratio)}, 95 % CI {format_range(trend.low, trend.high)})"

@@ -1,4 +1,4 @@
-"""What the timings do not decide, said once, with what would decide it."""
+"""What the timings leave undecided, and the number of repetitions that would decide it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from reports.verdicts.unmodelled import unmodelled
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """Two strategies, and the comparisons by metric in which the runs do not tell them apart."""
+    """Two strategies, and the undecided comparisons between them by metric."""
 
     strategy: str
     other: str
@@ -29,16 +29,16 @@ def undecided(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
     """Neighbours on the front that cannot be told apart, and strategies that cannot be compared at all."""
     if group.is_simulated:
         return tuple(_not_comparable(group))
-    found = [one for part in group.parts for one in _open(part, verdicts)]
-    if not found:
+    pairs = [pair for part in group.parts for pair in _open(part, verdicts)]
+    if not pairs:
         return ()
     runs = max(len(row.repetitions) for row in group.rows)
     return (
         sentence(
             "Undecided after {times}: {pairs}. {remedy}",
             times="one repetition" if runs == 1 else f"{runs} repetitions",
-            pairs=joined([_pair(group, one) for one in found]),
-            remedy=_remedy(group, found, runs, verdicts.number),
+            pairs=joined([_words(group, pair) for pair in pairs]),
+            remedy=_remedy(group, pairs, runs, verdicts.number),
         ),
     )
 
@@ -57,23 +57,24 @@ def _open(group: RunGroup, verdicts: PageVerdicts) -> Iterator[_Open]:
     metrics = confirmatory_metrics(group)
     for cheaper, faster in pairwise(pareto_front(points(group))):
         of_both = ((metric, verdicts.of(metric, faster.strategy, cheaper.strategy)) for metric in metrics)
-        unclear = {metric: one for metric, one in of_both if one is not None and one.verdict == "undecided"}
+        unclear = {metric: c for metric, c in of_both if c is not None and c.verdict == "undecided"}
         if unclear:
             yield _Open(cheaper.strategy, faster.strategy, unclear)
 
 
-def _pair(group: RunGroup, one: _Open) -> Sentence:
+def _words(group: RunGroup, pair: _Open) -> Sentence:
     words = {group.cost_metric: "cost", LATENCY: "latency"}
     return sentence(
         "how {strategy} compares with {other} in {metrics}",
-        strategy=Verbatim(one.strategy), other=Verbatim(one.other),
-        metrics=" and ".join(words[metric] for metric in one.comparisons),
+        strategy=Verbatim(pair.strategy), other=Verbatim(pair.other),
+        metrics=" and ".join(words[metric] for metric in pair.comparisons),
     )  # fmt: skip
 
 
-def _remedy(group: RunGroup, found: list[_Open], runs: int, family: int) -> Sentence:
-    """How many repetitions decide differences like those found, and how long the further ones take."""
-    wanted = [repetitions.needed(unclear, family) for one in found for unclear in one.comparisons.values()]
+def _remedy(group: RunGroup, pairs: list[_Open], runs: int, family: int) -> Sentence:
+    """How many repetitions would decide such differences, and how long the additional ones take."""
+    comparisons = [comparison for pair in pairs for comparison in pair.comparisons.values()]
+    wanted = [repetitions.needed(comparison, family) for comparison in comparisons]
     possible = [number for number in wanted if number is not None]
     if not possible:
         text = "would probably not decide it: the difference is too small for the noise of these runs."
@@ -81,7 +82,7 @@ def _remedy(group: RunGroup, found: list[_Open], runs: int, family: int) -> Sent
     most = max(max(possible), runs + 1)
     minutes = repetitions.minutes(group, most - runs)
     time = "" if not minutes else f", about {human_duration(60 * max(round(minutes), 1))} more"
-    is_known = all(unclear.low is not None for one in found for unclear in one.comparisons.values())
+    is_known = all(comparison.low is not None for comparison in comparisons)
     return sentence(
         "In four of five cases {most} repetitions decide it{time} ({option}){rest}."
         if is_known

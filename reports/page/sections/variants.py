@@ -48,7 +48,7 @@ def _between(group: RunGroup) -> Iterator[str]:
 
 
 def _formats(group: RunGroup) -> Iterator[str]:
-    """Which variant has which format, and what a ratio of two formats is of; else of what the answer is."""
+    """The formats of the variants and what a ratio of two formats covers, if there are several."""
     own, *others = group.parts
     if not others:
         yield _OF_BASE

@@ -1,4 +1,4 @@
-"""How long the writer waits for a commit, where some compact within it or beside it."""
+"""How long the writer waits for a commit, with compactions inside commits or concurrent with them."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ _CAPTION = "How long a commit takes"
 
 
 def waits(group: RunGroup) -> Table | None:
-    """A row per strategy; None where no commit waits for a compaction, and none is delayed."""
+    """A row per strategy; None if no commit waits for a compaction and none is delayed."""
     if not any(_waits(row.values) for row in group.rows):
         return None
     per_second, unit = latency_unit(group.rows, [name for name, _, _ in _WALLS])
