@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from nested import record
 
+from bench.results.folders import load_runs
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -23,6 +24,7 @@ from bench.results.records import (
     QueryRecord,
     RunRecord,
 )
+from reports.data.group import RunGroup, run_groups
 
 Fate = Literal["finished", "failed", "cut off", "differs", "timings_invalid", "unchecked"]
 INTERVAL_TICKS: Mapping[str, int | None] = {
@@ -142,6 +144,11 @@ def build_results(
                 folder / made.scenario / f"run-{made.format}-{position:03d}", made, run.records(ticks, ending)
             )
     return folder
+
+
+def build_group(folder: Path, *args: Any, **how: Any) -> RunGroup:
+    """The first run group of a folder that `build_results` writes."""
+    return run_groups(load_runs(build_results(folder, *args, **how)))[0]
 
 
 def _summary(interval: int | None) -> str:

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from result_builder import build_results
+from result_builder import build_group
 
-from bench.results.folders import load_runs
 from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
 from bench.text import human_duration
 from reports.charts.canvas import time_unit
@@ -33,7 +32,7 @@ def odd_groups(tmp_path_factory, hostile_runs):
     """Results that leave charts with little, nothing or strange things to draw."""
 
     def group(**how):
-        return run_groups(load_runs(build_results(tmp_path_factory.mktemp("odd"), **how)))[0]
+        return build_group(tmp_path_factory.mktemp("odd"), **how)
 
     return (
         group(repetitions=1, strategies={"every-1min": 1}, ticks=1),
@@ -49,7 +48,7 @@ def odd_groups(tmp_path_factory, hostile_runs):
 def partitioned_group(tmp_path_factory):
     """Strategies that compact after every commit, one of them fewer partitions than the other."""
     folder = tmp_path_factory.mktemp("partitions")
-    data = run_groups(load_runs(build_results(folder, {"never": None, "all": 1, "some": 1}, 1, 6)))[0]
+    data = build_group(folder, {"never": None, "all": 1, "some": 1}, 1, 6)
     of = {"never": [], "all": ["day=1", "day=2"], "some": ["day=2"]}
     return RunGroup(data.rows, tuple(_in_partitions(run, of[run.manifest.strategy]) for run in data.runs))
 
@@ -58,7 +57,7 @@ def partitioned_group(tmp_path_factory):
 def suited(group, upsert_group, cadence_group, partitioned_group):
     """A run group a chart applies to."""
     groups = (group, upsert_group, cadence_group, partitioned_group)
-    return lambda chart: next(one for one in groups if chart.applies(one))
+    return lambda chart: next(group for group in groups if chart.applies(group))
 
 
 @EACH
@@ -106,21 +105,20 @@ def test_charts_of_deletes_and_health_are_for_groups_that_have_them(group, odd_g
 
 
 def test_a_health_score_that_stays_the_same_is_no_chart(tmp_path):
-    made = build_results(tmp_path, {"never": None, "amoro": 6}, 1, 6)  # one evaluation fires
-    data = run_groups(load_runs(made))[0]
+    data = build_group(tmp_path, {"never": None, "amoro": 6}, 1, 6)  # one evaluation fires
     assert not health(data).empty
     assert "health" not in {chart.id for chart in CHARTS if chart.applies(data)}
 
 
 def test_the_chart_of_deletes_has_no_panel_for_what_was_not_counted(upsert_group):
-    (chart,) = (chart for chart in CHARTS if chart.id == "deletes")
+    chart = BY_ID["deletes"]
     assert len(chart.draw(upsert_group, LIGHT).axes) == 3
     old = RunGroup(upsert_group.rows, tuple(_without_rows(run) for run in upsert_group.runs))
     assert len(chart.draw(old, LIGHT).axes) == 1
 
 
 def test_the_chart_of_partitions_is_for_strategies_that_compact_different_ones(group, partitioned_group):
-    (chart,) = (chart for chart in CHARTS if chart.id == "partitions")
+    chart = BY_ID["partitions"]
     assert not chart.applies(group)
     same = (_in_partitions(run, ["day=1", "day=2"]) for run in partitioned_group.runs)
     assert not chart.applies(RunGroup(partitioned_group.rows, tuple(same)))
@@ -164,9 +162,9 @@ def _uncounted(record):
 
 
 def test_chart_of_simulated_runs_says_so_itself(group, tmp_path):
-    made = build_results(tmp_path, repetitions=1, ticks=6, mode="simulated")
+    simulated = build_group(tmp_path, repetitions=1, ticks=6, mode="simulated")
     draw = CHARTS[0].draw
-    assert "simulated: nothing was measured" in svg(draw, run_groups(load_runs(made))[0], LIGHT, "test")
+    assert "simulated: nothing was measured" in svg(draw, simulated, LIGHT, "test")
     assert "simulated" not in svg(draw, group, LIGHT, "test")
 
 
@@ -205,9 +203,8 @@ def test_chart_as_png_shows_scripts_its_font_lacks_without_a_warning(hostile_run
 
 def test_chart_names_strategies_as_they_are(odd_groups):
     drawn = svg(BY_ID["latency"].draw, odd_groups[-1], LIGHT, "test")
-    texts = [
-        "".join(found.itertext()) for found in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
-    ]
+    elements = ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
+    texts = ["".join(element.itertext()) for element in elements]
     assert "$\\frac{1}{2}$_a_" in texts
     assert "<script>alert(1)</script>" in texts
     assert all(len(text) < 60 for text in texts)
@@ -215,14 +212,8 @@ def test_chart_names_strategies_as_they_are(odd_groups):
 
 def test_two_charts_of_a_page_share_no_id(upsert_group):
     theme = LIGHT.of_page(upsert_group.strategies)
-    ids = [
-        {
-            found.get("id")
-            for found in ET.fromstring(svg_of_page(chart.draw, upsert_group, theme, chart.id)).iter()
-        }
-        - {None}
-        for chart in CHARTS
-    ]
+    drawn = [svg_of_page(chart.draw, upsert_group, theme, chart.id) for chart in CHARTS]
+    ids = [{element.get("id") for element in ET.fromstring(text).iter()} - {None} for text in drawn]
     assert sum(map(len, ids)) == len(set().union(*ids))
 
 
@@ -273,8 +264,8 @@ def test_a_strategy_is_drawn_alike_in_every_section_of_a_page(labels, data):
 
 
 def test_a_strategy_alone_has_the_hue_of_its_label():
-    one, other = traits(["amoro"], LIGHT), traits(["never", "every-1min", "amoro"], LIGHT)
-    assert one["amoro"].colour == other["amoro"].colour
+    alone, among = traits(["amoro"], LIGHT), traits(["never", "every-1min", "amoro"], LIGHT)
+    assert alone["amoro"].colour == among["amoro"].colour
 
 
 def test_colours_of_a_theme_have_names_of_their_own():
@@ -289,9 +280,9 @@ def test_chart_label_shortens_in_the_middle():
 
 @given(st.lists(st.floats(0, 1), max_size=12), st.floats(0.01, 0.2))
 def test_spread_keeps_order_and_distance(places, gap):
-    found = spread(sorted(places), gap)
-    assert len(found) == len(places)
-    assert all(b - a >= gap * (1 - 1e-9) for a, b in pairwise(found))
+    moved = spread(sorted(places), gap)
+    assert len(moved) == len(places)
+    assert all(b - a >= gap * (1 - 1e-9) for a, b in pairwise(moved))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
@@ -301,11 +292,6 @@ def test_spread_moves_nothing_that_has_room(places):
 
 
 WITHIN = (0.0, 0.0, 500.0, 300.0)
-
-
-def test_names_of_near_points_do_not_touch():
-    one, other = beside([(100, 100), (104, 101)], ["first", "second"], WITHIN)
-    assert (one.side, one.dy) != (other.side, other.dy)
 
 
 def box_of(spot, text, place):
@@ -318,8 +304,8 @@ def box_of(spot, text, place):
 def test_names_make_room_for_those_that_come_after_them():
     spots, texts = [(380, 274), (375, 266), (425, 290)], ["a rather long name"] * 3
     boxes = [box_of(*of) for of in zip(spots, texts, beside(spots, texts, WITHIN), strict=True)]
-    for one, other in combinations(boxes, 2):
-        assert one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
+    for a, b in combinations(boxes, 2):
+        assert a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3]
 
 
 @given(st.lists(st.tuples(st.floats(0, 500), st.floats(0, 300)), max_size=15))
@@ -329,16 +315,6 @@ def test_each_point_gets_a_place_inside(spots):
         left, lower, right, upper = box_of(spot, "a name", place)
         assert 0 <= left <= right <= 500
         assert 0 <= lower <= upper <= 300
-
-
-def test_a_name_at_the_right_edge_goes_left_of_its_point():
-    (place,) = beside([(490, 100)], ["a long name"], WITHIN)
-    assert place.side == "right"
-
-
-def test_a_name_at_the_upper_edge_goes_below_it():
-    (place,) = beside([(100, 300)], ["name"], WITHIN)
-    assert place.dy < 0
 
 
 def test_a_name_keeps_clear_of_the_line():
@@ -351,33 +327,30 @@ def test_a_name_keeps_clear_of_the_line():
 
 
 def test_a_line_is_thinned_to_its_outline():
-    found = pd.DataFrame({"at_ms": range(10_000), "median": [n % 7 for n in range(10_000)]})
-    found["min"], found["max"] = found["median"] - 1, found["median"] + 1
-    found.loc[5_003, ["median", "max"]] = [99, 100]
-    line = thinned(found, "median", most=400)
+    points = pd.DataFrame({"at_ms": range(10_000), "median": [n % 7 for n in range(10_000)]})
+    points["min"], points["max"] = points["median"] - 1, points["median"] + 1
+    points.loc[5_003, ["median", "max"]] = [99, 100]
+    line = thinned(points, "median", most=400)
     assert len(line) <= 400
     assert line["median"].max() == 99
     assert (line["at_ms"].iloc[0], line["at_ms"].iloc[-1]) == (0, 9_999)
     assert line["at_ms"].is_monotonic_increasing
     assert (line["max"] >= line["median"]).all()
     assert line["max"].max() == 100
-    assert thinned(found.head(400), "median", most=400) is not None
-    assert len(thinned(found.head(400), "median", most=400)) == 400
+    assert len(thinned(points.head(400), "median", most=400)) == 400
 
 
 def test_many_compactions_are_one_outline(tmp_path):
-    few, many = (
-        run_groups(load_runs(build_results(tmp_path / str(n), {"often": 1}, 1, n)))[0] for n in (100, 101)
+    few, many = (build_group(tmp_path / str(n), {"often": 1}, 1, n) for n in (100, 101))
+    marked, outlined = (
+        len(BY_ID["compactions"].draw(data, LIGHT).axes[0].get_lines()) for data in (few, many)
     )
-    (chart,) = (chart for chart in CHARTS if chart.id == "compactions")
-    marked, outlined = (len(chart.draw(data, LIGHT).axes[0].get_lines()) for data in (few, many))
     assert (marked, outlined) == (100, 1)
 
 
 def test_a_table_that_one_strategy_leaves_far_slower_does_not_flatten_the_others(tmp_path):
-    made = build_results(tmp_path, {"never": None, "every-2min": 2, "every-3min": 3}, 1, 240)
-    drawn = CHARTS[0].draw(run_groups(load_runs(made))[0], LIGHT)
-    (axes,) = drawn.axes
+    data = build_group(tmp_path, {"never": None, "every-2min": 2, "every-3min": 3}, 1, 240)
+    (axes,) = CHARTS[0].draw(data, LIGHT).axes
     shown = {text.get_text() for text in axes.texts}
     never = next(text for text in shown if text.startswith("never"))
     assert never != "never"  # above the scale, its latency is written beside its name
@@ -388,16 +361,15 @@ def test_a_table_that_one_strategy_leaves_far_slower_does_not_flatten_the_others
 
 
 def test_without_a_point_above_the_scale_there_is_no_arrow(tmp_path):
-    made = build_results(tmp_path, {"every-2min": 2, "every-3min": 3}, 1, 24)
-    (axes,) = CHARTS[0].draw(run_groups(load_runs(made))[0], LIGHT).axes
+    data = build_group(tmp_path, {"every-2min": 2, "every-3min": 3}, 1, 24)
+    (axes,) = CHARTS[0].draw(data, LIGHT).axes
     assert not any(line.get_marker() == r"$\uparrow$" for line in axes.get_lines())
     assert "arrows" not in " ".join(text.get_text() for text in axes.texts)
 
 
 def _titles(chart_id, group):
     theme = LIGHT.of_page(group.strategies)
-    (chart,) = (one for one in CHARTS if one.id == chart_id)
-    drawn = ET.fromstring(svg_of_page(chart.draw, group, theme, "test"))
+    drawn = ET.fromstring(svg_of_page(BY_ID[chart_id].draw, group, theme, "test"))
     svg_name = "{http://www.w3.org/2000/svg}"
     circles = list(drawn.iter(f"{svg_name}circle"))
     width, height = (float(part) for part in drawn.get("viewBox").split()[2:])

@@ -126,8 +126,8 @@ def test_page_has_each_chart_that_applies_once_in_the_colours_of_the_page(report
 def test_page_numbers_the_same_strategy_alike_in_charts_tables_and_buttons(report):
     text = (report / "index.html").read_text(encoding="utf-8")
     for tag in ("g", "tr", "button"):
-        found = set(re.findall(rf'<{tag}[^>]* data-strategy="(\d+)"', text))
-        assert found == {str(number) for number in range(6)}, tag
+        numbers = set(re.findall(rf'<{tag}[^>]* data-strategy="(\d+)"', text))
+        assert numbers == {str(number) for number in range(6)}, tag
 
 
 def test_page_has_landmarks_captions_and_says_what_was_run(page, report):
@@ -175,9 +175,9 @@ def test_formula_safe_leaves_numbers_alone(value, expected):
 def test_a_report_again_is_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr("reports.page.content.CHARTS", CHARTS[:1])  # each chart's own test has the others
     now = datetime(2026, 1, 6, 12, tzinfo=UTC)
-    made = [render(load_runs(GOLDEN / "runs"), tmp_path, now).read_bytes() for _ in range(2)]
-    assert made[0] == made[1]
-    assert b"Report of 2026-01-06 12:00 UTC." in made[0]
+    first, second = (render(load_runs(GOLDEN / "runs"), tmp_path, now).read_bytes() for _ in range(2))
+    assert first == second
+    assert b"Report of 2026-01-06 12:00 UTC." in first
 
 
 def test_no_run_is_an_error(tmp_path):
@@ -187,16 +187,15 @@ def test_no_run_is_an_error(tmp_path):
 
 def test_shorten_keeps_both_ends_and_counts_the_rest():
     long = Table((Column("n"),), tuple((Cell(str(n)), Cell("")) for n in range(9)))
-    kept = shorten(long, 2)
-    assert [row[0].text for row in kept.rows] == ["0", "1", "… 5 more", "7", "8"]
+    assert [row[0].text for row in shorten(long, 2).rows] == ["0", "1", "… 5 more", "7", "8"]
     assert shorten(long, 4) is long
 
 
 def test_a_note_is_explained_once_and_only_where_a_run_has_it(tmp_path):
     notes = {"clock": "virtual", "keys": "ascending", "page_cache": "warm", "own_topic": "a fact of its own"}
     plain, noted = (
-        markdown_text(load_runs(build_results(tmp_path / name, {"never": None}, 1, 2, notes=given)))
-        for name, given in (("plain", {}), ("noted", notes))
+        markdown_text(load_runs(build_results(tmp_path / name, {"never": None}, 1, 2, notes=own)))
+        for name, own in (("plain", {}), ("noted", notes))
     )
     for text in ("Scenario time is virtual", "Keys are assigned", "page cache", "- **Own topic:** a fact of"):
         assert text not in plain
@@ -208,7 +207,7 @@ def test_markdown_of_a_recorded_folder_is_the_golden_one(folder, golden):
     """`runs`: two strategies and two repetitions of six commits with round figures, and one run that failed;
     its records are from before rows of delete files were counted. `upsert`: three strategies, one repetition.
     """
-    made = markdown_text(load_runs(GOLDEN / folder))
+    text = markdown_text(load_runs(GOLDEN / folder))
     if os.environ.get("COMPACTBENCH_GOLDEN") == "rewrite":
-        (GOLDEN / golden).write_text(made, encoding="utf-8")
-    assert made == (GOLDEN / golden).read_text(encoding="utf-8")
+        (GOLDEN / golden).write_text(text, encoding="utf-8")
+    assert text == (GOLDEN / golden).read_text(encoding="utf-8")

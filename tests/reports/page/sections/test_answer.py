@@ -1,9 +1,7 @@
 import pytest
-from result_builder import build_results
+from result_builder import build_group
 
-from bench.results.folders import load_runs
 from bench.text import human_ratio
-from reports.data.group import run_groups
 from reports.page.sections.answer import best, budgets, headline, primary_query
 from reports.page.sections.matrix import matrix
 from reports.page.sections.summary import summary
@@ -13,13 +11,9 @@ from reports.verdicts.pareto_front import pareto_front, points
 FOUR = {"never": None, "every-1min": 1, "every-5min": 5, "every-20min": 20}
 
 
-def _group(folder, **how):
-    return run_groups(load_runs(build_results(folder, **how)))[0]
-
-
 @pytest.fixture(scope="module")
 def four(tmp_path_factory):
-    return _group(tmp_path_factory.mktemp("four"), strategies=FOUR)
+    return build_group(tmp_path_factory.mktemp("four"), strategies=FOUR)
 
 
 def texts(table):
@@ -40,7 +34,7 @@ def test_the_headline_names_the_knee_and_what_it_saves_and_gives_up(four):
 
 
 def test_two_to_choose_from_are_both_named(tmp_path):
-    two = _group(tmp_path, strategies={"never": None, "every-10min": 10, "every-1min": 1})
+    two = build_group(tmp_path, strategies={"never": None, "every-10min": 10, "every-1min": 1})
     first = str(headline(two)[0])
     assert best(two) is None
     assert first.startswith(
@@ -50,40 +44,36 @@ def test_two_to_choose_from_are_both_named(tmp_path):
 
 
 def test_one_that_is_cheapest_and_fastest_is_named_alone(tmp_path):
-    said = [str(line) for line in headline(_group(tmp_path, strategies={"never": None, "a": 2}, ticks=8))]
+    said = [
+        str(line) for line in headline(build_group(tmp_path, strategies={"never": None, "a": 2}, ticks=8))
+    ]
     assert "a is the only strategy that compacts: " in said[0]
 
 
-def test_modelled_seconds_are_called_so(tmp_path):
-    said = " ".join(map(str, headline(_group(tmp_path, ticks=30, repetitions=1, mode="simulated"))))
-    assert said.startswith("As modelled, ")
-    assert "exact" not in said
-
-
 def test_without_a_run_of_never_the_benefit_is_open(tmp_path):
-    said = [str(line) for line in headline(_group(tmp_path, strategies={"only": 2}, ticks=8))]
+    said = [str(line) for line in headline(build_group(tmp_path, strategies={"only": 2}, ticks=8))]
     assert said[1] == "Without a usable run of never, the benefit of compaction cannot be quantified."
 
 
 def test_a_strategy_that_never_came_to_compact_is_no_choice(tmp_path):
-    found = _group(tmp_path, strategies={"never": None, "every-5min": 5, "every-90min": 90}, ticks=10)
-    said = [str(line) for line in headline(found)]
+    group = build_group(tmp_path, strategies={"never": None, "every-5min": 5, "every-90min": 90}, ticks=10)
+    said = [str(line) for line in headline(group)]
     assert "every-5min is the only strategy that compacts" in said[0]
     assert said[-1].startswith("every-90min did not compact during the stream")
-    assert "every-90min" not in str(texts(budgets(found)))
+    assert "every-90min" not in str(texts(budgets(group)))
 
 
 def test_no_usable_run_is_a_text(tmp_path):
-    found = _group(tmp_path, strategies={"never": None}, repetitions=1, fate={("never", 1): "failed"})
-    assert [str(line) for line in headline(found)] == [
+    group = build_group(tmp_path, strategies={"never": None}, repetitions=1, fate={("never", 1): "failed"})
+    assert [str(line) for line in headline(group)] == [
         "No run has both a compaction cost and a query latency: there is nothing to compare."
     ]
-    assert budgets(found) is None
+    assert budgets(group) is None
 
 
 def test_no_compaction_is_a_text(tmp_path):
-    found = _group(tmp_path, strategies={"never": None}, ticks=3)
-    assert [str(line) for line in headline(found)] == ["No strategy compacted during the stream."]
+    group = build_group(tmp_path, strategies={"never": None}, ticks=3)
+    assert [str(line) for line in headline(group)] == ["No strategy compacted during the stream."]
 
 
 def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
@@ -96,20 +86,20 @@ def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
 
 def test_the_query_is_shown_with_its_text_where_the_scenario_has_it(tmp_path):
     query = {"name": "first-order", "sql": "SELECT 1"}
-    with_sql = _group(tmp_path / "a", ticks=2, scenario_text={"probes": [query]})
+    with_sql = build_group(tmp_path / "a", ticks=2, scenario_text={"probes": [query]})
     assert (
         str(primary_query(with_sql)) == "The latencies are those of the primary query, first-order: SELECT 1."
     )
-    without = _group(tmp_path / "b", ticks=2)
+    without = build_group(tmp_path / "b", ticks=2)
     assert str(primary_query(without)) == "The latencies are those of the primary query, first-order."
 
 
 def test_several_scenarios_are_one_matrix(tmp_path, four):
-    other = _group(tmp_path, strategies={"never": None, "other": 2}, ticks=6, scenario="second")
+    other = build_group(tmp_path, strategies={"never": None, "other": 2}, ticks=6, scenario="second")
     table = matrix([four, other])
-    found = {row[0]: row[1:] for row in texts(table)}
-    assert list(found) == [*FOUR, "other"]
-    assert found["other"][0] == found["every-1min"][1] == "\N{EN DASH}"
+    cells = {row[0]: row[1:] for row in texts(table)}
+    assert list(cells) == [*FOUR, "other"]
+    assert cells["other"][0] == cells["every-1min"][1] == "\N{EN DASH}"
     assert [str(row[0].text) for row in table.rows if row[1].is_best] == ["every-5min"]
     assert matrix([four]) is None
 
@@ -117,7 +107,7 @@ def test_several_scenarios_are_one_matrix(tmp_path, four):
 def test_where_strategies_commit_differently_cost_is_that_of_commits_and_policy(tmp_path):
     writers = {"never": "2min", "idle": "2min", "late": "4min"}
     strategies = [{"label": label, "writer": {"commit_every": every}} for label, every in writers.items()]
-    group = _group(
+    group = build_group(
         tmp_path,
         strategies={"never": None, "idle": None, "late": None, "every-4min": 4},
         ticks=8,
@@ -141,7 +131,7 @@ def test_where_strategies_commit_differently_cost_is_that_of_commits_and_policy(
 def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
     writers = {"never": "1min", "late": "4min"}
     strategies = [{"label": label, "writer": {"commit_every": every}} for label, every in writers.items()]
-    group = _group(
+    group = build_group(
         tmp_path,
         strategies={"never": None, "late": None, "often": 2},
         ticks=8,
@@ -161,7 +151,7 @@ def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
 
 
 def test_a_simulated_strategy_that_is_cheaper_and_as_fast_is_the_answer(tmp_path):
-    group = _group(
+    group = build_group(
         tmp_path, strategies={"never": None, "a": 1, "b": 1}, ticks=8, repetitions=1, mode="simulated"
     )
     said, chosen = str(headline(group)[0]), best(group)

@@ -1,14 +1,10 @@
 import pytest
 from records import commit, compaction, end, query, run, truth
-from result_builder import build_results
+from result_builder import build_group, build_results
 
 from bench.results.folders import load_runs
 from reports.data.group import run_groups
 from reports.page.sections.cautions import cautions
-
-
-def _group(folder, **how):
-    return run_groups(load_runs(build_results(folder, **how)))[0]
 
 
 def _texts(group):
@@ -22,21 +18,23 @@ def test_clean_runs_need_no_caution(group):
 def test_cautions_name_every_run_whose_figures_are_not_used(tmp_path):
     fate = {("never", 1): "failed", ("never", 2): "cut off", ("every-1min", 1): "differs",
             ("every-1min", 2): "timings_invalid", ("every-10min", 1): "unchecked"}  # fmt: skip
-    found = _group(tmp_path, ticks=8, fate=fate)
-    said = _texts(found)
+    group = build_group(tmp_path, ticks=8, fate=fate)
+    said = _texts(group)
     assert "never (repetition 1) failed: boom: <the disk> is full" in said
     assert "never (repetition 2) was interrupted" in said
     assert "every-1min (repetition 1) failed its content check (3,199 rows found, 3,200 expected)" in said
     assert "every-1min (repetition 2) was checked after every compaction" in said
     assert "Table content was not checked in every run of every-10min" in said
     assert "never: fewer than two usable runs" in said
-    assert [c.is_grave for c in cautions(found)] == sorted(
-        (c.is_grave for c in cautions(found)), reverse=True
+    assert [c.is_grave for c in cautions(group)] == sorted(
+        (c.is_grave for c in cautions(group)), reverse=True
     )
 
 
 def test_cautions_name_simulation_overlap_and_duty(tmp_path):
-    said = _texts(_group(tmp_path, ticks=8, mode="simulated", commit_interval_ms=1000, duration_ms=10_000))
+    said = _texts(
+        build_group(tmp_path, ticks=8, mode="simulated", commit_interval_ms=1000, duration_ms=10_000)
+    )
     assert "all times come from a cost model" in said
     assert "every-1min: the longest compaction takes longer than the commit interval" in said
     assert "every-1min compacts for " in said
@@ -63,8 +61,8 @@ def test_cautions_name_partitions_that_plans_left_for_later(tmp_path):
 
 def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
     def warned(name, **options):
-        found = _group(tmp_path / name, ticks=8, repetitions=1, mode="simulated", options=options)
-        return cautions(found)[0].is_grave, _texts(found)
+        group = build_group(tmp_path / name, ticks=8, repetitions=1, mode="simulated", options=options)
+        return cautions(group)[0].is_grave, _texts(group)
 
     is_grave, said = warned("rough", coefficients={"calibrated": False})
     assert is_grave
@@ -79,12 +77,12 @@ def test_cautions_of_coefficients_name_their_formats(tmp_path):
     def of(calibrated, caution):
         return {"coefficients": {"calibrated": calibrated, "caution": caution}}
 
-    (made,) = run_groups([
+    (group,) = run_groups([
         run(mode="simulated", options=of(True, "Sorting costs nothing.")),
         run(mode="simulated", strategy="never @ v", format="delta", options=of(False, "Guesses."),
             versions={}, variant={"label": "v", "set": {"table.format": "delta"}}),
     ])  # fmt: skip
-    said = _texts(made)
+    said = _texts(group)
     assert "were not fitted" in said
     assert "Iceberg 1.9: Sorting costs nothing. Delta: Guesses." in said
 
@@ -111,7 +109,7 @@ def test_cautions_name_noise(tmp_path):
 def test_cautions_name_the_load_under_which_runs_began(tmp_path):
     def said(name, load):
         machine = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 1, "load_before_suite": load}
-        return _texts(_group(tmp_path / name, strategies={"never": None}, repetitions=1, ticks=2,
+        return _texts(build_group(tmp_path / name, strategies={"never": None}, repetitions=1, ticks=2,
                              machine=machine))  # fmt: skip
 
     assert "The machine was busy (load 12.4 on 2 cores) when a suite of runs began" in said("busy", 12.4)
@@ -119,11 +117,11 @@ def test_cautions_name_the_load_under_which_runs_began(tmp_path):
 
 
 def test_cautions_name_the_runs_that_other_processes_disturbed():
-    (made,) = run_groups([
+    (group,) = run_groups([
         run(query(), end(other_cores=cores), repetition=number)
         for number, cores in enumerate((None, 0.0, 0.19, 0.75, 1.34), 1)
     ])  # fmt: skip
-    said = _texts(made)
+    said = _texts(group)
     assert (
         "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
     )
@@ -143,5 +141,5 @@ def test_cautions_name_strategies_whose_requests_were_counted_where_those_of_oth
 
 def test_cautions_name_strategies_whose_cpu_is_shared():
     beside = (query(), compaction(is_shared=True), truth(), end())
-    (found,) = run_groups([run(query(), truth(), end()), run(*beside, strategy="thread")])
-    assert "thread: compactions ran beside commits and queries, so the CPU" in _texts(found)
+    (group,) = run_groups([run(query(), truth(), end()), run(*beside, strategy="thread")])
+    assert "thread: compactions ran beside commits and queries, so the CPU" in _texts(group)

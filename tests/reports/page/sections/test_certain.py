@@ -93,12 +93,12 @@ def test_costs_show_what_a_strategy_causes_elsewhere(group, monkeypatch):
         rows.append(replace(row, values={**row.values, **own}, run_values={**row.run_values, **runs}))
     table = costs(RunGroup(tuple(rows), group.runs), *page_verdicts([group]))
     titles = [str(column.title) for column in table.columns]
-    found = {
+    cells = {
         str(row[0].text): dict(zip(titles, (str(c.text) for c in row), strict=True)) for row in table.rows
     }
-    assert found["every-1min"]["Of it JIT"] == "60 %"
-    assert [found[label]["Commit CPU"] for label in ("never", "every-1min", "every-10min")] == [
+    assert cells["every-1min"]["Of it JIT"] == "60 %"
+    assert [cells[label]["Commit CPU"] for label in ("never", "every-1min", "every-10min")] == [
         "4.0", "4.5", "3.9",
     ]  # fmt: skip
-    assert found["every-1min"]["Break-even"] == "120"
+    assert cells["every-1min"]["Break-even"] == "120"
     assert "Policy: compaction, maintenance and evaluations. Total: policy and commits." in table.note

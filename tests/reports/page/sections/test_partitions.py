@@ -1,7 +1,7 @@
 from records import compaction, end, observed, query, run, truth
 
 from bench.text import MISSING
-from reports.data.group import RunGroup, run_groups
+from reports.data.group import run_groups
 from reports.page.sections.partitions import partition_tables
 
 
@@ -10,17 +10,11 @@ def of(label, *taken):
     records = []
     for tick, names in enumerate(taken, 1):
         step = {"tick": tick, "at_ms": 60_000 * tick}
-        waiting = dict.fromkeys("ab", 10)
+        table = {"data_bytes_by_partition": dict.fromkeys("ab", 40), **step}
+        left = {name: 10 for name in "ab" if name not in names}
         records += [
-            observed(
-                delete_bytes_by_partition=waiting, data_bytes_by_partition=dict.fromkeys("ab", 40), **step
-            ),
-            observed(
-                after="compaction",
-                delete_bytes_by_partition={n: 10 for n in "ab" if n not in names},
-                data_bytes_by_partition=dict.fromkeys("ab", 40),
-                **step,
-            ),
+            observed(delete_bytes_by_partition=dict.fromkeys("ab", 10), **table),
+            observed(after="compaction", delete_bytes_by_partition=left, **table),
             compaction(partitions=list(names), **step),
             query(**step),
         ]
@@ -29,7 +23,6 @@ def of(label, *taken):
 
 def tables_of(*runs):
     (group,) = run_groups(runs)
-    assert isinstance(group, RunGroup)
     return partition_tables(group)
 
 

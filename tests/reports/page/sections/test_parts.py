@@ -20,7 +20,6 @@ from reports.page.sections.parts import part_name
 from reports.page.sections.summary import summary
 from reports.page.sections.variants import variants
 from reports.page.tables import Table
-from reports.phrases import Sentence
 from reports.verdicts.page_verdicts import page_verdicts
 from reports.verdicts.samples import samples
 
@@ -32,27 +31,23 @@ VERSIONS = {"python": "3.11.7", "delta": "3.3.2", "deltalake": "1.1.0"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("formats")
-    given = {"repetitions": 3, "ticks": 12, "deletes": True}
-    build_results(made, ICEBERG, **given)
+    results = tmp_path_factory.mktemp("formats")
+    common = {"repetitions": 3, "ticks": 12, "deletes": True}
+    build_results(results, ICEBERG, **common)
     later = {"suite_id": "later", "format": "delta", "variant": VARIANT, "versions": VERSIONS}
-    return build_results(made, DELTA, **given, **later)
+    return build_results(results, DELTA, **common, **later)
 
 
 @pytest.fixture(scope="module")
 def both(folder) -> RunGroup:
-    (found,) = run_groups(load_runs(folder))
-    return found
+    (group,) = run_groups(load_runs(folder))
+    return group
 
 
 @pytest.fixture(scope="module")
 def content(both):
-    (found,) = page_content([both]).contents
-    return found
-
-
-def text(sentence: Sentence) -> str:
-    return str(sentence)
+    (content,) = page_content([both]).contents
+    return content
 
 
 def blocks(content, section, kind):
@@ -67,19 +62,17 @@ def blocks(content, section, kind):
 
 
 def test_the_page_names_both_formats_with_their_versions(both, content):
-    assert text(page_content([both]).title).startswith("append-small on Iceberg 1.9 and Delta 3.3, 6 strat")
-    assert text(content.title) == "append-small on Iceberg 1.9 and Delta 3.3, real"
-    assert text(content.facts).startswith(
-        "append on iceberg 1.9.2 and delta 3.3.2, real: 6 strategies, 3 rep"
-    )
-    versions = text(dict(blocks(content, "method", Terms)[0].entries)["Versions"])
+    assert str(page_content([both]).title).startswith("append-small on Iceberg 1.9 and Delta 3.3, 6 strat")
+    assert str(content.title) == "append-small on Iceberg 1.9 and Delta 3.3, real"
+    assert str(content.facts).startswith("append on iceberg 1.9.2 and delta 3.3.2, real: 6 strategies, 3 rep")
+    versions = str(dict(blocks(content, "method", Terms)[0].entries)["Versions"])
     assert {"delta 3.3.2", "deltalake 1.1.0", "format 1.9.2", "spark 3.5.8"} <= set(
         versions.replace(" and ", ", ").split(", ")
     )
 
 
 def test_each_format_has_an_answer_of_its_own(content):
-    lines = [text(prose.text) for prose in blocks(content, "answer", Prose)]
+    lines = [str(prose.text) for prose in blocks(content, "answer", Prose)]
     own, other = (next(line for line in lines if line.startswith(name)) for name in ("Iceberg", "Delta"))
     assert own.startswith("Iceberg 1.9: On the means of 3 repetitions, ")
     assert "@ delta" not in own
@@ -92,12 +85,12 @@ def test_each_format_has_an_answer_of_its_own(content):
 def test_fronts_budgets_and_charts_are_of_one_format_each(content):
     of_timings = [table for table in blocks(content, "timings", Table) if table.title]
     for tables, column in ((blocks(content, "answer", Table), 1), (of_timings, 0)):
-        assert [text(table.title) for table in tables] == ["Iceberg 1.9", "Delta 3.3"]
+        assert [str(table.title) for table in tables] == ["Iceberg 1.9", "Delta 3.3"]
         own, other = ({str(row[column].text) for row in table.rows} for table in tables)
         assert own <= set(ICEBERG)
         assert other <= set(DELTA)
     pictures = blocks(content, "answer", Picture)
-    assert [(picture.stem, text(picture.title).partition(", ")[2]) for picture in pictures] == [
+    assert [(picture.stem, str(picture.title).partition(", ")[2]) for picture in pictures] == [
         ("pareto", "Iceberg 1.9"), ("pareto-2", "Delta 3.3"),
     ]  # fmt: skip
     below = blocks(content, "charts", Picture)
@@ -105,14 +98,14 @@ def test_fronts_budgets_and_charts_are_of_one_format_each(content):
 
 
 def test_a_strategy_is_compared_with_its_own_never_and_with_itself_in_the_other_format(both):
-    (found,) = page_verdicts([both])
-    keys = set(found.comparisons)
+    (verdicts,) = page_verdicts([both])
+    keys = set(verdicts.comparisons)
     assert ("query_mean_s", "often @ delta", "never @ delta") in keys
     assert ("total_cpu_s", "often @ delta", "often") in keys
     assert not [key for key in keys if "delta" in key[1] and key[2] in {"often", "seldom"} - {key[1][:-8]}]
     _, _, are_paired = samples(both, "query_mean_s", "often @ delta", "often")
     assert are_paired
-    table = variants(both, found)
+    table = variants(both, verdicts)
     assert [str(row[0].text) for row in table.rows] == list(DELTA)
     assert "As it is, the scenario is Iceberg 1.9; variant delta is Delta 3.3." in table.note
     assert "The best trade-off above" not in table.note
@@ -126,16 +119,16 @@ def test_bold_and_delete_files_are_of_one_format(both, content):
     assert "A strategy in a variant is compared with never of that variant." in table.note
     assert "a deletion vector counts as one delete file" in left_behind(both).note
     counts = [
-        text(line) for line in blocks(content, "answer", Listing)[0].lines if text(line).startswith("It has ")
+        str(line) for line in blocks(content, "answer", Listing)[0].lines if str(line).startswith("It has ")
     ]
     assert ["delta" in line for line in counts] == [False, True]
     assert "Another engine may reverse a comparison of formats." in " ".join(
-        text(line) for line in blocks(content, "limits", Listing)[0].lines
+        str(line) for line in blocks(content, "limits", Listing)[0].lines
     )
 
 
 def test_what_only_one_format_has_names_its_strategies(content):
-    setup = {str(row[0].text): text(row[1].text) for row in blocks(content, "setup", Table)[0].rows}
+    setup = {str(row[0].text): str(row[1].text) for row in blocks(content, "setup", Table)[0].rows}
     assert setup["Format"] == (
         "iceberg (never, often and seldom) and delta (never @ delta, often @ delta and seldom @ delta)"
     )
@@ -151,14 +144,10 @@ def test_a_scenario_of_one_format_says_nothing_of_formats(runs):
 def test_a_page_of_two_formats_can_be_drawn_where_one_of_them_has_no_equality_deletes(tmp_path):
     def made(repetition, **changes):
         counts = {} if "variant" in changes else {"equality_files_count": 2}
-        records = (
-            query(),
-            observed(delete_files_count=3, delete_rows=5, **counts),
-            compaction(),
-            truth(),
-            end(),
+        there = observed(delete_files_count=3, delete_rows=5, **counts)
+        return run(
+            query(), there, compaction(), truth(), end(), repetition=repetition, workload="upsert", **changes
         )
-        return run(*records, repetition=repetition, workload="upsert", **changes)
 
     other = {"strategy": "never @ delta", "format": "delta", "variant": VARIANT}
     page = render([made(1), made(1, **other)], tmp_path / "page")
@@ -175,9 +164,9 @@ def test_simulated_times_of_two_formats_are_not_compared_until_coefficients_are_
     def verdicts(calibrated):
         options = {"coefficients": {"calibrated": calibrated}}
         other = {"strategy": "often @ delta", "format": "delta", "variant": VARIANT}
-        (found,) = run_groups([made(strategy="often", options=options), made(options=options, **other)])
-        (of_page,) = page_verdicts([found])
-        return of_page.of("query_mean_s", "often @ delta", "often"), variants(found, of_page).note
+        (group,) = run_groups([made(strategy="often", options=options), made(options=options, **other)])
+        (of_page,) = page_verdicts([group])
+        return of_page.of("query_mean_s", "often @ delta", "often"), variants(group, of_page).note
 
     (rough, said), (fitted, unsaid) = verdicts(False), verdicts(True)
     assert (rough.ratio, fitted.ratio) == (None, 1.0)
@@ -194,16 +183,16 @@ def two_variants(tmp_path):
         strategies = {f"{name} @ {label}": every for name, every in ICEBERG.items()}
         later = {"suite_id": label, "format": "delta", "format_title": "Delta Lake", "versions": VERSIONS}
         build_results(tmp_path / label, strategies, 2, 12, **later, variant={**VARIANT, "label": label})
-    (found,) = run_groups([run for part in sorted(tmp_path.iterdir()) for run in load_runs(part)])
-    return found
+    (group,) = run_groups([run for part in sorted(tmp_path.iterdir()) for run in load_runs(part)])
+    return group
 
 
 def test_two_variants_of_one_format_are_two_parts_with_names_of_their_own(two_variants):
     names = ["Iceberg 1.9", "Delta Lake 3.3, variant delta", "Delta Lake 3.3, variant tuned"]
     (made,) = page_content([two_variants]).contents
     assert [part_name(part, two_variants) for part in two_variants.parts] == names
-    assert [text(table.title) for table in blocks(made, "answer", Table)] == names
-    assert text(made.title) == "append-small on Iceberg 1.9 and Delta Lake 3.3, real"
+    assert [str(table.title) for table in blocks(made, "answer", Table)] == names
+    assert str(made.title) == "append-small on Iceberg 1.9 and Delta Lake 3.3, real"
     table = summary(two_variants, page_verdicts([two_variants])[0])
     place = [column.title for column in table.columns].index("Compaction CPU")
     bold = [str(row[0].text) for row in table.rows if row[place].is_best]
@@ -227,8 +216,8 @@ def test_the_command_line_shows_and_compares_both_in_one_table(folder, capsys):
 
     assert main(["compare", str(folder), "--format", "csv"]) == 0
     out, head = capsys.readouterr()
-    found = {(line["strategy"], line["format"], line["against"]) for line in csv.DictReader(out.splitlines())}
-    assert found == {
+    lines = csv.DictReader(out.splitlines())
+    assert {(line["strategy"], line["format"], line["against"]) for line in lines} == {
         ("often", "iceberg", "never"), ("seldom", "iceberg", "never"), ("never @ delta", "delta", "never"),
         ("often @ delta", "delta", "never @ delta"), ("seldom @ delta", "delta", "never @ delta"),
     }  # fmt: skip
@@ -243,15 +232,8 @@ def test_the_command_line_shows_and_compares_both_in_one_table(folder, capsys):
 
 def test_a_strategy_whose_own_never_did_not_run_is_compared_with_no_other(folder, tmp_path, capsys):
     build_results(tmp_path, ICEBERG, repetitions=1, ticks=12)
-    build_results(
-        tmp_path,
-        {"often @ delta": 2},
-        repetitions=1,
-        ticks=12,
-        format="delta",
-        variant=VARIANT,
-        suite_id="later",
-    )
+    later = {"format": "delta", "variant": VARIANT, "suite_id": "later"}
+    build_results(tmp_path, {"often @ delta": 2}, repetitions=1, ticks=12, **later)
     assert main(["compare", str(tmp_path), "--format", "csv"]) == 0
     out, head = capsys.readouterr()
     assert {line["strategy"] for line in csv.DictReader(out.splitlines())} == {"often", "seldom"}
@@ -267,15 +249,8 @@ def test_new_results_of_both_formats_are_compared_with_old_ones_of_one(folder, t
 
 
 def test_another_format_by_set_is_refused_as_another_scenario(folder, tmp_path, capsys):
-    other = build_results(
-        tmp_path / "set",
-        ICEBERG,
-        repetitions=1,
-        ticks=12,
-        format="delta",
-        scenario_hash="other",
-        suite_id="x",
-    )
+    by_set = {"format": "delta", "scenario_hash": "other", "suite_id": "x"}
+    other = build_results(tmp_path / "set", ICEBERG, repetitions=1, ticks=12, **by_set)
     for arguments in (["show"], ["compare"], ["compare", "--baseline", "never"], ["report"]):
         command, *options = arguments
         assert main([command, str(folder), str(other), *options]) == 2

@@ -11,14 +11,14 @@ def rows_of(*records):
 
 
 def test_a_row_has_the_mean_of_each_kind_for_each_kind_of_step():
-    found = rows_of(
+    rows = rows_of(
         commit(is_initial=True, requests={"PUT": 1000}),
         commit(requests={"PUT": 5, "GET": 2}),
         commit(requests={"PUT": 4, "HEAD": 1}),
         compaction(requests={"GET": 1200, "DELETE": 3}),
         compaction(status="vetoed", requests={}),
     )
-    assert found == [
+    assert rows == [
         ["never", "commit", "2", "1.0", "0.5", "4.5", "0.0", "0.0", "0.0"],
         ["never", "compaction", "1", "1,200.0", "0.0", "0.0", "0.0", "0.0", "3.0"],
     ]

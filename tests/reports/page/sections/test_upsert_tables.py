@@ -62,8 +62,8 @@ def test_only_streams_with_deletes_leave_any_behind(group, upsert_group):
 
 
 def test_compactions_are_summed_up_by_kind(upsert_group, group):
-    found = {row[:2]: row[2:5] for row in texts(compactions_by_kind(upsert_group))}
-    assert found == {
+    cells = {row[:2]: row[2:5] for row in texts(compactions_by_kind(upsert_group))}
+    assert cells == {
         ("every-3min", "rewrite all"): ("2", "49 \N{RIGHTWARDS ARROW} 2", "18 \N{RIGHTWARDS ARROW} 0"),
         ("amoro", "minor"): ("2", "33 \N{RIGHTWARDS ARROW} 2", "12 \N{RIGHTWARDS ARROW} 2"),
         ("amoro", "major"): ("1", "17 \N{RIGHTWARDS ARROW} 1", "7 \N{RIGHTWARDS ARROW} 0"),
@@ -153,14 +153,6 @@ def test_each_fact_is_what_the_manifest_says(upsert_group, fields, fact, expecte
     assert facts(RunGroup(upsert_group.rows, tuple(runs)))[fact] == expected
 
 
-def test_an_engine_that_states_no_caches_has_no_row_of_them(upsert_group):
-    options = {key: value for key, value in UPSERT["options"].items() if key != "caches"}
-    runs = [
-        replace(r, manifest=r.manifest.model_copy(update={"options": options})) for r in upsert_group.runs
-    ]
-    assert "Caches" not in facts(RunGroup(upsert_group.rows, tuple(runs)))
-
-
 def test_the_initial_load_is_counted(upsert_group):
     first = upsert_group.runs[0]
     load = commit(is_initial=True, rows=10**6, added_bytes=2**20, files_added_count=3)
@@ -173,9 +165,9 @@ def test_the_initial_load_is_counted(upsert_group):
 def test_every_parameter_has_its_value_or_default(upsert_group):
     table = parameters(upsert_group)
     assert headings(table) == ["Parameter", "every-3min", "amoro", "Default"]  # `never` has none
-    found = {(row[0].note, str(row[0].text)): tuple(str(c.text) for c in row[1:]) for row in table.rows}
+    cells = {(row[0].note, str(row[0].text)): tuple(str(c.text) for c in row[1:]) for row in table.rows}
     dash = "\N{EN DASH}"
-    assert found == {
+    assert cells == {
         ("", "trigger"): ("every(interval=3min)", dash, dash),
         ("", "planner"): ("merge", dash, dash),
         ("merge", "sort_order"): ("a", dash, dash),
