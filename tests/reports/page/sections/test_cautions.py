@@ -110,7 +110,7 @@ def test_cautions_name_the_load_under_which_runs_began(tmp_path):
     def said(name, load):
         machine = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 1, "load_before_suite": load}
         return _texts(build_group(tmp_path / name, strategies={"never": None}, repetitions=1, ticks=2,
-                             machine=machine))  # fmt: skip
+                                  machine=machine))  # fmt: skip
 
     assert "The machine was busy (load 12.4 on 2 cores) when a suite of runs began" in said("busy", 12.4)
     assert "was busy" not in said("idle", 1.0)
