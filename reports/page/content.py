@@ -172,12 +172,8 @@ def _summary(subject: Subject) -> Blocks:
     return summary(group, subject.verdicts), Terms(strategies, "strategies")
 
 
-def _charts(subject: Subject) -> Blocks:
-    return (*_pictures(subject, "open"), *_pictures(subject, "folded"))
-
-
-def _pictures(subject: Subject, place: str) -> Iterator[Picture]:
-    for chart in (chart for chart in CHARTS if chart.place == place):
+def _pictures(subject: Subject, *places: str) -> Iterator[Picture]:
+    for chart in (chart for place in places for chart in CHARTS if chart.place == place):
         yield from _pictures_of(chart, subject)
 
 
@@ -225,7 +221,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(
         "left", "Delete files each strategy leaves behind", "open", _of_group(left_behind), style="sortable"
     ),
-    Section("charts", "Charts", "open", _charts, "Charts"),
+    Section("charts", "Charts", "open", lambda it: _pictures(it, "open", "folded"), "Charts"),
     Section("queries", "Queries", "folded", lambda it: details.queries(it.group), is_counted=True),
     Section(
         "partitions", "Partitions: who is compacted, and who waits", "folded",

@@ -24,15 +24,11 @@ def parameters(group: RunGroup) -> Table | None:
     by_label = {label: values for label, values in of_all.items() if values}
     names = dict.fromkeys(name for values in by_label.values() for name in values)
     rows = tuple(_row(name, [values.get(name) for values in by_label.values()], defaults) for name in names)
-    columns = (
-        *(Column(Verbatim(label), is_number=False) for label in by_label),
-        Column("Default", is_number=False),
-    )
-    return (
-        Table((Column("Parameter", is_number=False), *columns), rows, _NOTE, caption=_CAPTION)
-        if rows
-        else None
-    )
+    titles = ("Parameter", *map(Verbatim, by_label), "Default")
+    if not rows:
+        return None
+    columns = tuple(Column(title, is_number=False) for title in titles)
+    return Table(columns, rows, _NOTE, caption=_CAPTION)
 
 
 _Name = tuple[str, str, str]  # the rule ("" if there is only one), its planner, the parameter

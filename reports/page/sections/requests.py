@@ -39,12 +39,7 @@ def requests(group: RunGroup) -> Table | None:
             sent = [step.cost.own_requests for step in steps_of(run)]
             counted = [kinds for kinds in sent if kinds is not None]
             if any(counted) and len(counted) == len(sent):
-                cells = (
-                    _cell(sum(kinds.get(kind, 0) for kinds in counted) / len(sent)) for kind in REQUEST_KINDS
-                )
+                means = [sum(kinds.get(kind, 0) for kinds in counted) / len(sent) for kind in REQUEST_KINDS]
+                cells = (Cell(f"{mean:,.1f}", value=mean) for mean in means)
                 rows.append((Cell(Verbatim(label)), Cell(name), Cell(human_count(len(sent))), *cells))
     return Table(_COLUMNS, tuple(rows), _NOTE, caption=_CAPTION) if rows else None
-
-
-def _cell(per_step: float) -> Cell:
-    return Cell(f"{per_step:,.1f}", value=per_step)

@@ -1,7 +1,7 @@
 """The summary: a row per strategy."""
 
 from bench.results.metrics import LATENCY
-from bench.results.rows import BASELINE, Row
+from bench.results.rows import BASELINE
 from bench.text import MISSING, human_percent
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Table, compared, has_values, latency_unit, metric_cells
@@ -63,15 +63,11 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
 
 def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
     """The break-even of strategies with significantly faster queries than without compaction."""
-    decided = [row for row in group.rows if _is_faster(verdicts, row)]
+    comparisons = ((row, verdicts.with_baseline(row)) for row in group.rows)
+    decided = [row for row, comparison in comparisons if comparison and comparison.verdict == "less"]
     cells = metric_cells(decided, BREAK_EVEN)
     by_label = {row.strategy: cell for row, cell in zip(decided, cells, strict=True)}
     return [by_label.get(row.strategy, Cell(MISSING)) for row in group.rows]
-
-
-def _is_faster(verdicts: PageVerdicts, row: Row) -> bool:
-    comparison = verdicts.with_baseline(row)
-    return comparison is not None and comparison.verdict == "less"
 
 
 def _names(group: RunGroup) -> list[Cell]:

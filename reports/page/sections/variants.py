@@ -1,7 +1,5 @@
 """What the variants of a scenario change: each strategy in a variant, compared with the scenario as it is."""
 
-from collections.abc import Iterator
-
 from bench.results.metrics import LATENCY
 from reports.data.group import RunGroup
 from reports.page.sections.parts import format_name
@@ -36,25 +34,19 @@ def variants(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
         )
         for row in shown
     ]  # fmt: skip
-    modelled = _MODELLED if group.is_simulated else _NOTE
-    note = " ".join((modelled, *_formats(group), *_between(group)))
-    return versus_table(group, lines, "as it is", note, "What the variants change")
-
-
-def _between(group: RunGroup) -> Iterator[str]:
     why = unmodelled_between([group], group.strategies)
-    if why is not None:
-        yield f"A dash: the {why}."
+    notes = [_MODELLED if group.is_simulated else _NOTE, _formats(group)]
+    notes += [] if why is None else [f"A dash: the {why}."]
+    return versus_table(group, lines, "as it is", " ".join(notes), "What the variants change")
 
 
-def _formats(group: RunGroup) -> Iterator[str]:
+def _formats(group: RunGroup) -> str:
     """The formats of the variants and what a ratio of two formats covers, if there are several."""
     own, *others = group.parts
     if not others:
-        yield _OF_BASE
-        return
+        return _OF_BASE
     named = [f"variant {part.rows[0].variant} is {format_name(part)}" for part in others]
-    yield (
+    return (
         f"As it is, the scenario is {format_name(own)}; {', '.join(named)}. A ratio of two formats is that "
         "of their tables, their own commands and the rules that the strategy has in each."
     )
