@@ -44,11 +44,8 @@ def test_runs_that_may_not_be_used_are_in_no_frame(tmp_path):
 def test_a_failed_probe_is_a_gap(tmp_path):
     build_results(tmp_path, {"never": None}, repetitions=1, ticks=3)
     path = next(tmp_path.rglob("events.jsonl"))
-    path.write_text(
-        path.read_text().replace(
-            '"primary": true, "when": "settled"', '"status": "failed", "primary": true, "when": "settled"', 1
-        )
-    )
+    settled = '"primary": true, "when": "settled"'
+    path.write_text(path.read_text().replace(settled, f'"status": "failed", {settled}', 1))
     (group,) = run_groups(load_runs(tmp_path))
     assert [math.isnan(v) for v in latency(group)["wall_s"]] == [True, False, False]
 

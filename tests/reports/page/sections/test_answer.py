@@ -44,10 +44,8 @@ def test_two_to_choose_from_are_both_named(tmp_path):
 
 
 def test_one_that_is_cheapest_and_fastest_is_named_alone(tmp_path):
-    said = [
-        str(line) for line in headline(build_group(tmp_path, strategies={"never": None, "a": 2}, ticks=8))
-    ]
-    assert "a is the only strategy that compacts: " in said[0]
+    group = build_group(tmp_path, strategies={"never": None, "a": 2}, ticks=8)
+    assert "a is the only strategy that compacts: " in str(headline(group)[0])
 
 
 def test_without_a_run_of_never_the_benefit_is_open(tmp_path):
@@ -108,13 +106,10 @@ def test_where_strategies_commit_differently_cost_is_that_of_commits_and_policy(
     writers = {"never": "2min", "idle": "2min", "late": "4min"}
     strategies = [{"label": label, "writer": {"commit_every": every}} for label, every in writers.items()]
     group = build_group(
-        tmp_path,
-        strategies={"never": None, "idle": None, "late": None, "every-4min": 4},
-        ticks=8,
-        repetitions=1,
+        tmp_path, {"never": None, "idle": None, "late": None, "every-4min": 4}, 1, 8,
         commit_ticks={"never": 2, "idle": 2, "late": 4},
         scenario_text={"strategies": [*strategies, {"label": "every-4min"}]},
-    )
+    )  # fmt: skip
     assert [group.writes_otherwise(label) for label in group.strategies] == [False, False, True, True]
     said = [str(line) for line in headline(group)]
     assert " CPU of commits and policy and a mean query of " in said[0]
@@ -132,13 +127,9 @@ def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
     writers = {"never": "1min", "late": "4min"}
     strategies = [{"label": label, "writer": {"commit_every": every}} for label, every in writers.items()]
     group = build_group(
-        tmp_path,
-        strategies={"never": None, "late": None, "often": 2},
-        ticks=8,
-        repetitions=1,
-        commit_ticks={"late": 4},
+        tmp_path, {"never": None, "late": None, "often": 2}, 1, 8, commit_ticks={"late": 4},
         scenario_text={"strategies": [*strategies, {"label": "often", "writer": {"commit_every": "1min"}}]},
-    )
+    )  # fmt: skip
     front = pareto_front(points(group))
     assert {point.strategy for point in front} == {"never", "late", "often"}
     assert [point.staleness_s for point in points(group)] == [30.0, 120.0, 30.0]
@@ -151,9 +142,7 @@ def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
 
 
 def test_a_simulated_strategy_that_is_cheaper_and_as_fast_is_the_answer(tmp_path):
-    group = build_group(
-        tmp_path, strategies={"never": None, "a": 1, "b": 1}, ticks=8, repetitions=1, mode="simulated"
-    )
+    group = build_group(tmp_path, {"never": None, "a": 1, "b": 1}, 1, 8, mode="simulated")
     said, chosen = str(headline(group)[0]), best(group)
     assert chosen in {"a", "b"}
     assert said.startswith(f"As modelled, {chosen} is ")

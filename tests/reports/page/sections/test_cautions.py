@@ -26,15 +26,13 @@ def test_cautions_name_every_run_whose_figures_are_not_used(tmp_path):
     assert "every-1min (repetition 2) was checked after every compaction" in said
     assert "Table content was not checked in every run of every-10min" in said
     assert "never: fewer than two usable runs" in said
-    assert [c.is_grave for c in cautions(group)] == sorted(
-        (c.is_grave for c in cautions(group)), reverse=True
-    )
+    are_grave = [caution.is_grave for caution in cautions(group)]
+    assert are_grave == sorted(are_grave, reverse=True)
 
 
 def test_cautions_name_simulation_overlap_and_duty(tmp_path):
-    said = _texts(
-        build_group(tmp_path, ticks=8, mode="simulated", commit_interval_ms=1000, duration_ms=10_000)
-    )
+    times = {"commit_interval_ms": 1000, "duration_ms": 10_000}
+    said = _texts(build_group(tmp_path, ticks=8, mode="simulated", **times))
     assert "all times come from a cost model" in said
     assert "every-1min: the longest compaction takes longer than the commit interval" in said
     assert "every-1min compacts for " in said
@@ -101,16 +99,14 @@ def test_cautions_name_noise(tmp_path):
     build_results(tmp_path, {"never": None}, repetitions=2, ticks=3)
     path = sorted(tmp_path.rglob("events.jsonl"))[0]
     path.write_text(path.read_text().replace('"wall_s": 0.', '"wall_s": 3.'))
-    assert "Noise: the mean query latency varies by more than 15 %" in _texts(
-        run_groups(load_runs(tmp_path))[0]
-    )
+    said = _texts(run_groups(load_runs(tmp_path))[0])
+    assert "Noise: the mean query latency varies by more than 15 %" in said
 
 
 def test_cautions_name_the_load_under_which_runs_began(tmp_path):
     def said(name, load):
         machine = {"cpu": "Example CPU", "cores": 2, "ram_bytes": 1, "load_before_suite": load}
-        return _texts(build_group(tmp_path / name, strategies={"never": None}, repetitions=1, ticks=2,
-                                  machine=machine))  # fmt: skip
+        return _texts(build_group(tmp_path / name, {"never": None}, 1, 2, machine=machine))
 
     assert "The machine was busy (load 12.4 on 2 cores) when a suite of runs began" in said("busy", 12.4)
     assert "was busy" not in said("idle", 1.0)

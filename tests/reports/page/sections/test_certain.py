@@ -22,11 +22,10 @@ def test_counts_are_those_of_the_strategies_on_the_front(group):
     assert rewritten.startswith("every-10min compacts 6 times and writes ")
     assert "every-60min" not in rewritten  # it compacts at the last tick, which no query meets
     assert "; every-1min compacts 60 times and writes " in rewritten
-    ratio = (
-        group.row("every-1min").values["compaction_added_bytes"]
-        / (group.row("every-10min").values["compaction_added_bytes"])
+    most, least = (
+        group.row(label).values["compaction_added_bytes"] for label in ("every-1min", "every-10min")
     )
-    assert rewritten.endswith(f"; every-1min rewrites {ratio:.2g}x the bytes of every-10min.")
+    assert rewritten.endswith(f"; every-1min rewrites {most / least:.2g}x the bytes of every-10min.")
     assert files == (
         "The table ends with 1 data file with every-1min, every-10min and every-60min and 480 with never."
     )

@@ -12,7 +12,7 @@ from reports.verdicts.page_verdicts import page_verdicts
 
 
 def verdicts_of(group):
-    """Those of a page with this group alone."""
+    """The verdicts of a page with this group alone."""
     (verdicts,) = page_verdicts([group])
     return verdicts
 
@@ -51,13 +51,10 @@ def test_what_is_undecided_is_said_once_with_what_would_decide_it(tmp_path):
 
 def test_minutes_are_those_that_the_runs_took(tmp_path):
     strategies = {"never": None, "every-3min": 3}
-    group = build_group(
-        tmp_path, strategies=strategies, repetitions=1, ticks=6, started_utc="2026-01-05T08:58:00Z"
-    )
+    group = build_group(tmp_path, strategies, 1, 6, started_utc="2026-01-05T08:58:00Z")
     (said,) = map(str, undecided(group, verdicts_of(group)))
-    assert (
-        "At least 3 repetitions are needed, about 8 min more (--repetitions 3)." in said
-    )  # two more of two runs of 2 min
+    # Two more of two runs of 2 min.
+    assert "At least 3 repetitions are needed, about 8 min more (--repetitions 3)." in said
 
 
 def test_modelled_figures_are_never_undecided_and_have_no_trend(tmp_path):
@@ -71,11 +68,8 @@ def test_a_conversion_that_is_not_modelled_is_not_compared(tmp_path):
     build_results(tmp_path, {"never": None, "a": 2, "b": 3}, 1, 12, mode="simulated")
     for path in tmp_path.rglob("events.jsonl"):
         if '"label": "a"' in path.read_text() or '"strategy": "a"' in path.read_text():
-            path.write_text(
-                path.read_text().replace(
-                    '"kind": "compaction"', '"kind": "compaction", "is_converting": true'
-                )
-            )
+            kind = '"kind": "compaction"'
+            path.write_text(path.read_text().replace(kind, f'{kind}, "is_converting": true'))
     group = run_groups(load_runs(tmp_path))[0]
     assert [str(line) for line in undecided(group, verdicts_of(group))] == [
         "a: not comparable: conversion is not modelled yet."
