@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 from records import end, query, run
-from result_builder import build_group, build_results
+from result_builder import build_results
 
 from bench.cli.main import main
 from bench.results.folders import load_runs
@@ -18,12 +18,6 @@ from tools.publishing import EXAMPLE, FOLDER, Agreement, Published, entries, pac
 @pytest.fixture
 def results(tmp_path):
     return build_results(tmp_path / "results")
-
-
-@pytest.fixture
-def published(results):
-    (group,) = run_groups(load_runs(results))
-    return Published(entries()[0], group)
 
 
 def test_an_archive_gives_back_the_figures_of_its_runs(results, tmp_path):
@@ -86,15 +80,17 @@ def test_published_simulations_are_what_the_simulator_says(entry, tmp_path, caps
     assert packed == now, f"pack {entry.name} anew (tools/publishing.py), then run `make docs`"
 
 
-def test_a_simulation_is_shown_over_what_was_measured(published):
-    label = next(label for label in published.strategies if label != "never")
-    assert published.over(published, "query_mean_s", label) == "1.00x"
-    assert published.quotient("query_mean_s", label, label) == "1.00x"
-    assert published.over(published, "compaction_cpu_s", "never") == MISSING
+def test_a_simulation_is_shown_over_what_was_measured(results, tmp_path):
+    pack(load_runs(results), tmp_path / "a.tar.xz")
+    (group,) = run_groups(unpack(tmp_path / "a.tar.xz"))
+    one = Published(entries()[0], group)
+    label = next(label for label in one.strategies if label != "never")
+    assert one.over(one, "query_mean_s", label) == one.quotient("query_mean_s", label, label) == "1.00x"
+    assert one.over(one, "compaction_cpu_s", "never") == MISSING
 
 
 @pytest.mark.parametrize(
-    ("figures", "verdict"),
+    ("published", "verdict"),
     [
         (("394", "75.3"), "no"),  # 5.2, far above
         (("2.0", "1.0"), "depends on rounding"),  # 1.86 to 2.16, of which a part is below 2.1
@@ -103,24 +99,29 @@ def test_a_simulation_is_shown_over_what_was_measured(published):
         (("2", "1"), "depends on rounding"),
     ],
 )
-def test_a_published_ratio_is_known_as_far_as_its_digits(published, monkeypatch, figures, verdict):
-    names = ("query_mean_s", *published.strategies[:2])
-    known = replace(published.compare(*names), low=2.1, high=2.5)
-    monkeypatch.setattr(Published, "compare", lambda self, *names: known)
-    assert published.agrees(*names, figures) == verdict
-    unknown = replace(known, low=None, high=None)
+def test_a_published_ratio_is_known_as_far_as_its_digits(results, monkeypatch, published, verdict):
+    (group,) = run_groups(load_runs(results))
+    one = Published(entries()[0], group)
+    found = replace(one.compare("query_mean_s", *one.strategies[:2]), low=2.1, high=2.5)
+    monkeypatch.setattr(Published, "compare", lambda self, *names: found)
+    assert one.agrees("query_mean_s", *one.strategies[:2], published) == verdict
+    unknown = replace(found, low=None, high=None)
     monkeypatch.setattr(Published, "compare", lambda self, *names: unknown)
-    assert published.agrees(*names, figures) == MISSING
+    assert one.agrees("query_mean_s", *one.strategies[:2], published) == MISSING
 
 
-def test_a_figure_of_one_query_has_its_unit(published):
-    files = published.group.row("never").probes["first-order"]["files_mean"]
-    assert published.probe("never", "first-order", "files_mean", "count") == human_count(files)
+def test_a_figure_of_one_query_has_its_unit(results, tmp_path):
+    pack(load_runs(results), tmp_path / "a.tar.xz")
+    (group,) = run_groups(unpack(tmp_path / "a.tar.xz"))
+    one = Published(entries()[0], group)
+    files = group.row("never").probes["first-order"]["files_mean"]
+    assert one.probe("never", "first-order", "files_mean", "count") == human_count(files)
 
 
 def test_decisions_and_files_are_compared_across_modes(tmp_path):
     groups = [
-        build_group(tmp_path / mode, mode=mode, repetitions=1, ticks=20) for mode in ("real", "simulated")
+        run_groups(load_runs(build_results(tmp_path / mode, mode=mode, repetitions=1, ticks=20)))[0]
+        for mode in ("real", "simulated")
     ]
     real, simulated = (Published(entries()[0], group) for group in groups)
     assert real.agreement(simulated, "every-10min") == Agreement("20 of 20", "0 of 2", "2 of 2")

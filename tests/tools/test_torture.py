@@ -35,9 +35,9 @@ def suite(tmp_path, monkeypatch):
         process = subprocess.Popen([sys.executable, "-u", "-c", program], stdout=subprocess.PIPE)
         started.append(process)
         process.stdout.readline()
-        suite = torture.Suite(tmp_path / "suite", is_shared=False)
-        suite._process = process
-        return suite
+        made = torture.Suite(tmp_path / "suite", is_shared=False)
+        made._process = process
+        return made
 
     yield make
     for process in started:
@@ -52,16 +52,16 @@ def suite(tmp_path, monkeypatch):
     ids=["deaf", "mortal"],
 )
 def test_what_survives_its_kill_is_told_and_ended(suite, program, number, has_ended):
-    running = suite(program)
-    done = torture.kill(running, "command", Always(number))
+    made = suite(program)
+    done = torture.kill(made, "command", Always(number))
     assert done == torture.Kill("command", "SIGTERM", has_ended)
-    assert running.has_ended(within_s=10)
+    assert made.has_ended(within_s=10)
 
 
 def test_what_had_gone_before_is_no_kill(suite):
-    ended = suite("print(1)")
-    assert ended.has_ended(within_s=10)
-    assert torture.kill(ended, "command", Always(torture.signal.SIGTERM)) is None
+    made = suite("print(1)")
+    assert made.has_ended(within_s=10)
+    assert torture.kill(made, "command", Always(torture.signal.SIGTERM)) is None
 
 
 def test_every_victim_is_hit_before_one_is_hit_again():

@@ -19,8 +19,8 @@ def small_runs(tmp_path_factory):
 
 
 def test_export_writes_a_parquet_file_a_table(small_runs, tmp_path):
-    files = export(small_runs, tmp_path / "out", "parquet")
-    assert {path.stem for path in files} == NAMES
+    made = export(small_runs, tmp_path / "out", "parquet")
+    assert {path.stem for path in made} == NAMES
     assert pq.read_table(tmp_path / "out" / "runs.parquet").num_rows == len(small_runs)
     assert pq.read_table(tmp_path / "out" / "maintenance.parquet").num_rows == 0
 
@@ -40,9 +40,9 @@ def test_export_writes_one_duckdb_file_that_answers_questions(small_runs, tmp_pa
 
 def test_export_metrics_have_a_line_for_each_usable_run(small_runs, tmp_path):
     export(small_runs, tmp_path / "out", "parquet")
-    lines = pq.read_table(tmp_path / "out" / "metrics.parquet").to_pandas()
-    assert len(lines) == 6 * len(METRICS)
-    assert lines[lines["metric"] == "break_even_queries_per_h"]["value"].notna().any()
+    found = pq.read_table(tmp_path / "out" / "metrics.parquet").to_pandas()
+    assert len(found) == 6 * len(METRICS)
+    assert found[found["metric"] == "break_even_queries_per_h"]["value"].notna().any()
 
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])

@@ -1,3 +1,4 @@
+import pytest
 from result_builder import build_results
 
 from bench.results.folders import load_runs
@@ -37,5 +38,10 @@ def test_cost_falls_back_to_wall_seconds_where_no_cpu_was_recorded(tmp_path):
         path.write_text(
             path.read_text().replace('"cpu_s"', '"executor_cpu_s"').replace(', "executor_cpu_s": 0.1}', "}")
         )
-    (group,) = run_groups(load_runs(tmp_path))
-    assert group.cost_metric == "compaction_s"
+    (found,) = run_groups(load_runs(tmp_path))
+    assert found.cost_metric == "compaction_s"
+
+
+def test_row_of_an_unknown_strategy_is_an_error(group):
+    with pytest.raises(KeyError):
+        group.row("unheard-of")

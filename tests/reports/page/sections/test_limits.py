@@ -28,17 +28,17 @@ def test_runs_of_one_machine_say_so(group):
 
 
 @pytest.mark.parametrize(
-    ("notes", "place"),
+    ("notes", "told"),
     [
         ({"machines": "a cluster's"}, "Tasks ran on the machines of a cluster."),
         ({"storage": "of the catalog"}, "The tables were where the scenario's catalog keeps them."),
     ],
 )
-def test_runs_elsewhere_say_where(group, notes, place):
-    text = said(elsewhere(group, notes | {"fsync": None, "page_cache": None}))
-    assert place in text
-    assert ONE_MACHINE not in text
-    assert "warm page cache" not in text
+def test_runs_elsewhere_say_where(group, notes, told):
+    found = said(elsewhere(group, notes | {"fsync": None, "page_cache": None}))
+    assert told in found
+    assert ONE_MACHINE not in found
+    assert "warm page cache" not in found
 
 
 def test_the_catalog_is_part_of_the_set_up(group):
@@ -47,10 +47,10 @@ def test_the_catalog_is_part_of_the_set_up(group):
 
     assert "Catalog" not in facts(group)
     properties = {"type": "jdbc", "warehouse": "s3://bucket/warehouse", "s3.region": "x"}
-    by_scenario = elsewhere(
+    found = elsewhere(
         group, {"storage": "of the catalog"}, options={"catalog": "mine"},
         scenario_text={"catalog": {"name": "mine", "properties": properties}},
     )  # fmt: skip
-    assert facts(by_scenario)["Catalog"] == "mine, type jdbc, warehouse s3://bucket/warehouse"
+    assert facts(found)["Catalog"] == "mine, type jdbc, warehouse s3://bucket/warehouse"
     by_conf = elsewhere(group, {"storage": "of the catalog"}, options={"catalog": "lake"}, scenario_text={})
     assert facts(by_conf)["Catalog"] == "lake"

@@ -18,8 +18,11 @@ def test_what_a_variant_sets_is_said_of_its_strategies(group):
     def in_variant(run):
         if run.manifest.strategy != "every-1min":
             return run
-        keys = {"table.format_version": 3, "spark.x": True}
-        variant = {"label": "v3", "set": keys, "versions": "iceberg-1.10"}
+        variant = {
+            "label": "v3",
+            "set": {"table.format_version": 3, "spark.x": True},
+            "versions": "iceberg-1.10",
+        }
         return replace(run, manifest=run.manifest.model_copy(update={"variant": variant}))
 
     rows = set_up(RunGroup(group.rows, tuple(map(in_variant, group.runs)))).rows
