@@ -17,9 +17,8 @@ from reports.text import format_value
 class Field:
     """A value: its name for programs, its column for people, and its unit.
 
-    `unit` is the unit of a metric, "at" for milliseconds of scenario time, or empty for text. Figures of one
-    unit and `quantity` share the unit that is printed. With `unless` the column is left out where all values
-    are that one.
+    `unit` is the unit of a metric, "at" for milliseconds of scenario time, or empty for text. Figures with
+    equal `unit` and `quantity` are printed in one unit. A column that holds only `unless` is left out.
     """
 
     name: str
@@ -30,17 +29,15 @@ class Field:
 
 
 def figure_table(
-    fields: Sequence[Field],
-    lines: Sequence[Sequence[Any]],
-    delete_words: tuple[str, str] = DELETE_WORDS,
+    fields: Sequence[Field], lines: Sequence[Sequence[Any]], delete_words: tuple[str, str] = DELETE_WORDS
 ) -> tuple[list[Column], list[tuple[str, ...]]]:
     """Columns and rows of text for people; `delete_words` name delete files and the rows in them."""
     values = dict(zip(fields, zip(*lines, strict=True), strict=True)) if lines else dict.fromkeys(fields, ())
     shown = [field for field in fields if field.unless is None or {*values[field]} - {field.unless}]
     columns, cells = [], []
     for field in shown:
-        alike = (f for f in shown if (f.unit, f.quantity) == (field.unit, field.quantity))
-        unit, texts = _texts(field.unit, values[field], [value for f in alike for value in values[f]])
+        same_unit = (f for f in shown if (f.unit, f.quantity) == (field.unit, field.quantity))
+        unit, texts = _texts(field.unit, values[field], [value for f in same_unit for value in values[f]])
         title = in_delete_words(field.column.title, delete_words)
         columns.append(replace(field.column, title=title, unit=field.column.unit or unit))
         cells.append(texts)
@@ -50,10 +47,9 @@ def figure_table(
 def scaled(
     unit: str, values: Iterable[float | None], pooled: Iterable[float | None]
 ) -> tuple[str, list[str]]:
-    """The unit for all of `pooled`, by the largest of them, and figures as numbers of it; a dash for None.
+    """The unit that suits the largest of `pooled`, and `values` as numbers in it; None becomes a dash.
 
-    The unit is µs, ms or s, B to PiB, or percent. It is empty for other metrics, whose figures are text with
-    their own.
+    The unit is µs, ms or s, B to PiB, or percent. For other metrics it is empty, and each text has its own.
     """
     largest = max((abs(value) for value in pooled if _is_known(value)), default=0.0)
     if unit == "s":
@@ -71,7 +67,7 @@ def scaled(
 
 
 def plain(value: Any) -> Any:
-    """The value; the figures of a planner as one text: "health_score=71, ..."."""
+    """The figures of a planner as text, such as "health_score=71, ..."; any other value unchanged."""
     return ", ".join(f"{name}={part:g}" for name, part in value.items()) if isinstance(value, dict) else value
 
 

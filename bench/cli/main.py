@@ -1,4 +1,4 @@
-"""`compactbench`: the sub-commands, and the one place where errors become messages and exit codes."""
+"""`compactbench`: the sub-commands, and how errors become messages and exit codes."""
 
 import errno
 import io
@@ -22,15 +22,14 @@ from bench.secrets import Secrets
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
 EXIT_BUG = 1
 _SHOWN_BY_PS = (
-    "the command line contains a secret, which `ps` shows to every user of this machine: write env:NAME in "
-    "its place, with the name of an environment variable"
+    "the command line contains a secret, which `ps` shows to every user of this machine: write env:NAME "
+    "instead, with the name of an environment variable"
 )
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
 EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
 
-# In the order in which `--help` prints them. Each command is a function with typer's annotations, in a module
-# of its own. Only the module of the command that is called is imported, not the libraries of the others.
+# In the order of `--help`. Only the module of the called command is imported, which saves start-up time.
 COMMANDS: dict[str, str] = {
     "run": "bench.cli.commands.run:run",
     "show": "bench.cli.commands.show:show",
@@ -58,7 +57,7 @@ def compactbench(
 ) -> None:
     """Replay one stream of table commits under different compaction strategies, and compare cost and benefit.
 
-    A first answer in seconds, simulated, without Java; then the same on real tables, in minutes:
+    Start with a simulation, in seconds and without Java; then run the same on real tables, in minutes:
 
     * `compactbench run quickstart --simulate --out results/simulated`
 
@@ -68,9 +67,9 @@ def compactbench(
 
     * `compactbench report`
 
-    Your own: `compactbench list scenarios` shows what there is to start from, `compactbench validate` checks
-    a scenario. `compactbench COMMAND --help` explains a command. `--install-completion` teaches your shell
-    the commands.
+    To write your own scenario, start from one of `compactbench list scenarios` and check it with
+    `compactbench validate`. `compactbench COMMAND --help` explains a command. `--install-completion` installs
+    completion for your shell.
 
     Exit codes: 0 success, 1 a run failed or a limit of `compare --fail-if` is broken, 2 an error you can
     correct, 3 this machine lacks something, 4 a limit of `compare --fail-if` is inconclusive.
@@ -78,17 +77,17 @@ def compactbench(
 
 
 class _Command(TyperCommand):
-    """A command whose help shows no types: flags take no value, and an argument's name says what it is.
+    """A command whose help shows no types of flags and arguments.
 
-    It takes no empty value, as an unset shell variable makes it, which would mean the current folder or
-    nothing, and no option that is not UTF-8, since no file of results could hold it.
+    It refuses an empty value, which usually comes from an unset shell variable and would mean the current
+    folder, and an option that is not UTF-8, which result files cannot store.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        raw_values, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         rest = super().parse_args(ctx, args)
         for param in () if ctx.resilient_parsing else self.get_params(ctx):
-            texts = [text for text in _listed(given.get(param.name)) if isinstance(text, str)]
+            texts = [text for text in _listed(raw_values.get(param.name)) if isinstance(text, str)]
             if not all(text.strip() for text in texts):
                 raise typer.BadParameter(
                     "it is empty; give it a value, or leave it out", ctx=ctx, param=param
@@ -102,8 +101,6 @@ class _Command(TyperCommand):
 
 
 class _Group(TyperGroup):
-    """The same for the options before the command."""
-
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
 
@@ -139,21 +136,20 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
+    """Run the command line, by default that of the process, and return its exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
-    sys.stdout = sys.stdout or _nowhere()  # `>&-` has closed it
+    sys.stdout = sys.stdout or _nowhere()  # closed by `>&-`
     sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # of characters that the locale does not have
+            stream.reconfigure(errors="replace")  # the locale may lack characters
     if os.environ.get(DEBUG_VARIABLE) != "1":
-        # Python prints warnings that nobody handles. Those of PyIceberg may show secrets, and come before an
-        # error of ours that says what is wrong.
+        # Without a handler Python prints warnings of libraries, and PyIceberg's may contain secrets.
         logging.basicConfig(handlers=[logging.NullHandler()])
-    given = Secrets.of_arguments(words)
+    secrets = Secrets.of_arguments(words)
     try:
-        with concealing(given):
-            if given.literals:
+        with concealing(secrets):
+            if secrets.literals:
                 print_warning(_SHOWN_BY_PS)
             code = _run(words)
         sys.stdout.flush()
@@ -184,9 +180,9 @@ def _run(words: list[str]) -> int:
 
 
 def _usage_error(error: Exception) -> int | None:
-    """Print an error in the words of the command line and return its exit code; None if it is another error.
+    """Print an error of the command line and return its exit code; None for any other error.
 
-    Typer's classes differ between versions, with and without click, so they are told by what they have.
+    Recognised by its attributes: typer's error classes differ between versions, with and without click.
     """
     exit_code, format_message = (getattr(error, name, None) for name in ("exit_code", "format_message"))
     if not isinstance(exit_code, int) or format_message is None:
@@ -201,7 +197,7 @@ def _usage_error(error: Exception) -> int | None:
 
 
 def _path_error(error: Exception) -> int | None:
-    """Print which path the system refuses as such, and return the exit code; None if it is another error."""
+    """Print which path the system refuses, such as a too long one; None for any other error."""
     if not isinstance(error, OSError) or error.errno not in _REFUSED_PATHS or error.filename is None:
         return None
     print_error(f"{error.filename}: cannot be used ({error.strerror}); name another path")
@@ -209,7 +205,7 @@ def _path_error(error: Exception) -> int | None:
 
 
 def _space_error(error: Exception) -> int | None:
-    """Print that the disk is full, and return the exit code; None if it is another error."""
+    """Print that the disk is full; None for any other error."""
     if not isinstance(error, OSError) or error.errno not in _NO_SPACE:
         return None
     where = f"{error.filename}: " if error.filename else ""

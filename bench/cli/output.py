@@ -1,6 +1,6 @@
 """Printing for all sub-commands: tables and JSON to stdout, errors and progress to stderr.
 
-No secret is printed: neither those that `bench.secrets` recognises by itself nor those passed to `conceal`.
+Secrets are hidden: those that `bench.secrets` recognises, and those passed to `conceal`.
 """
 
 import csv
@@ -24,17 +24,14 @@ from bench.errors import CompactbenchError
 from bench.secrets import NO_SECRETS, Secrets
 from reports.data.spreadsheets import formula_safe
 
-# Of tables in files and pipes, unless the shell exports COLUMNS. JSON and CSV have everything, at any width.
-PIPE_WIDTH = 120
-
-WIDTH_MIN = 20  # a COLUMNS below, such as the 0 of some editors and containers, is no width
+PIPE_WIDTH = 120  # of tables in files and pipes, unless the shell exports COLUMNS
+WIDTH_MIN = 20  # a smaller COLUMNS, such as the 0 of some editors and containers, is ignored
 
 if not os.environ.get("COLUMNS", "").isdigit() or int(os.environ["COLUMNS"]) < WIDTH_MIN:
-    os.environ.pop("COLUMNS", None)  # rich, here and in the help, and worker processes would take it as it is
-_IS_PIPE = sys.stdout is None or not sys.stdout.isatty()  # it is None where the caller has closed it
+    os.environ.pop("COLUMNS", None)  # rich and worker processes would use it
+_IS_PIPE = sys.stdout is None or not sys.stdout.isatty()  # None if the caller closed it
 OUT = Console(emoji=False, width=PIPE_WIDTH if _IS_PIPE and "COLUMNS" not in os.environ else None)
 ERR = Console(emoji=False, stderr=True)
-
 
 _concealed: ContextVar[Secrets] = ContextVar("concealed", default=NO_SECRETS)
 
@@ -60,8 +57,6 @@ def without_secrets(text: str) -> str:
 
 
 class OutputFormat(StrEnum):
-    """How a command prints its data."""
-
     TABLE = "table"
     JSON = "json"
 
@@ -72,7 +67,7 @@ FormatOption = Annotated[
 
 
 def print_json(data: object) -> None:
-    """Print data for programs: no colours, no wrapping; what is no number in JSON is null."""
+    """Print data for programs, without colours or wrapping; NaN and infinities become null."""
     cleaned = _finite(_concealed.get().clean(data))
     typer.echo(json.dumps(cleaned, indent=2, ensure_ascii=False, allow_nan=False))
 
@@ -101,9 +96,7 @@ def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) 
     print_tables([("", columns, rows)])
 
 
-def print_tables(
-    tables: Iterable[tuple[str, Sequence[str | Column], Iterable[Sequence[str]]]],
-) -> None:
+def print_tables(tables: Iterable[tuple[str, Sequence[str | Column], Iterable[Sequence[str]]]]) -> None:
     """Print several tables, each after its heading; columns that were left out are named once, at the end."""
     left_out: dict[str, None] = {}
     for heading, columns, rows in tables:
@@ -117,9 +110,9 @@ def print_tables(
 
 
 def _print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Print one table; returns the columns that did not fit."""
-    made = [column if isinstance(column, Column) else Column(column) for column in columns]
-    fitted, left_out = lay_out(made, [[without_secrets(cell) for cell in row] for row in rows], OUT.width)
+    """Returns the columns that did not fit."""
+    headed = [column if isinstance(column, Column) else Column(column) for column in columns]
+    fitted, left_out = lay_out(headed, [[without_secrets(cell) for cell in row] for row in rows], OUT.width)
     if isinstance(fitted, list):
         for number, facts in enumerate(fitted):
             _print_lines(["", *fact_lines(facts, OUT.width)][not number :])
@@ -132,7 +125,7 @@ def _print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]])
 
 
 def print_facts(facts: Mapping[str, str]) -> None:
-    """Print one line per fact: what it is, and its value."""
+    """Print one line per fact: its name and its value."""
     _print_lines(fact_lines({key: without_secrets(value) for key, value in facts.items()}, OUT.width))
 
 
@@ -158,17 +151,16 @@ def print_line(text: str) -> None:
 
 
 def print_remark(text: str) -> None:
-    """Print what has to be known about the data, on stderr and on one line, however long."""
+    """Print a remark on the data, on stderr and on one line, however long."""
     ERR.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def print_warning(text: str) -> None:
-    """Print what works, but may not be what was meant; to stderr."""
     ERR.print(f"[bold yellow]warning:[/] {escape(without_secrets(text))}", soft_wrap=True, highlight=False)
 
 
 def print_error(error: CompactbenchError | str) -> None:
-    """Print why the command failed. The code of an error ends its first line, before a traceback."""
+    """Print an error on stderr; its code ends its first line, before any traceback."""
     text = without_secrets(str(error))
     if isinstance(error, CompactbenchError):
         first, newline, rest = text.partition("\n")

@@ -1,15 +1,10 @@
-"""The output of `plan`: the table, what a plan would change and why it would not, in words and tables."""
+"""The output of `plan` for people: the table, and what a plan would change or why it changes nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from bench.cli.output import (
-    print_facts,
-    print_heading,
-    print_paragraph,
-    print_table,
-)
+from bench.cli.output import print_facts, print_heading, print_paragraph, print_table
 from bench.cli.tables import Column
 from bench.engines.format import Format
 from bench.text import MISSING, counted, human_bytes, human_count, human_duration
@@ -17,13 +12,11 @@ from bench.text import MISSING, counted, human_bytes, human_count, human_duratio
 PARTITIONS_SHOWN = 20
 FILES_SHOWN = 50
 BAR_LENGTH = 30
-
-
 _CHANGES = ("groups", "delete_groups", "files_converted", "delete_files_dropped")
 
 
 def nothing_because(answer: Mapping[str, Any], table: Mapping[str, Any]) -> str | None:
-    """Why no file would change, in words; None if some would."""
+    """Why no file would change; None if some would."""
     effect, shortfall = answer["effect"], answer["shortfall"]
     if effect and any(effect[key] for key in _CHANGES):
         return None
@@ -39,7 +32,7 @@ def nothing_because(answer: Mapping[str, Any], table: Mapping[str, Any]) -> str 
 
 
 def _shortfall_text(short: Mapping[str, Any]) -> str:
-    """The thresholds of the command, and how far the files are from them."""
+    """How many files qualify, and how many the command needs."""
     has = (
         f"{short['candidates_count']:,} of {short['files_count']:,} data files are {short['candidates_are']}"
     )
@@ -49,8 +42,7 @@ def _shortfall_text(short: Mapping[str, Any]) -> str:
 
 
 def print_table_facts(facts: Mapping[str, Any], delete_files: str) -> None:
-    """Print where the table is, what it holds, and how large its files are."""
-    by, format_version = facts["partition_spec"], facts["format_version"]
+    spec, format_version = facts["partition_spec"], facts["format_version"]
     print_heading(f"table {facts['name']}")
     print_facts(
         {
@@ -60,7 +52,7 @@ def print_table_facts(facts: Mapping[str, Any], delete_files: str) -> None:
             "table version": _version(facts["version"], facts["committed_at"]),
             "data files": _amount(facts["data_files"], facts["data_bytes"], facts["rows"]),
             delete_files: "; ".join(_deletes(facts["delete_files"])) or "none",
-            "partitions": f"{facts['partitions']:,} by {by}" if by else "not partitioned",
+            "partitions": f"{facts['partitions']:,} by {spec}" if spec else "not partitioned",
             "target file size": human_bytes(facts["target_file_size_bytes"]),
         }
     )
@@ -94,16 +86,15 @@ def _deletes(kinds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _size_lines(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
-    most = max(one["files"] for one in classes)
-    for one in classes:
-        low, high = human_bytes(one["from_bytes"]), one["below_bytes"]
+    most = max(size["files"] for size in classes)
+    for size in classes:
+        low, high = human_bytes(size["from_bytes"]), size["below_bytes"]
         name = f"from {low}" if high is None else f"below {human_bytes(high)}"
-        bar = "\N{FULL BLOCK}" * max(round(BAR_LENGTH * one["files"] / most), one["files"] > 0)
-        yield name, f"{one['files']:,}", human_bytes(one["bytes"]), bar
+        bar = "\N{FULL BLOCK}" * max(round(BAR_LENGTH * size["files"] / most), size["files"] > 0)
+        yield name, f"{size['files']:,}", human_bytes(size["bytes"]), bar
 
 
 def print_plan(answer: Mapping[str, Any], table_format: Format) -> None:
-    """Print what one strategy plans, its effect by partition and its rough cost."""
     print_paragraph("")
     planned, effect = answer["plan"], answer["effect"]
     if planned:
@@ -123,7 +114,7 @@ def print_plan(answer: Mapping[str, Any], table_format: Format) -> None:
 
 
 def print_side_by_side(answers: Sequence[Mapping[str, Any]]) -> None:
-    """A row for each strategy. What rewrites delete files or converts deletes has no CPU that is known."""
+    """Print one row per strategy."""
     print_paragraph("")
     columns = (
         "strategy", "files in", "files out", "data rewritten", Column("deletes in", shown="if any"),
@@ -152,7 +143,7 @@ def _side_by_side_cells(answer: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _dropped_text(effect: Mapping[str, Any]) -> str:
-    """The delete files that the plan names, and the most that a commit drops besides; nothing for none."""
+    """How many delete files would be dropped, by the plan or, at most, by its commit; empty for none."""
     more = effect["delete_files_dropped_more_at_most"]
     count = effect["delete_files_dropped"] + more
     return f"{'up to ' if more else ''}{human_count(count)}" if count else ""
@@ -177,7 +168,6 @@ def _print_effect(effect: Mapping[str, Any], table_format: Format) -> None:
 
 
 def _effect_sentences(effect: Mapping[str, Any], table_format: Format) -> Iterator[str]:
-    """What the plan would change, sentence by sentence."""
     if effect["delete_groups"]:
         yield (
             f"It would rewrite {counted(effect['delete_files_in'], 'delete file')} "
@@ -193,7 +183,7 @@ def _effect_sentences(effect: Mapping[str, Any], table_format: Format) -> Iterat
         yield f"{counted(effect['delete_files_dropped'], 'delete file')} would be removed."
     if effect["delete_files_dropped_more_at_most"]:
         more = counted(effect["delete_files_dropped_more_at_most"], "delete file")
-        yield f"Up to {more} would be dropped as well, which no data file needs then."
+        yield f"Up to {more} would be dropped as well, since no data file would need them."
     if effect["vetoed_because"]:
         yield f"The plan would be vetoed: {effect['vetoed_because']}."
     if effect["groups"]:
@@ -208,7 +198,6 @@ def _effect_sentences(effect: Mapping[str, Any], table_format: Format) -> Iterat
 
 
 def _rewrite_sentence(effect: Mapping[str, Any], format_title: str) -> str:
-    """The files before and after; of a limit, how many groups it excludes."""
     about = "" if effect["files_out_exact"] else "about "
     cut = effect["planned_groups"] - effect["groups"] - effect["delete_groups"]
     excluded = f"; a limit excludes {counted(cut, 'more group')}, and {format_title} may choose others"

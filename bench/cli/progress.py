@@ -14,19 +14,11 @@ from rich.text import Text
 
 from bench.cli.output import without_secrets
 from bench.results.folders import RunResult
-from bench.results.records import (
-    FAILED_STATUSES,
-    CompactionRecord,
-    ObserveRecord,
-    PhaseRecord,
-    QueryRecord,
-)
+from bench.results.records import FAILED_STATUSES, CompactionRecord, ObserveRecord, PhaseRecord, QueryRecord
 from bench.runs.suite.cases import PlannedRun
 from bench.text import counted, human_duration
 
-# Before its first commit a run starts an engine and warms up, which takes about as long as this many commits
-# of a small scenario. It is only a weight for the bar.
-START_STEPS = 15
+START_STEPS = 15  # the weight of starting and warming up an engine in the bar, in commits of a small scenario
 BAR_WIDTH = 24
 REFRESHES_PER_S = 4
 _LOOKING = "looking in the cache"
@@ -34,7 +26,7 @@ _LOOKING = "looking in the cache"
 
 @contextmanager
 def doing(text: str, console: Console) -> Iterator[None]:
-    """Say what is being done before there is any progress to show."""
+    """Show what the block does, without a bar."""
     if console.is_terminal:
         with console.status(text):
             yield
@@ -44,9 +36,9 @@ def doing(text: str, console: Console) -> Iterator[None]:
 
 
 class SuiteProgress:
-    """Shows the progress of a suite (see `bench.runs.suite.watcher.Watcher`). If `quiet`, only failures.
+    """A `bench.runs.suite.watcher.Watcher` that shows the progress of a suite; if `quiet`, only failures.
 
-    On a terminal: a bar of the suite, one of the change log or the run in progress, and its latest figures.
+    On a terminal: a bar for the suite, one for the current change log or run, and its latest figures.
     Elsewhere: a line whenever something starts or ends.
     """
 
@@ -77,17 +69,14 @@ class SuiteProgress:
         self._bars.stop()
 
     def status(self) -> str:
-        """What is being done now, or the latest figures of the run."""
         return self._status or self._figures.text()
 
     def log_started(self, scenario: str) -> None:
-        """The change log of a scenario is looked for, and written unless it is in the cache."""
         self._start(f"change log of {scenario}", None)
         self._status = _LOOKING
         self._say_elsewhere(f"change log of {scenario}: {_LOOKING}")
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None:
-        """The change log is being written, which is not included in any figure."""
         if self._current is None:
             self.log_started(scenario)
         if self._status == _LOOKING:
@@ -98,22 +87,18 @@ class SuiteProgress:
         self._advance(done, total)
 
     def log_ended(self, scenario: str, commits_count: int) -> None:
-        """The change log is complete, whether it was written now or before."""
         was_found = self._current is None or self._status == _LOOKING
         end = "found in the cache" if was_found else f"written in {self._took()}"
         self._stop()
         self._say(f"change log of {scenario}: {counted(commits_count, 'commit')}, {end}")
 
     def dropping(self, run: str, left: Sequence[str]) -> None:
-        """What a run has left in a shared catalog or a staging folder is dropped."""
         self._say(f"dropping what {run}, which did not finish, has left: {', '.join(left)}")
 
     def warned(self, text: str) -> None:
-        """Something went wrong that stops nothing."""
         self._say(f"warning: {text}")
 
     def run_started(self, run: PlannedRun) -> None:
-        """A run starts."""
         self._start(_title(run), run.source.scenario.commits_count)
         self._figures = LiveFigures("starting Spark" if run.mode == "real" else "", _start_steps(run))
         left_s = self._bars.tasks[0].time_remaining
@@ -122,7 +107,6 @@ class SuiteProgress:
         self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}{left}){phase}")
 
     def run_progressed(self, run: PlannedRun, record: Any) -> None:
-        """A record was written."""
         self._run_steps += self._figures.add(record)
         commits, done = run.source.scenario.commits_count, self._run_steps - _start_steps(run)
         self._bars.update(self._all, completed=self._ended_steps + self._run_steps)
@@ -131,7 +115,6 @@ class SuiteProgress:
             self._status = "checking the content"
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None:
-        """A run finished or failed; either way its steps are done."""
         took, figures = self._took(), self._figures.text()
         self._stop()
         self._ended_count += 1
@@ -150,7 +133,6 @@ class SuiteProgress:
             self._say(f"all: {self._runs_text()} in {human_duration(self._clock() - self._began_s)}")
 
     def _start(self, title: str, commits_count: int | None) -> None:
-        """Show the bar of a change log or a run."""
         self._stop()
         self._current_began_s = self._clock()
         self._current = self._bars.add_task(title, total=commits_count, count="")
@@ -178,13 +160,13 @@ class SuiteProgress:
             _say(self._console, text)
 
     def _say_elsewhere(self, text: str) -> None:
-        """Print what a terminal shows in its changing lines."""
+        """Print what a terminal shows in its bars or status."""
         if not self._console.is_terminal:
             self._say(text)
 
 
 class _Bars(Progress):
-    """Bars, each with a count in words, and below them what is being done now."""
+    """Bars, each with a count, and the status below them."""
 
     def __init__(
         self, status: Callable[[], str], console: Console, *, is_hidden: bool, clock: Callable[[], float]
@@ -201,14 +183,13 @@ class _Bars(Progress):
         )  # fmt: skip
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The bars, and the status in a line of its own, which may be as long as the terminal is wide."""
         yield from super().get_renderables()
         if status := self._status():
             yield Text(status, style="dim", no_wrap=True, overflow="ellipsis")
 
 
 class LiveFigures:
-    """The latest figures of a run in progress; `phase` is what it does before its first commit."""
+    """The latest figures of a run; `phase` replaces them before its first commit."""
 
     def __init__(self, phase: str = "", start_steps: int = 0) -> None:
         self._phase, self._start_steps = phase, start_steps
@@ -216,10 +197,10 @@ class LiveFigures:
         self._query_s: float | None = None
         self._compactions_count, self._noop_count = 0, 0
         self._failed_count = 0
-        self._compaction_cpu_s: float | None = 0.0  # None once one is not known
+        self._compaction_cpu_s: float | None = 0.0  # None once a compaction's is unknown
 
     def add(self, record: Any) -> int:
-        """Take a record into account; returns how many steps of the run it completes."""
+        """Returns how many steps of the run the record completes."""
         match record:
             case PhaseRecord(name="start_engine"):
                 self._phase = "warming up"
@@ -229,7 +210,7 @@ class LiveFigures:
             case ObserveRecord():
                 self._phase = ""
                 self._files = record.table.data_files_count
-                if record.after == "commit":  # once in each tick, whether or not it has rows to commit
+                if record.after == "commit":  # once per tick, even without rows to commit
                     return 1 + self._started()  # a warm JVM is not warmed up
             case QueryRecord(primary=True):
                 self._query_s = record.cost.wall_s
@@ -244,12 +225,11 @@ class LiveFigures:
         return 0
 
     def _started(self) -> int:
-        """The steps before the first commit, once."""
+        """The steps before the first commit at the first call, then 0."""
         steps, self._start_steps = self._start_steps, 0
         return steps
 
     def text(self) -> str:
-        """The figures in one line."""
         if self._phase or self._files is None:
             return self._phase
         query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"

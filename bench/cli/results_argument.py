@@ -1,4 +1,4 @@
-"""What the commands that read results share: their argument, and the runs that are missing from a row."""
+"""Shared by the commands that read results: their argument, and how runs that cannot be used are reported."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,6 @@ from bench.results.rows import Row
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
 
-
 ResultsArgument = Annotated[
     list[Path],
     typer.Argument(
@@ -28,9 +27,9 @@ ResultsArgument = Annotated[
 
 @contextmanager
 def readable_runs(results: Sequence[Path]) -> Iterator[tuple[RunResult, ...]]:
-    """The runs that can be read. The others are named, and after the block the command ends with an error.
+    """The runs that can be read. The others are printed as errors, and the block ends with their exit code.
 
-    Raises ResultSchemaError if there is no run that can be read.
+    Raises ResultSchemaError if no run can be read.
     """
     stored = stored_runs(*results)
     for damage in stored.damages:
@@ -41,7 +40,7 @@ def readable_runs(results: Sequence[Path]) -> Iterator[tuple[RunResult, ...]]:
 
 
 def gaps(row: Row) -> str:
-    """The runs whose figures are not used, or only in part, in words; empty if there are none."""
+    """The runs whose figures are not used, or only in part: "1 failed, 2 interrupted"; empty if none."""
     counts = {
         "failed": row.failed,
         "interrupted": row.interrupted,

@@ -25,20 +25,20 @@ SAME = "same"
 
 
 def full_line(pair: Pair) -> tuple[Any, ...]:
-    """One evaluation, for programs."""
+    """The values of `COLUMNS` for one evaluation."""
     compactions = pair.compactions
     return (
         pair.scenario, pair.strategy, pair.tick, pair.at_ms,
-        *(one.decision if one else None for one in pair.evaluations), pair.same_decision,
-        *_each(compactions, "status"), *_each(compactions, "change.files_removed_count"),
-        *_each(compactions, "change.files_added_count"), pair.same_files,
-        *_each(compactions, "change.added_bytes"),
+        *_values(pair.evaluations, "decision"), pair.same_decision,
+        *_values(compactions, "status"), *_values(compactions, "change.files_removed_count"),
+        *_values(compactions, "change.files_added_count"), pair.same_files,
+        *_values(compactions, "change.added_bytes"),
     )  # fmt: skip
 
 
 def table_line(pair: Pair) -> tuple[str, ...]:
-    """One evaluation, for people: where both modes agree, the simulated column says so."""
-    decisions = [one.decision if one else "not evaluated" for one in pair.evaluations]
+    """The cells of `TABLE_COLUMNS` for one evaluation; a simulated value equal to the real one is `SAME`."""
+    decisions = [decision or "not evaluated" for decision in _values(pair.evaluations, "decision")]
     files = [_files(compaction) if compaction else "-" for compaction in pair.compactions]
     written = [format_value("bytes", c.change.added_bytes) if c else "-" for c in pair.compactions]
     return (
@@ -58,7 +58,6 @@ def _files(compaction: CompactionRecord) -> str:
 
 
 def has_effect_or_differs(pair: Pair) -> bool:
-    """Whether the evaluation led to a compaction, or the decisions differ."""
     return any(pair.compactions) or not pair.same_decision
 
 
@@ -79,5 +78,5 @@ def _bytes_apart(compacted: Sequence[Pair]) -> str:
     return f", simulated bytes are {simulated / real:.2f}x the real ones" if real else ""
 
 
-def _each(compactions: Sequence[CompactionRecord | None], field: str) -> Iterator[Any]:
-    return (attrgetter(field)(compaction) if compaction else None for compaction in compactions)
+def _values(records: Sequence[Any], field: str) -> Iterator[Any]:
+    return (attrgetter(field)(record) if record else None for record in records)

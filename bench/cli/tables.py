@@ -1,8 +1,7 @@
 """Tables for people, drawn by rich at widths at which neither a number nor a word is broken.
 
-What does not fit is given up in a fixed order: first titles are stacked and text is folded at its spaces,
-then the gaps shrink, then columns are left out by their `drop`, and at last each row becomes a list of facts
-without its empty cells.
+A table that is too wide is narrowed in this order: titles are stacked and text is folded at its spaces, gaps
+shrink, columns are left out by their `drop`, and finally each row becomes a list of facts.
 """
 
 import re
@@ -30,10 +29,9 @@ _FIGURE = re.compile(rf"{_QUANTITY}(?: (?:to|of|/|->|-) {_QUANTITY})*")
 class Column:
     """A column; its unit is printed below its title.
 
-    Where a table is too wide, the columns with the smallest `drop` are left out first; None is never left
-    out. `shown` leaves a column out at any width, if all cells are empty or 0 or if all are the same. With
-    `is_path` the cells, in the last column only, are left whole even beyond the width, so that they can be
-    copied.
+    If a table is too wide, the columns with the smallest `drop` are left out first, and None never. "if any"
+    hides a column of empty cells and zeros, "if varied" one of equal cells. Cells of a path, allowed in the
+    last column only, may exceed the width, so that they can be copied.
     """
 
     title: str
@@ -44,7 +42,6 @@ class Column:
 
     @property
     def key(self) -> str:
-        """Title and unit on one line."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
 
@@ -122,10 +119,10 @@ def _filled(column: Column, cells: tuple[str, ...]) -> _Filled:
 
 
 def _widths(columns: Sequence[_Filled], available: int) -> list[int] | None:
-    """Widths that add up to at most `available`; None if even the least widths do not.
+    """Widths that add up to at most `available`; None if even the least widths exceed it.
 
-    If not all titles fit on one line, none gets more room than its cells need, and columns of text are cut at
-    one width, none below its least.
+    Unless all titles fit on one line, a column is no wider than its cells, and all columns of text are cut at
+    the same width, but not below their least.
     """
     desired = [max(f.cells_width, f.heading_width) for f in columns]
     if sum(desired) <= available:
@@ -138,7 +135,6 @@ def _widths(columns: Sequence[_Filled], available: int) -> list[int] | None:
 
 
 def _drawn(columns: Sequence[_Filled], widths: Sequence[int], gap: int) -> Table:
-    """The table at these widths of its columns, which may be more than the terminal has."""
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="bold")
     has_units = any(f.column.unit for f in columns)
     whole = [

@@ -1,4 +1,4 @@
-"""A preview as figures, which `compactbench plan` prints, and writes as JSON under these names."""
+"""The figures of a preview, by the names that `compactbench plan --format json` prints."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from strategies.state import TableState
 
 
 def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
-    """The table as it is; `rows` are physical, deleted ones included, None if unknown. Times are in UTC."""
+    """Figures of the table. `rows` includes deleted rows and is None if unknown; times are in UTC."""
     state, facts = table.state, table.facts
     return {
         "name": name,
@@ -83,11 +83,10 @@ def _plan(result: StrategyPreview) -> dict[str, Any] | None:
 def _effect(
     result: StrategyPreview, preview: Preview, table: ExistingTable, *, with_files: bool
 ) -> dict[str, Any]:
-    """What would change. The number of delete files that come out does not follow from metadata."""
+    """What would change. The number of delete files written is absent: metadata does not determine it."""
     files = len(table.state.data_files)
-    explicit = (
-        [action for action in result.plan.actions if isinstance(action, Rewrite)] if result.plan else []
-    )
+    actions = result.plan.actions if result.plan else ()
+    rewrites = [action for action in actions if isinstance(action, Rewrite)]
     return {
         "groups": len(preview.groups),
         "planned_groups": preview.planned_groups_count,
@@ -100,8 +99,8 @@ def _effect(
         "delete_groups": len(preview.delete_groups),
         "delete_files_in": sum(len(group.files) for group in preview.delete_groups),
         "delete_bytes_in": sum(group.input_bytes for group in preview.delete_groups),
-        "files_converted": sum(len(group.convert_paths) for each in explicit for group in each.groups),
-        "delete_files_dropped": sum(len(each.removed_deletes) for each in explicit),
+        "files_converted": sum(len(group.convert_paths) for rewrite in rewrites for group in rewrite.groups),
+        "delete_files_dropped": sum(len(rewrite.removed_deletes) for rewrite in rewrites),
         "delete_files_dropped_more_at_most": result.dropped_deletes_max_count,
         "vetoed_because": result.veto,
         "partitions": _partitions(preview.groups),
@@ -110,7 +109,7 @@ def _effect(
 
 
 def _sums(groups: Iterable[RewriteGroup]) -> dict[str, int]:
-    """Sums over groups. A delete file counts once for each data file that it is read with."""
+    """Sums over groups. A delete file counts once per data file that it is read with."""
     counted = list(groups)
     return {
         "files_removed_count": sum(len(group.files) for group in counted),
@@ -122,7 +121,7 @@ def _sums(groups: Iterable[RewriteGroup]) -> dict[str, int]:
 
 
 def _partitions(groups: Iterable[RewriteGroup]) -> list[dict[str, Any]]:
-    """Largest first."""
+    """Sums by partition, largest first."""
     by_partition: dict[str, list[RewriteGroup]] = defaultdict(list)
     for group in groups:
         by_partition[group.partition].append(group)

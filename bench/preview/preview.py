@@ -22,7 +22,7 @@ from strategies.state import StateError, TableState
 
 @dataclass(frozen=True, slots=True)
 class NamedPlanners:
-    """The planners to evaluate in order, and what the user called them."""
+    """Planners in the order of evaluation, and the name that the user gave for them."""
 
     name: str
     planners: tuple[Planner, ...]
@@ -33,11 +33,10 @@ class StrategyPreview:
     """The decisions of the planners, and what the plan of the last one does to the files.
 
     `evaluated` are the planners up to the first that planned. `preview` is None exactly if there is no plan.
-    `veto` is why an engine would refuse to execute the plan. `cpu_s` is a rough estimate; it is None without
-    a plan, where delete files are rewritten or deletes converted, since how much is written depends on rows,
-    and where the format has no coefficients. `shortfall` is set if the format's rewrite command would find
-    nothing to do. `dropped_deletes_max_count` is the most delete files that are dropped, beside those that
-    the plan names, since no data file is left that they apply to.
+    `veto` is why an engine would refuse to execute the plan. `cpu_s` is a rough estimate: None without a plan
+    or coefficients, and for rewritten delete files and converted deletes, whose size depends on rows.
+    `shortfall` is set if the format's rewrite command would find nothing to do. `dropped_deletes_max_count`
+    is the most delete files that the commit drops, in addition to the plan's, as no data file needs them.
     """
 
     named: NamedPlanners
@@ -52,26 +51,26 @@ class StrategyPreview:
 
 
 def named_planners(name: str, options: Sequence[str], scenario: Scenario | None) -> NamedPlanners:
-    """The planners of a scenario's strategy, or the one planner called `name` with its `options` set.
+    """The planners of the scenario's strategy called `name`, or else the planner of that name.
 
     A planner is named as in the registry, by an entry point, or as module:Class. `options` are key=value
-    in the notation of scenarios. Raises ScenarioError.
+    in the notation of scenarios, and are refused for a strategy. Raises ScenarioError.
     """
     scenarios = (scenario, *scenario.variants) if scenario else ()
-    labels = {spec.label: spec.strategy for one in scenarios for spec in one.strategies}
-    if name in labels:
+    strategies = {spec.label: spec.strategy for variant in scenarios for spec in variant.strategies}
+    if name in strategies:
         if options:
             raise ScenarioError(
                 f"--option {key_of(options[0])} is for a planner, and {name} is a strategy of the scenario: "
                 "change it there, or name a planner with --strategy",
                 code="exclusive",
             )
-        return NamedPlanners(name, tuple(rule.planner for rule in labels[name].rules))
+        return NamedPlanners(name, tuple(rule.planner for rule in strategies[name].rules))
     try:
         return NamedPlanners(name, (_planner(name, options),))
     except OptionError as error:
         if error.keys == ("type",):
-            listed = f"; strategies of the scenario: {', '.join(labels)}" if labels else ""
+            listed = f"; strategies of the scenario: {', '.join(strategies)}" if strategies else ""
             problem = str(error).replace("type = ", "--strategy ", 1) + listed
             raise ScenarioError(problem, code=error.code) from error
         problem = str(error) if error.keys else f"{' '.join(options)}: {error}"
@@ -92,7 +91,6 @@ def _planner(name: str, options: Sequence[str]) -> Planner:
 
 
 def _as_option(text: str) -> str:
-    """The error text of a `--set` as that of an `--option`."""
     if "write key=value" in text:
         return text.partition(": write")[0].replace("--set", "--option", 1) + (
             ": write key=value, e.g. --option options.min-input-files=2"
@@ -103,8 +101,8 @@ def _as_option(text: str) -> str:
 def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
     """Evaluate the planners in order, as if every trigger had fired: the first one that plans wins.
 
-    Raises ScenarioError if a planner does not support the table or fails, if the effect of its plan does not
-    follow from metadata, or if the metadata violates the rules of its format.
+    Raises ScenarioError if a planner does not support the table or fails, if the effect of its plan cannot be
+    predicted from metadata, or if the metadata violates the rules of the format.
     """
     for planner in named.planners:
         _check_planner(planner, table, table_format)
@@ -119,7 +117,6 @@ def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: F
 
 
 def _check_planner(planner: Planner, table: ExistingTable, table_format: Format) -> None:
-    """Refuse a planner that does not suit the table, as a scenario with such a table would be."""
     name, facts, traits = plugins.in_words(planner), table.facts, traits_of(planner)
     problem = unknown_columns(traits.columns, facts.columns) or table.planner_problem(planner)
     if problem:
@@ -155,15 +152,15 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
             cpu_s=cpu_s, calibrated=calibrated,
             dropped_deletes_max_count=len({
                 key
-                for action, each in zip(plan.actions, previews, strict=True)
-                for key in table.dropped_deletes(action, each)
+                for action, action_preview in zip(plan.actions, previews, strict=True)
+                for key in table.dropped_deletes(action, action_preview)
             }),
         )  # fmt: skip
     return StrategyPreview(named, named.planners)
 
 
 def _shortfall(table: ExistingTable, action: Action, state: TableState) -> Shortfall | None:
-    """Why an action rewrites nothing, by the files in the partitions that it names; "" filters nothing."""
+    """Why an action rewrites nothing, judged by the files of its partitions; "" is the whole table."""
     if isinstance(action, Compact) and action.partitions is not None and "" not in action.partitions:
         files = tuple(file for file in state.data_files if file.partition in action.partitions)
         state = replace(state, data_files=files)
@@ -177,7 +174,7 @@ def _veto(
     state: TableState,
     table_format: Format,
 ) -> str | None:
-    """Why an engine would refuse the plan. It judges actions as planned, for the whole table."""
+    """Why an engine would refuse the plan: engines judge actions as planned, not narrowed by a filter."""
     planning = table_format.engines.planning
     whole: list[Preview | NoPreview] = [
         preview
@@ -189,9 +186,9 @@ def _veto(
 
 
 def _cost(plan: Plan, preview: Preview, table_format: Format) -> tuple[float | None, bool]:
-    """The CPU seconds of the plan on one core, None if they are not known, and whether they are calibrated.
+    """The CPU seconds of the plan on one core, None if unknown, and whether they are calibrated.
 
-    An explicit rewrite has the cost of a rewrite, even if it only drops delete files.
+    An explicit rewrite costs a commit even if it only drops delete files.
     """
     rewrites = [action for action in plan.actions if isinstance(action, Rewrite)]
     is_converting = any(group.convert_paths for rewrite in rewrites for group in rewrite.groups)
@@ -246,7 +243,6 @@ def _previewed(action: Action, narrowed: Action, state: TableState, table_format
 
 
 def _joined(previews: Sequence[Preview]) -> Preview:
-    """Several previews as one; each was made for the table as it is now."""
     return Preview(
         tuple(group for preview in previews for group in preview.groups),
         sum(preview.planned_groups_count for preview in previews),

@@ -34,8 +34,7 @@ _PLACES = (
 
 def clean(
     results: Annotated[
-        Path,
-        typer.Argument(metavar="RESULTS", help="The results folder to clean."),
+        Path, typer.Argument(metavar="RESULTS", help="The results folder to clean.")
     ] = DEFAULT_OUT,
     cache: Annotated[
         bool, typer.Option("--cache", help="Also remove the cached change logs and jars.")
@@ -56,8 +55,8 @@ def clean(
 ) -> None:
     """Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never removed.
 
-    In your own catalog, only what runs in RESULTS have noted is dropped: each run's own namespace with its
-    table `orders`.
+    In your own catalog, only the namespaces that runs in RESULTS created for themselves are dropped, with
+    their table `orders`.
 
     * `compactbench clean --dry-run`
 
@@ -85,15 +84,15 @@ def clean(
 
 
 def _has_runs(results: Path) -> bool:
-    """Whether there is a run. A copy of runs has no lock file."""
+    """Recognises copies of runs, which have no lock file."""
     return any(is_run_folder(manifest.parent) for manifest in results.glob(f"*/*/{MANIFEST}"))
 
 
 def _clean(results: Path, by_name: Mapping[str, Source], *, dry_run: bool) -> list[Path]:
-    """Remove, or only print, what runs have left; returns the folders of which something is removed.
+    """Remove, or only print, what runs have left; returns the affected folders.
 
-    The folder of a run's kept tables goes last: while it exists, `--resume` does not drop the run's tables in
-    a catalog. Raises ScenarioError, before anything is removed, if the scenario of a run is not named, and
+    A run's folder of kept tables is removed last: while it exists, `--resume` keeps the run's tables in a
+    catalog. Raises ScenarioError, before anything is removed, if the scenario of a run is not named, and
     EngineError, at the end, for tables that could not be dropped.
     """
     with _runs_to_drop(results) as runs:
@@ -116,7 +115,7 @@ def _clean(results: Path, by_name: Mapping[str, Source], *, dry_run: bool) -> li
 
 @dataclass(frozen=True, slots=True)
 class _Leftover:
-    """A folder with notes of tables or staged files: of a run, or of the table that is tried before runs."""
+    """A folder with notes of tables or staged files, of a run or of the trial table of its preflight."""
 
     folder: Path
     scenario: str
@@ -126,7 +125,7 @@ class _Leftover:
 
 @contextmanager
 def _runs_to_drop(results: Path) -> Iterator[Sequence[RunResult]]:
-    """The runs with tables or files outside of the results folder; see `readable_runs`."""
+    """The `readable_runs` with tables or files outside of the results folder."""
     if not any(file for kind in (NAMESPACE_NOTES, STAGING_NOTES) for file in results.glob(f"*/*/{kind}/*")):
         yield ()
         return
@@ -137,7 +136,7 @@ def _runs_to_drop(results: Path) -> Iterator[Sequence[RunResult]]:
 def _drop(
     leftovers: Sequence[_Leftover], results: Path, by_name: Mapping[str, Source], *, dry_run: bool
 ) -> Iterator[str]:
-    """Drop what is noted in each folder; yields the errors."""
+    """Drop what is noted in each folder; yields the problems."""
     for leftover in leftovers:
         folder, names = leftover.folder, ", ".join(left_by(leftover.folder))
         if dry_run:
@@ -173,7 +172,7 @@ def _check_droppable(leftover: _Leftover, by_name: Mapping[str, Source]) -> None
 def _check_same_places(run: RunResult, scenario: Scenario) -> None:
     """Raises ScenarioError if a scenario now has another catalog or staging folder than a run had.
 
-    No tables would be found there, and the notes of them would be deleted.
+    Otherwise no tables would be found there, and their notes would be deleted.
     """
     then, now = _places(run.manifest.scenario_text), _places(scenario.secrets.clean(scenario.resolved))
     differing = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
@@ -188,13 +187,12 @@ def _check_same_places(run: RunResult, scenario: Scenario) -> None:
 
 
 def _places(text: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a resolved scenario that place tables and staged files."""
     parts = {name: part for name in ("catalog", "spark") if isinstance(part := text.get(name), dict)}
     return {key: value for key, value in flat(parts).items() if key.startswith(_PLACES)}
 
 
 def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:
-    """Remove the folders that exist, or only print them; returns those that exist. Links stay."""
+    """Remove the folders that exist and are no links, or only print them; returns them."""
     existing = [folder for folder in folders if folder.is_dir() and not folder.is_symlink()]
     for folder in existing:
         size = human_bytes(sum(_sizes(folder)))

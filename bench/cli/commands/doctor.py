@@ -25,12 +25,12 @@ from bench.runs.suite.run_files import last_line
 from bench.text import counted, human_bytes, human_duration, human_percent
 from strategies.state import GIB
 
-MEMORY_NEEDED_BYTES = 6 * GIB  # 4 GiB of Spark driver, Python and the page cache beside it
+MEMORY_NEEDED_BYTES = 6 * GIB  # 4 GiB for the Spark driver, 2 GiB for Python and the page cache
 DISK_NEEDED_BYTES = 2 * GIB
 
 
 def _number(seconds: float) -> float:
-    """Raises BadParameter for NaN, which is neither too small nor too large."""
+    """Raises BadParameter for NaN, which passes typer's limits."""
     if math.isnan(seconds):
         raise typer.BadParameter("it is not a number")
     return seconds
@@ -55,8 +55,8 @@ def doctor(
 
     * `compactbench doctor --seconds 0`
 
-    Each line says ok, warn (a run works, but its timings may not be worth much) or MISSING, with the remedy.
-    The noise is measured by repeating one query on an empty table.
+    Each line is ok, warn (runs work, but their timings may be poor) or MISSING, with the remedy. The noise is
+    measured by repeating one query on an empty table.
 
     Exit codes: 0 ready, 3 something that a run needs is missing.
     """
@@ -69,15 +69,15 @@ def doctor(
         ("disk", _disk),
     ]
     problems = []
-    found = {}
+    statuses = {}
     for name, check in checks:
         try:
             with ERR.status(f"checking {name}"):
-                found[name] = f"ok: {check()}"
+                statuses[name] = f"ok: {check()}"
         except CompactbenchError as error:
-            found[name] = f"MISSING: {error}"
+            statuses[name] = f"MISSING: {error}"
             problems.append(name)
-    print_facts({**found, **_catalogs(), "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
+    print_facts({**statuses, **_catalogs(), "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
     if problems:
         raise MissingRuntimeError(
             f"not ready ({', '.join(problems)}): the remedy is in the lines above", code="not-ready"
@@ -96,26 +96,26 @@ def _java() -> str:
 
 
 def _catalogs() -> dict[str, str]:
-    """The Java modules that some catalogs need; nothing without Java."""
+    """Whether Java has the modules that some catalogs need; empty without Java."""
     try:
         home = runtime.java_home()
     except MissingRuntimeError:
         return {}
-    needed = {
-        module: by
+    users = {
+        module: user
         for table_format in FORMATS.values()
-        for module, by in table_format.catalog.java_modules.items()
+        for module, user in table_format.catalog.java_modules.items()
     }
     lines = []
-    for module, by in needed.items():
+    for module, user in users.items():
         modules = runtime.java_modules(home)
         if modules is None:
-            lines.append(f"warn: whether this Java has the module {module}, for {by}, is not known")
+            lines.append(f"warn: {user} needs the module {module}, which this Java may or may not have")
         elif module in modules:
-            lines.append(f"ok: {by} finds the module {module} of Java")
+            lines.append(f"ok: {user} finds the Java module {module}")
         else:
             lines.append(
-                f"warn: {by} needs the module {module}, which this Java lacks: {runtime.INSTALL_FULL_JDK}"
+                f"warn: {user} needs the module {module}, which this Java lacks: {runtime.INSTALL_FULL_JDK}"
             )
     return {"catalogs": "; ".join(lines)}
 
@@ -149,13 +149,12 @@ def _disk() -> str:
 
 
 def _load(load: float, cores: int) -> str:
-    """A machine with work for more than half of its cores is a warning, not a problem."""
     details = f"{load:.2f} over the last minute, {counted(cores, 'core')}"
     if load <= cores / 2:
         return f"ok: {details}"
     return (
-        f"warn: {details}. The machine is busy: seconds measured now are too long and differ between runs, "
-        "CPU seconds less so, files and bytes not at all. Wait until it is idle before you compare timings"
+        f"warn: {details}. The machine is busy, which distorts seconds, CPU seconds less so, files and bytes "
+        "not at all: wait until it is idle before you compare timings"
     )
 
 
@@ -174,7 +173,7 @@ def _print_noise(seconds: float) -> None:
 
 
 def _verdict(spread: float) -> str:
-    """Means of about ten queries that differ by a factor of two can be told apart in any of these cases."""
+    """Even if noisy, the means of about ten queries that differ by a factor of two can be distinguished."""
     if spread < 0.1:
         return "ok: quiet"
     if spread < 0.3:
@@ -183,7 +182,6 @@ def _verdict(spread: float) -> str:
 
 
 def _query_walls_s(seconds: float) -> list[float]:
-    """Wall seconds of one query, repeated in a worker process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         job = NoiseJob(work_folder=folder, seconds=seconds, walls_file=folder / "walls.json")

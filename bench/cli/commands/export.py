@@ -14,8 +14,6 @@ from reports.data.export import export as export_tables
 
 
 class ExportFormat(StrEnum):
-    """What `export` writes."""
-
     PARQUET = "parquet"
     DUCKDB = "duckdb"
 
@@ -44,7 +42,7 @@ def export(
 
     * `compactbench export --to duckdb -o results.duckdb`
 
-    Nothing is overwritten. Prints the files written. To look into them:
+    Nothing is overwritten. Prints the files written. To query them:
 
     * `duckdb -c "SELECT * FROM 'results/tables/metrics.parquet'"`
     """
@@ -63,7 +61,7 @@ def export(
 
 
 def _beside(results: Path, file_format: ExportFormat) -> Path:
-    """Where to write unless told. Raises ScenarioError for a run's folder, whose `tables` `clean` removes."""
+    """The default place. Raises ScenarioError for a run's folder, where `clean` would remove `tables`."""
     if (results / MANIFEST).is_file():
         raise ScenarioError(
             "is the folder of a single run: name the folder to create with -o", code="exclusive", path=results

@@ -1,4 +1,4 @@
-"""`compactbench list`: everything a scenario can refer to by name, and any one of it in full."""
+"""`compactbench list`: what a scenario can refer to by name, in a table or one entry in full."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -32,8 +32,6 @@ Entry = dict[str, Any]
 
 
 class Topic(StrEnum):
-    """What can be listed."""
-
     STRATEGIES = "strategies"
     TRIGGERS = "triggers"
     FORMATS = "formats"
@@ -45,16 +43,13 @@ class Topic(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """One topic: the word for an entry, what the topic is, its entries, and how one is printed in full.
+    """How one topic is listed. Users name their own entries as module:Class if these are plug-ins."""
 
-    `plugin` is the kind of plug-in that entries are, if they are any: users name their own as module:Class.
-    """
-
-    word: str
-    use: str
+    word: str  # for an entry
+    use: str  # what the topic lists
     entries: Callable[[], list[Entry]]
     print_entry: Callable[[Entry], None]
-    columns: Mapping[str, Column]  # of the table of all entries, by key of an entry
+    columns: Mapping[str, Column]  # by key of an entry
     plugin: plugins.PluginKind[Any] | None = None
 
 
@@ -105,19 +100,19 @@ def list_what(
     if name is None:
         _print_all(entries, catalogue.columns, output)
         return
-    found = next((entry for entry in entries if entry["name"] == name), None)
-    if found is None and ":" in name and catalogue.plugin is not None:
-        found = _plugin_entry(plugins.describe_named(catalogue.plugin, name))
-    if found is None:
+    named = next((entry for entry in entries if entry["name"] == name), None)
+    if named is None and ":" in name and catalogue.plugin is not None:
+        named = _plugin_entry(plugins.describe_named(catalogue.plugin, name))
+    if named is None:
         known = known_text(name, (entry["name"] for entry in entries))
         own = "" if catalogue.plugin is None else "; name your own as module:Class"
         problem = f"no such {catalogue.word}; {known}{own}"
         raise ScenarioError(problem, code="unknown-name", path=f"list {topic} {name}")
     if output is OutputFormat.JSON:
-        print_json(found)
+        print_json(named)
     else:
         print_heading(name)
-        catalogue.print_entry(found)
+        catalogue.print_entry(named)
 
 
 def _print_all(entries: list[Entry], columns: Mapping[str, Column], output: OutputFormat) -> None:
@@ -137,7 +132,7 @@ def _print_plugin(entry: Entry) -> None:
         print_line("It has no options.")
         return
     columns = (Column("option"), Column("value", shown="if any"), Column("default"))
-    # Apart, since the long names of a format's own options leave a narrow terminal no room for a table.
+    # Two tables, since the long names of `options.` would not fit into a table on a narrow terminal.
     for is_of_format in (False, True):
         cells = [
             _option_cells(o) for o in entry["options"] if o["key"].startswith(_OF_FORMAT) is is_of_format
@@ -148,7 +143,7 @@ def _print_plugin(entry: Entry) -> None:
             print_line("")
 
 
-_OF_FORMAT = "options."  # before the key of an option that a planner takes from elsewhere, as Amoro's
+_OF_FORMAT = "options."  # prefix of options that a planner passes on, such as Amoro's
 
 
 def _option_cells(option: Mapping[str, str | None]) -> tuple[str, str, str]:
@@ -197,11 +192,11 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
     every, lasts = (duration_ms_text(ms) for ms in (scenario.commit_interval_ms, scenario.duration_ms))
     by = scenario.table.keys.partitioning
     yield "stream", f"{scenario.workload_name}, a commit every {every} for {lasts}"
-    formats = named_once(one.table.format for one in (scenario, *scenario.variants))
+    formats = named_once(variant.table.format for variant in (scenario, *scenario.variants))
     yield "table", f"{formats}, {'not partitioned' if by == 'none' else f'partitioned by {by}'}"
     yield "runs", f"{counted(scenario.repetitions, 'repetition')} of each strategy"
     if scenario.variants:
-        yield "variants", ", ".join(str(one.variant_label) for one in scenario.variants)
+        yield "variants", ", ".join(str(variant.variant_label) for variant in scenario.variants)
     yield "query", f"{scenario.primary_probe.name}: {scenario.primary_probe.sql}"
 
 

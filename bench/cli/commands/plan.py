@@ -5,13 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.output import (
-    ERR,
-    FormatOption,
-    OutputFormat,
-    conceal,
-    print_json,
-)
+from bench.cli.output import ERR, FormatOption, OutputFormat, conceal, print_json
 from bench.cli.plan_output import (
     FILES_SHOWN,
     nothing_because,
@@ -86,7 +80,7 @@ def plan(
         typer.Option(
             "--table-format",
             metavar="NAME",
-            help="The format of the table, where neither its folder nor --scenario says which.",
+            help="The format of the table, if neither its folder nor --scenario determines it.",
         ),
     ] = None,
     branch: Annotated[
@@ -100,7 +94,7 @@ def plan(
     ] = False,
     output: FormatOption = OutputFormat.TABLE,
 ) -> None:
-    """Preview what a strategy would do to a table of yours right now: files, bytes, result and rough cost.
+    """Preview what a strategy would do to one of your tables now: files, bytes, result and rough cost.
 
     Only metadata is read, no Java is needed, and nothing is written.
 
@@ -128,7 +122,7 @@ def plan(
     with ERR.status("reading metadata"):
         existing = tables.open(TableAddress(table, catalog, properties, _catalog(within), branch))
         facts = table_figures(table, existing)
-        previews = [preview_strategy(each, existing, table_format) for each in named]
+        previews = [preview_strategy(planners, existing, table_format) for planners in named]
         answers = [plan_figures(preview, existing, with_files=files) for preview in previews]
     for answer in answers:
         answer["nothing_because"] = nothing_because(answer, facts)
@@ -150,7 +144,7 @@ plan.__doc__ = (plan.__doc__ or "").format(
 
 
 def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
-    """The scenario in the variant of the strategies. Raises ScenarioError if these have several places."""
+    """The scenario in the variant of the strategies, which must share their format and catalog."""
     places = [scenario.with_strategy(strategy) for strategy in strategies]
     first = places[0]
     for strategy, place in zip(strategies, places, strict=True):
@@ -164,12 +158,12 @@ def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
 
 
 def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
-    """The scenario's catalog; None for the default one, whose tables runs delete."""
+    """The scenario's catalog; None for the default one, since runs delete its tables."""
     return configured_catalog(scenario) if scenario and has_shared_catalog(scenario) else None
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:
-    """The settings by key. Errors never repeat a value, since it may be a secret."""
+    """Errors never repeat a value, since it may be a secret."""
     pairs = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -181,7 +175,7 @@ def _pairs(settings: Sequence[str]) -> dict[str, str]:
 
 
 def _filled_in(properties: dict[str, str]) -> dict[str, str]:
-    """The properties with their variables replaced, as in a scenario's [catalog]."""
+    """Replace env:NAME, as in a scenario's [catalog]."""
     filled = dict(properties)
     try:
         conceal(Secrets.of_values(filled_in(filled, ())))

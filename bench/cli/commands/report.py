@@ -59,7 +59,7 @@ def report(
 
 
 def _selected(runs: Sequence[RunResult], only: Sequence[str]) -> Sequence[RunResult]:
-    """The runs of these strategies, or all. Raises ScenarioError for a strategy that has no run."""
+    """Raises ScenarioError for a strategy that has no run."""
     labels = {run.manifest.strategy for run in runs}
     for name in only:
         if name not in labels:

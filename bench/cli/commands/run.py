@@ -1,4 +1,4 @@
-"""`compactbench run`: run scenarios, on real tables or on simulated ones."""
+"""`compactbench run`: replay scenarios on real or simulated tables."""
 
 import json
 import shlex
@@ -47,8 +47,7 @@ class Verify(StrEnum):
 def run(
     scenarios: ScenariosArgument,
     out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="DIR", help="Where to write the results."),
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write the results.")
     ] = DEFAULT_OUT,
     repetitions: Annotated[
         int | None,
@@ -91,8 +90,7 @@ def run(
     keep_tables: Annotated[
         bool,
         typer.Option(
-            "--keep-tables",
-            help="Keep the table of each run: in the run's folder, or in your own catalog.",
+            "--keep-tables", help="Keep the table of each run: in the run's folder, or in your own catalog."
         ),
     ] = False,
     simulate: Annotated[
@@ -113,8 +111,8 @@ def run(
         bool,
         typer.Option(
             "--quick",
-            help="Make all runs of a scenario in one JVM, which warms up once. This saves time, but timings "
-            "are only a first impression, and marked so everywhere.",
+            help="Run a whole scenario in one JVM, which warms up once. This saves time, but the timings are "
+            "only a first impression and marked as such.",
         ),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,
@@ -122,7 +120,7 @@ def run(
         bool, typer.Option("--quiet", "-q", help="Show no progress: only failures, warnings and the results.")
     ] = False,
 ) -> None:
-    """Replay a scenario's stream into a table under each of its strategies, and measure cost and effect.
+    """Replay a scenario's stream into a table under each of its strategies; measure cost and effect.
 
     * `compactbench run quickstart`
 
@@ -134,8 +132,8 @@ def run(
 
     * `compactbench run append-only --simulate --set duration=24h`
 
-    A repetition runs every strategy once in each variant of the scenario, in an order drawn from its seed, so
-    that `compare` and `report` compare them in pairs.
+    A repetition runs every strategy once in each variant of the scenario, in an order drawn from its seed.
+    `compare` and `report` compare the runs of a repetition in pairs.
 
     Each real run has its own process, Spark session and new table, unless the suite is `--quick`. Stop with
     Ctrl-C at any time and continue with `--resume`. `show`, `compare` and `report` read the results.
@@ -147,16 +145,11 @@ def run(
     signal.signal(signal.SIGTERM, _interrupted)
     out = out.absolute()  # tables are named by URI
     sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
-    mode = _mode(sources, simulate, coefficients, keep_tables, verify)
-    _check_quick(quick, simulate)
+    mode = _mode(sources, simulate, coefficients, keep_tables, verify, quick)
     chosen = [_chosen(text) for text in only or ()]
     labels = [label for what, label in chosen if what == "strategy"]
     variants = [label for what, label in chosen if what == "variant"]
-    settings = (
-        ("--set", overrides or ()),
-        ("--conf", conf or ()),
-        ("--only", only or ()),
-    )
+    settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
     command = _command(scenarios, settings, repetitions, verify, mode, coefficients, quick)
     options = Options(out, verify.value, keep_tables, command, coefficients, is_quick=quick)
 
@@ -164,11 +157,9 @@ def run(
         return earlier_runs(sources, out, resume=resume, mode=mode, is_quick=quick)
 
     def planned() -> tuple[PlannedRun, ...]:
-        done = done_before()
-        each = verify is Verify.EACH
         return plan_runs(
-            sources, labels, repetitions, done,
-            only_variants=variants, mode=mode, invalidated_too=each,
+            sources, labels, repetitions, done_before(),
+            only_variants=variants, mode=mode, invalidated_too=verify is Verify.EACH,
         )  # fmt: skip
 
     if dry_run:
@@ -185,7 +176,7 @@ def run(
                     drop_left(done_before(), sources, out, progress)
                 results = run_suite(runs, options, progress)
         except KeyboardInterrupt:
-            ERR.print("stopped; finished runs are kept, --resume continues with the others", highlight=False)
+            ERR.print("stopped; finished runs are kept, --resume runs the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
     stored = load_runs(*_folders(sources, out))
     print_rows(rows(run for run in stored if run.manifest.mode == mode))
@@ -198,13 +189,12 @@ def run(
 
 
 def _folders(sources: Sequence[Source], out: Path) -> list[Path]:
-    """The folders of the scenarios that have runs: with `--only`, some may have none."""
+    """The folders of scenarios with runs: with `--only`, some may have none."""
     folders = [out / source.scenario.name for source in sources]
     return [folder for folder in folders if any(folder.glob(f"*/{MANIFEST}"))]
 
 
 def _check_any(runs: Sequence[PlannedRun], sources: Sequence[Source], out: Path, only: Sequence[str]) -> None:
-    """Raises ScenarioError if there are no runs, neither planned nor stored."""
     if not runs and not _folders(sources, out):
         raise ScenarioError(
             "no run matches all --only filters: remove one",
@@ -226,6 +216,7 @@ def _mode(
     coefficients: Path | None,
     keep_tables: bool,
     verify: Verify,
+    quick: bool,
 ) -> Mode:
     """Raises ScenarioError for an option that belongs to the other mode."""
     if coefficients and not simulate:
@@ -246,18 +237,17 @@ def _mode(
             code="exclusive",
             path="--verify each and --simulate",
         )
+    if quick and simulate:
+        raise ScenarioError(
+            "a simulation needs no JVM: remove one of the options",
+            code="exclusive",
+            path="--quick and --simulate",
+        )
     for name in {source.scenario.table.format: None for source in sources} if coefficients else ():
         read = engine_kind(name, "simulated").estimates
         if read is not None:
             read(coefficients)
     return "simulated" if simulate else "real"
-
-
-def _check_quick(quick: bool, simulate: bool) -> None:
-    """Raises ScenarioError for a simulation, which has no JVM to share."""
-    if quick and simulate:
-        problem = "a simulation needs no JVM: remove one of the options"
-        raise ScenarioError(problem, code="exclusive", path="--quick and --simulate")
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
@@ -282,7 +272,7 @@ def _spark_settings(conf: Sequence[str]) -> list[str]:
     for text in conf:
         key, equals, value = text.partition("=")
         if not equals or not key.startswith("spark."):
-            # Not as the path: after "token:" the next word would be hidden as a secret.
+            # The key is not the path: the word after "token:" would be hidden as a secret.
             problem = f"--conf {key_of(text)} is not a setting of Spark: write spark.KEY=VALUE"
             raise ScenarioError(problem, code="not-a-setting")
         target = "master" if key == "spark.master" else json.dumps(key)
@@ -321,17 +311,19 @@ def _chosen(text: str) -> tuple[str, str]:
 def _print_plan(
     planned: Sequence[PlannedRun], sources: Sequence[Source], repetitions: int | None, mode: Mode
 ) -> None:
-    each = [needed_bytes(planned_run) for planned_run in planned] if mode == "real" else []
+    runs_bytes = [needed_bytes(planned_run) for planned_run in planned] if mode == "real" else []
     for number, planned_run in enumerate(planned, 1):
         scenario = planned_run.source.scenario
-        space = f"{_gib(each[number - 1])} of disk" if each else mode
+        space = f"{_gib(runs_bytes[number - 1])} of disk" if runs_bytes else mode
         print_line(
             f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
             f"{counted(scenario.commits_count, 'commit')}, {planned_run.spec.summary}; {space}"
         )
-    if each:
-        kept = f"with --keep-tables {_gib(results_bytes(planned, keep_tables=True))}"
-        print_line(f"disk: {_gib(max(each))} at a time, since each run deletes its table; {kept}")
+    if runs_bytes:
+        with_tables = f"with --keep-tables {_gib(results_bytes(planned, keep_tables=True))}"
+        print_line(
+            f"disk: {_gib(max(runs_bytes))} at a time, since each run deletes its table; {with_tables}"
+        )
         logs_bytes = log_bytes(planned)
         if logs_bytes:
             print_line(f"disk of the cache: {_gib(logs_bytes)}, for the change log")

@@ -18,12 +18,7 @@ from bench.cli.output import (
     print_table,
     print_tables,
 )
-from bench.cli.record_tables import (
-    COMPACTION_FIELDS,
-    DECISION_FIELDS,
-    compaction_line,
-    decision_line,
-)
+from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS, compaction_line, decision_line
 from bench.cli.results_argument import ResultsArgument, gaps, readable_runs
 from bench.cli.side_by_side import (
     COLUMNS,
@@ -47,8 +42,6 @@ from bench.text import counted, named_once
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
 NESTED = ("run_values", "probes", "repetitions")
 MODELLED = "simulated rows: nothing was measured, all times come from a cost model"
-
-
 FIGURES = (
     Field("compactions", Column("compactions", drop=8)),
     Field("compaction_cpu_s", Column("CPU")),
@@ -70,8 +63,6 @@ FIGURES = (
 
 
 class ShowFormat(StrEnum):
-    """How `show` prints its rows."""
-
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
@@ -112,15 +103,14 @@ def show(
     compaction; **bytes written** (by stream and compaction) and **space used** (on storage, with old
     snapshots) as multiples of what the table holds; live **files** at the end.
 
-    Streams with deletes also have the mean number of live **delete files** and of their **deleted rows** (in
-    the words of the format: deletion vectors, or log files and their records), and
-    a planner's mean **health** score. An unknown figure is a dash. What is the same for all rows, such as the
-    number of runs, is said above the table. Where commits compact by themselves, the 95th percentile of the
-    time until a **commit returned** is a column, too.
+    Streams with deletes also have the mean number of live **delete files** and of their **deleted rows**
+    (Delta: deletion vectors, Hudi: log files and their records), and a planner's mean **health** score. If
+    commits compact by themselves, **commit returned** is the 95th percentile of the time until a commit
+    returned. An unknown figure is a dash. Values that all rows share, such as the number of runs, are in the
+    heading.
 
-    Where the terminal is too narrow, these are left out, in this order: query after, deleted rows, health,
-    query before, JIT, bytes written, space used, compactions, query after commit, delete files, cost per day,
-    commit returned.
+    A narrow terminal leaves out columns in this order: query after, deleted rows, health, query before, JIT,
+    bytes written, space used, compactions, query after commit, delete files, cost per day, commit returned.
 
     JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
@@ -176,13 +166,12 @@ def _place(row: Row) -> tuple[str, ...]:
 
 
 def _heading(group: Sequence[Row]) -> str:
-    """What all rows have in common; a variant may be of another format."""
     row, formats = group[0], named_once(row.format for row in group)
     return "; ".join((f"{row.scenario}: {row.workload} on {formats}, {row.mode}", *_in_common(group)))
 
 
 def _table(group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
-    """Heading, columns and rows of one scenario, workload and mode."""
+    """Heading, columns and rows."""
     waits = any(row.commits_wait for row in group)
     figures = [_in_its_unit(f, group[0].currency) for f in FIGURES if waits or f.name != RETURNED]
     fields = (
@@ -221,7 +210,6 @@ def _print_remarks(row: Row) -> None:
 
 
 def _failures(row: Row) -> str:
-    """The compactions that failed, in words; empty if there are none."""
     count = row.values["failed_compactions"]
     if not count:
         return ""
@@ -241,7 +229,7 @@ def _print_records(
     lines: Sequence[tuple[RunResult, tuple[Any, ...]]],
     nothing: str,
 ) -> None:
-    """Records for programs in one list; for people in one table per run, or `nothing` if there are none."""
+    """Records in one list for programs, in one table per run for people; `nothing` replaces no records."""
     if output is not ShowFormat.TABLE:
         columns = ("run", *(field.name for field in fields))
         _print_lines(output, columns, [(_run_name(run), *line) for run, line in lines])

@@ -1,4 +1,4 @@
-"""`compactbench validate`: whether scenarios are valid, and what each would run."""
+"""`compactbench validate`: check scenarios, and list what each would run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -34,8 +34,7 @@ from bench.text import counted
 from workloads.commit import CommitSpec, Recorded
 
 ScenariosArgument = Annotated[
-    list[str],
-    typer.Argument(metavar="SCENARIO", help="Paths of .toml files, or names of shipped scenarios."),
+    list[str], typer.Argument(metavar="SCENARIO", help="Paths of .toml files, or names of shipped scenarios.")
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -78,8 +77,8 @@ def validate(
     if output is OutputFormat.JSON:
         print_json(summaries)
     else:
-        for one in summaries:
-            _print_summary(one)
+        for facts in summaries:
+            _print_summary(facts)
     for problem in problems:
         print_error(problem)
     if problems:
@@ -87,16 +86,15 @@ def validate(
 
 
 def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
-    """What running `scenario` would do. Rows, files and bytes are those of the stream that each run replays.
+    """What running `scenario` would do. Rows, files and bytes count the stream, before any compaction.
 
-    Files are those that the table's format makes of the stream, None where that is not known beforehand;
-    bytes are those of its rows as plain Parquet. A strategy has commits and files of its own where its writer
-    keeps rows back.
+    Files are None if the format's layout of the stream is not known beforehand; bytes assume plain Parquet.
+    Commits and files of a strategy differ from the stream's if its writer keeps rows back.
     """
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
     layouts = _layouts(scenario, commits)
-    made = {spec.label: _layouts(scenario, scenario.commits_of(spec)) for spec in scenario.strategies}
+    own_layouts = {spec.label: _layouts(scenario, scenario.commits_of(spec)) for spec in scenario.strategies}
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
@@ -117,26 +115,23 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
                 "label": spec.label,
                 "summary": spec.summary,
                 "hash": spec.hash,
-                "commits": len(made[spec.label]),
-                "files": _files(made[spec.label]),
+                "commits": len(own_layouts[spec.label]),
+                "files": _files(own_layouts[spec.label]),
             }
             for spec in scenario.strategies
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
         "places": _places(scenario, mode),
         "variants": [
-            {**one.variant.to_json(), "summary": str(one.variant), "places": _places(one, mode)}
-            for one in scenario.variants
-            if one.variant is not None
+            {**within.variant.to_json(), "summary": str(within.variant), "places": _places(within, mode)}
+            for within in scenario.variants
+            if within.variant is not None
         ],
     }
 
 
 def _places(scenario: Scenario, mode: Mode) -> dict[str, Any]:
-    """The Spark master, and what the scenario names of its own for tables and staged files: else None.
-
-    Nothing of simulated runs, which need none of them.
-    """
+    """The Spark master, and the scenario's own catalog and staging folder, or None; empty for simulations."""
     if mode == "simulated":
         return {}
     catalog = configured_catalog(scenario)
@@ -152,7 +147,7 @@ def _places(scenario: Scenario, mode: Mode) -> dict[str, Any]:
 
 
 def _places_text(places: Mapping[str, Any]) -> str:
-    """Where runs take place and leave something, if not on this machine alone."""
+    """Where runs execute and write, if not on this machine alone."""
     sentences = []
     master = parse_master(places["master"])
     if master.kind != "local":
@@ -168,8 +163,8 @@ def _places_text(places: Mapping[str, Any]) -> str:
     if catalog := places["catalog"]:
         kind = f" ({catalog['kind']})" if catalog["kind"] else ""
         sentences.append(
-            f"Each run makes its tables in the catalog {catalog['name']}{kind}, in a namespace of its own, "
-            f"{catalog['namespace']} in lower case, which it drops at its end."
+            f"Each run creates its tables in the catalog {catalog['name']}{kind}, in its own namespace "
+            f"{catalog['namespace']} (in lower case), which it drops at its end."
         )
     if places["staging"]:
         sentences.append(f"Files that driver and executors exchange are staged in {places['staging']}.")
@@ -186,20 +181,20 @@ def _files(layouts: Iterable[CommitLayout]) -> int | None:
 
 
 def _left_out_rows(scenario: Scenario) -> int:
-    """Recorded changes that come after the end of the scenario."""
+    """Recorded changes after the end of the scenario."""
     workload = scenario.workload
     return workload.left_out_rows(scenario.duration_ms) if isinstance(workload, Recorded) else 0
 
 
 def _range(strategies: Sequence[Mapping[str, Any]], key: str, noun: str) -> str:
-    """A count of all strategies, with the least and the most where they differ."""
+    """The count of all strategies, or "LEAST to MOST"."""
     counts = [strategy[key] for strategy in strategies]
     least, most = min(counts), max(counts)
     return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
 
 
 def few_repetitions(count: int, mode: Mode) -> str | None:
-    """What so few repetitions cannot show; None if there are enough, or if nothing is noisy."""
+    """A remark that intervals need more repetitions; None if there are enough or the mode has no noise."""
     if mode == "simulated" or count >= MIN_RUNS:
         return None
     return f"{counted(count, 'repetition')}: values only, no intervals; --repetitions {MIN_RUNS} gives them"
@@ -220,7 +215,7 @@ def _print_summary(facts: dict[str, Any]) -> None:
         f"{_range(strategies, 'commits', 'commit')} over {duration} of scenario time: "
         f"{counted(facts['rows'], 'row')}{files}, "
         f"about {facts['expected_bytes'] / 1e6:,.1f} MB as Parquet, before any compaction. "
-        f"A run does not wait for scenario time: each commit follows as soon as the one before is done. "
+        "A run does not wait for scenario time: each commit follows the previous one immediately. "
         f"Probes: {', '.join(facts['probes'])}; the primary one is {facts['primary_probe']}."
     )
     if facts["places"] and (places := _places_text(facts["places"])):
