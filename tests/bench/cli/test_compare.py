@@ -248,11 +248,7 @@ def test_a_strategy_that_costs_nothing_on_both_sides_breaks_no_limit(capsys, old
     arguments = [*old_and_new, "--only", "never", "--fail-if", "compaction_cpu_s>1.1x"]
     (group,) = as_json(capsys, *arguments)
     (tested,) = group["conditions"]
-    assert (tested["outcome"], tested["verdict"], tested["reason"]) == (
-        "holds",
-        "equal",
-        "both values are 0",
-    )
+    assert (tested["outcome"], tested["verdict"], tested["reason"]) == ("holds", "equal", "both values are 0")
 
 
 def test_a_single_run_gives_no_interval(capsys, tmp_path):

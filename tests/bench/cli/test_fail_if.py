@@ -45,7 +45,7 @@ def gate(capsys, *arguments):
 
 
 def slower(folder, factor, strategy=""):
-    """Multiply the wall seconds of all queries of a strategy (of all) by a factor."""
+    """Multiply the wall seconds of all queries of a strategy, by default of all, by a factor."""
     for path in folder.rglob("events.jsonl"):
         if strategy not in (path.parent / "manifest.json").read_text():
             continue
@@ -126,7 +126,7 @@ def test_a_missing_figure_fails_the_gate(capsys, old, tmp_path):
     new = build_results(tmp_path, {"never": None, "every-2min": 2}, 3, 10, fate=fate, **NEW)
     code, out, conditions, _ = gate(capsys, old, new, "--fail-if", "query_mean_s>1.1x")
     assert (code, {c["outcome"] for c in conditions}) == (FAILS, {"missing"})
-    assert re.search(r"never +query_mean_s <= 1.1x +missing +no run has this figure", out)
+    assert re.search(r"never +query_mean_s <= 1.1x +missing ", out)
 
 
 def test_a_figure_that_no_run_has_fails_the_gate(capsys, old, tmp_path):
@@ -135,54 +135,41 @@ def test_a_figure_that_no_run_has_fails_the_gate(capsys, old, tmp_path):
     assert (code, {c["outcome"] for c in conditions}) == (FAILS, {"missing"})
 
 
-def test_a_figure_of_some_strategies_is_not_asked_of_the_others(capsys, tmp_path):
+def test_a_figure_of_some_strategies_is_not_required_of_the_others(capsys, tmp_path):
     strategies = {"never": None, "amoro": 2}
     one = build_results(tmp_path / "old", strategies, 3, 10, deletes=True)
     other = build_results(tmp_path / "new", strategies, 3, 10, deletes=True, **NEW)
     code, out, conditions, _ = gate(capsys, one, other, "--fail-if", "health_mean<0.9x")
     assert (code, [c["strategy"] for c in conditions]) == (HOLDS, ["amoro"])
-    assert "note: health_mean does not apply to never: neither side has it" in out
+    assert "note: health_mean does not apply to never" in out
 
 
-def test_equals_of_one_repetition_each_cannot_be_told_apart(capsys, tmp_path):
-    # As two runs of one strategy come out: bytes differ by a per mille, timings by noise.
+def test_equals_of_one_repetition_each_are_inconclusive(capsys, tmp_path):
+    # Two runs of one strategy: bytes differ by a per mille, timings by noise.
     one = build_results(tmp_path / "old", {"every-2min": 2}, 1, 10)
     other = build_results(tmp_path / "new", {"every-2min": 2}, 1, 10, **NEW)
     for path in other.rglob("events.jsonl"):
-        path.write_text(
-            path.read_text()
-            .replace('"storage_bytes": 8', '"storage_bytes": 8')
-            .replace('_bytes": 9000', '_bytes": 9009')
-        )
-    conditions = [
-        "--fail-if",
-        "metadata_bytes>1x",
-        "--fail-if",
-        "query_mean_s>1.1x",
-        "--fail-if",
-        "files_end>1x",
-    ]
-    code, out, found, failures = gate(capsys, one, other, *conditions)
+        path.write_text(path.read_text().replace('_bytes": 9000', '_bytes": 9009'))
+    limits = ["--fail-if", "query_mean_s>1.1x", "--fail-if", "files_end>1x", "--fail-if"]
+    code, out, conditions, failures = gate(capsys, one, other, *limits, "metadata_bytes>1x")
     assert (code, failures) == (CANNOT_TELL, [])
-    assert [c["outcome"] for c in found] == ["cannot tell", "cannot tell", "holds"]
-    assert re.search(r"metadata_bytes <= 1x +cannot tell +.*: 1\.00x \(tolerance 2 %\)", out)
-    assert re.search(r"query_mean_s <= 1.1x +cannot tell +.*: 1 run; an interval needs 3 on each side", out)
+    assert [c["outcome"] for c in conditions] == ["cannot tell", "holds", "cannot tell"]
+    assert re.search(r"metadata_bytes <= 1x +cannot tell .* 1\.00x ", out)
+    assert re.search(r"query_mean_s <= 1.1x +cannot tell .* 1 run;", out)
     assert "limits: 2 cannot tell" in out
-    assert (
-        gate(capsys, one, other, "--fail-if", "metadata_bytes>1.1x", "--fail-if", "files_end>1x")[0] == HOLDS
-    )
+    assert gate(capsys, one, other, *limits[2:], "metadata_bytes>1.1x")[0] == HOLDS
 
 
-def test_equals_of_two_sittings_are_not_told_apart_once_the_effect_is_known(capsys, old, tmp_path):
+def test_equals_of_two_sittings_are_inconclusive_once_the_effect_is_known(capsys, old, tmp_path):
     new = build_results(tmp_path, {"never": None, "every-2min": 2}, 3, 10, **NEW)
     slower(new, 1.1)  # another day
     arguments = [old, new, "--fail-if", "query_mean_s>1x"]
     code, out, _, _ = gate(capsys, *arguments)
     assert code == FAILS
-    assert "note: assumes that sittings do not differ" in out
+    assert "sittings do not differ" in out
     code, out, conditions, _ = gate(capsys, *arguments, "--sitting-sd", "0.1")
     assert (code, {c["outcome"] for c in conditions}) == (CANNOT_TELL, {"cannot tell"})
-    assert re.search(r"3 runs against 3; n = 3 at the noise seen here proves 1\.\d+x or more", out)
+    assert re.search(r" 3 runs against 3; .* proves 1\.\d+x or more", out)
 
 
 def test_a_failed_run_of_the_baseline_or_a_strategy_fails_a_pooled_gate(capsys, tmp_path):
@@ -220,7 +207,7 @@ def test_each_condition_of_several_has_its_part_of_the_error(capsys, old, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("sign", "found"),  # of intervals below, ending at, around, beginning at and above 1.1
+    ("sign", "expected"),  # of intervals below, ending at, around, beginning at and above 1.1
     [
         (">", ["holds", "holds", "cannot tell", "cannot tell", "broken"]),
         (">=", ["holds", "cannot tell", "cannot tell", "broken", "broken"]),
@@ -228,25 +215,24 @@ def test_each_condition_of_several_has_its_part_of_the_error(capsys, old, tmp_pa
         ("<=", ["broken", "broken", "cannot tell", "cannot tell", "holds"]),
     ],
 )
-def test_a_limit_is_broken_where_the_whole_interval_lies_beyond(sign, found):
+def test_a_limit_is_broken_where_the_whole_interval_lies_beyond(sign, expected):
     template = compare([1.1, 1.2, 1.15], [1.0, 1.0, 1.0])
     intervals = [(1.0, 1.05), (1.0, 1.1), (1.05, 1.15), (1.1, 1.2), (1.15, 1.2)]
     limit = parse_limit(f"files_end {sign} 1.1x")
-    assert [limit.alone(replace(template, low=low, high=high)) for low, high in intervals] == found
+    assert [limit.alone(replace(template, low=low, high=high)) for low, high in intervals] == expected
 
 
 @pytest.mark.parametrize(
-    ("sign", "found"), [(">", "holds"), (">=", "broken"), ("<", "holds"), ("<=", "broken")]
+    ("sign", "expected"), [(">", "holds"), (">=", "broken"), ("<", "holds"), ("<=", "broken")]
 )
-def test_an_exact_ratio_at_the_limit_is_decided(sign, found):
-    assert outcomes([(parse_limit(f"files_end{sign}2x"), compare_counts([4], [2]))]) == [found]
+def test_an_exact_ratio_at_the_limit_is_decided(sign, expected):
+    assert outcomes([(parse_limit(f"files_end{sign}2x"), compare_counts([4], [2]))]) == [expected]
 
 
 def test_bytes_within_their_tolerance_of_a_limit_cannot_be_told():
-    ratios = {1.005: "holds", 1.09: "cannot tell", 1.13: "broken"}
     limit = parse_limit("write_amplification>1.1x")
-    found = {ratio: limit.alone(compare_bytes([ratio], [1.0], BytesNoise())) for ratio in ratios}
-    assert found == ratios
+    for ratio, outcome in ((1.005, "holds"), (1.09, "cannot tell"), (1.13, "broken")):
+        assert limit.alone(compare_bytes([ratio], [1.0], BytesNoise())) == outcome
 
 
 def test_what_could_have_been_proven_is_the_limit_and_the_margin():

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from refused import printed_codes
 
 from bench.cli.commands.list import Topic
 from bench.cli.main import main
@@ -9,6 +10,8 @@ from bench.results.metrics import METRICS
 from bench.scenario.file import shipped
 from strategies.registry import PLANNERS, TRIGGERS
 from workloads.registry import ARRIVALS, WORKLOADS
+
+TIME = "a duration such as 10min"
 
 
 def listed(capsys, what):
@@ -37,8 +40,8 @@ def test_list_names_everything_and_explains_it(capsys, what, names):
 def test_list_gives_options_as_toml_writes_them(capsys):
     (every,) = (entry for entry in listed(capsys, "triggers") if entry["name"] == "every")
     assert every["options"] == [
-        {"key": "interval", "type": "a duration such as 10min", "default": None},
-        {"key": "offset", "type": "a duration such as 10min", "default": "none"},
+        {"key": "interval", "type": TIME, "default": None},
+        {"key": "offset", "type": TIME, "default": "none"},
     ]
 
 
@@ -84,7 +87,6 @@ def test_list_explains_every_entry_in_full(capsys, monkeypatch, what, width):
 def test_an_entry_has_options_with_meaning_and_default(capsys):
     assert main(["list", "triggers", "file_count"]) == 0
     printed = capsys.readouterr().out
-    assert "`small` defaults to 75 % of" in " ".join(printed.split())
     rows = [line.split() for line in printed.splitlines() if line.startswith(("files  ", "small  "))]
     assert [(row[0], row[-1]) for row in rows] == [("files", "required"), ("small", "none")]
 
@@ -103,7 +105,6 @@ def test_a_scenario_has_its_file_and_strategies(capsys):
     assert main(["list", "scenarios", "append-only"]) == 0
     printed = capsys.readouterr().out
     assert str(shipped()["append-only"]) in printed
-    assert "append, a commit every 1min for 1h" in printed
     assert "every-10min" in printed
     assert printed.endswith("next: compactbench validate append-only\n")
 
@@ -114,17 +115,19 @@ def test_a_metric_says_what_it_rests_on(capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "text"),
+    ("words", "nearest"),
     [
-        (["strategy"], 'list strategy: no such topic; did you mean "strategies"?'),
-        (["strategies", "amro"], 'list strategies amro: no such planner; did you mean "amoro"?'),
-        (["metrics", "query_men_s"], 'no such metric; did you mean "query_mean_s"?'),
-        (["scenarios", "quickstrat"], 'no such scenario; did you mean "quickstart"?'),
+        (["strategy"], '"strategies"'),
+        (["strategies", "amro"], '"amoro"'),
+        (["metrics", "query_men_s"], '"query_mean_s"'),
     ],
 )
-def test_a_misspelt_name_is_answered_with_the_near_one(capsys, words, text):
+def test_a_misspelt_name_is_answered_with_the_near_one(capsys, words, nearest):
     assert main(["list", *words]) == 2
-    assert text in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert printed_codes(error) == ["unknown-name"]
+    assert error.startswith(f"error: list {' '.join(words)}: ")
+    assert nearest in error
 
 
 OWN = '''
@@ -148,23 +151,25 @@ def test_a_class_of_ones_own_is_explained_like_a_registered_one(capsys, tmp_path
     name = "listed_by_name:Mine"
     assert main(["list", "strategies", name]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith(f"{name}\nMerges what is small.\n\nLeaves the rest.\n")
+    assert printed.splitlines()[:4] == [name, "Merges what is small.", "", "Leaves the rest."]
     assert printed.splitlines()[-1].split() == ["small", "a", "size", "such", "as", "128MiB", '"1KiB"']
-    for words, text in (
-        (["triggers", name], "is not a trigger: it has no method due"),
-        (["strategies", "listed_by_name:Other"], "cannot be imported: AttributeError"),
-        (["strategies", "nowhere_to_be_found:Mine"], "cannot be imported: ModuleNotFoundError"),
-        (["strategies", "mine"], "name your own as module:Class"),
-        (["metrics", "a:b:c"], "list metrics a:b:c: no such metric; known: "),  # and no emoji for ":b:"
+    for words, code, text in (
+        (["triggers", name], "not-a-plugin", " due"),
+        (["strategies", "listed_by_name:Other"], "not-importable", "AttributeError"),
+        (["strategies", "nowhere_to_be_found:Mine"], "not-importable", "ModuleNotFoundError"),
+        (["strategies", "mine"], "unknown-name", "module:Class"),
+        (["metrics", "a:b:c"], "unknown-name", "list metrics a:b:c: "),  # and no emoji for ":b:"
     ):
         assert main(["list", *words]) == 2
-        assert text in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert printed_codes(error) == [code]
+        assert text in error
 
 
 def test_options_of_a_planner_stay_a_table_beside_long_names_of_amoro(capsys, monkeypatch):
     monkeypatch.setattr(OUT, "width", 80)
     assert main(["list", "strategies", "amoro"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "threads                 a whole number         1" in lines
+    assert ["threads", "a", "whole", "number", "1"] in [line.split() for line in lines]
     assert "option   options.self-optimizing.full.rewrite-all-files" in lines
     assert "value" not in lines

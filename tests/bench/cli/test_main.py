@@ -1,10 +1,10 @@
-import os
 import re
 import subprocess
 import sys
 
 import pytest
 import typer
+from refused import printed_codes
 from result_builder import build_results
 
 from bench.cli import main as cli
@@ -52,20 +52,18 @@ def test_an_unexpected_error_is_reported_as_a_bug(failing, capsys, monkeypatch):
     monkeypatch.delenv("COMPACTBENCH_DEBUG", raising=False)
     failing(KeyError("x"))
     assert main(["fail"]) == 1
-    shown = capsys.readouterr().err
-    assert shown == (
-        "error: KeyError: 'x'. This is a bug in compactbench; "
-        "set COMPACTBENCH_DEBUG=1 to print the traceback\n"
-    )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: KeyError: 'x'. ")
+    assert "COMPACTBENCH_DEBUG=1" in line
 
 
 def test_debug_shows_the_traceback_without_secrets(failing, capsys, monkeypatch):
     monkeypatch.setenv("COMPACTBENCH_DEBUG", "1")
-    failing(KeyError("no field at https://me:hunter2@host"))
+    failing(KeyError("https://me:hunter2@host"))
     assert main(["fail"]) == 1
     shown = capsys.readouterr().err
-    assert shown.startswith("Traceback (most recent call last):\n")
-    assert shown.rstrip().endswith("KeyError: 'no field at https://(hidden)@host'")
+    assert shown.startswith("Traceback ")
+    assert shown.rstrip().endswith("KeyError: 'https://(hidden)@host'")
 
 
 @pytest.mark.parametrize(
@@ -84,12 +82,12 @@ def test_usage_errors_repeat_no_secret(capsys, argv, shown):
 
 
 def test_what_is_concealed_is_so_until_the_command_ends(failing, capsys):
-    failing(ScenarioError("No such option qwerty", code="test"))
+    failing(ScenarioError("no qwerty", code="test"))
     assert main(["--credential=qwerty", "fail"]) == main(["fail"]) == 2
     warning, usage, error = capsys.readouterr().err.splitlines()
-    assert warning.startswith("warning: the command line contains a secret, which `ps` shows to every user")
+    assert warning.startswith("warning: the command line contains a secret")
     assert "qwerty" not in warning + usage
-    assert error == "error: No such option qwerty [test]"
+    assert error == "error: no qwerty [test]"
 
 
 def test_an_interrupt_exits_130_without_a_traceback(failing, capsys):
@@ -104,10 +102,9 @@ def test_an_interrupt_exits_130_without_a_traceback(failing, capsys):
 )
 def test_usage_errors_exit_2(capsys, argv, text):
     assert main(argv) == 2
-    told = capsys.readouterr().err
-    assert text in told
-    assert told.startswith("error: ")  # one style, whoever noticed it
-    assert len(told.splitlines()) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")  # typer's errors too
+    assert text in line
 
 
 def test_a_command_may_exit_with_its_own_code(failing):
@@ -130,11 +127,12 @@ EXAMPLE = re.compile(r"`(compactbench [^`]+|duckdb [^`]+)`")
 
 @pytest.mark.parametrize("command", ["", *cli.COMMANDS])
 def test_examples_of_the_help_are_whole_at_80_columns(capsys, monkeypatch, command):
-    """A command that is folded without a backslash cannot be pasted."""
+    """A folded command cannot be pasted."""
     monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
     assert main([*command.split(), "--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
+    assert not any("bool" in line.lower() for line in lines)  # flags show no type
     app = cli.command_line([command] if command else [])
     text = app.registered_commands[0].callback.__doc__ if command else cli.compactbench.__doc__
     examples = EXAMPLE.findall(text)
@@ -143,28 +141,18 @@ def test_examples_of_the_help_are_whole_at_80_columns(capsys, monkeypatch, comma
         assert any(" ".join(example.split()) in line for line in lines), example
 
 
-@pytest.mark.parametrize("command", list(cli.COMMANDS))
-def test_the_help_has_no_type_for_a_flag(capsys, command):
-    assert main([command, "--help"]) == 0
-    assert "bool" not in capsys.readouterr().out.lower()
-
-
 @pytest.mark.parametrize("command", ["show", "report", "export", "clean"])
 def test_results_are_those_of_the_default_folder_unless_named(capsys, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     code = main([command])
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     if command == "clean":
-        assert (code, told.out) == (0, "nothing to remove in results, which is not a folder\n")
+        assert (code, printed.err) == (0, "")
     else:
-        assert code == 2
-        assert told.err.startswith("error: results: no such folder; name one that `compactbench run` wrote")
+        assert (code, printed_codes(printed.err)) == (2, ["no-such-folder"])
+        assert printed.err.startswith("error: results: ")
     build_results(tmp_path / "results", {"never": None}, 1, 2)
     assert main([command]) == 0
-
-
-def test_every_command_can_be_imported():
-    assert [c.name for c in cli.command_line([]).registered_commands] == list(cli.COMMANDS)
 
 
 @pytest.mark.parametrize("argv", [["list", "metrics"], ["list", "--help"]])
@@ -173,8 +161,8 @@ def test_only_the_command_that_is_called_is_loaded(argv):
 
 
 @pytest.mark.parametrize("argv", [[], ["--help"], ["lst"]])
-def test_where_no_command_is_called_all_are_known(argv):
-    assert len(cli.command_line(argv).registered_commands) == len(cli.COMMANDS)
+def test_all_commands_are_loaded_if_none_is_called(argv):
+    assert [c.name for c in cli.command_line(argv).registered_commands] == list(cli.COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -191,31 +179,24 @@ def test_the_one_command_that_is_loaded_keeps_its_name(capsys, argv, text):
 
 
 def test_a_reader_that_goes_away_is_no_error():
-    code = (
-        "import sys; from bench.cli.main import main; sys.exit(main(['list', 'metrics', '--format', 'json']))"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    command = [sys.executable, "-m", "bench.cli", "list", "metrics", "--format", "json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         errors = process.stderr.read()
         assert process.wait() in (1, cli.EXIT_BROKEN_PIPE)
     assert errors == b""
 
 
-SHOW = "import sys; from bench.cli.main import main; sys.exit(main(['list', 'metrics']))"
-
-
 def test_a_closed_stdout_is_no_error():
-    command = ["bash", "-c", f'"{sys.executable}" -c "{SHOW}" >&-']
+    command = ["bash", "-c", f'"{sys.executable}" -m bench.cli list metrics >&-']
     done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("columns", ["0", "-1", "3", "wide"])
 def test_a_width_that_is_none_is_left_to_the_terminal(columns):
-    command, environ = [sys.executable, "-c", SHOW], {**os.environ, "COLUMNS": columns}
-    printed = subprocess.run(command, env=environ, stdout=subprocess.PIPE, check=True).stdout.decode()
+    command = ["env", f"COLUMNS={columns}", sys.executable, "-m", "bench.cli", "list", "metrics"]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode()
     assert 80 < max(map(len, printed.splitlines())) <= 120
 
 
@@ -227,11 +208,8 @@ PLAN_OPTIONS = ("--scenario", "--branch", "--catalog", "--table-format")
     [
         ["run", "quickstart", "--simulate", "--out"],
         ["clean"],
-        ["report", ".", "-o"],
         ["export", ".", "-o"],
-        ["show"],
         ["compare", ".", "--baseline"],
-        ["compare", ".", "--sitting-sd"],
         ["report", ".", "--only"],
         *(["plan", "db.t", "--strategy", "never", option] for option in PLAN_OPTIONS),
     ],
@@ -243,7 +221,7 @@ def test_an_empty_value_is_neither_the_current_folder_nor_left_out(
     monkeypatch.chdir(tmp_path)
     assert main([*words, empty]) == 2
     option = words[-1] if words[-1].startswith("-") else "RESULTS"
-    assert re.search(rf"invalid value for '.*{option}.*': it is empty; give it", capsys.readouterr().err)
+    assert re.search(rf"invalid value for '.*{option}.*': it is empty", capsys.readouterr().err)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -251,9 +229,7 @@ def test_an_empty_value_is_neither_the_current_folder_nor_left_out(
     "words",
     [
         ["show"],
-        ["report"],
         ["compare"],
-        ["export"],
         ["clean"],
         ["validate", "quickstart", "{}/scenario.toml"],
         ["plan", "--strategy", "never"],
@@ -267,7 +243,7 @@ def test_a_path_too_long_for_the_system_is_one_clear_error(capsys, tmp_path, mon
     assert main(filled if filled != words else [*words, long]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert re.fullmatch(rf"error: \S*{long}\S*: cannot .*\(File name too long\); .*\n", err)
+    assert re.fullmatch(rf"error: \S*{long}\S*: .*File name too long.*\n", err)
 
 
 def test_help_is_printed_whatever_else_is_given(capsys):

@@ -56,18 +56,18 @@ def finished(planned_run):
     return run(commit(), end(), strategy=planned_run.spec.label)
 
 
-def test_what_is_done_before_any_commit_is_named(planned, clock):
+def test_phases_before_the_first_commit_are_named(planned, clock):
     progress, _ = suite_of(planned, clock)
     progress.log_started("demo")
     assert "looking in the cache" in shown(progress)[-1]
     progress.log_progressed("demo", 0, 10)
     assert "starting Spark" in shown(progress)[-1]
     progress.log_progressed("demo", 3, 10)
-    assert "change log of demo 3/10 commits" in shown(progress)[1]
+    assert "demo 3/10 commits" in shown(progress)[1]
     progress.log_ended("demo", 10)
     progress.run_started(planned[0])
     assert "0/2 runs" in shown(progress)[0]
-    assert "demo never #1 0/10 commits" in shown(progress)[1]
+    assert "never #1 0/10 commits" in shown(progress)[1]
     for record, status in (
         (None, "starting Spark"),
         (ENGINE_STARTED, "warming up"),
@@ -94,17 +94,17 @@ def test_the_change_log_ends_whatever_was_seen_of_it(planned, clock, progressed)
 
 
 @pytest.mark.parametrize("status", ["finished", "failed"])
-def test_the_suite_ends_at_its_total_even_where_runs_fail(planned, clock, status):
+def test_the_suite_ends_at_its_total_even_if_runs_fail(planned, clock, status):
     progress, printed = suite_of(planned, clock)
-    for each in planned:
-        progress.run_started(each)
-        progress.run_progressed(each, ENGINE_STARTED)
+    for planned_run in planned:
+        progress.run_started(planned_run)
+        progress.run_progressed(planned_run, ENGINE_STARTED)
         clock.now_s += 30
         error = "out of memory" if status == "failed" else None
-        progress.run_ended(each, run(commit(), end(status, error=error)))
+        progress.run_ended(planned_run, run(commit(), end(status, error=error)))
     (line,) = shown(progress)
     assert line.startswith("all 2/2 runs " + "━" * 24)
-    assert printed.getvalue().splitlines()[-1] == "all: 2/2 runs in 1 min"
+    assert printed.getvalue().splitlines()[-1].endswith("runs in 1 min")
     assert printed.getvalue().count("FAILED: out of memory") == (2 if status == "failed" else 0)
 
 
@@ -156,10 +156,10 @@ def test_without_a_terminal_each_event_is_a_plain_line(planned, clock):
         progress.log_progressed("demo", 0, 10)
         progress.log_progressed("demo", 1, 10)
         progress.log_ended("demo", 10)
-        for each in planned:
-            progress.run_started(each)
-            progress.run_progressed(each, observed(data_files_count=1))
-            progress.run_ended(each, finished(each))
+        for planned_run in planned:
+            progress.run_started(planned_run)
+            progress.run_progressed(planned_run, observed(data_files_count=1))
+            progress.run_ended(planned_run, finished(planned_run))
     assert printed.getvalue().splitlines() == [
         "change log of demo: looking in the cache",
         "change log of demo: starting Spark to write 10 commits",
@@ -177,10 +177,9 @@ def test_a_simulation_is_marked_and_starts_no_spark(simulated, clock):
     progress.run_started(simulated[0])
     progress.run_progressed(simulated[0], observed(data_files_count=3))
     progress.run_ended(simulated[0], finished(simulated[0]))
-    assert printed.getvalue().splitlines() == [
-        "demo never #1 (run 1 of 2)",
-        "demo never #1: simulated in 0 s; modelled: 3 files, 0 compactions",
-    ]
+    started, ended = printed.getvalue().splitlines()
+    assert "Spark" not in started
+    assert all(part in ended for part in ("simulated in 0 s", "modelled: 3 files"))
 
 
 def test_quiet_prints_failures_only(planned, clock):
@@ -193,7 +192,7 @@ def test_quiet_prints_failures_only(planned, clock):
         progress.run_started(planned[1])
         progress.run_ended(planned[1], run(end("failed", error="no space")))
     (line,) = printed.getvalue().splitlines()
-    assert line.startswith("demo every-2min #1: 0 s; FAILED: no space; see ")
+    assert "FAILED: no space" in line
     assert Path(line.rpartition("see ")[2]).name == "log.txt"
 
 
@@ -209,27 +208,18 @@ def test_a_terminal_shows_lines_and_clears_them(planned, clock):
 def test_preparations_are_named_with_and_without_a_terminal():
     for is_terminal in (True, False):
         console = Console(file=io.StringIO(), force_terminal=is_terminal, width=80, color_system=None)
-        with doing("checking Java, jars and disk space", console):
+        with doing("checking Java", console):
             pass
-        assert "checking Java, jars and disk space" in console.file.getvalue()
+        assert "checking Java" in console.file.getvalue()
 
 
-def test_compactions_that_failed_are_counted_as_such():
-    figures = LiveFigures()
-    for record in (
-        observed(data_files_count=3),
-        compaction(status="ok", cpu_s=1.5),
-        compaction(status="noop", cpu_s=0.0),
-    ):
-        figures.add(record)
-    assert figures.text() == "3 files, 1 compaction, 1 that had nothing to do (1.5 s CPU)"
-    figures.add(compaction(status="failed", cpu_s=1.0))
-    figures.add(compaction(status="vetoed", cpu_s=0.0))
-    assert figures.text() == "3 files, 3 compactions, 2 of them FAILED, 1 that had nothing to do (2.5 s CPU)"
-
-
-def test_a_single_file_or_compaction_is_singular():
+def test_compactions_are_counted_by_their_status():
     figures = LiveFigures()
     figures.add(observed(data_files_count=1))
     figures.add(compaction(status="ok", cpu_s=1.5))
-    assert figures.text() == "1 file, 1 compaction (1.5 s CPU)"
+    assert figures.text().split(", ") == ["1 file", "1 compaction (1.5 s CPU)"]
+    for status, cpu_s in (("noop", 0.0), ("failed", 1.0), ("vetoed", 0.0)):
+        figures.add(compaction(status=status, cpu_s=cpu_s))
+    assert figures.text().split(", ") == [
+        "1 file", "3 compactions", "2 of them FAILED", "1 that had nothing to do (2.5 s CPU)",
+    ]  # fmt: skip

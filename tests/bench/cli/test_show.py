@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from refused import printed_codes
 from result_builder import UPSERT, build_results
 
 from bench.cli.commands.show import FIGURES, print_rows
@@ -76,7 +77,7 @@ def test_the_table_is_for_people_and_gaps_go_to_stderr(capsys, results):
     assert code == 0
     assert "append-small" in out
     heading, *lines = out.splitlines()
-    assert heading == "append-small: append on iceberg, real; content equal to the stream's"
+    assert heading.startswith("append-small: append on iceberg, ")
     assert [line.split()[:2] for line in lines[-2:]] == [["never", "2"], ["every-10min", "1"]]  # runs differ
     assert err == "append-small, every-10min: 1 failed\n"
 
@@ -130,7 +131,7 @@ def test_deletes_and_health_are_shown_where_there_are_any(capsys, upserts, resul
     never, amoro = (line.split() for line in out.splitlines()[-2:])
     # 3 delete files a commit: 3 to 60, mean 31.5, 50 rows each.
     assert never[-4:] == ["31.5", "1,575", "\N{EN DASH}", "160"]
-    # It compacts at 5, 10, 15 and 20: left are 1, 0, 1, 0, so 15, 16, 15 and 16 delete files meet it.
+    # It compacts at 5, 10, 15 and 20, which leaves 1, 0, 1 and 0 of 15, 16, 15 and 16 delete files.
     assert amoro[-2] == "84.5"
     assert "health" in out
     _, out, _ = show(capsys, results)
@@ -154,9 +155,9 @@ def test_compactions_have_kinds_and_deletes_where_there_are_any(capsys, upserts,
     monkeypatch.setattr(OUT, "_width", 250)
     _, out, _ = show(capsys, upserts, "--compactions", "--format", "csv")
     first, second, *_ = csv.DictReader(io.StringIO(out))
-    kept = ("kind", "deletes_before", "deletes_after", "delete_rows_after")
-    assert [first[name] for name in kept] == ["minor", "15", "1", "50"]
-    assert [second[name] for name in kept] == ["major", "16", "0", "0"]
+    names = ("kind", "deletes_before", "deletes_after", "delete_rows_after")
+    assert [first[name] for name in names] == ["minor", "15", "1", "50"]
+    assert [second[name] for name in names] == ["major", "16", "0", "0"]
     for folder, are_shown in ((upserts, True), (results, False)):
         _, out, _ = show(capsys, folder, "--compactions")
         assert [word in out for word in ("kind", "delete", "deleted")] == [are_shown] * 3
@@ -164,17 +165,9 @@ def test_compactions_have_kinds_and_deletes_where_there_are_any(capsys, upserts,
 
 def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
     row, *others = rows(load_runs(results))
-    print_rows([replace(row, values={**row.values, "failed_compactions": 2.0}), *others])
-    remark = (
-        "append-small, never: 2 compactions per run failed or were vetoed; --compactions shows the errors"
-    )
-    assert remark in " ".join(capsys.readouterr().err.split())
-
-
-def test_a_single_failure_is_singular(capsys, results):
-    row, *_ = rows(load_runs(results))
-    print_rows([replace(row, values={**row.values, "failed_compactions": 1.0})])
-    assert "1 compaction per run failed or was vetoed" in " ".join(capsys.readouterr().err.split())
+    for count, words in ((1.0, "1 compaction per"), (2.0, "2 compactions per")):
+        print_rows([replace(row, values={**row.values, "failed_compactions": count}), *others])
+        assert f"append-small, never: {words}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -187,7 +180,7 @@ def test_no_figure_is_broken_at_any_width(capsys, monkeypatch, upserts, what, wi
     _, narrow, err = show(capsys, upserts, *what)
     assert {word for word in narrow.split() if word[0].isdigit()} <= figures
     assert all(len(line) <= width for line in narrow.splitlines())
-    assert ("left out at this width" in err) is (len(narrow.split()) < len(out.split()))
+    assert ("left out" in err) is (len(narrow.split()) < len(out.split()))
 
 
 def test_the_table_fits_80_columns_with_the_figures_that_decide(capsys, monkeypatch, results):
@@ -217,7 +210,7 @@ def test_a_scenario_with_prices_shows_what_each_strategy_costs_a_day(capsys, tmp
 def test_what_all_rows_share_is_in_the_heading(capsys, tmp_path):
     folder = build_results(tmp_path, {"never": None, "every-1min": 1}, 3, 2, fate={("never", 1): "unchecked"})
     _, out, _ = show(capsys, folder)
-    assert out.splitlines()[0] == "append-small: append on iceberg, real; 3 runs each"
+    assert "3 runs each" in out.splitlines()[0]
     assert [line.split()[-1] for line in out.splitlines()[-2:]] == ["unchecked", "equal"]
 
 
@@ -230,18 +223,17 @@ def test_several_folders_are_one_answer(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("prepare", "text"),
+    ("prepare", "code"),
     [
-        (lambda folder: None, "no such folder"),
-        (lambda folder: folder.mkdir(), "contains no runs"),
-        (lambda folder: folder.write_text(""), "no such folder"),
+        (lambda folder: None, "no-such-folder"),
+        (lambda folder: folder.mkdir(), "no-runs"),
+        (lambda folder: folder.write_text(""), "no-such-folder"),
     ],
 )
-def test_a_folder_without_results_exits_2_and_says_why(capsys, tmp_path, prepare, text):
+def test_a_folder_without_results_exits_2(capsys, tmp_path, prepare, code):
     prepare(tmp_path / "results")
-    code, out, err = show(capsys, tmp_path / "results")
-    assert (code, out) == (2, "")
-    assert text in err
+    exit_code, out, err = show(capsys, tmp_path / "results")
+    assert (exit_code, out, printed_codes(err)) == (2, "", [code])
 
 
 def test_a_damaged_run_exits_2_and_names_file_and_line(capsys, tmp_path):
@@ -254,14 +246,14 @@ def test_a_damaged_run_exits_2_and_names_file_and_line(capsys, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["show", "report", "export"])
-def test_what_is_not_damaged_is_shown(capsys, tmp_path, command):
+def test_undamaged_runs_are_used(capsys, tmp_path, command):
     folder = build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 2)
     damaged, _ = sorted(folder.rglob("events.jsonl"))
     damaged.write_text("garbage\n" + damaged.read_text())
     assert main([command, str(folder)]) == 2
     out, err = capsys.readouterr()
-    made = {"show": "every-1min", "report": "report/index.html", "export": "tables/runs.parquet"}
-    assert made[command] in out
+    expected = {"show": "every-1min", "report": "report/index.html", "export": "tables/runs.parquet"}
+    assert expected[command] in out
     assert f"error: left out: {damaged}, line 1: " in " ".join(err.split())
 
 

@@ -2,6 +2,7 @@ import json
 import re
 
 import pytest
+from refused import printed_codes
 from scenario_builder import SOUND, write
 
 from bench.cli.commands.validate import summary
@@ -10,14 +11,37 @@ from bench.engines.runtime import LINES
 from bench.scenario.load import load_scenario
 
 
-def test_validate_prints_what_would_run(capsys, tmp_path):
-    assert main(["validate", write(tmp_path), "--set", "repetitions=3"]) == 0
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    printed = " ".join(captured.out.split())
+@pytest.fixture
+def validated(capsys):
+    """What `compactbench validate ARGUMENTS` prints, in one line."""
+
+    def run(*arguments):
+        assert main(["validate", *arguments]) == 0
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        return " ".join(captured.out.split())
+
+    return run
+
+
+@pytest.fixture
+def refusal(capsys):
+    """The errors of `compactbench validate ARGUMENTS`."""
+
+    def run(*arguments):
+        assert main(["validate", *arguments]) == 2
+        return capsys.readouterr().err
+
+    return run
+
+
+def test_validate_prints_what_would_run(validated, tmp_path):
+    printed = validated(write(tmp_path), "--set", "repetitions=3")
     parts = (
         "demo: ok",
-        "6 runs (2 strategies x 3 repetitions)",
+        "6 runs",
+        "2 strategies",
+        "3 repetitions",
         "10 commits",
         "800 rows",
         "80 files",
@@ -28,11 +52,10 @@ def test_validate_prints_what_would_run(capsys, tmp_path):
     assert "every-2min every(interval=2min): iceberg.rewrite_data_files()" in printed
 
 
-def test_validate_counts_what_each_writer_commits(capsys, tmp_path):
+def test_validate_counts_what_each_writer_commits(validated, tmp_path):
     late = f'{SOUND}[[strategies]]\nlabel = "late"\nwriter = {{ commit_every = "5min" }}\n'
     file = write(tmp_path, late)
-    assert main(["validate", file]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
+    printed = validated(file)
     assert "2 to 10 commits" in printed
     assert "16 to 80 files" in printed
     facts = summary(load_scenario(file))
@@ -41,17 +64,14 @@ def test_validate_counts_what_each_writer_commits(capsys, tmp_path):
     assert (facts["commits"], facts["files"]) == (10, 80)
 
 
-def test_validate_says_what_one_repetition_cannot_tell(capsys, tmp_path):
-    for more, is_told in (([], True), (["--simulate"], False)):
-        assert main(["validate", write(tmp_path), "--set", "repetitions=1", *more]) == 0
-        printed = " ".join(capsys.readouterr().out.split())
-        assert ("--repetitions 3" in printed) is is_told
+def test_too_few_repetitions_are_remarked_unless_simulated(validated, tmp_path):
+    for options, has_remark in (([], True), (["--simulate"], False)):
+        printed = validated(write(tmp_path), "--set", "repetitions=1", *options)
+        assert ("--repetitions 3" in printed) is has_remark
 
 
-def test_validate_prints_the_maintenance_of_every_table(capsys):
-    assert main(["validate", "example"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "every(interval=10min): iceberg.expire_snapshots(retain=5min)" in printed
+def test_validate_prints_the_maintenance_of_every_table(validated):
+    assert "every(interval=10min): iceberg.expire_snapshots(retain=5min)" in validated("example")
 
 
 VARIED = (
@@ -64,14 +84,12 @@ set = { table = { format_version = 3 } }
 )
 
 
-def test_validate_prints_the_variants_and_counts_their_runs(capsys, tmp_path):
+def test_validate_prints_the_variants_and_counts_their_runs(validated, tmp_path):
     file = write(tmp_path, VARIED)
-    assert main(["validate", file, "--set", "repetitions=3"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert "12 runs (2 strategies x 2 variants x 3 repetitions)" in printed
+    printed = validated(file, "--set", "repetitions=3")
+    assert "12 runs (2 strategies x 2 variants" in printed
     assert "v3 table.format_version = 3" in printed
-    assert main(["validate", file, "--format", "json"]) == 0
-    (facts,) = json.loads(capsys.readouterr().out)
+    (facts,) = json.loads(validated(file, "--format", "json"))
     assert facts["variants"] == [
         {
             "label": "v3",
@@ -84,39 +102,22 @@ def test_validate_prints_the_variants_and_counts_their_runs(capsys, tmp_path):
     assert facts["runs"] == 4
 
 
-def test_validate_checks_each_variant_for_the_mode(capsys, tmp_path):
+def test_validate_checks_each_variant_for_the_mode(validated, refusal, tmp_path):
     file = write(tmp_path, SOUND + '[[variants]]\nlabel = "big"\nset = { resources.writer.cores = 8 }\n')
-    assert main(["validate", file, "--simulate"]) == 0
-    capsys.readouterr()
-    assert main(["validate", file]) == 2
-    assert "resources.writer.cores = 8: " in capsys.readouterr().err
-    line = write(
-        tmp_path, SOUND + f'[[variants]]\nlabel = "old"\nversions = "{LINES[-1].name}"\n', "line.toml"
-    )
-    assert main(["validate", line]) == 0
-    capsys.readouterr()
-    assert main(["validate", line, "--simulate"]) == 2
-    assert "variant 'old' sets versions = 'iceberg-" in " ".join(capsys.readouterr().err.split())
+    validated(file, "--simulate")
+    assert "resources.writer.cores = 8: " in refusal(file)
+    old = f'[[variants]]\nlabel = "old"\nversions = "{LINES[-1].name}"\n'
+    line = write(tmp_path, SOUND + old, "line.toml")
+    validated(line)
+    assert "variant 'old'" in refusal(line, "--simulate")
+    validated("executor-cache")
+    assert "variant 'cache-on'" in refusal("executor-cache", "--simulate")
 
 
-def test_a_variant_that_a_simulation_does_not_know_is_refused_there(capsys):
-    assert main(["validate", "executor-cache"]) == 0
-    capsys.readouterr()
-    assert main(["validate", "executor-cache", "--simulate"]) == 2
-    message = " ".join(capsys.readouterr().err.split())
-    assert "variant 'cache-on' sets" in message
-    assert "--only variant=LABEL" in message
-
-
-def test_validate_gives_json_and_only_json_on_stdout(capsys):
-    assert main(["validate", "quickstart", "append-only", "--format", "json"]) == 0
-    captured = capsys.readouterr()
-    printed = json.loads(captured.out)
-    assert [one["scenario"] for one in printed] == ["quickstart", "append-only"]
-    assert printed[1]["runs"] == 18
-    assert printed[1]["commits"] == 60
-    assert printed[0]["hash"] == load_scenario("quickstart").hash
-    assert captured.err == ""
+def test_validate_prints_nothing_but_json_if_asked(validated):
+    quickstart, append_only = json.loads(validated("quickstart", "append-only", "--format", "json"))
+    assert (quickstart["scenario"], quickstart["hash"]) == ("quickstart", load_scenario("quickstart").hash)
+    assert (append_only["runs"], append_only["commits"]) == (18, 60)
 
 
 def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
@@ -125,35 +126,32 @@ def test_validate_prints_each_problem_and_what_is_valid(capsys, tmp_path):
     captured = capsys.readouterr()
     assert "quickstart: ok" in captured.out
     first, second = captured.err.splitlines()
-    assert first.startswith(f'error: {bad}: sed = 7: unknown key; did you mean "seed"? known: ')
+    assert first.startswith(f"error: {bad}: sed = 7: ")
+    assert '"seed"' in first
     assert second.startswith('error: "nope": ')
+    assert len(printed_codes(captured.err)) == 2
 
 
-def test_validate_refuses_resources_a_local_process_cannot_honour(capsys):
-    assert main(["validate", "quickstart", "--set", "resources.writer.cores=8"]) == 2
-    assert "resources.writer.cores = 8: " in capsys.readouterr().err
-
-
-def test_validate_for_simulation_honours_resources_and_counts_one_repetition(capsys):
+def test_a_simulation_honours_resources_that_a_local_process_cannot_and_has_one_repetition(
+    validated, refusal
+):
     setting = ["--set", "resources.writer.cores=8", "--set", "repetitions=3"]
-    assert main(["validate", "quickstart", "--simulate", *setting]) == 0
-    assert "3 runs (3 strategies x 1 repetition)" in capsys.readouterr().out
+    assert "resources.writer.cores = 8: " in refusal("quickstart", *setting)
+    assert "3 strategies x 1 repetition" in validated("quickstart", "--simulate", *setting)
 
 
-def test_validate_for_simulation_refuses_what_needs_rows(capsys, tmp_path):
-    rules = '{ type = "iceberg.rewrite_data_files", where = "order_id < 5" }'
-    file = write(tmp_path, SOUND.replace('{ type = "iceberg.rewrite_data_files" }', rules))
-    assert main(["validate", file]) == 0
-    assert main(["validate", file, "--simulate"]) == 2
-    assert "'every-2min' needs row_filter (where)" in capsys.readouterr().err
+def test_validate_for_simulation_refuses_what_needs_rows(validated, refusal, tmp_path):
+    planner = 'type = "iceberg.rewrite_data_files"'
+    file = write(tmp_path, SOUND.replace(planner, f'{planner}, where = "order_id < 5"'))
+    validated(file)
+    assert "needs row_filter" in refusal(file, "--simulate")
 
 
 @pytest.mark.parametrize(
     "setting", ["strategies[every-1min].rules[0].trigger.interval=[/]", "[bold]", "a=[bold]"]
 )
-def test_validate_prints_overrides_as_they_were_given(capsys, setting):
-    assert main(["validate", "quickstart", "--set", setting]) == 2
-    assert setting in capsys.readouterr().err
+def test_errors_contain_overrides_unchanged(refusal, setting):
+    assert setting in refusal("quickstart", "--set", setting)
 
 
 def test_the_summary_counts_an_initial_load_as_a_commit(tmp_path):
@@ -162,46 +160,41 @@ def test_the_summary_counts_an_initial_load_as_a_commit(tmp_path):
     assert (facts["commits"], facts["rows"], facts["files"]) == (11, 1800, 82)
 
 
-def test_files_that_depend_on_the_table_are_not_counted(capsys):
-    assert main(["validate", "hudi-upsert-quick"]) == 0
-    assert re.search(r": [\d,]+ rows, about [\d.]+ MB as Parquet", " ".join(capsys.readouterr().out.split()))
+def test_files_that_depend_on_the_table_are_not_counted(validated):
+    assert re.search(r": [\d,]+ rows, about [\d.]+ MB", validated("hudi-upsert-quick"))
 
 
 CLUSTER = '[spark]\nmaster = "spark://host:7077"\nstaging = "s3://bucket/staged"\n'
 
 
-def test_validate_says_where_runs_leave_something(capsys, tmp_path):
+def test_validate_prints_where_runs_write(validated, tmp_path):
     lake = '[catalog]\nname = "shop"\nnamespace = "Trial"\n[catalog.properties]\ntype = "rest"\n'
     path = write(tmp_path, f'{SOUND}{lake}uri = "http://lake:8181"\n{CLUSTER}')
-    assert main(["validate", path]) == 0
-    told = " ".join(capsys.readouterr().out.split())
+    printed = validated(path)
     parts = ("spark://host:7077.", "catalog shop (rest)", "trial_<run id>", "s3://bucket/staged")
-    assert all(part in told for part in parts)
-    assert main(["validate", path, "--simulate"]) == 0
-    assert "shop" not in capsys.readouterr().out
+    assert all(part in printed for part in parts)
+    assert "shop" not in validated(path, "--simulate")
+
+
+STAGING, CATALOG = 'staging = "s3://b/x"\n', '[catalog.properties]\ntype = "rest"\n'
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "shared"),
     [
-        (
-            "",
-            "tables, change logs and dumps. ",
-        ),
-        ('staging = "s3://b/x"\n', "must share: tables. "),
-        ('[catalog.properties]\ntype = "rest"\n', ": change logs and dumps. "),
-        ('staging = "s3://b/x"\n[catalog.properties]\ntype = "rest"\n', None),
+        ("", "tables, change logs and dumps."),
+        (STAGING, ": tables."),
+        (CATALOG, ": change logs and dumps."),
+        (STAGING + CATALOG, ""),
     ],
 )
-def test_validate_says_what_executors_must_share(capsys, tmp_path, lines, told):
-    path = write(tmp_path, f'{SOUND}[spark]\nmaster = "spark://host:7077"\n{lines}')
-    assert main(["validate", path]) == 0
-    text = " ".join(capsys.readouterr().out.split())
-    assert ("must share" in text) == (told is not None)
-    assert (told or "") in text
+def test_validate_prints_what_executors_must_share(validated, tmp_path, lines, shared):
+    printed = validated(write(tmp_path, f'{SOUND}[spark]\nmaster = "spark://host:7077"\n{lines}'))
+    assert ("must share" in printed) is bool(shared)
+    assert shared in printed
 
 
-def test_validate_says_where_runs_of_a_variant_leave_something(capsys, tmp_path):
+def test_validate_prints_where_runs_of_a_variant_write(validated, tmp_path):
     lake = '{ name = "shop", properties = { type = "rest", uri = "http://lake:8181" } }'
     variants = f"""
 [[variants]]
@@ -212,23 +205,20 @@ label = "small"
 set = {{ warm_up_rounds = 1 }}
 """
     path = write(tmp_path, SOUND + variants)
-    assert main(["validate", path]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "Variant shared: " in told
-    assert all(part in told for part in ("catalog shop (rest)", "s3://bucket/staged"))
-    assert "Variant small:" not in told
-    assert main(["validate", path, "--format", "json"]) == 0
-    (facts,) = json.loads(capsys.readouterr().out)
+    printed = validated(path)
+    assert "Variant shared: " in printed
+    assert all(part in printed for part in ("catalog shop (rest)", "s3://bucket/staged"))
+    assert "Variant small:" not in printed
+    (facts,) = json.loads(validated(path, "--format", "json"))
     assert [variant["places"]["staging"] for variant in facts["variants"]] == ["s3://bucket/staged", None]
 
 
-def test_validate_counts_delete_files_and_what_is_left_out(capsys, tmp_path):
-    assert main(["validate", "upsert-quick"]) == 0
-    assert re.search(r"rows in \d+ files and 9\d delete files,", " ".join(capsys.readouterr().out.split()))
-    events = tmp_path / "events.jsonl"
-    made = ({"op": "c", "ts_ms": 60_000 * at, "before": None, "after": {"order_id": at}} for at in range(10))
-    events.write_text("".join(f"{json.dumps(event)}\n" for event in made))
-    workload = f'workload={{ type = "debezium", path = "{events}" }}'
-    assert main(["validate", "upsert-quick", "--set", workload, "--set", "duration=7min"]) == 0
-    out = " ".join(capsys.readouterr().out.split())
-    assert "3 recorded changes after duration = 7min" in out
+def test_validate_counts_delete_files_and_left_out_changes(validated, tmp_path):
+    assert re.search(r" files and 9\d delete files,", validated("upsert-quick"))
+    file = tmp_path / "events.jsonl"
+    events = (
+        {"op": "c", "ts_ms": 60_000 * at, "before": None, "after": {"order_id": at}} for at in range(10)
+    )
+    file.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    workload = f'workload={{ type = "debezium", path = "{file}" }}'
+    assert "3 recorded changes" in validated("upsert-quick", "--set", workload, "--set", "duration=7min")

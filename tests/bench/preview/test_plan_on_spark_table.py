@@ -39,20 +39,11 @@ def make_table(spark, namespaces):
 
 @pytest.fixture
 def planned(capsys):
-    """What the dry run says of a table, by its newest metadata."""
+    """The JSON of `plan` for the newest metadata of a table."""
 
     def run(place, options, *more, strategy="iceberg.rewrite_data_files"):
-        given = [f"--option=options.{key}={value}" for key, value in options.items()]
-        command = [
-            "plan",
-            place,
-            "--strategy",
-            strategy,
-            *given,
-            *more,
-            "--format",
-            "json",
-        ]
+        settings = [f"--option=options.{key}={value}" for key, value in options.items()]
+        command = ["plan", place, "--strategy", strategy, *settings, *more, "--format", "json"]
         assert main(command) == 0
         return json.loads(capsys.readouterr().out)
 

@@ -1,4 +1,4 @@
-"""What a preview says of a table that is only a state: nothing is read."""
+"""Previews of tables that consist of a state only, without files."""
 
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ DANGLING = IcebergDeleteFile("e", 90, 5, "", 1, kind=DeleteKind.EQUALITY)
 
 @dataclass
 class StateOnly:
-    """An existing table of which there is only the state; `narrowed_to` are the files an action may touch."""
+    """An existing table without files; `narrowed_to` is the state that an action may touch."""
 
     state: IcebergState
     narrowed_to: IcebergState | None = None
@@ -95,19 +95,19 @@ def test_the_bytes_of_dropped_delete_files_are_summed_over_actions():
     assert found.preview.dropped_bytes == 790
 
 
-def test_what_keeps_files_from_being_rewritten_is_asked_of_the_partitions_that_a_plan_names():
-    asked = []
+def test_a_shortfall_concerns_the_partitions_that_a_plan_names():
+    paths = []
 
-    class Asked(StateOnly):
+    class Recording(StateOnly):
         def shortfall(self, action, state):
-            asked.append({file.path for file in state.data_files})
+            paths.append({file.path for file in state.data_files})
 
     files = tuple(replace(file, partition=f"day={day}") for file, day in ((OLD, 1), (NEW, 2)))
     partitions = {file.partition: PartitionStats(1) for file in files}
-    existing = Asked(IcebergState(60_000, 8 * MIB, data_files=files, partitions=partitions))
+    existing = Recording(IcebergState(60_000, 8 * MIB, data_files=files, partitions=partitions))
     for named in (None, ("day=2",)):
         previewed(Within(named), existing)
-    assert asked == [{"a", "b"}, {"b"}]
+    assert paths == [{"a", "b"}, {"b"}]
 
 
 @pytest.mark.parametrize(("is_narrowed", "count"), [(False, 1), (True, 2)])
