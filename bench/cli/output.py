@@ -52,7 +52,6 @@ def conceal(secrets: Secrets) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """`text` with all concealed secrets hidden."""
     return _concealed.get().scrub(text)
 
 

@@ -188,7 +188,7 @@ def _veto(
 def _cost(plan: Plan, preview: Preview, table_format: Format) -> tuple[float | None, bool]:
     """The CPU seconds of the plan on one core, None if unknown, and whether they are calibrated.
 
-    An explicit rewrite costs a commit even if it only drops delete files.
+    An explicit rewrite that only drops delete files costs a rewrite of nothing.
     """
     rewrites = [action for action in plan.actions if isinstance(action, Rewrite)]
     is_converting = any(group.convert_paths for rewrite in rewrites for group in rewrite.groups)

@@ -88,7 +88,7 @@ def list_what(
     figures mean).
     """
     if topic is None:
-        topics = [{"name": str(each), "doc": _CATALOGUES[each].use} for each in Topic]
+        topics = [{"name": str(entry), "doc": _CATALOGUES[entry].use} for entry in Topic]
         _print_all(topics, {"name": Column("topic"), "doc": Column("what it lists")}, output)
         return
     if topic not in list(Topic):

@@ -106,9 +106,9 @@ def test_a_missing_strategy_fails_the_gate(capsys, old, tmp_path):
 
 
 def test_no_common_strategy_fails_the_gate(capsys, tmp_path):
-    one = build_results(tmp_path / "a", {"never": None}, 3, 2)
-    other = build_results(tmp_path / "b", {"every-2min": 2}, 3, 2, **NEW)
-    code, _, conditions, failures = gate(capsys, one, other, "--fail-if", "files_end>1x")
+    old = build_results(tmp_path / "a", {"never": None}, 3, 2)
+    new = build_results(tmp_path / "b", {"every-2min": 2}, 3, 2, **NEW)
+    code, _, conditions, failures = gate(capsys, old, new, "--fail-if", "files_end>1x")
     assert (code, conditions, failures) == (FAILS, [], ["never: the new results have no run of it"])
 
 
@@ -137,27 +137,27 @@ def test_a_figure_that_no_run_has_fails_the_gate(capsys, old, tmp_path):
 
 def test_a_figure_of_some_strategies_is_not_required_of_the_others(capsys, tmp_path):
     strategies = {"never": None, "amoro": 2}
-    one = build_results(tmp_path / "old", strategies, 3, 10, deletes=True)
-    other = build_results(tmp_path / "new", strategies, 3, 10, deletes=True, **NEW)
-    code, out, conditions, _ = gate(capsys, one, other, "--fail-if", "health_mean<0.9x")
+    old = build_results(tmp_path / "old", strategies, 3, 10, deletes=True)
+    new = build_results(tmp_path / "new", strategies, 3, 10, deletes=True, **NEW)
+    code, out, conditions, _ = gate(capsys, old, new, "--fail-if", "health_mean<0.9x")
     assert (code, [c["strategy"] for c in conditions]) == (HOLDS, ["amoro"])
     assert "note: health_mean does not apply to never" in out
 
 
 def test_equals_of_one_repetition_each_are_inconclusive(capsys, tmp_path):
     # Two runs of one strategy: bytes differ by a per mille, timings by noise.
-    one = build_results(tmp_path / "old", {"every-2min": 2}, 1, 10)
-    other = build_results(tmp_path / "new", {"every-2min": 2}, 1, 10, **NEW)
-    for path in other.rglob("events.jsonl"):
+    old = build_results(tmp_path / "old", {"every-2min": 2}, 1, 10)
+    new = build_results(tmp_path / "new", {"every-2min": 2}, 1, 10, **NEW)
+    for path in new.rglob("events.jsonl"):
         path.write_text(path.read_text().replace('_bytes": 9000', '_bytes": 9009'))
     limits = ["--fail-if", "query_mean_s>1.1x", "--fail-if", "files_end>1x", "--fail-if"]
-    code, out, conditions, failures = gate(capsys, one, other, *limits, "metadata_bytes>1x")
+    code, out, conditions, failures = gate(capsys, old, new, *limits, "metadata_bytes>1x")
     assert (code, failures) == (CANNOT_TELL, [])
     assert [c["outcome"] for c in conditions] == ["cannot tell", "holds", "cannot tell"]
     assert re.search(r"metadata_bytes <= 1x +cannot tell .* 1\.00x ", out)
     assert re.search(r"query_mean_s <= 1.1x +cannot tell .* 1 run;", out)
     assert "limits: 2 cannot tell" in out
-    assert gate(capsys, one, other, *limits[2:], "metadata_bytes>1.1x")[0] == HOLDS
+    assert gate(capsys, old, new, *limits[2:], "metadata_bytes>1.1x")[0] == HOLDS
 
 
 def test_equals_of_two_sittings_are_inconclusive_once_the_effect_is_known(capsys, old, tmp_path):
