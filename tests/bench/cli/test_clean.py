@@ -179,7 +179,7 @@ def test_a_failed_drop_does_not_stop_others_and_is_reported_at_the_end(lake, cap
     assert (run / TABLES).is_dir()  # without it, --resume would drop the table
 
 
-def test_namespaces_are_dropped_with_the_scenario_that_says_where(lake, capsys, monkeypatch):
+def test_namespaces_are_dropped_in_the_catalog_of_their_scenario(lake, capsys, monkeypatch):
     results, run, file = lake
     calls = []
 
@@ -220,7 +220,7 @@ def test_nothing_is_dropped_from_another_catalog(lake, capsys, monkeypatch, chan
     assert (run / TABLES).is_dir()
 
 
-def test_notes_of_a_table_that_was_tried_are_dropped_with_their_scenario(lake, capsys, monkeypatch):
+def test_trial_tables_are_dropped_in_the_catalog_of_their_scenario(lake, capsys, monkeypatch):
     results, run, file = lake
     cross_out(load_run(run))
     tried = results / TRIES / "lake" / "base" / "try_1234"

@@ -42,13 +42,13 @@ def test_export_overwrites_nothing(capsys, results, tmp_path, kind):
 
 @pytest.mark.parametrize("kind", ["parquet", "duckdb"])
 @pytest.mark.parametrize("place", ["~x", "file:x", ":memory:"])
-def test_a_name_is_that_of_a_file_here(results, tmp_path, monkeypatch, kind, place):
+def test_special_names_are_plain_files(results, tmp_path, monkeypatch, kind, place):
     monkeypatch.chdir(tmp_path)
     assert main(["export", str(results), "--to", kind, f"--out={place}"]) == 0
     assert [path.name for path in tmp_path.iterdir()] == [place]
 
 
-def test_what_duckdb_would_take_for_its_log_is_kept(capsys, results, tmp_path):
+def test_a_file_with_the_name_of_duckdbs_log_is_not_overwritten(capsys, results, tmp_path):
     log = tmp_path / "u.duckdb.wal"
     log.write_text("precious")
     assert main(["export", str(results), "--to", "duckdb", "-o", str(tmp_path / "u.duckdb")]) == 2

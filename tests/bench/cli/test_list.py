@@ -45,13 +45,13 @@ def test_list_gives_options_as_toml_writes_them(capsys):
     ]
 
 
-def test_list_says_which_formats_have_an_engine(capsys):
+def test_formats_list_whether_they_have_an_engine(capsys):
     assert {e["name"]: e["engine"] for e in listed(capsys, "formats")} == {
         "iceberg": True, "delta": True, "hudi": True,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("width", [20, 60, 80, 120])
+@pytest.mark.parametrize("width", [20, 60, 120])
 @pytest.mark.parametrize("what", list(Topic))
 def test_list_prints_whole_names_at_any_width(capsys, monkeypatch, what, width):
     monkeypatch.setattr(OUT, "width", width)
@@ -70,7 +70,7 @@ def test_list_without_a_topic_lists_the_topics(capsys):
     assert {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]} == set(Topic)
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [60, 120])
 @pytest.mark.parametrize("what", list(Topic))
 def test_list_explains_every_entry_in_full(capsys, monkeypatch, what, width):
     monkeypatch.setattr(OUT, "width", width)
@@ -92,7 +92,7 @@ def test_an_entry_has_options_with_meaning_and_default(capsys):
 
 
 @pytest.mark.parametrize("what", ["strategies", "triggers", "workloads", "arrivals"])
-def test_what_every_option_means_is_said(capsys, what):
+def test_every_option_is_explained(capsys, what):
     for entry in listed(capsys, what):
         text = f"{entry['doc']} {entry['details']}"
         missing = [
@@ -109,7 +109,7 @@ def test_a_scenario_has_its_file_and_strategies(capsys):
     assert printed.endswith("next: compactbench validate append-only\n")
 
 
-def test_a_metric_says_what_it_rests_on(capsys):
+def test_a_metric_has_its_basis(capsys):
     assert main(["list", "metrics", "files_end"]) == 0
     assert "repeat exactly" in capsys.readouterr().out
 
@@ -166,7 +166,7 @@ def test_a_class_of_ones_own_is_explained_like_a_registered_one(capsys, tmp_path
         assert text in error
 
 
-def test_options_of_a_planner_stay_a_table_beside_long_names_of_amoro(capsys, monkeypatch):
+def test_long_names_of_amoro_do_not_break_the_table_of_other_options(capsys, monkeypatch):
     monkeypatch.setattr(OUT, "width", 80)
     assert main(["list", "strategies", "amoro"]) == 0
     lines = capsys.readouterr().out.splitlines()

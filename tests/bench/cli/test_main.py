@@ -81,7 +81,7 @@ def test_usage_errors_repeat_no_secret(capsys, argv, shown):
     assert shown in text
 
 
-def test_what_is_concealed_is_so_until_the_command_ends(failing, capsys):
+def test_secrets_are_concealed_until_the_command_ends(failing, capsys):
     failing(ScenarioError("no qwerty", code="test"))
     assert main(["--credential=qwerty", "fail"]) == main(["fail"]) == 2
     warning, usage, error = capsys.readouterr().err.splitlines()
@@ -142,7 +142,7 @@ def test_examples_of_the_help_are_whole_at_80_columns(capsys, monkeypatch, comma
 
 
 @pytest.mark.parametrize("command", ["show", "report", "export", "clean"])
-def test_results_are_those_of_the_default_folder_unless_named(capsys, tmp_path, monkeypatch, command):
+def test_commands_read_the_default_results_folder(capsys, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     code = main([command])
     printed = capsys.readouterr()
@@ -194,7 +194,7 @@ def test_a_closed_stdout_is_no_error():
 
 
 @pytest.mark.parametrize("columns", ["0", "-1", "3", "wide"])
-def test_a_width_that_is_none_is_left_to_the_terminal(columns):
+def test_an_invalid_width_is_ignored(columns):
     command = ["env", f"COLUMNS={columns}", sys.executable, "-m", "bench.cli", "list", "metrics"]
     printed = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode()
     assert 80 < max(map(len, printed.splitlines())) <= 120
@@ -246,6 +246,6 @@ def test_a_path_too_long_for_the_system_is_one_clear_error(capsys, tmp_path, mon
     assert re.fullmatch(rf"error: \S*{long}\S*: .*File name too long.*\n", err)
 
 
-def test_help_is_printed_whatever_else_is_given(capsys):
+def test_help_is_printed_despite_invalid_options(capsys):
     assert main(["run", "--out", "", "--help"]) == 0
     assert "--simulate" in capsys.readouterr().out

@@ -62,7 +62,7 @@ def stored(out, planned, status="finished"):
     return load_run(write_run(folder, run_manifest, [commit(), observed(), end(status)]))
 
 
-def test_a_dry_run_says_what_would_run_and_leaves_nothing(run, tmp_path):
+def test_a_dry_run_lists_the_runs_and_writes_nothing(run, tmp_path):
     code, out, err = run("--dry-run", "--repetitions", "2")
     assert (code, err) == (0, "")
     lines = out.splitlines()
@@ -80,18 +80,11 @@ def test_a_dry_run_says_what_would_run_and_leaves_nothing(run, tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["--repetitions", "3"], ["--simulate"]])
-def test_a_dry_run_says_nothing_of_repetitions_where_there_are_enough(run, arguments):
+def test_enough_repetitions_need_no_remark(run, arguments):
     code, out, _ = run("--dry-run", *arguments)
     assert code == 0
     assert "intervals" not in out
     assert ("disk" in out) is ("--simulate" not in arguments)
-
-
-def test_only_narrows_what_runs(run):
-    code, out, _ = run("--dry-run", "--only", "strategy=never")
-    assert code == 0
-    assert "1 run planned" in out
-    assert "every-2min" not in out
 
 
 @pytest.mark.parametrize(
@@ -113,7 +106,7 @@ def test_only_narrows_what_runs(run):
         (["--verify", "sometimes"], "--verify"),
     ],
 )
-def test_bad_options_exit_2_and_say_what_to_write(run, arguments, text):
+def test_bad_options_exit_2_with_their_name(run, arguments, text):
     code, out, err = run("--dry-run", *arguments)
     assert (code, out) == (2, "")
     assert text in err
@@ -132,6 +125,7 @@ def test_variants_are_planned_and_chosen(run, tmp_path):
     code, out, _ = run("--dry-run", "--only", "variant=v3", "--only", "strategy=never", scenarios=(file,))
     assert "1 run planned" in out
     assert "never @ v3" in out
+    assert "every-2min" not in out
 
 
 def test_quiet_leaves_the_results(run):
@@ -151,7 +145,7 @@ def test_conf_sets_spark(run, suites):
     assert spark.settings == {"spark.some.key": 'a "b" = c'}
 
 
-def test_a_worker_can_load_the_scenario_again_as_it_was_asked_for(run, suites):
+def test_a_worker_can_load_the_scenario_with_its_overrides(run, suites):
     assert run("--set", "workload.rows_per_commit=10", "--conf", "spark.a=1")[0] == 0
     source = suites[0][0][0].source
     assert load_scenario(source.name_or_path, source.overrides).hash == source.scenario.hash
@@ -226,7 +220,7 @@ def test_a_folder_in_use_exits_2(run, suites, tmp_path):
     assert suites == []
 
 
-def test_filters_that_leave_nothing_are_refused_and_those_of_one_scenario_are_not(run, tmp_path):
+def test_filters_must_match_a_run_of_some_scenario(run, tmp_path):
     varied = write(tmp_path, VARIED, "varied.toml")
     contradiction = ("--only", "variant=base", "--only", "strategy=never @ v3")
     code, _, err = run("--simulate", *contradiction, scenarios=(varied,))

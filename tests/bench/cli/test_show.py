@@ -56,7 +56,7 @@ def test_a_label_is_no_formula_in_a_spreadsheet(capsys, tmp_path):
     assert row["strategy"] == "'=1+1"
 
 
-def test_what_is_no_number_in_json_is_null(capsys):
+def test_nan_and_infinities_are_null_in_json(capsys):
     print_json({"ratios": [1.5, float("nan")], "highest": float("inf")})
     assert json.loads(capsys.readouterr().out) == {"ratios": [1.5, None], "highest": None}
 
@@ -110,7 +110,7 @@ def test_compactions_are_listed_with_what_they_did(capsys, results):
 
 @pytest.mark.parametrize("what", ["--decisions", "--compactions"])
 @pytest.mark.parametrize("output", ["table", "json", "csv"])
-def test_a_baseline_has_no_decisions_and_that_is_no_error(capsys, tmp_path, what, output):
+def test_a_baseline_without_decisions_is_no_error(capsys, tmp_path, what, output):
     folder = build_results(tmp_path, {"never": None}, 1, 2)
     code, out, err = show(capsys, folder, what, "--format", output)
     assert (code, err) == (0, "")
@@ -257,7 +257,7 @@ def test_undamaged_runs_are_used(capsys, tmp_path, command):
     assert f"error: left out: {damaged}, line 1: " in " ".join(err.split())
 
 
-def test_figures_that_are_not_there_are_a_gap(capsys, tmp_path):
+def test_missing_figures_are_a_gap(capsys, tmp_path):
     folder = build_results(tmp_path, {"never": None}, 1, 2, fate={("never", 1): "cut off"})
     code, out, err = show(capsys, folder)
     assert code == 0

@@ -105,7 +105,7 @@ def test_titles_are_stacked_then_gaps_shrink_then_columns_go_in_their_order(widt
     assert (len(lines), found) == (lines_count, left_out)
 
 
-def test_what_fits_no_table_is_the_facts_of_each_row_without_its_empty_cells():
+def test_rows_that_fit_no_table_become_facts_without_empty_cells():
     facts, left_out = lay_out(COLUMNS, [ROWS[0], ("every-10min", "", "", "1", "99")], 26)
     assert left_out == ()
     assert [list(row) for row in facts] == [
@@ -114,7 +114,7 @@ def test_what_fits_no_table_is_the_facts_of_each_row_without_its_empty_cells():
     ]
 
 
-def test_columns_that_say_nothing_are_left_out_at_any_width():
+def test_columns_without_information_are_left_out_at_any_width():
     columns = [Column("a"), Column("same", shown="if varied"), Column("none", shown="if any")]
     rows = [("1", "equal", "\N{EN DASH}"), ("2", "equal", "")]
     assert printed(columns, rows, 200)[0] == ["a", "1", "2"]
