@@ -673,9 +673,8 @@ def test_plan_takes_secrets_of_the_catalog_from_the_environment(error, monkeypat
         "bench.cli.commands.plan.existing_tables", lambda *_: (None, SimpleNamespace(open=refuse))
     )
     monkeypatch.setenv("LAKE_TOKEN", "token-7f31")
-    options = [
-        f"--catalog-property={pair}" for pair in ("token=env:LAKE_TOKEN", "credential=me:env:LAKE_TOKEN")
-    ]
+    pairs = ("token=env:LAKE_TOKEN", "credential=me:env:LAKE_TOKEN")
+    options = [word for pair in pairs for word in ("--catalog-property", pair)]
     assert error("a.b", *REWRITE, *options) == ("no catalog knows (hidden)", "test")
     assert properties == [{"token": "token-7f31", "credential": "me:token-7f31"}]
 
