@@ -207,7 +207,7 @@ def test_the_plan_that_hudi_writes_is_the_one_expected(hudi, log):
     assert 0 < len(operations) < 4
     assert sum(operation["metrics"]["TOTAL_IO_MB"] for operation in operations) == expected.io_mib
     assert sum(operation["metrics"]["TOTAL_LOG_FILES_SIZE"] for operation in operations) == sum(
-        operation.log_bytes for operation in expected.operations
+        operation.slice.log_bytes for operation in expected.operations
     )
     assert engine.complete(ticket, 180_000).status == "ok"
 
