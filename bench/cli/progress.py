@@ -99,7 +99,7 @@ class SuiteProgress:
         self._say(f"warning: {text}")
 
     def run_started(self, run: PlannedRun) -> None:
-        self._start(_title(run), run.source.scenario.commits_count)
+        self._start(_title(run), run.scenario.commits_count)
         self._figures = LiveFigures("starting Spark" if run.mode == "real" else "", _start_steps(run))
         left_s = self._bars.tasks[0].time_remaining
         left = f", about {human_duration(left_s)} left" if left_s else ""
@@ -108,7 +108,7 @@ class SuiteProgress:
 
     def run_progressed(self, run: PlannedRun, record: Any) -> None:
         self._run_steps += self._figures.add(record)
-        commits, done = run.source.scenario.commits_count, self._run_steps - _start_steps(run)
+        commits, done = run.scenario.commits_count, self._run_steps - _start_steps(run)
         self._bars.update(self._all, completed=self._ended_steps + self._run_steps)
         self._advance(max(0, done), commits)
         if done >= commits:
@@ -250,8 +250,8 @@ def _start_steps(run: PlannedRun) -> int:
 
 
 def _steps(run: PlannedRun) -> int:
-    return _start_steps(run) + run.source.scenario.commits_count
+    return _start_steps(run) + run.scenario.commits_count
 
 
 def _title(run: PlannedRun) -> str:
-    return f"{run.source.scenario.name} {run.spec.label} #{run.repetition}"
+    return f"{run.scenario.name} {run.spec.label} #{run.repetition}"

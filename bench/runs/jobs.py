@@ -1,11 +1,13 @@
 """The jobs of worker processes and the progress of a change log, as JSON documents."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from bench.results.records import Mode
+from bench.scenario.load import scenario_of
+from bench.scenario.scenario import Scenario
 
 
 class _Job(BaseModel):
@@ -22,10 +24,26 @@ class NoiseJob(_Job):
     walls_file: Path
 
 
+class SentScenario(BaseModel):
+    """A scenario on its way to a worker, which makes it from the document that the suite began with."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+    file: Path
+    document: dict[str, Any] = Field(repr=False)  # may contain secrets
+    variant: str | None
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Self:
+        return cls(file=scenario.file, document=dict(scenario.document), variant=scenario.variant_label)
+
+    def made(self) -> Scenario:
+        """Raises ScenarioError, for instance if an environment variable is no longer set."""
+        return scenario_of(self.file, self.document).in_variant(self.variant)
+
+
 class _ScenarioJob(_Job):
-    scenario: str  # name or path, as the user gave it
-    overrides: tuple[str, ...]
-    scenario_hash: str
+    scenario: SentScenario
 
 
 class LogJob(_ScenarioJob):
@@ -61,7 +79,6 @@ class RunJob(_ScenarioJob):
     run_folder: Path
     run_id: str
     suite_id: str
-    variant: str | None = None  # of the scenario; None for the scenario as it is
     strategy: str  # its label in the variant
     strategy_index: int | None = None
     repetition: int
@@ -86,7 +103,6 @@ class DropJob(_ScenarioJob):
     kind: Literal["drop"] = "drop"
     run_folder: Path
     tables_too: bool  # False: staged files only
-    variant: str | None  # of the scenario, as in a RunJob
 
 
 class TryJob(_ScenarioJob):
@@ -94,7 +110,6 @@ class TryJob(_ScenarioJob):
 
     kind: Literal["try"] = "try"
     run_folder: Path  # for notes of the namespace, which has the name of this folder in its own name
-    variant: str | None  # of the scenario, as in a RunJob
 
 
 Job = DropJob | LogJob | NoiseJob | QuickJob | RunJob | TryJob

@@ -63,7 +63,7 @@ def scenario_of(
         filled = deepcopy(dict(document))  # variants start from the file: a secret may look like a variable
         secrets |= Secrets.of_values(scenario_file.fill_in(filled)) | Secrets.of(filled)
         keys = parse(filled, file.parent)
-        base = _scenario(file, keys, secrets)
+        base = _scenario(file, document, keys, secrets)
         check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:
         blamed = [
@@ -85,7 +85,7 @@ def _in_variant(
     try:
         changed_document, variant = changed(document, keys, path)
         secrets = base.secrets | Secrets.of_values(scenario_file.fill_in(changed_document))
-        scenario = _scenario(file, parse(changed_document, file.parent), secrets, variant)
+        scenario = _scenario(file, document, parse(changed_document, file.parent), secrets, variant)
         check_versions(variant, scenario.table.format, path)
         _check_comparable(base, scenario, (*path, "set"))
     except OptionError as error:
@@ -113,7 +113,13 @@ def _touch(path: KeyPath, other: KeyPath) -> bool:
     return path[:shorter] == other[:shorter]
 
 
-def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant | None = None) -> Scenario:
+def _scenario(
+    file: Path,
+    document: Mapping[str, Any],
+    keys: ScenarioKeys,
+    secrets: Secrets,
+    variant: Variant | None = None,
+) -> Scenario:
     check_keys(keys, secrets)
     keys = _completed(keys)
     probes = _probes_of(keys)
@@ -124,7 +130,7 @@ def _scenario(file: Path, keys: ScenarioKeys, secrets: Secrets, variant: Variant
     resolved = _resolved(keys, probes, specs, maintenance)
     probe_every_ms, side_probe_every_ms = _cadences_ms(keys)
     scenario = Scenario(
-        name=file.stem, description=keys.description, seed=keys.seed,
+        file=file, document=document, description=keys.description, seed=keys.seed,
         duration_ms=keys.duration_ms,
         commit_interval_ms=keys.commit_interval_ms,
         commits_count=keys.duration_ms // keys.commit_interval_ms,

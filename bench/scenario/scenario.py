@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bench.engines.contract import Batch, Probe, TableSpec
@@ -36,15 +37,18 @@ class Table:
 class Scenario:
     """A scenario with its defaults and overrides applied.
 
-    `resolved` is the scenario in the form of a file, secrets hidden. `hash` covers `resolved` except for the
-    description, repetitions, strategies and variants: runs with more of these may join a result folder.
-    `secrets` are the values that must not be written or printed, including those of the variants.
+    `document` is its file with the overrides, before secrets are filled in: with it a worker makes the same
+    scenario (`load.scenario_of`). `resolved` is the scenario in the form of a file, secrets hidden. `hash`
+    covers `resolved` except for the description, repetitions, strategies and variants: runs with more of
+    these may join a result folder. `secrets` are the values that must not be written or printed, including
+    those of the variants.
 
     `variants` holds the scenario in each of its variants, with the same `hash`. In these, `variant` is set
     and strategies have other labels (`records.label_in`).
     """
 
-    name: str
+    file: Path
+    document: Mapping[str, Any] = field(repr=False)
     description: str
     seed: int
     duration_ms: int
@@ -71,6 +75,11 @@ class Scenario:
     secrets: Secrets = field(repr=False)
     variant: Variant | None = None
     variants: tuple["Scenario", ...] = ()
+
+    @property
+    def name(self) -> str:
+        """It also names the scenario's folder in results."""
+        return self.file.stem
 
     @property
     def variant_label(self) -> str | None:

@@ -18,7 +18,6 @@ from bench.results.folders import RunResult, is_run_folder
 from bench.results.records import MANIFEST
 from bench.runs.preflight.places import forget, tries_with_notes
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
-from bench.runs.suite.cases import Source
 from bench.runs.suite.dropping import drop_left_by, drop_noted, folders_of_tables, left_by
 from bench.runs.suite.results_folder import LOCK, WORK, locked
 from bench.scenario.load import load_scenario
@@ -66,15 +65,15 @@ def clean(
 
     * `compactbench clean --cache`
     """
-    sources = [
-        Source(name, tuple(overrides or ()), load_scenario(name, overrides or ())) for name in scenario or ()
-    ]
-    for source in sources:
-        conceal(source.scenario.secrets)
+    by_name: dict[str, Scenario] = {}
+    for name_or_path in scenario or ():
+        loaded = load_scenario(name_or_path, overrides or ())
+        conceal(loaded.secrets)
+        by_name[loaded.name] = loaded
     removed: list[Path] = []
     if (results / LOCK).exists() or _has_runs(results):
         with locked(results, sweep=False):
-            removed = _clean(results, {source.scenario.name: source for source in sources}, dry_run=dry_run)
+            removed = _clean(results, by_name, dry_run=dry_run)
     if cache:
         cached = [runtime.cache_folder() / name for name in ("change_logs", "jars")]
         removed += _remove(cached, dry_run=dry_run)
@@ -88,7 +87,7 @@ def _has_runs(results: Path) -> bool:
     return any(is_run_folder(manifest.parent) for manifest in results.glob(f"*/*/{MANIFEST}"))
 
 
-def _clean(results: Path, by_name: Mapping[str, Source], *, dry_run: bool) -> list[Path]:
+def _clean(results: Path, by_name: Mapping[str, Scenario], *, dry_run: bool) -> list[Path]:
     """Remove, or only print, what runs have left; returns the affected folders.
 
     A run's folder of kept tables is removed last: while it exists, `--resume` keeps the run's tables in a
@@ -134,7 +133,7 @@ def _runs_to_drop(results: Path) -> Iterator[Sequence[RunResult]]:
 
 
 def _drop(
-    leftovers: Sequence[_Leftover], results: Path, by_name: Mapping[str, Source], *, dry_run: bool
+    leftovers: Sequence[_Leftover], results: Path, by_name: Mapping[str, Scenario], *, dry_run: bool
 ) -> Iterator[str]:
     """Drop what is noted in each folder; yields the problems."""
     for leftover in leftovers:
@@ -142,20 +141,20 @@ def _drop(
         if dry_run:
             print_line(f"would drop {names} (of {folder})")
             continue
-        source, work_folder = by_name[leftover.scenario], (results / WORK / f"drop-{folder.name}").absolute()
+        named, work_folder = by_name[leftover.scenario], (results / WORK / f"drop-{folder.name}").absolute()
         try:
             if leftover.run is None:
-                drop_noted(folder, source, leftover.variant, work_folder)
+                drop_noted(folder, named.in_variant(leftover.variant), work_folder)
                 forget(folder)
             else:
-                drop_left_by(leftover.run, source, work_folder)
+                drop_left_by(leftover.run, named, work_folder)
         except EngineError as error:
             yield str(error)
         else:
             print_line(f"dropped {names} (of {folder})")
 
 
-def _check_droppable(leftover: _Leftover, by_name: Mapping[str, Source]) -> None:
+def _check_droppable(leftover: _Leftover, by_name: Mapping[str, Scenario]) -> None:
     """Raises ScenarioError unless the scenario is named, with the catalog that the run used."""
     if leftover.scenario not in by_name:
         raise ScenarioError(
@@ -164,7 +163,7 @@ def _check_droppable(leftover: _Leftover, by_name: Mapping[str, Source]) -> None
             code="key-missing",
             path=leftover.folder,
         )
-    scenario = by_name[leftover.scenario].scenario.in_variant(leftover.variant)
+    scenario = by_name[leftover.scenario].in_variant(leftover.variant)
     if leftover.run is not None:
         _check_same_places(leftover.run, scenario)
 

@@ -25,10 +25,11 @@ from bench.results.records import MANIFEST, Mode
 from bench.results.rows import rows
 from bench.runs.preflight.checks import check
 from bench.runs.preflight.space import log_bytes, needed_bytes, results_bytes
-from bench.runs.suite.cases import PlannedRun, Source, plan_runs, repetitions_of
+from bench.runs.suite.cases import PlannedRun, plan_runs, repetitions_of
 from bench.runs.suite.results_folder import earlier_runs, locked
 from bench.runs.suite.suite import Options, drop_left, run_suite
 from bench.scenario.load import load_scenario
+from bench.scenario.scenario import Scenario
 from bench.scenario.schema import REPETITIONS_MAX
 from bench.secrets import hide_setting, key_of
 from bench.text import counted
@@ -144,8 +145,8 @@ def run(
     """
     signal.signal(signal.SIGTERM, _interrupted)
     out = out.absolute()  # tables are named by URI
-    sources = _sources(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
-    mode = _mode(sources, simulate, coefficients, keep_tables, verify, quick)
+    loaded = _load(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
+    mode = _mode(loaded, simulate, coefficients, keep_tables, verify, quick)
     chosen = [_chosen(text) for text in only or ()]
     labels = [label for what, label in chosen if what == "strategy"]
     variants = [label for what, label in chosen if what == "variant"]
@@ -154,31 +155,31 @@ def run(
     options = Options(out, verify.value, keep_tables, command, coefficients, is_quick=quick)
 
     def done_before() -> tuple[RunResult, ...]:
-        return earlier_runs(sources, out, resume=resume, mode=mode, is_quick=quick)
+        return earlier_runs(loaded, out, resume=resume, mode=mode, is_quick=quick)
 
     def planned() -> tuple[PlannedRun, ...]:
         return plan_runs(
-            sources, labels, repetitions, done_before(),
+            loaded, labels, repetitions, done_before(),
             only_variants=variants, mode=mode, invalidated_too=verify is Verify.EACH,
         )  # fmt: skip
 
     if dry_run:
-        _print_plan(planned(), sources, repetitions, mode)
+        _print_plan(planned(), loaded, repetitions, mode)
         return
     with locked(out):
         runs = planned()
-        _check_any(runs, sources, out, only or ())
+        _check_any(runs, loaded, out, only or ())
         with _checking(mode, quiet):
             check(runs, out, keep_tables=keep_tables)
         try:
             with SuiteProgress(runs, ERR, quiet=quiet) as progress:
                 if mode == "real":
-                    drop_left(done_before(), sources, out, progress)
+                    drop_left(done_before(), loaded, out, progress)
                 results = run_suite(runs, options, progress)
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, --resume runs the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
-    stored = load_runs(*_folders(sources, out))
+    stored = load_runs(*_folders(loaded, out))
     print_rows(rows(run for run in stored if run.manifest.mode == mode))
     if any(run.finished for run in stored):
         print_line(f"results in {out}; next: compactbench report {out}")
@@ -188,14 +189,16 @@ def run(
         raise typer.Exit(1)
 
 
-def _folders(sources: Sequence[Source], out: Path) -> list[Path]:
+def _folders(scenarios: Sequence[Scenario], out: Path) -> list[Path]:
     """The folders of scenarios with runs: with `--only`, some may have none."""
-    folders = [out / source.scenario.name for source in sources]
+    folders = [out / scenario.name for scenario in scenarios]
     return [folder for folder in folders if any(folder.glob(f"*/{MANIFEST}"))]
 
 
-def _check_any(runs: Sequence[PlannedRun], sources: Sequence[Source], out: Path, only: Sequence[str]) -> None:
-    if not runs and not _folders(sources, out):
+def _check_any(
+    runs: Sequence[PlannedRun], scenarios: Sequence[Scenario], out: Path, only: Sequence[str]
+) -> None:
+    if not runs and not _folders(scenarios, out):
         raise ScenarioError(
             "no run matches all --only filters: remove one",
             code="no-runs",
@@ -211,7 +214,7 @@ def _checking(mode: Mode, quiet: bool) -> AbstractContextManager[None]:
 
 
 def _mode(
-    sources: Sequence[Source],
+    scenarios: Sequence[Scenario],
     simulate: bool,
     coefficients: Path | None,
     keep_tables: bool,
@@ -243,7 +246,7 @@ def _mode(
             code="exclusive",
             path="--quick and --simulate",
         )
-    for name in {source.scenario.table.format: None for source in sources} if coefficients else ():
+    for name in {scenario.table.format: None for scenario in scenarios} if coefficients else ():
         read = engine_kind(name, "simulated").estimates
         if read is not None:
             read(coefficients)
@@ -254,16 +257,16 @@ def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _sources(scenarios: Sequence[str], overrides: Sequence[str]) -> list[Source]:
-    sources = [Source(name, tuple(overrides), load_scenario(name, overrides)) for name in scenarios]
-    for source in sources:
-        conceal(source.scenario.secrets)
-    names = [source.scenario.name for source in sources]
+def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scenario]:
+    scenarios = [load_scenario(name, overrides) for name in names_or_paths]
+    for scenario in scenarios:
+        conceal(scenario.secrets)
+    names = [scenario.name for scenario in scenarios]
     for name in names:
         if names.count(name) > 1:
             problem = "is named twice, and both would write into one folder: rename one of the files"
             raise ScenarioError(problem, code="taken", path=name)
-    return sources
+    return scenarios
 
 
 def _spark_settings(conf: Sequence[str]) -> list[str]:
@@ -309,11 +312,11 @@ def _chosen(text: str) -> tuple[str, str]:
 
 
 def _print_plan(
-    planned: Sequence[PlannedRun], sources: Sequence[Source], repetitions: int | None, mode: Mode
+    planned: Sequence[PlannedRun], scenarios: Sequence[Scenario], repetitions: int | None, mode: Mode
 ) -> None:
     runs_bytes = [needed_bytes(planned_run) for planned_run in planned] if mode == "real" else []
     for number, planned_run in enumerate(planned, 1):
-        scenario = planned_run.source.scenario
+        scenario = planned_run.scenario
         space = f"{_gib(runs_bytes[number - 1])} of disk" if runs_bytes else mode
         print_line(
             f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
@@ -327,10 +330,10 @@ def _print_plan(
         logs_bytes = log_bytes(planned)
         if logs_bytes:
             print_line(f"disk of the cache: {_gib(logs_bytes)}, for the change log")
-    for source in sources:
-        few = few_repetitions(repetitions or repetitions_of(source.scenario, mode), mode)
+    for scenario in scenarios:
+        few = few_repetitions(repetitions or repetitions_of(scenario, mode), mode)
         if few:
-            print_line(f"{source.scenario.name}, {few}")
+            print_line(f"{scenario.name}, {few}")
     print_line(f"{counted(len(planned), 'run')} planned; nothing was run")
     sys.stdout.flush()
 

@@ -38,7 +38,7 @@ _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run w
 
 def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> None:
     """Raises ScenarioError or MissingRuntimeError for runs that cannot work."""
-    chosen = {(run.source.scenario.name, run.spec.label) for run in planned}
+    chosen = {(run.scenario.name, run.spec.label) for run in planned}
     for scenario, mode in _scenarios(planned):
         specs = [spec for spec in scenario.strategies if (scenario.name, spec.label) in chosen]
         check_supported(scenario, mode, specs)
@@ -49,7 +49,7 @@ def check(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) -> Non
 
 def _scenarios(planned: Sequence[PlannedRun]) -> Iterable[tuple[Scenario, Mode]]:
     """Each scenario once in each of its variants."""
-    pairs = ((run.source.scenario, run.mode) for run in planned)
+    pairs = ((run.scenario, run.mode) for run in planned)
     return {(scenario.name, scenario.variant_label): (scenario, mode) for scenario, mode in pairs}.values()
 
 

@@ -13,8 +13,8 @@ from secrets import token_hex
 from bench.engines.master import parse_master
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import LOG
-from bench.runs.jobs import TryJob
-from bench.runs.suite.cases import PlannedRun, Source
+from bench.runs.jobs import SentScenario, TryJob
+from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.dropping import left_by
 from bench.runs.suite.processes import worker
 from bench.runs.suite.results_folder import WORK
@@ -34,26 +34,22 @@ def check_places(planned: Iterable[PlannedRun], out: Path) -> None:
     `out` must be locked. Raises MissingRuntimeError if Java lacks a class, ScenarioError for other failures.
     """
     tried = []
-    for source in (run.source for run in planned):
-        scenario = source.scenario
+    for scenario in (run.scenario for run in planned):
         place = (scenario.table.format, scenario.versions, scenario.spark, configured_catalog(scenario))
         if place not in tried and _is_elsewhere(scenario):
             tried.append(place)
-            _check(source, out)
+            _check(scenario, out)
 
 
 def _is_elsewhere(scenario: Scenario) -> bool:
     return has_shared_catalog(scenario) or parse_master(scenario.spark.master).kind == "cluster"
 
 
-def _check(source: Source, out: Path) -> None:
-    scenario, log = source.scenario, out / WORK / "try" / LOG
+def _check(scenario: Scenario, out: Path) -> None:
+    log = out / WORK / "try" / LOG
     notes = out / TRIES / scenario.name / (scenario.variant_label or BASE)
     job = TryJob(
-        scenario=source.name_or_path,
-        overrides=source.overrides,
-        scenario_hash=scenario.hash,
-        variant=scenario.variant_label,
+        scenario=SentScenario.of(scenario),
         work_folder=log.parent,
         run_folder=next(notes.glob("try_*"), notes / f"try_{token_hex(4)}"),
     )

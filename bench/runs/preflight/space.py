@@ -25,7 +25,7 @@ def needed_bytes(run: PlannedRun) -> int:
 
     Also the table, unless the scenario names a catalog, which keeps it elsewhere.
     """
-    scenario = run.source.scenario
+    scenario = run.scenario
     specs = tuple(scenario.shape())
     table_bytes = 0 if has_shared_catalog(scenario) else _table_bytes(run, specs)
     return _stream_bytes(specs) + table_bytes + SCRATCH_BYTES
@@ -38,7 +38,7 @@ def _table_bytes(run: PlannedRun, specs: Sequence[CommitSpec]) -> int:
     metadata, and that a trigger without a fixed interval fires at every commit. A strategy, with those that
     it switches to, plans at most once a commit, and each maintenance rule at most once more.
     """
-    scenario = run.source.scenario
+    scenario = run.scenario
     table_format, settings = FORMATS[scenario.table.format], scenario.spark.settings
     deletes_bytes = sum(table_format.writer.layout(spec, settings).delete_bytes for spec in specs)
     table_bytes = _stream_bytes(specs) + deletes_bytes
@@ -74,14 +74,14 @@ def _fires(trigger: Trigger, scenario: Scenario) -> int:
 
 def results_bytes(planned: Sequence[PlannedRun], *, keep_tables: bool) -> int:
     """What the runs need in the results folder: one at a time, unless their tables are there and kept."""
-    needs = [(needed_bytes(run), has_shared_catalog(run.source.scenario)) for run in planned]
+    needs = [(needed_bytes(run), has_shared_catalog(run.scenario)) for run in planned]
     kept_bytes = sum(needed for needed, is_elsewhere in needs if keep_tables and not is_elsewhere)
     return max((kept_bytes, *(needed for needed, _ in needs)))
 
 
 def log_bytes(planned: Sequence[PlannedRun]) -> int:
     """What change logs need that are not in the cache. Raises ScenarioError for a damaged one."""
-    scenarios = {run.source.scenario.name: run.source.scenario for run in planned}  # variants share a log
+    scenarios = {run.scenario.name: run.scenario for run in planned}  # variants share a log
     missing = (scenario for scenario in scenarios.values() if cached_log(scenario) is None)
     return sum(_stream_bytes(scenario.shape()) for scenario in missing)
 

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult
@@ -15,23 +15,14 @@ from bench.scenario.variants import BASE
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A scenario as the user specified it, so that a worker can load it again."""
-
-    name_or_path: str
-    overrides: tuple[str, ...]
-    scenario: Scenario
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """A strategy in one variant of a scenario, which runs once in each repetition.
 
-    `source` has the scenario in that variant, and `spec` the label there. `strategy` and `variant` are the
-    names that `--only` takes.
+    `scenario` is the scenario in that variant, and `spec` has the label there. `strategy` and `variant` are
+    the names that `--only` takes.
     """
 
-    source: Source
+    scenario: Scenario
     spec: StrategySpec
     strategy: str
     variant: str
@@ -48,8 +39,8 @@ class PlannedRun:
     index: int
 
     @property
-    def source(self) -> Source:
-        return self.case.source
+    def scenario(self) -> Scenario:
+        return self.case.scenario
 
     @property
     def spec(self) -> StrategySpec:
@@ -59,16 +50,13 @@ class PlannedRun:
     def folder_name(self) -> str:
         """Format, mode, label (in characters safe for file names) and repetition; not always unique."""
         label = re.sub(r"[^A-Za-z0-9._-]+", "_", self.spec.label)
-        return f"{self.source.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
+        return f"{self.scenario.table.format}-{self.mode}-{label}-r{self.repetition}"
 
 
-def cases(source: Source) -> tuple[Case, ...]:
+def cases(scenario: Scenario) -> tuple[Case, ...]:
     """Each strategy in the base scenario and in every variant, in the order of tables."""
-    scenario = source.scenario
     return tuple(
-        Case(
-            replace(source, scenario=place), place.strategies[index], spec.label, place.variant_label or BASE
-        )
+        Case(place, place.strategies[index], spec.label, place.variant_label or BASE)
         for index, spec in enumerate(scenario.strategies)
         for place in (scenario, *scenario.variants)
     )
@@ -88,7 +76,7 @@ def shuffled(cases: Iterable[Case], seed: int, repetition: int) -> list[Case]:
 
 
 def plan_runs(
-    sources: Sequence[Source],
+    scenarios: Sequence[Scenario],
     only: Sequence[str],
     repetitions: int | None,
     done: Sequence[RunResult],
@@ -108,20 +96,19 @@ def plan_runs(
         for r in done
         if (usable(r) if invalidated_too else timed(r))
     }
-    by_source = [(source, cases(source)) for source in sources]
-    all_cases = [case for _, cases_of_source in by_source for case in cases_of_source]
+    by_scenario = [(scenario, cases(scenario)) for scenario in scenarios]
+    all_cases = [case for _, cases_of_scenario in by_scenario for case in cases_of_scenario]
     labels = [label for case in all_cases for label in (case.strategy, case.spec.label)]
     _check_known("strategy", only, labels)
     _check_known("variant", only_variants, [case.variant for case in all_cases])
     planned: list[PlannedRun] = []
-    for source, cases_of_source in by_source:
-        indexes = {case.spec.label: index for index, case in enumerate(cases_of_source)}
-        chosen = [case for case in cases_of_source if _is_chosen(case, only, only_variants)]
-        name, seed = source.scenario.name, source.scenario.seed
-        for repetition in range(1, (repetitions or repetitions_of(source.scenario, mode)) + 1):
-            for case in shuffled(chosen, seed, repetition):
+    for scenario, cases_of_scenario in by_scenario:
+        indexes = {case.spec.label: index for index, case in enumerate(cases_of_scenario)}
+        chosen = [case for case in cases_of_scenario if _is_chosen(case, only, only_variants)]
+        for repetition in range(1, (repetitions or repetitions_of(scenario, mode)) + 1):
+            for case in shuffled(chosen, scenario.seed, repetition):
                 label = case.spec.label
-                if (name, label, repetition) not in finished:
+                if (scenario.name, label, repetition) not in finished:
                     position = len(done) + len(planned)
                     planned.append(PlannedRun(case, mode, repetition, position, indexes[label]))
     return tuple(planned)

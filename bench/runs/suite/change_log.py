@@ -9,8 +9,7 @@ from pydantic import ValidationError
 from bench.engines import runtime
 from bench.errors import EngineError, ScenarioError
 from bench.results.records import LOG
-from bench.runs.jobs import LogJob, LogProgress
-from bench.runs.suite.cases import Source
+from bench.runs.jobs import LogJob, LogProgress, SentScenario
 from bench.runs.suite.processes import worker
 from bench.runs.suite.results_folder import WORK, fresh
 from bench.runs.suite.run_files import POLL_S, last_line
@@ -33,35 +32,33 @@ def cached_log(scenario: Scenario) -> ChangeLog | None:
         raise ScenarioError(str(error), code="change-log-damaged") from error
 
 
-def ensure_log(source: Source, out: Path, watcher: Watcher) -> Path:
+def ensure_log(scenario: Scenario, out: Path, watcher: Watcher) -> Path:
     """The folder of the scenario's change log, written by a worker if it is not in the cache."""
-    existing = cached_log(source.scenario)
+    existing = cached_log(scenario)
     if existing is None:
-        return _write_log(source, out, watcher)
-    watcher.log_ended(source.scenario.name, len(existing.commits))
+        return _write_log(scenario, out, watcher)
+    watcher.log_ended(scenario.name, len(existing.commits))
     return existing.folder
 
 
-def _write_log(source: Source, out: Path, watcher: Watcher) -> Path:
-    folder = fresh(out / WORK / f"log-{source.scenario.name}")
+def _write_log(scenario: Scenario, out: Path, watcher: Watcher) -> Path:
+    folder = fresh(out / WORK / f"log-{scenario.name}")
     job = LogJob(
-        scenario=source.name_or_path,
-        overrides=source.overrides,
-        scenario_hash=source.scenario.hash,
+        scenario=SentScenario.of(scenario),
         work_folder=folder,
         cache_folder=log_cache(),
         progress_file=folder / "progress.json",
     )
     log_file = folder / LOG
     progress = LogProgress()
-    secrets = source.scenario.secrets
-    watcher.log_started(source.scenario.name)
+    secrets = scenario.secrets
+    watcher.log_started(scenario.name)
     with worker(job, log_file, secrets) as process:
         while process.poll() is None:
             time.sleep(POLL_S)
             progress = _log_progress(job.progress_file, progress)
             if progress.total:
-                watcher.log_progressed(source.scenario.name, progress.done, progress.total)
+                watcher.log_progressed(scenario.name, progress.done, progress.total)
         progress = _log_progress(job.progress_file, progress)
     last_output = last_line(log_file)
     shutil.rmtree(folder, ignore_errors=True)
@@ -70,9 +67,9 @@ def _write_log(source: Source, out: Path, watcher: Watcher) -> Path:
     if progress.folder is None:
         cause = secrets.scrub(progress.failed) if progress.failed else last_output
         raise EngineError(
-            f"cannot write the change log: {cause}", code="change-log-not-written", path=source.scenario.name
+            f"cannot write the change log: {cause}", code="change-log-not-written", path=scenario.name
         )
-    watcher.log_ended(source.scenario.name, progress.commits_count)
+    watcher.log_ended(scenario.name, progress.commits_count)
     return progress.folder
 
 

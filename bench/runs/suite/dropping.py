@@ -8,12 +8,12 @@ from bench.engines.journal import Journal
 from bench.errors import EngineError
 from bench.results.folders import RunResult
 from bench.results.records import LOG
-from bench.runs.jobs import DropJob
+from bench.runs.jobs import DropJob, SentScenario
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
-from bench.runs.suite.cases import Source
 from bench.runs.suite.processes import worker
 from bench.runs.suite.run_files import last_line
 from bench.scenario.catalog import has_shared_catalog
+from bench.scenario.scenario import Scenario
 
 TABLES = "tables"  # in a run folder: the tables kept by --keep-tables
 
@@ -46,13 +46,13 @@ def unwanted(runs: Iterable[RunResult]) -> list[RunResult]:
     return [run for run in runs if left_by(run.folder, kept_too=False)]
 
 
-def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too: bool = True) -> None:
-    """Remove what `left_by` names. `source` is the run's scenario without its variant.
+def drop_left_by(run: RunResult, scenario: Scenario, work_folder: Path, *, kept_too: bool = True) -> None:
+    """Remove what `left_by` names. `scenario` is the run's, in its variant or with all variants.
 
     Raises EngineError if anything stays, and if the run's folder has been renamed: its namespaces and staging
     folders have that name, too.
     """
-    run_folder, variant = run.folder, run.manifest.variant_label
+    run_folder, scenario = run.folder, scenario.in_variant(run.manifest.variant_label)
     if run_folder.name != run.manifest.run_id:
         raise EngineError(
             f"is not named {run.manifest.run_id}, so the namespaces noted there may not be the run's: rename "
@@ -60,37 +60,30 @@ def drop_left_by(run: RunResult, source: Source, work_folder: Path, *, kept_too:
             code="copied-run",
             path=run_folder,
         )
-    if Journal(run_folder / NAMESPACE_NOTES).names() and not has_shared_catalog(
-        source.scenario.in_variant(variant)
-    ):
+    if Journal(run_folder / NAMESPACE_NOTES).names() and not has_shared_catalog(scenario):
         raise EngineError(
             "names namespaces in a catalog, but the scenario has no catalog: see where these notes come "
             "from, and remove them",
             code="no-catalog",
             path=run_folder / NAMESPACE_NOTES,
         )
-    drop_noted(run_folder, source, variant, work_folder, kept_too=kept_too)
+    drop_noted(run_folder, scenario, work_folder, kept_too=kept_too)
 
 
-def drop_noted(
-    folder: Path, source: Source, variant: str | None, work_folder: Path, *, kept_too: bool = True
-) -> None:
+def drop_noted(folder: Path, scenario: Scenario, work_folder: Path, *, kept_too: bool = True) -> None:
     """Remove what is noted in a folder, by a worker with the scenario's catalog and Spark.
 
     Raises EngineError if anything stays.
     """
     work_folder.mkdir(parents=True)
     job = DropJob(
-        scenario=source.name_or_path,
-        overrides=source.overrides,
-        scenario_hash=source.scenario.hash,
-        variant=variant,
+        scenario=SentScenario.of(scenario),
         run_folder=folder,
         tables_too=kept_too or not keeps_tables(folder),
         work_folder=work_folder,
     )
     log = work_folder / LOG
-    with worker(job, log, source.scenario.secrets) as process:
+    with worker(job, log, scenario.secrets) as process:
         process.wait()
     left, cause = left_by(folder, kept_too=kept_too), last_line(log)
     shutil.rmtree(work_folder, ignore_errors=True)

@@ -10,7 +10,6 @@ from bench.engines.spark.conf import SECRET_CONF
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
-from bench.runs.suite.cases import Source
 from bench.runs.suite.dropping import folders_of_tables
 from bench.scenario.scenario import Scenario
 from bench.text import counted
@@ -20,7 +19,7 @@ LOCK = ".lock"
 
 
 def earlier_runs(
-    sources: Sequence[Source],
+    scenarios: Sequence[Scenario],
     out: Path,
     *,
     resume: bool,
@@ -33,8 +32,8 @@ def earlier_runs(
     ones: with another definition of the scenario or strategy, or quick ones with others.
     """
     earlier: list[RunResult] = []
-    for source in sources:
-        folder = out / source.scenario.name
+    for scenario in scenarios:
+        folder = out / scenario.name
         _check_folder(folder)
         stored = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
         runs = [run for run in stored if run.manifest.mode == mode]
@@ -46,7 +45,7 @@ def earlier_runs(
                 path=folder,
             )
         for run in runs:
-            _check_same(run, source.scenario)
+            _check_same(run, scenario)
             _check_same_jvm(run, is_quick=is_quick)
         earlier += runs
     return tuple(earlier)

@@ -32,7 +32,7 @@ def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) 
     work = QuickJob(work_folder=first_job.work_folder, runs=tuple(job for _, job in runs))
     results: list[RunResult] = []
     try:
-        with worker(work, log, first.source.scenario.secrets) as process:
+        with worker(work, log, first.scenario.secrets) as process:
             for run, job in runs:
                 watcher.run_started(run)
                 if follow(process, job.run_folder, partial(watcher.run_progressed, run)):

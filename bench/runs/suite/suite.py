@@ -16,8 +16,8 @@ from bench.errors import EngineError
 from bench.replay.recorder import utc_now
 from bench.results.folders import RunResult
 from bench.results.records import LOG
-from bench.runs.jobs import RunJob
-from bench.runs.suite.cases import PlannedRun, Source
+from bench.runs.jobs import RunJob, SentScenario
+from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.change_log import ensure_log
 from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
 from bench.runs.suite.processes import STOP_GRACE_S, worker
@@ -26,6 +26,7 @@ from bench.runs.suite.run_files import closed, follow
 from bench.runs.suite.shared_jvm import run_in_one_jvm
 from bench.runs.suite.watcher import Watcher
 from bench.runs.worker.run import execute
+from bench.scenario.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +51,35 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
     logs: dict[str, Path] = {}
 
     def prepared(run: PlannedRun) -> RunJob:
-        name = run.source.scenario.name
+        name = run.scenario.name
         if run.mode == "real" and name not in logs:
-            logs[name] = ensure_log(run.source, options.out, watcher)
+            logs[name] = ensure_log(run.scenario, options.out, watcher)
         job = _job(run, options, suite_id, logs.get(name))
         return job.model_copy(update={"load_before_suite": load_1min}) if run is planned[0] else job
 
     if options.is_quick:
         for group in _by_jvm(planned):
             group_results = run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
-            drop_left(group_results, [group[0].source], options.out, watcher)
+            drop_left(group_results, [group[0].scenario], options.out, watcher)
             results += group_results
     else:
         for run in planned:
             results.append(_run(run, prepared(run), watcher))
-            drop_left(results[-1:], [run.source], options.out, watcher)
+            drop_left(results[-1:], [run.scenario], options.out, watcher)
     return tuple(results)
 
 
-def drop_left(runs: Iterable[RunResult], sources: Sequence[Source], out: Path, watcher: Watcher) -> None:
+def drop_left(runs: Iterable[RunResult], scenarios: Sequence[Scenario], out: Path, watcher: Watcher) -> None:
     """Drop tables and staged files of runs whose worker died.
 
     If that fails, `watcher` is warned and the suite goes on.
     """
-    by_name = {source.scenario.name: source for source in sources}
+    by_name = {scenario.name: scenario for scenario in scenarios}
     for run in unwanted(runs):
         watcher.dropping(run.folder.name, left_by(run.folder, kept_too=False))
-        source, work_folder = by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}"
+        scenario, work_folder = by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}"
         try:
-            drop_left_by(run, source, work_folder, kept_too=False)
+            drop_left_by(run, scenario, work_folder, kept_too=False)
         except EngineError as error:
             watcher.warned(str(error))
 
@@ -87,28 +88,25 @@ def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
     """Runs that can share a JVM, because they are of one scenario and variant."""
     groups: dict[tuple[str, str | None], list[PlannedRun]] = {}
     for run in planned:
-        groups.setdefault((run.source.scenario.name, run.source.scenario.variant_label), []).append(run)
+        groups.setdefault((run.scenario.name, run.scenario.variant_label), []).append(run)
     return list(groups.values())
 
 
 def _job(run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None) -> RunJob:
     """The job of a run, whose folders are created here."""
-    scenario = run.source.scenario
+    scenario = run.scenario
     # Runs may start in the same second, and folder names do not have all characters of labels.
     run_id = f"{_stamp()}-{run.folder_name}-{token_hex(2)}"
     folder = fresh(options.out / scenario.name / run_id)
     keep_tables = options.keep_tables and run.mode == "real"
     work_folder = fresh(folder / TABLES if keep_tables else options.out / WORK / run_id)
     return RunJob(
-        scenario=run.source.name_or_path,
-        overrides=run.source.overrides,
-        scenario_hash=scenario.hash,
+        scenario=SentScenario.of(scenario),
         work_folder=work_folder,
         run_folder=folder,
         run_id=run_id,
         suite_id=suite_id,
         mode=run.mode,
-        variant=scenario.variant_label,
         strategy=run.spec.label,
         strategy_index=run.index,
         repetition=run.repetition,
@@ -133,14 +131,14 @@ def _run(run: PlannedRun, job: RunJob, watcher: Watcher) -> RunResult:
 
 
 def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
-    finished = execute(job, run.source.scenario, lambda record: watcher.run_progressed(run, record))
+    finished = execute(job, run.scenario, lambda record: watcher.run_progressed(run, record))
     return 0 if finished else 1
 
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
     """Returns the exit code of the worker process."""
     folder = job.run_folder
-    with worker(job, folder / LOG, run.source.scenario.secrets) as process:
+    with worker(job, folder / LOG, run.scenario.secrets) as process:
         if not follow(process, folder, partial(watcher.run_progressed, run)):
             # A thread of a user's planner may keep it alive. Spark ended before the last record.
             with contextlib.suppress(subprocess.TimeoutExpired):

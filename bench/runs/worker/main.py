@@ -26,13 +26,12 @@ from bench.engines.contract import EngineSettings, Probe, SparkSettings, TableSp
 from bench.engines.registry import FORMATS, engine_kind
 from bench.engines.spark.engine import one_line
 from bench.engines.spark.session import start_session, stop_session
-from bench.errors import EngineError, first_error
+from bench.errors import first_error
 from bench.results.records import MANIFEST
 from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TryJob
 from bench.runs.settings import engine_settings
 from bench.runs.worker.run import execute
 from bench.runs.worker.watchdog import Watchdog, jvm_watchdog
-from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from strategies.state import MIB
 from workloads.change_log import ChangeLogError, ensure_change_log
@@ -57,13 +56,13 @@ def main() -> None:
         case NoiseJob():
             _measure_noise(job)
         case LogJob():
-            write_log(job, _scenario(job))
+            write_log(job, job.scenario.made())
         case DropJob():
-            _or_reason(lambda: drop_noted(_scenario(job), job))
+            _or_reason(lambda: drop_noted(job.scenario.made(), job))
         case TryJob():
-            _or_reason(lambda: _try_table(_scenario(job), job))
+            _or_reason(lambda: _try_table(job.scenario.made(), job))
         case RunJob():
-            sys.exit(0 if execute(job, _scenario(job), verdict=lambda: watchdog.verdict) else 1)
+            sys.exit(0 if execute(job, job.scenario.made(), verdict=lambda: watchdog.verdict) else 1)
         case QuickJob():
             _execute_all(job.runs, watchdog)
 
@@ -114,23 +113,11 @@ def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
     is_warm = False
     for run in runs:
         job = run.model_copy(update={"is_warm": is_warm})
-        is_warm = execute(job, _scenario(run), verdict=lambda: watchdog.verdict) or is_warm
+        is_warm = execute(job, run.scenario.made(), verdict=lambda: watchdog.verdict) or is_warm
         if watchdog.verdict or not (run.run_folder / MANIFEST).exists():
             sys.exit(1)
         if not run.keep_tables:
             shutil.rmtree(run.work_folder, ignore_errors=True)
-
-
-def _scenario(job: DropJob | LogJob | RunJob | TryJob) -> Scenario:
-    """The scenario, read again from its file, in the job's variant. Raises EngineError if it has changed."""
-    scenario = load_scenario(job.scenario, job.overrides)
-    if scenario.hash != job.scenario_hash:
-        raise EngineError(
-            "changed while the suite was running; start the suite again",
-            code="scenario-changed",
-            path=job.scenario,
-        )
-    return scenario.in_variant(job.variant if isinstance(job, RunJob | DropJob | TryJob) else None)
 
 
 def _stop(signum: int, frame: FrameType | None) -> None:

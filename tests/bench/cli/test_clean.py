@@ -196,8 +196,8 @@ def test_namespaces_are_dropped_in_the_catalog_of_their_scenario(lake, capsys, m
     assert (run / TABLES).is_dir()
     assert main(["clean", str(results), "--scenario", str(file)]) == 0
     assert capsys.readouterr().out == f"dropped bench_r1 (of {run})\nremoved {run / TABLES} (0 B)\n"
-    ((dropped, source, _),) = calls
-    assert (dropped.folder, source.scenario.catalog.name) == (run, "mine")
+    ((dropped, scenario, _),) = calls
+    assert (dropped.folder, scenario.catalog.name) == (run, "mine")
 
 
 @pytest.mark.parametrize(

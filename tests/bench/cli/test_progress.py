@@ -9,7 +9,7 @@ from scenario_builder import load
 
 from bench.cli.progress import LiveFigures, SuiteProgress, doing
 from bench.results.records import PhaseRecord
-from bench.runs.suite.cases import Source, plan_runs
+from bench.runs.suite.cases import plan_runs
 
 STEP = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
 ENGINE_STARTED, WARM = (PhaseRecord(**STEP, name=name) for name in ("start_engine", "warm_up"))
@@ -30,12 +30,12 @@ def clock():
 @pytest.fixture
 def planned(tmp_path):
     """Two runs of the sound scenario, 10 commits each."""
-    return plan_runs([Source("demo.toml", (), load(tmp_path))], (), 1, ())
+    return plan_runs([load(tmp_path)], (), 1, ())
 
 
 @pytest.fixture
 def simulated(tmp_path):
-    return plan_runs([Source("demo.toml", (), load(tmp_path))], (), 1, (), mode="simulated")
+    return plan_runs([load(tmp_path)], (), 1, (), mode="simulated")
 
 
 def suite_of(planned, clock, *, is_terminal=True, quiet=False, width=80):

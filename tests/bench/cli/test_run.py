@@ -11,8 +11,8 @@ from bench.cli.commands import run as cli_run
 from bench.cli.main import main
 from bench.errors import MissingRuntimeError
 from bench.results.folders import load_run
+from bench.runs.jobs import SentScenario
 from bench.runs.suite import results_folder
-from bench.scenario.load import load_scenario
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def suites(monkeypatch):
 
 
 def stored(out, planned, status="finished"):
-    scenario = planned.source.scenario
+    scenario = planned.scenario
     fields = {
         "scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": planned.spec.hash,
         "position": planned.position,
@@ -140,15 +140,15 @@ def test_conf_sets_spark(run, suites):
     settings = ["--conf", "spark.master=local[1]", "--conf", 'spark.some.key=a "b" = c']
     assert run(*settings)[0] == 0
     (planned, _) = suites[0]
-    spark = planned[0].source.scenario.spark
+    spark = planned[0].scenario.spark
     assert spark.master == "local[1]"
     assert spark.settings == {"spark.some.key": 'a "b" = c'}
 
 
 def test_a_worker_can_load_the_scenario_with_its_overrides(run, suites):
     assert run("--set", "workload.rows_per_commit=10", "--conf", "spark.a=1")[0] == 0
-    source = suites[0][0][0].source
-    assert load_scenario(source.name_or_path, source.overrides).hash == source.scenario.hash
+    scenario = suites[0][0][0].scenario
+    assert SentScenario.of(scenario).made().resolved == scenario.resolved
 
 
 def test_a_scenario_given_twice_is_refused(run, tmp_path):

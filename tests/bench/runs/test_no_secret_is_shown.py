@@ -12,7 +12,7 @@ from scenario_builder import SOUND, write
 from bench.cli.main import main
 from bench.results.folders import load_runs
 from bench.results.records import CompactionRecord, DecisionRecord, RunRecord
-from bench.runs.jobs import RunJob
+from bench.runs.jobs import RunJob, SentScenario
 from bench.runs.suite import cases, results_folder, run_files, suite
 from bench.runs.worker import provenance
 from bench.runs.worker import run as run_module
@@ -96,14 +96,14 @@ def user(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def source():
-    return cases.Source("demo.toml", OVERRIDES, load_scenario("demo.toml", OVERRIDES))
+def scenario():
+    return load_scenario("demo.toml", OVERRIDES)
 
 
 @pytest.fixture
-def planned(source):
+def planned(scenario):
     """A run of one strategy."""
-    return lambda label, mode: cases.plan_runs([source], [label], 1, (), mode=mode)[0]
+    return lambda label, mode: cases.plan_runs([scenario], [label], 1, (), mode=mode)[0]
 
 
 class Deaf:
@@ -231,7 +231,7 @@ def test_no_secret_is_in_what_a_worker_leaves_that_fails_or_is_killed(user, plan
     assert_nothing_planted(user / "results")
 
 
-def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned, source, monkeypatch):
+def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned, scenario, monkeypatch):
     def refuse(settings):
         raise RuntimeError(f"cannot open {settings.spark.conf} with {dict(settings.catalog.properties)}")
 
@@ -244,7 +244,7 @@ def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned
     options = suite.Options(user / "results", command="compactbench run demo.toml")
     job = _job(run, user / "results" / "real", user / "results" / results_folder.WORK / "real", options)
     heard = []
-    assert run_module.execute(job, source.scenario, heard.append) is False
+    assert run_module.execute(job, scenario, heard.append) is False
     result = run_files.closed(job.run_folder, 1)
     spark = result.manifest.options["spark"]
     assert spark["spark.hadoop.fs.s3a.secret.key"] == spark["spark.hadoop.fs.s3a.access.key"] == HIDDEN
@@ -260,8 +260,7 @@ def _job(run, folder, work, options):
     folder.mkdir(parents=True)
     work.mkdir(parents=True)
     return RunJob(
-        scenario=run.source.name_or_path, overrides=run.source.overrides,
-        scenario_hash=run.source.scenario.hash, work_folder=work, run_folder=folder, run_id=folder.name,
+        scenario=SentScenario.of(run.scenario), work_folder=work, run_folder=folder, run_id=folder.name,
         suite_id="suite", mode=run.mode, strategy=run.spec.label, repetition=1, position=0, log_folder=None,
         coefficients=None, verify="off", command=options.command, keep_tables=False,
     )  # fmt: skip

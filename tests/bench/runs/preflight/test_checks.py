@@ -9,7 +9,7 @@ from bench.engines import runtime
 from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.runs.preflight import checks, places, space
-from bench.runs.suite.cases import Source, plan_runs
+from bench.runs.suite.cases import plan_runs
 from strategies.plan import Capability
 
 PLENTY = 10**15
@@ -34,15 +34,16 @@ def machine(monkeypatch, tmp_path):
 @pytest.fixture(autouse=True)
 def tried(monkeypatch):
     """The scenarios of which a table was tried, each in its variant; all could be made."""
-    sources = []
-    monkeypatch.setattr(places, "_check", lambda source, folder: sources.append(source.scenario))
-    return sources
+    scenarios = []
+    monkeypatch.setattr(places, "_check", lambda scenario, folder: scenarios.append(scenario))
+    return scenarios
 
 
 def check(folder, keep_tables=False, repetitions=1, mode="real", only=(), **changes):
     folder.mkdir(exist_ok=True)
-    source = Source("demo", (), load(folder, **changes))
-    planned = sorted(plan_runs([source], only, repetitions, (), mode=mode), key=lambda run: run.index)
+    planned = sorted(
+        plan_runs([load(folder, **changes)], only, repetitions, (), mode=mode), key=lambda run: run.index
+    )
     checks.check(planned, folder, keep_tables=keep_tables)
     return planned
 
@@ -335,7 +336,7 @@ class Merge:
 
 def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
     never, every = check(tmp_path, mode="simulated", workload=UPSERT)
-    specs = list(never.source.scenario.shape())
+    specs = list(never.scenario.shape())
     shapes = [shape for spec in specs for shape in spec.partitions]
     data_bytes = sum(shape.expected_bytes for shape in shapes)
     # Eight equality-delete files a commit, of 500 bytes and 3.6 a key, and one position delete of 1,400:

@@ -8,7 +8,7 @@ from scenario_builder import SOUND, write
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.runs.preflight.places import TRIES, check_places
 from bench.runs.settings import NAMESPACE_NOTES
-from bench.runs.suite.cases import Source, plan_runs
+from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import WORK
 from bench.scenario.load import load_scenario
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.spark
 def check(folder, properties):
     lines = "".join(f"{key} = {value!r}\n" for key, value in properties.items())
     file = write(folder, f"{SOUND}\n[catalog.properties]\n{lines}")
-    check_places(plan_runs([Source(file, (), load_scenario(file))], (), 1, ()), folder / "results")
+    check_places(plan_runs([load_scenario(file)], (), 1, ()), folder / "results")
 
 
 def test_nothing_is_left_of_a_table_that_could_be_made_nor_of_one_whose_try_was_killed(tmp_path):

@@ -4,11 +4,10 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
-from scenario_builder import load, write
+from scenario_builder import load
 
-from bench.runs.jobs import LogJob, LogProgress
+from bench.runs.jobs import LogJob, LogProgress, SentScenario
 from bench.runs.suite import change_log
-from bench.runs.suite.cases import Source
 from bench.runs.worker import main
 
 
@@ -47,8 +46,8 @@ def write_log(tmp_path, monkeypatch):
     def call(cached):
         scenario = load(tmp_path)
         job = LogJob(
-            scenario="demo.toml", overrides=(), scenario_hash=scenario.hash, work_folder=tmp_path,
-            cache_folder=tmp_path, progress_file=tmp_path / "progress.json",
+            scenario=SentScenario.of(scenario), work_folder=tmp_path, cache_folder=tmp_path,
+            progress_file=tmp_path / "progress.json",
         )  # fmt: skip
         monkeypatch.setattr(main, "ensure_change_log", lambda *a: ensure_change_log(*a, cached=cached))
         monkeypatch.setattr(main, "start_session", lambda *a: None)
@@ -99,6 +98,5 @@ def test_the_watcher_is_told_of_the_end_whatever_it_saw(tmp_path, monkeypatch, s
     monkeypatch.setattr(change_log, "worker", fake_worker)
     monkeypatch.setattr(change_log, "POLL_S", 0)
     watcher = Watcher()
-    source = Source(write(tmp_path), (), load(tmp_path))
-    assert change_log.ensure_log(source, tmp_path / "out", watcher) == folder
+    assert change_log.ensure_log(load(tmp_path), tmp_path / "out", watcher) == folder
     assert watcher.seen == ["started", *seen, "ended with 10"]

@@ -9,10 +9,9 @@ from scenario_builder import load
 from bench.engines.journal import Journal
 from bench.errors import EngineError, ScenarioError
 from bench.results.folders import load_run, load_runs
-from bench.runs.jobs import DropJob
+from bench.runs.jobs import DropJob, SentScenario
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite import suite
-from bench.runs.suite.cases import Source
 from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
 from bench.runs.worker import main
 from bench.runs.worker.main import drop_noted
@@ -54,7 +53,7 @@ def test_staged_files_are_never_to_be_kept(tmp_path, monkeypatch):
 
 def job_for(run_folder, *, tables_too):
     return DropJob(
-        scenario="demo", overrides=(), scenario_hash="", variant=None, run_folder=run_folder,
+        scenario=SentScenario(file="demo.toml", document={}, variant=None), run_folder=run_folder,
         work_folder=run_folder, tables_too=tables_too,
     )  # fmt: skip
 
@@ -62,7 +61,7 @@ def job_for(run_folder, *, tables_too):
 def test_a_note_that_no_run_of_the_scenario_can_have_left_is_named(tmp_path):
     run = load_run(left(tmp_path, "mine", commit()))
     with refused("no-catalog", run.folder / NAMESPACE_NOTES):
-        drop_left_by(run, Source("demo", (), load(tmp_path)), tmp_path / "work")
+        drop_left_by(run, load(tmp_path), tmp_path / "work")
     assert left_by(run.folder) == ["bench_mine"]
     assert not (tmp_path / "work").exists()
 
@@ -70,7 +69,7 @@ def test_a_note_that_no_run_of_the_scenario_can_have_left_is_named(tmp_path):
 def test_the_notes_of_a_renamed_folder_are_not_trusted(tmp_path):
     run = load_run(left(tmp_path, "mine", commit()).rename(tmp_path / "demo" / "prod"))
     with refused("copied-run", run.folder):
-        drop_left_by(run, Source("demo", (), load(tmp_path)), tmp_path / "work")
+        drop_left_by(run, load(tmp_path), tmp_path / "work")
 
 
 class Warned:
@@ -89,14 +88,14 @@ def test_a_run_whose_tables_cannot_be_dropped_keeps_no_other(tmp_path, monkeypat
         left(tmp_path, name, commit(), scenario="demo")
     tried, watcher = [], Warned()
 
-    def drop(run, source, work_folder, *, kept_too):
+    def drop(run, scenario, work_folder, *, kept_too):
         assert not kept_too
         tried.append(run.folder.name)
         if run.folder.name == "a":
             raise EngineError("bench_a: the catalog does not answer", code="test")
 
     monkeypatch.setattr(suite, "drop_left_by", drop)
-    suite.drop_left(load_runs(tmp_path), [Source("demo", (), load(tmp_path))], tmp_path, watcher)
+    suite.drop_left(load_runs(tmp_path), [load(tmp_path)], tmp_path, watcher)
     assert tried == ["a", "b"]
     assert watcher.texts == ["bench_a: the catalog does not answer"]
 

@@ -10,8 +10,8 @@ from bench.cli.main import main
 from bench.errors import EngineError
 from bench.results.folders import load_runs
 from bench.results.records import LOG
-from bench.runs.jobs import RunJob
-from bench.runs.suite.cases import Source, plan_runs
+from bench.runs.jobs import RunJob, SentScenario
+from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.shared_jvm import run_in_one_jvm
 from bench.scenario.load import load_scenario
 
@@ -69,21 +69,21 @@ def make(tmp_path, monkeypatch):
         f'[[strategies]]\nlabel = "{label}"\n{RULE.format(label)}' for label in ("fails", "dies")
     )
     file = write(tmp_path, text)
-    source = Source(file, (), load_scenario(file))
+    scenario = load_scenario(file)
 
     def job(run):
         folder, work = tmp_path / "demo" / run.spec.label, tmp_path / "work" / run.spec.label
         folder.mkdir(parents=True)
         work.mkdir(parents=True)
         return RunJob(
-            scenario=file, overrides=(), scenario_hash=source.scenario.hash, work_folder=work,
+            scenario=SentScenario.of(scenario), work_folder=work,
             run_folder=folder, run_id=folder.name, suite_id="suite", mode="simulated",
             strategy=run.spec.label, repetition=1, position=run.position, log_folder=None, coefficients=None,
             verify="off", command="", keep_tables=False, shares_jvm=True,
         )  # fmt: skip
 
     def run(*labels):
-        planned = [plan_runs([source], [label], 1, (), mode="simulated")[0] for label in labels]
+        planned = [plan_runs([scenario], [label], 1, (), mode="simulated")[0] for label in labels]
         listener = Listener()
         return run_in_one_jvm([(one, job(one)) for one in planned], listener), listener.told
 

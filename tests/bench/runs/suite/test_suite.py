@@ -19,7 +19,7 @@ from bench.replay.recorder import Recorder
 from bench.results.folders import load_run
 from bench.results.records import CommitRecord
 from bench.runs.suite import results_folder, run_files
-from bench.runs.suite.cases import Case, Source, plan_runs, shuffled
+from bench.runs.suite.cases import Case, plan_runs, shuffled
 from bench.runs.suite.results_folder import LOCK, WORK, earlier_runs, locked
 from bench.scenario.load import load_scenario
 
@@ -35,41 +35,40 @@ THREE = SOUND + '[[strategies]]\nlabel = "third one"\n'
 
 
 @pytest.fixture
-def source(tmp_path):
+def scenario(tmp_path):
     """The sound scenario with strategies never, every-2min and `third one`."""
     file = write(tmp_path, THREE)
-    return Source(file, (), load_scenario(file))
+    return load_scenario(file)
 
 
 def planned(sources, only=(), repetitions=None, done=()):
     return [(run.spec.label, run.repetition) for run in plan_runs(sources, only, repetitions, done)]
 
 
-def stored(out, source, label, repetition, *records, **changes):
-    """A run of `source` in the results folder, of its present definition unless `changes` say otherwise."""
-    scenario = source.scenario
-    spec = next(spec for spec in scenario.strategies if spec.label == label)
+def stored(out, of, label, repetition, *records, **changes):
+    """A run of the scenario `of` in the results folder, as it is defined now unless `changes` differ."""
+    spec = next(spec for spec in of.strategies if spec.label == label)
     fields = {
-        "scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": spec.hash,
+        "scenario": of.name, "scenario_hash": of.hash, "strategy_hash": spec.hash,
         "run_id": f"{label}-{repetition}", **changes,
     }  # fmt: skip
-    folder = out / scenario.name / f"{label}-{repetition}-{len(list(out.rglob('manifest.json')))}"
+    folder = out / of.name / f"{label}-{repetition}-{len(list(out.rglob('manifest.json')))}"
     made = manifest(label, repetition).model_copy(update=fields)
     return load_run(write_run(folder, made, [commit(), observed(), *records]))
 
 
-def test_repetitions_interleave_the_strategies(source):
-    runs = planned([source], repetitions=4)
+def test_repetitions_interleave_the_strategies(scenario):
+    runs = planned([scenario], repetitions=4)
     assert [repetition for _, repetition in runs] == [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
     orders = [tuple(label for label, of in runs if of == repetition) for repetition in (1, 2, 3, 4)]
     assert {frozenset(order) for order in orders} == {frozenset({"never", "every-2min", "third one"})}
     assert len(set(orders)) > 2  # not one order, nor its rotations: those keep who follows whom
 
 
-def test_the_order_is_drawn_from_the_seed(source):
-    other = Source("x", (), replace(source.scenario, seed=8))
-    assert planned([source], repetitions=4) == planned([source], repetitions=4)
-    assert planned([source], repetitions=4) != planned([other], repetitions=4)
+def test_the_order_is_drawn_from_the_seed(scenario):
+    other = replace(scenario, seed=8)
+    assert planned([scenario], repetitions=4) == planned([scenario], repetitions=4)
+    assert planned([scenario], repetitions=4) != planned([other], repetitions=4)
 
 
 LABELS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8), min_size=1, unique=True)
@@ -108,46 +107,46 @@ def test_every_order_of_three_comes_up_about_equally_often():
     )  # 1000, more than five deviations on each side
 
 
-def test_resume_continues_in_the_order_it_began_with(source, tmp_path):
-    whole = planned([source], repetitions=3)
+def test_resume_continues_in_the_order_it_began_with(scenario, tmp_path):
+    whole = planned([scenario], repetitions=3)
     for done in range(len(whole) + 1):
-        made = [stored(tmp_path / str(done), source, *one, end()) for one in whole[:done]]
-        assert planned([source], repetitions=3, done=made) == whole[done:]
+        made = [stored(tmp_path / str(done), scenario, *one, end()) for one in whole[:done]]
+        assert planned([scenario], repetitions=3, done=made) == whole[done:]
 
 
 def test_repetitions_are_the_scenarios_unless_given(tmp_path):
     scenario = load(tmp_path, repetitions=2)
-    assert len(planned([Source("x", (), scenario)])) == 4
-    assert len(planned([Source("x", (), scenario)], repetitions=1)) == 2
+    assert len(planned([scenario])) == 4
+    assert len(planned([scenario], repetitions=1)) == 2
 
 
-def test_positions_count_the_runs_before(source):
-    assert [run.position for run in plan_runs([source], (), 2, ())] == [0, 1, 2, 3, 4, 5]
+def test_positions_count_the_runs_before(scenario):
+    assert [run.position for run in plan_runs([scenario], (), 2, ())] == [0, 1, 2, 3, 4, 5]
 
 
-def test_scenarios_come_one_after_the_other(source, tmp_path):
-    other = Source("other", (), replace(load(tmp_path), name="other"))
-    runs = plan_runs([source, other], (), 1, ())
-    assert [run.source.scenario.name for run in runs] == ["demo"] * 3 + ["other"] * 2
+def test_scenarios_come_one_after_the_other(scenario, tmp_path):
+    other = replace(load(tmp_path), file=Path("other.toml"))
+    runs = plan_runs([scenario, other], (), 1, ())
+    assert [run.scenario.name for run in runs] == ["demo"] * 3 + ["other"] * 2
 
 
-def test_only_narrows_to_its_labels_and_still_interleaves(source):
+def test_only_narrows_to_its_labels_and_still_interleaves(scenario):
     two = ["third one", "never"]
-    assert planned([source], two, 3) == [one for one in planned([source], repetitions=3) if one[0] in two]
-    assert len(planned([source], two, 3)) == 6
+    assert planned([scenario], two, 3) == [one for one in planned([scenario], repetitions=3) if one[0] in two]
+    assert len(planned([scenario], two, 3)) == 6
 
 
-def test_only_of_one_scenario_leaves_the_other_out(source, tmp_path):
-    other = Source("other", (), replace(load(tmp_path), name="other"))
-    runs = plan_runs([source, other], ["third one"], 1, ())
-    assert [run.source.scenario.name for run in runs] == ["demo"]
+def test_only_of_one_scenario_leaves_the_other_out(scenario, tmp_path):
+    other = replace(load(tmp_path), file=Path("other.toml"))
+    runs = plan_runs([scenario, other], ["third one"], 1, ())
+    assert [run.scenario.name for run in runs] == ["demo"]
 
 
 @pytest.fixture
 def varied(tmp_path):
     """The sound scenario, with strategies never and every-2min, in two variants."""
     file = write(tmp_path, SOUND + VARIANTS, "varied.toml")
-    return Source(file, (), load_scenario(file))
+    return load_scenario(file)
 
 
 def test_a_repetition_has_every_strategy_in_every_variant_once(varied):
@@ -159,7 +158,7 @@ def test_a_repetition_has_every_strategy_in_every_variant_once(varied):
             run.spec.label for run in of_one
         ] == labels  # in tables a strategy is followed by its variants
         assert [run.case.strategy for run in of_one] == ["never"] * 3 + ["every-2min"] * 3
-        versions = [run.source.scenario.table.keys.version for run in of_one]
+        versions = [run.scenario.table.keys.version for run in of_one]
         assert versions == [2, 3, 2] * 2
     assert len({run.folder_name for run in runs}) == 12
 
@@ -179,75 +178,75 @@ def test_only_chooses_strategies_and_variants(varied, only, only_variants, chose
     assert {run.spec.label for run in runs} == chosen
 
 
-def test_an_unknown_variant_names_the_known_ones(varied, source):
+def test_an_unknown_variant_names_the_known_ones(varied, scenario):
     with refused("unknown-name", "--only variant=v4") as caught:
         plan_runs([varied], (), 1, (), only_variants=["v4"])
     assert "base, v3, small" in str(caught.value)
     with refused("unknown-name", "--only variant=v3"):
-        plan_runs([source], (), 1, (), only_variants=["v3"])
+        plan_runs([scenario], (), 1, (), only_variants=["v3"])
 
 
 def test_resume_knows_the_runs_of_a_variant(varied, tmp_path):
-    within = Source(varied.name_or_path, (), varied.scenario.in_variant("v3"))
-    done = stored(tmp_path, within, "never @ v3", 1, end(), variant=within.scenario.variant.to_json())
+    within = varied.in_variant("v3")
+    done = stored(tmp_path, within, "never @ v3", 1, end(), variant=within.variant.to_json())
     assert ("never @ v3", 1) not in planned([varied], (), 1, [done])
     assert ("never", 1) in planned([varied], (), 1, [done])
     assert earlier_runs([varied], tmp_path, resume=True) == (done,)
 
 
 def test_earlier_runs_of_a_variant_that_now_sets_something_else_are_refused(varied, tmp_path):
-    within = Source(varied.name_or_path, (), varied.scenario.in_variant("v3"))
+    within = varied.in_variant("v3")
     before = {"label": "v3", "set": {"table.format_version": 2}, "versions": None}
     stored(tmp_path, within, "never @ v3", 1, end(), variant=before)
     with refused("mixed-runs"):
         earlier_runs([varied], tmp_path, resume=True)
 
 
-def test_an_unknown_label_names_the_known_ones(source):
+def test_an_unknown_label_names_the_known_ones(scenario):
     with refused("unknown-name", "--only strategy=nver") as caught:
-        planned([source], ["nver"])
+        planned([scenario], ["nver"])
     assert "never, every-2min, third one" in str(caught.value)
 
 
-def test_a_folder_name_holds_what_a_file_name_can_hold(source):
-    names = {run.folder_name for run in plan_runs([source], (), 1, ())}
+def test_a_folder_name_holds_what_a_file_name_can_hold(scenario):
+    names = {run.folder_name for run in plan_runs([scenario], (), 1, ())}
     assert names == {"iceberg-real-never-r1", "iceberg-real-every-2min-r1", "iceberg-real-third_one-r1"}
 
 
-def test_resume_leaves_out_what_is_finished_and_makes_the_rest(source, tmp_path):
+def test_resume_leaves_out_what_is_finished_and_makes_the_rest(scenario, tmp_path):
     done = [
-        stored(tmp_path, source, "never", 1, truth(), end()),
-        stored(tmp_path, source, "every-2min", 1, end("failed")),
-        stored(tmp_path, source, "third one", 1, commit()),  # cut off
-        stored(tmp_path, source, "never", 2, truth("differs"), end()),
-        stored(tmp_path, source, "every-2min", 2, end()),  # finished, unchecked
+        stored(tmp_path, scenario, "never", 1, truth(), end()),
+        stored(tmp_path, scenario, "every-2min", 1, end("failed")),
+        stored(tmp_path, scenario, "third one", 1, commit()),  # cut off
+        stored(tmp_path, scenario, "never", 2, truth("differs"), end()),
+        stored(tmp_path, scenario, "every-2min", 2, end()),  # finished, unchecked
     ]
-    runs = plan_runs([source], (), 2, done)
+    runs = plan_runs([scenario], (), 2, done)
     assert {(run.spec.label, run.repetition) for run in runs} == {
         ("every-2min", 1), ("third one", 1), ("third one", 2), ("never", 2),
     }  # fmt: skip
     assert [run.position for run in runs] == [5, 6, 7, 8]
 
 
-def test_resume_redoes_no_failure_that_was_made_up_for(source, tmp_path):
+def test_resume_redoes_no_failure_that_was_made_up_for(scenario, tmp_path):
     done = [
-        stored(tmp_path, source, "never", 1, end("failed")),
-        stored(tmp_path, source, "never", 1, truth(), end()),
+        stored(tmp_path, scenario, "never", 1, end("failed")),
+        stored(tmp_path, scenario, "never", 1, truth(), end()),
     ]
-    assert ("never", 1) not in planned([source], (), 1, done)
+    assert ("never", 1) not in planned([scenario], (), 1, done)
 
 
-def test_runs_of_another_scenario_finish_nothing(source, tmp_path):
-    done = [stored(tmp_path, source, "never", 1, end(), scenario="other")]
-    assert ("never", 1) in planned([source], (), 1, done)
+def test_runs_of_another_scenario_finish_nothing(scenario, tmp_path):
+    done = [stored(tmp_path, scenario, "never", 1, end(), scenario="other")]
+    assert ("never", 1) in planned([scenario], (), 1, done)
 
 
-def test_earlier_runs_need_resume(source, tmp_path):
-    assert earlier_runs([source], tmp_path, resume=False) == ()
-    run = stored(tmp_path, source, "never", 1, end())
+def test_earlier_runs_need_resume(scenario, tmp_path):
+    assert earlier_runs([scenario], tmp_path, resume=False) == ()
+    run = stored(tmp_path, scenario, "never", 1, end())
     with refused("has-runs", tmp_path / "demo"):
-        earlier_runs([source], tmp_path, resume=False)
-    assert earlier_runs([source], tmp_path, resume=True) == (run,)
+        earlier_runs([scenario], tmp_path, resume=False)
+    assert earlier_runs([scenario], tmp_path, resume=True) == (run,)
 
 
 @pytest.mark.parametrize(
@@ -258,21 +257,21 @@ def test_earlier_runs_need_resume(source, tmp_path):
         ({"scenario_hash": "0000", "strategy_hash": "0000"}, "scenario"),
     ],
 )
-def test_earlier_runs_of_another_definition_are_refused(source, tmp_path, changes, what):
-    run = stored(tmp_path, source, "never", 1, end(), **changes)
+def test_earlier_runs_of_another_definition_are_refused(scenario, tmp_path, changes, what):
+    run = stored(tmp_path, scenario, "never", 1, end(), **changes)
     with refused("mixed-runs", run.folder) as caught:
-        earlier_runs([source], tmp_path, resume=True)
+        earlier_runs([scenario], tmp_path, resume=True)
     assert f"definition of the {what}," in str(caught.value)
 
 
-def test_earlier_runs_of_a_strategy_that_is_gone_are_no_conflict(source, tmp_path):
-    stored(tmp_path, source, "never", 1, end(), strategy="removed", strategy_hash="0000")
-    assert len(earlier_runs([source], tmp_path, resume=True)) == 1
+def test_earlier_runs_of_a_strategy_that_is_gone_are_no_conflict(scenario, tmp_path):
+    stored(tmp_path, scenario, "never", 1, end(), strategy="removed", strategy_hash="0000")
+    assert len(earlier_runs([scenario], tmp_path, resume=True)) == 1
 
 
-def test_a_folder_without_a_manifest_is_no_earlier_run(source, tmp_path):
+def test_a_folder_without_a_manifest_is_no_earlier_run(scenario, tmp_path):
     (tmp_path / "demo" / "20260105T090000Z-iceberg-real-never-r1").mkdir(parents=True)
-    assert earlier_runs([source], tmp_path, resume=False) == ()
+    assert earlier_runs([scenario], tmp_path, resume=False) == ()
 
 
 def test_a_second_holder_is_refused(tmp_path):
@@ -335,11 +334,11 @@ def test_a_work_folder_that_is_a_file_is_refused(tmp_path):
         pass
 
 
-def test_a_scenario_folder_that_is_a_file_is_refused(source, tmp_path):
+def test_a_scenario_folder_that_is_a_file_is_refused(scenario, tmp_path):
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / source.scenario.name).write_text("")
+    (tmp_path / "out" / scenario.name).write_text("")
     with refused("not-a-folder", tmp_path / "out" / "demo"):
-        earlier_runs([source], tmp_path / "out", resume=False)
+        earlier_runs([scenario], tmp_path / "out", resume=False)
 
 
 def test_a_run_folder_that_cannot_be_created_is_named(tmp_path):

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from bench.engines.spark.conf import SECRET_CONF
-from bench.runs.jobs import NoiseJob, QuickJob, RunJob
+from bench.runs.jobs import NoiseJob, QuickJob, RunJob, SentScenario
 from bench.runs.suite.processes import worker
 
 PARENT = """
@@ -39,9 +39,10 @@ def test_a_worker_whose_parent_ends_before_it_looks_ends_too(tmp_path):
 
 def run_in(folder):
     return RunJob(
-        scenario="demo", overrides=(), scenario_hash="", work_folder=folder, run_folder=folder, run_id="r",
-        suite_id="s", mode="real", strategy="never", repetition=1, position=1, log_folder=None,
-        coefficients=None, verify="off", command="", keep_tables=True, shares_jvm=True,
+        scenario=SentScenario(file="demo.toml", document={}, variant=None), work_folder=folder,
+        run_folder=folder, run_id="r", suite_id="s", mode="real", strategy="never", repetition=1,
+        position=1, log_folder=None, coefficients=None, verify="off", command="", keep_tables=True,
+        shares_jvm=True,
     )  # fmt: skip
 
 
