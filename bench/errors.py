@@ -37,9 +37,15 @@ class CompactbenchError(Exception):
 
         Code and path stay. Raise it `from` this error.
         """
-        placed = type(self).__new__(type(self), hide(f"{place}: {self}"))
+        placed = type(self).__new__(type(self), f"{hide(str(place))}: {self.hidden(hide)}")
         placed.__dict__ |= self.__dict__
         return placed
+
+    def hidden(self, hide: Callable[[str], str]) -> str:
+        """The text after `hide`, which does not take a path such as "my-token" for the key of a secret."""
+        place, mark, problem = str(self).partition(f"{self.path}: ")
+        is_shown = self.path and hide(self.path) == self.path
+        return f"{hide(place)}{mark}{hide(problem)}" if is_shown else hide(str(self))
 
 
 class ScenarioError(CompactbenchError):

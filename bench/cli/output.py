@@ -160,8 +160,9 @@ def print_warning(text: str) -> None:
 
 def print_error(error: CompactbenchError | str) -> None:
     """Print an error on stderr; its code ends its first line, before any traceback."""
-    text = without_secrets(str(error))
     if isinstance(error, CompactbenchError):
-        first, newline, rest = text.partition("\n")
+        first, newline, rest = error.hidden(without_secrets).partition("\n")
         text = f"{first} [{error.code}]{newline}{rest}"
+    else:
+        text = without_secrets(error)
     ERR.print(f"[bold red]error:[/] {escape(text)}", soft_wrap=True, highlight=False)

@@ -10,6 +10,7 @@ from result_builder import build_results
 from bench.cli import main as cli
 from bench.cli.main import main
 from bench.errors import EngineError, MissingRuntimeError, ScenarioError
+from bench.secrets import hide
 
 
 @pytest.fixture
@@ -46,6 +47,24 @@ def test_error_texts_are_no_markup(failing, capsys):
     failing(ScenarioError("strategies[every-10min][/] [bold]x", code="test"))
     assert main(["fail"]) == 2
     assert capsys.readouterr().err == "error: strategies[every-10min][/] [bold]x [test]\n"
+
+
+@pytest.mark.parametrize(
+    ("problem", "path", "shown"),
+    [
+        ("no such folder", "my-token", "my-token: no such folder"),
+        ("must be text", "catalog.token", "catalog.token: must be text"),
+        ("has password=hunter2", "my-token", "my-token: has password=(hidden)"),
+        ("no such file", "https://me:hunter2@host", "https://(hidden)@host: no such file"),
+    ],
+)
+@pytest.mark.parametrize("place", ["", "my.toml", "--set token=hunter2"])
+def test_a_path_is_not_taken_for_the_key_of_a_secret(failing, capsys, problem, path, shown, place):
+    error = ScenarioError(problem, code="test", path=path)
+    failing(error.within(place, hide) if place else error)
+    assert main(["fail"]) == 2
+    place_shown = f"{place}: ".replace("hunter2", "(hidden)") if place else ""
+    assert capsys.readouterr().err == f"error: {place_shown}{shown} [test]\n"
 
 
 def test_an_unexpected_error_is_reported_as_a_bug(failing, capsys, monkeypatch):
