@@ -208,9 +208,7 @@ def _argument_values(word: str) -> Iterator[str]:
     if is_secret_key(key):
         yield value
         yield value.strip("\"'")  # as TOML reads it
-    elif key.startswith("--"):
-        yield from _argument_values(value)
-    yield from _contained(word)
+    yield from _argument_values(value) if key.startswith("--") else _contained(word)
 
 
 def _worth_hiding(values: Iterable[str]) -> Iterator[str]:

@@ -173,6 +173,11 @@ def test_secrets_of_a_command_line():
     assert secrets.scrub("run qwerty as df zxcv u asdf") == "run (hidden) (hidden) (hidden) u asdf"
 
 
+@pytest.mark.parametrize("word", ["token=env:NAME", "--catalog-property=token=env:NAME", "--set=a.token='env:NAME'"])
+def test_a_variable_on_a_command_line_is_no_secret(word):
+    assert Secrets.of_arguments([word]) == NO_SECRETS
+
+
 def test_secrets_of_several_lines_are_found_by_the_line():
     secrets = Secrets.of({"ssl.keystore.key": "first line\nsecond line\nx"})
     assert secrets.scrub("a first line, second line, x") == "a (hidden), (hidden), x"
