@@ -173,7 +173,9 @@ def test_secrets_of_a_command_line():
     assert secrets.scrub("run qwerty as df zxcv u asdf") == "run (hidden) (hidden) (hidden) u asdf"
 
 
-@pytest.mark.parametrize("word", ["token=env:NAME", "--catalog-property=token=env:NAME", "--set=a.token='env:NAME'"])
+@pytest.mark.parametrize(
+    "word", ["token=env:NAME", "--catalog-property=token=env:NAME", "--set=a.token='env:NAME'"]
+)
 def test_a_variable_on_a_command_line_is_no_secret(word):
     assert Secrets.of_arguments([word]) == NO_SECRETS
 

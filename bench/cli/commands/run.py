@@ -4,8 +4,8 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
@@ -45,6 +45,21 @@ class Verify(StrEnum):
     OFF = "off"
 
 
+def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """Within the block, SIGTERM acts as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@_stopped_by_sigterm()
 def run(
     scenarios: ScenariosArgument,
     out: Annotated[
@@ -143,7 +158,6 @@ def run(
     and never combined with measured ones. Each strategy is simulated once, since a repetition would be
     identical. `show --side-by-side` compares simulated runs with real ones.
     """
-    signal.signal(signal.SIGTERM, _interrupted)
     out = out.absolute()  # tables are named by URI
     loaded = _load(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     mode = _mode(loaded, simulate, coefficients, keep_tables, verify, quick)
@@ -251,10 +265,6 @@ def _mode(
         if read is not None:
             read(coefficients)
     return "simulated" if simulate else "real"
-
-
-def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scenario]:

@@ -15,14 +15,6 @@ from bench.runs.jobs import SentScenario
 from bench.runs.suite import results_folder
 
 
-@pytest.fixture(autouse=True)
-def keep_signals():
-    """Restores the handler of SIGTERM, which `run` replaces."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
 @pytest.fixture
 def run(tmp_path, capsys, monkeypatch):
     """`compactbench run` of the sound scenario into tmp_path/results: exit code, stdout and stderr."""
@@ -229,3 +221,18 @@ def test_filters_must_match_a_run_of_some_scenario(run, tmp_path):
     code, out, err = run("--simulate", "--only", "variant=v3", scenarios=(varied, write(tmp_path)))
     assert code == 0, err
     assert "never @ v3" in out
+
+
+def test_sigterm_stops_a_suite_and_is_the_callers_again_afterwards(run, monkeypatch):
+    def terminated(planned, options, watcher):
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(cli_run, "check", lambda planned, out, keep_tables: None)
+    monkeypatch.setattr(cli_run, "run_suite", terminated)
+    callers = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        assert run("--simulate")[0] == cli_run.EXIT_INTERRUPTED
+        assert run("--only", "strategy=nver")[0] == 2
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, callers)

@@ -3,7 +3,6 @@
 import json
 import os
 import resource
-import signal
 import subprocess
 import sys
 from functools import partial
@@ -42,14 +41,6 @@ FILTERED = (
     '{ trigger = { type = "every", interval = "2min" }, '
     'planner = { type = "iceberg.rewrite_data_files", where = "user_id = 1" } }'
 )
-
-
-@pytest.fixture(autouse=True)
-def keep_signals():
-    """`run` takes SIGTERM for its own; give it back."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield
-    signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """Quick suites: the runs of a scenario in one worker, here of simulated tables, which need no JVM."""
 
-import signal
 import sys
 
 import pytest
@@ -125,14 +124,12 @@ def test_a_run_that_cannot_start_ends_the_suite_with_its_reason(make, tmp_path):
 @pytest.fixture
 def run(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    before = signal.getsignal(signal.SIGTERM)
 
     def call(*arguments):
         code = main(["run", write(tmp_path), "--out", "results", *arguments])
         return code, capsys.readouterr().err
 
-    yield call
-    signal.signal(signal.SIGTERM, before)
+    return call
 
 
 def test_a_simulation_has_no_jvm_to_share(run):
