@@ -1,6 +1,5 @@
 """The state of an existing Hudi table, from one listing of its files and from its timeline."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.hudi.slices import StoredFile, archived_instants, latest_slices, live_file, stored_files
 from bench.engines.hudi.timeline import (
     ACTIONS,
-    Fields,
+    columns_of,
     instant_of,
     pending_groups,
     replaced_groups,
@@ -74,7 +73,7 @@ class StateReading:
             (instant, self._plans[instant.requested]) for instant in self._instants
         )
         state = ledger.state(max(self._now_ms - first_ms, 0))
-        columns = _columns(self._commits[last.requested]) if last else ()
+        columns = columns_of(self._commits[last.requested]) if last else ()
         committed = None if last is None else self._committed_at(last.completed or "", properties)
         return ExistingState(state, columns, committed)
 
@@ -131,9 +130,3 @@ class StateReading:
 
     def _ms(self, instant: str) -> int:
         return round(self._time(instant).timestamp() * 1000)
-
-
-def _columns(commit: Fields) -> tuple[str, ...]:
-    """The top-level columns; none if the commit does not store the schema."""
-    schema = json.loads((commit.get("extraMetadata") or {}).get("schema") or "{}")
-    return tuple(column["name"] for column in schema.get("fields", ()))

@@ -3,6 +3,7 @@
 Source: HoodieCommitMetadata, HoodieCompactionPlan and HoodieRequestedReplaceMetadata of Hudi 1.2.0.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +44,7 @@ def service_of(instant: InstantFiles, commit: Fields) -> str | None:
     """The table service of an instant; None for a write. `commit` is empty while it is pending."""
     if instant.completed is None:
         return _PENDING.get(instant.action)
-    return _SERVICES.get(commit.get("operationType") or "")
+    return _SERVICES.get(str(commit.get("operationType")))
 
 
 def facts_of(plan: Fields) -> PlanFacts:
@@ -97,6 +98,12 @@ def replaced_groups(commit: Fields) -> frozenset[FileGroupId]:
     """The file groups that a commit, such as a clustering's, replaced by others."""
     replaced = commit.get("partitionToReplaceFileIds") or {}
     return frozenset(FileGroupId(path, name) for path, names in replaced.items() for name in names)
+
+
+def columns_of(commit: Fields) -> tuple[str, ...]:
+    """The top-level columns; none if the commit does not store the schema."""
+    schema = json.loads((commit.get("extraMetadata") or {}).get("schema") or "{}")
+    return tuple(column["name"] for column in schema.get("fields", ()))
 
 
 def is_base(path: str) -> bool:

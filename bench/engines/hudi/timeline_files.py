@@ -9,6 +9,7 @@ import io
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -25,7 +26,15 @@ from bench.engines.hudi.folder import (
     Listing,
     TableFolder,
 )
-from bench.engines.hudi.timeline import Fields, PlanFacts, facts_of, service_of
+from bench.engines.hudi.timeline import (
+    Fields,
+    PlanFacts,
+    columns_of,
+    facts_of,
+    replaced_groups,
+    service_of,
+    written_files,
+)
 from bench.errors import first_error
 
 PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
@@ -70,7 +79,7 @@ class TimelineFiles:
 
     def commit(self, instant: InstantFiles) -> Fields:
         path = f"{TIMELINE_FOLDER}/{instant.requested}_{instant.completed}.{instant.action}"
-        return self._parsed(path, self._read(path))
+        return self._commit(path, self._parsed(path, self._read(path)))
 
     def plan(self, requested: str, service: str) -> Fields:
         """The plan of a table service ("compaction", "logcompaction", "clustering"), completed or not.
@@ -78,10 +87,7 @@ class TimelineFiles:
         Hudi 0.x calls a clustering a replacecommit. An overwrite of partitions has that name too, and no
         plan.
         """
-        stem = f"{self.timeline_folder}/{requested}"
-        path = f"{stem}.{service}.requested"
-        if service == "clustering" and not self._folder.has(path):
-            path = f"{stem}.replacecommit.requested"
+        path = self._plan_path(requested, service)
         content = self._read(path)
         if not content and path.endswith(".replacecommit.requested"):
             return {}
@@ -91,7 +97,16 @@ class TimelineFiles:
     def plan_facts(self, instant: InstantFiles, commit: Fields) -> PlanFacts:
         """Empty for a write, which has no plan. `commit` is empty while the instant is pending."""
         service = service_of(instant, commit)
-        return PlanFacts() if service is None else facts_of(self.plan(instant.requested, service))
+        if service is None:
+            return PlanFacts()
+        with self._expected(self._plan_path(instant.requested, service)):
+            return facts_of(self.plan(instant.requested, service))
+
+    def _plan_path(self, requested: str, service: str) -> str:
+        stem = f"{self.timeline_folder}/{requested}"
+        path = f"{stem}.{service}.requested"
+        is_early = service == "clustering" and not self._folder.has(path)
+        return f"{stem}.replacecommit.requested" if is_early else path
 
     def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
         """The wanted instants in the history, by the time of their request."""
@@ -108,7 +123,9 @@ class TimelineFiles:
                 raise self._damaged(path, error) from error
             for row in rows:
                 if row["instantTime"] in wanted:
-                    commit = self._parsed(path, row["metadata"]) if row["metadata"] else {}
+                    commit = (
+                        self._commit(path, self._parsed(path, row["metadata"])) if row["metadata"] else {}
+                    )
                     yield Archived(row["instantTime"], row["completionTime"], commit)
 
     @cached_property
@@ -118,10 +135,8 @@ class TimelineFiles:
         if not self._folder.has(version_path):
             return []
         manifest = f"{HISTORY_FOLDER}manifest_{self._read(version_path).decode(errors='replace').strip()}"
-        try:
+        with self._expected(manifest):
             names = [file["fileName"] for file in json.loads(self._read(manifest))["files"]]
-        except (ValueError, KeyError) as error:
-            raise self._damaged(manifest, error) from error
         return [f"{HISTORY_FOLDER}{name}" for name in names]
 
     def _parsed(self, path: str, content: bytes) -> Fields:
@@ -131,6 +146,20 @@ class TimelineFiles:
         except Exception as error:  # fastavro raises EOFError, IndexError, struct.error and others
             raise self._damaged(path, error) from error
         return cast(Mapping[str, Any], record)
+
+    def _commit(self, path: str, commit: Fields) -> Fields:
+        """The commit, if it has all that will be read from it."""
+        with self._expected(path):
+            _ = [*written_files(commit), *replaced_groups(commit), *columns_of(commit)]
+        return commit
+
+    @contextmanager
+    def _expected(self, path: str) -> Iterator[None]:
+        """Names the file if its content is not what the block expects."""
+        try:
+            yield
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise self._damaged(path, ValueError(f"unexpected content, {error!r}")) from error
 
     def _read(self, path: str) -> bytes:
         return _content(self._folder, path)
@@ -151,10 +180,8 @@ class EarlyTimelineFiles(TimelineFiles):
 
     def commit(self, instant: InstantFiles) -> Fields:
         path = f"{METADATA_FOLDER}/{instant.requested}.{instant.action}"
-        try:
-            return cast(Fields, json.loads(self._read(path)))
-        except ValueError as error:
-            raise self._damaged(path, error) from error
+        with self._expected(path):
+            return self._commit(path, json.loads(self._read(path)))
 
     def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
         return {}

@@ -1,7 +1,9 @@
 """Existing tables, from folders written by hand. Those that Hudi wrote are in test_engine."""
 
+import json
 import shutil
 
+import fastavro
 import pytest
 from hudi_folders import PROPERTIES, HudiFolder, minute
 from refused import refused
@@ -319,3 +321,35 @@ def test_a_damaged_commit_of_version_6_is_named(early):
     damaged = early.timeline / f"{minute(4)}.deltacommit"
     _cut(damaged)
     check_named(early, damaged)
+
+
+@pytest.mark.parametrize(
+    "commit",
+    [
+        [], 5, {"partitionToWriteStats": [5]}, {"partitionToWriteStats": {"a": [{"path": "a/x.parquet"}]}},
+        {"partitionToWriteStats": {"a": [{"path": "x", "numWrites": "1", "numDeletes": 0}]}},
+        {"partitionToReplaceFileIds": {"a": 5}}, {"extraMetadata": {"schema": "no JSON"}},
+        {"extraMetadata": {"schema": '{"fields": [5]}'}},
+    ],
+)  # fmt: skip
+def test_a_commit_with_unexpected_content_is_named(early, commit):
+    strange = early.timeline / f"{minute(4)}.deltacommit"
+    strange.write_text(json.dumps(commit))
+    check_named(early, strange)
+
+
+def test_other_files_of_a_timeline_with_unexpected_content_are_named(table):
+    for at, service in ((6, "compaction"), (7, "clustering")):
+        table.plan(at, service=service)
+        plan = table.timeline / f"{minute(at)}.{service}.requested"
+        content = plan.read_bytes()
+        with plan.open("wb") as file:
+            fastavro.writer(
+                file, {"type": "map", "values": "string"}, [{"operations": "x", "clusteringPlan": "x"}]
+            )
+        check_named(table, plan)
+        plan.write_bytes(content)
+    table.archive(0)
+    manifest = table.timeline / "history" / "manifest_1"
+    manifest.write_text("[]")
+    check_named(table, manifest)
