@@ -1,9 +1,11 @@
 """A worker ends with its parent, however early that is gone, and leaves no secrets."""
 
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 from contextlib import suppress
 
 import psutil
@@ -12,6 +14,7 @@ import pytest
 from bench.engines.spark.conf import SECRET_CONF
 from bench.runs.jobs import NoiseJob, QuickJob, RunJob, SentScenario
 from bench.runs.suite.processes import worker
+from bench.secrets import Secrets
 
 PARENT = """
     import os, subprocess, sys
@@ -60,3 +63,30 @@ def test_the_secrets_of_a_worker_that_is_killed_are_removed(tmp_path, monkeypatc
         with pytest.raises(KeyboardInterrupt), worker(job, tmp_path / "log"):
             raise KeyboardInterrupt
         assert not [folder for folder in folders if (folder / SECRET_CONF).exists()]
+
+
+def _jvm_of(process):
+    """The JVM of a worker's session, once its threads run."""
+    while True:
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                is_session = any(word.startswith("-Djava.io.tmpdir") for word in child.cmdline())
+                if is_session and child.num_threads() > 10:
+                    return child
+        time.sleep(0.1)
+
+
+@pytest.mark.spark
+@pytest.mark.processes
+def test_the_report_of_a_jvm_that_crashes_is_in_the_log_without_secrets(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Dmy.password=planted-1 -Dx=planted-2")
+    monkeypatch.chdir(tmp_path)
+    job, log = NoiseJob(work_folder=tmp_path, seconds=60, walls_file=tmp_path / "walls"), tmp_path / "log.txt"
+    with worker(job, log, Secrets.of_values(["planted-2"])) as process:
+        _jvm_of(process).send_signal(signal.SIGSEGV)
+        process.wait(60)
+    text = log.read_text()
+    assert "A fatal error has been detected by the Java Runtime Environment" in text
+    assert "JAVA_TOOL_OPTIONS=-Dmy.password=(hidden) -Dx=(hidden)" in text
+    assert "planted" not in text
+    assert not list(tmp_path.glob("hs_err*"))
