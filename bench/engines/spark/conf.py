@@ -1,17 +1,21 @@
 """The configuration of Spark sessions: defaults that a scenario may override, and derived settings."""
 
 import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.engines.contract import SparkSettings
 from bench.engines.runtime import spark_home
+from bench.secrets import Secrets
 
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 JARS = "spark.jars"
 _CLASS_SETTINGS = frozenset({JARS, "spark.jars.packages", "spark.driver.extraClassPath"})
 SECRET_CONF = "secret.conf"  # noqa: S105  a file in the scratch folder, while the JVM starts
+REDACTION = "spark.redaction.regex"
+_SPARKS_REDACTION = "(?i)secret|password|token|access[.]?key"  # Spark's default
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"  # the variable in which PySpark takes options of spark-submit
 
 # Makes one Spark partition of each file, so that as many writer tasks run as the workload specifies. They
@@ -56,6 +60,13 @@ def own_java_options(temporary: Path | None) -> Mapping[str, str]:
     """
     place = "" if temporary is None else shlex.quote(f"-Djava.io.tmpdir={temporary.absolute()}")
     return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} -XX:+ErrorFileToStdout {place}".rstrip()}
+
+
+def redaction_conf(conf: Mapping[str, str]) -> Mapping[str, str]:
+    """Hides in Spark's event log, too, each setting that is a secret or contains one."""
+    secrets = Secrets.of(conf)
+    keys = [re.escape(key) for key, value in conf.items() if secrets.are_shown_by(key, value)]
+    return {REDACTION: "|".join((conf.get(REDACTION, _SPARKS_REDACTION), *keys))}
 
 
 def defaults_file() -> Path:

@@ -23,6 +23,7 @@ from bench.engines.spark.conf import (
     defaults_file,
     jars_conf,
     own_java_options,
+    redaction_conf,
 )
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.secrets import Secrets
@@ -56,6 +57,7 @@ def start_session(
         **settings.conf,
         **jars_conf(settings, jars),
     }
+    merged |= redaction_conf(merged)
     _launch_jvm({"spark.master": settings.master, **merged}, scratch)
     if executors is not None:
         known = {**_launched_conf(), **merged}

@@ -30,7 +30,8 @@ def test_a_secret_of_the_session_is_in_no_command_line(tmp_path):
         runtime.use_java()
         hard = "{SECRET} = a\\\\b: #!\u00e9\U0001f600"
         secret = {{"spark.hadoop.fs.s3a.secret.key": "{SECRET}", "spark.some.password": hard,
-                  "spark.some.header": "{SECRET}"}}
+                  "spark.some.header": "{SECRET}", "spark.some.uri": "jdbc:x://me:other-4f1c9a77@host",
+                  "spark.eventLog.enabled": "true", "spark.eventLog.dir": sys.argv[1]}}
         settings = SparkSettings("local[1]", 2**29, secret)
         spark = start_session(settings, (), {{"spark.some.key": "public-4f1c9a77"}}, Path(sys.argv[1]))
         assert spark.sparkContext._jsc.hadoopConfiguration().get("fs.s3a.secret.key") == "{SECRET}"
@@ -49,6 +50,10 @@ def test_a_secret_of_the_session_is_in_no_command_line(tmp_path):
         [sys.executable, "-", str(tmp_path)], input=textwrap.dedent(script), capture_output=True, text=True
     )
     assert done.stdout.split() == ["0", "1"], done.stderr
+    (events,) = (file.read_text() for file in tmp_path.glob("local-*"))
+    assert "public-4f1c9a77" in events
+    assert SECRET not in events
+    assert "other-4f1c9a77" not in events
 
 
 @pytest.mark.spark
