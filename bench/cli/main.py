@@ -14,7 +14,7 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bench.cli.output import ERR, concealing, print_error, print_warning, without_secrets
+from bench.cli.output import ERR, concealing, print_error, print_warning, printable
 from bench.errors import CompactbenchError, MissingRuntimeError, ScenarioError
 from bench.scenario.values import is_utf8
 from bench.secrets import Secrets
@@ -218,7 +218,7 @@ def _space_error(error: Exception) -> int | None:
 
 def _bug(error: Exception) -> int:
     if os.environ.get(DEBUG_VARIABLE) == "1":
-        ERR.print(without_secrets(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
+        ERR.print(printable(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
         return EXIT_BUG
     print_error(
         f"{type(error).__name__}: {error}. This is a bug in compactbench; "

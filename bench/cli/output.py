@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ _IS_PIPE = sys.stdout is None or not sys.stdout.isatty()  # None if the caller c
 OUT = Console(emoji=False, width=PIPE_WIDTH if _IS_PIPE and "COLUMNS" not in os.environ else None)
 ERR = Console(emoji=False, stderr=True)
 
+# All but tab and line break: a label in somebody else's results must not control the terminal.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
 _concealed: ContextVar[Secrets] = ContextVar("concealed", default=NO_SECRETS)
 
 
@@ -55,6 +59,15 @@ def without_secrets(text: str) -> str:
     return _concealed.get().scrub(text)
 
 
+def printable(text: str) -> str:
+    return _visible(without_secrets(text))
+
+
+def _visible(text: str) -> str:
+    """Control characters as in JSON, so that JSON stays JSON."""
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
 class OutputFormat(StrEnum):
     TABLE = "table"
     JSON = "json"
@@ -68,14 +81,16 @@ FormatOption = Annotated[
 def print_json(data: object) -> None:
     """Print data for programs, without colours or wrapping; NaN and infinities become null."""
     cleaned = _finite(_concealed.get().clean(data))
-    typer.echo(json.dumps(cleaned, indent=2, ensure_ascii=False, allow_nan=False))
+    typer.echo(_visible(json.dumps(cleaned, indent=2, ensure_ascii=False, allow_nan=False)))
 
 
 def print_csv(columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
     """Print data for programs and spreadsheets."""
     writer = csv.writer(sys.stdout)
     writer.writerow(columns)
-    writer.writerows([formula_safe(value) for value in _concealed.get().clean(list(line))] for line in lines)
+    for line in lines:
+        cells = map(formula_safe, _concealed.get().clean(list(line)))
+        writer.writerow([_visible(cell) if isinstance(cell, str) else cell for cell in cells])
 
 
 def _finite(value: Any) -> Any:
@@ -111,7 +126,7 @@ def print_tables(tables: Iterable[tuple[str, Sequence[str | Column], Iterable[Se
 def _print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Returns the columns that did not fit."""
     headed = [column if isinstance(column, Column) else Column(column) for column in columns]
-    fitted, left_out = lay_out(headed, [[without_secrets(cell) for cell in row] for row in rows], OUT.width)
+    fitted, left_out = lay_out(headed, [[printable(cell) for cell in row] for row in rows], OUT.width)
     if isinstance(fitted, list):
         for number, facts in enumerate(fitted):
             _print_lines(["", *fact_lines(facts, OUT.width)][not number :])
@@ -125,17 +140,17 @@ def _print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]])
 
 def print_facts(facts: Mapping[str, str]) -> None:
     """Print one line per fact: its name and its value."""
-    _print_lines(fact_lines({key: without_secrets(value) for key, value in facts.items()}, OUT.width))
+    _print_lines(fact_lines({key: printable(value) for key, value in facts.items()}, OUT.width))
 
 
 def print_paragraph(text: str) -> None:
     """Print text for people, folded at its spaces."""
-    _print_lines(folded_lines(without_secrets(text), OUT.width) or [""])
+    _print_lines(folded_lines(printable(text), OUT.width) or [""])
 
 
 def print_heading(text: str) -> None:
     """Print text in bold, folded at its spaces."""
-    _print_lines(folded_lines(without_secrets(text), OUT.width), "bold")
+    _print_lines(folded_lines(printable(text), OUT.width), "bold")
 
 
 def _print_lines(lines: Iterable[str], style: str = "") -> None:
@@ -146,23 +161,23 @@ def _print_lines(lines: Iterable[str], style: str = "") -> None:
 
 def print_line(text: str) -> None:
     """Print a sentence for people on one line, however long."""
-    OUT.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
+    OUT.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def print_remark(text: str) -> None:
     """Print a remark on the data, on stderr and on one line, however long."""
-    ERR.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
+    ERR.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def print_warning(text: str) -> None:
-    ERR.print(f"[bold yellow]warning:[/] {escape(without_secrets(text))}", soft_wrap=True, highlight=False)
+    ERR.print(f"[bold yellow]warning:[/] {escape(printable(text))}", soft_wrap=True, highlight=False)
 
 
 def print_error(error: CompactbenchError | str) -> None:
     """Print an error on stderr; its code ends its first line, before any traceback."""
     if isinstance(error, CompactbenchError):
-        first, newline, rest = error.hidden(without_secrets).partition("\n")
+        first, newline, rest = _visible(error.hidden(without_secrets)).partition("\n")
         text = f"{first} [{error.code}]{newline}{rest}"
     else:
-        text = without_secrets(error)
+        text = printable(error)
     ERR.print(f"[bold red]error:[/] {escape(text)}", soft_wrap=True, highlight=False)

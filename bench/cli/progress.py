@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Column
 from rich.text import Text
 
-from bench.cli.output import without_secrets
+from bench.cli.output import printable
 from bench.results.folders import RunResult
 from bench.results.records import FAILED_STATUSES, CompactionRecord, ObserveRecord, PhaseRecord, QueryRecord
 from bench.runs.suite.cases import PlannedRun
@@ -242,7 +242,7 @@ class LiveFigures:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _start_steps(run: PlannedRun) -> int:

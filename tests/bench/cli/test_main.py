@@ -268,3 +268,22 @@ def test_a_path_too_long_for_the_system_is_one_clear_error(capsys, tmp_path, mon
 def test_help_is_printed_despite_invalid_options(capsys):
     assert main(["run", "--out", "", "--help"]) == 0
     assert "--simulate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["show"], ["compare"], *(["show", "--format", f] for f in ("json", "csv")),
+     *(["compare", "--format", f] for f in ("json", "csv", "markdown"))],
+)  # fmt: skip
+def test_a_label_in_somebody_elses_results_does_not_control_the_terminal(tmp_path, capsys, arguments):
+    strategies = {"never": None, "\x1b[2J\x9b1mevery": 2}
+    assert main([*arguments, str(build_results(tmp_path, strategies, 3, 20))]) == 0
+    shown = "".join(capsys.readouterr())
+    assert r"\u001b[2J" in shown or "\N{REPLACEMENT CHARACTER}[2J" in shown
+    assert not {"\x1b", "\x9b"} & set(shown)
+
+
+def test_an_error_does_not_control_the_terminal(failing, capsys):
+    failing(ScenarioError("\x1b[2J", code="test"))
+    assert main(["fail"]) == 2
+    assert capsys.readouterr().err == "error: \\u001b[2J [test]\n"
