@@ -49,6 +49,7 @@ class Decision:
     `figures` are the planner's (`strategies.planner.Answer`), empty if the rule was not due.
     """
 
+    rule: Rule
     rule_index: int
     verdict: Verdict
     plan: Plan | None = None
@@ -99,8 +100,8 @@ class Strategy:
 def _answer(index: int, rule: Rule, state: TableState, memory: RuleMemory) -> tuple[Decision, RuleMemory]:
     at_ms = state.observed_at_ms
     if not rule.trigger.due(state, memory):
-        return Decision(index, Verdict.NOT_DUE), replace(memory, evaluated_at_ms=at_ms)
+        return Decision(rule, index, Verdict.NOT_DUE), replace(memory, evaluated_at_ms=at_ms)
     answer = consult(rule.planner, state, memory.note)
     verdict = Verdict.NOTHING_TO_DO if answer.plan is None else Verdict.PLANNED
     after = RuleMemory(at_ms, at_ms, state.commits_total_count, answer.note)
-    return Decision(index, verdict, answer.plan, answer.figures), after
+    return Decision(rule, index, verdict, answer.plan, answer.figures), after

@@ -1,32 +1,21 @@
 """The strategy in force, which a switch may replace by another one."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
-from bench.replay.clock import Clock
-from bench.results.values import Cost
 from strategies.planner import traits_of
 from strategies.state import TableState
-from strategies.strategy import Decision, Rule, Strategy, Verdict
+from strategies.strategy import Decision, Strategy, Verdict
 from strategies.triggers import RuleMemory, trigger_traits
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A rule's decision, and the cost of its trigger and planner."""
-
-    decision: Decision
-    cost: Cost
-
-
-def reads_state(rule: Rule, decision: Decision) -> bool:
+def reads_state(decision: Decision) -> bool:
     """Whether a rule's evaluation needed the state of the table.
 
     It did if the trigger needs the state, or if the trigger fired and the planner needs it. An interval does
     not need it, nor does a planner that only calls a command of the format.
     """
-    planner = traits_of(rule.planner)
-    if trigger_traits(rule.trigger).reads_state:
+    planner = traits_of(decision.rule.planner)
+    if trigger_traits(decision.rule.trigger).reads_state:
         return planner.may_plan
     return decision.verdict is not Verdict.NOT_DUE and planner.reads_state
 
@@ -45,10 +34,13 @@ class ActiveStrategy:
         self._strategy = strategies[label]
         self._memories: tuple[RuleMemory, ...] = self._strategy.fresh_memories(0, 0)
 
-    def decide(
-        self, state: TableState, clock: Clock, *, is_inline: bool = False
-    ) -> tuple[str, tuple[Evaluation, ...]]:
-        """The label in force, and the evaluations of its inline rules or of its other rules.
+    @property
+    def label(self) -> str:
+        """The label in force at the latest evaluation."""
+        return self._strategy.label
+
+    def decide(self, state: TableState, *, is_inline: bool = False) -> Iterator[Decision]:
+        """The decisions of the inline rules or of the other rules, each made when the iterator reaches it.
 
         Raises PlanError on an invalid plan.
         """
@@ -56,21 +48,14 @@ class ActiveStrategy:
             (at_ms, label), self._switches = self._switches[0], self._switches[1:]
             self._strategy = self._strategies[label]
             self._memories = self._strategy.fresh_memories(at_ms, state.commits_total_count)
-        answers = self._strategy.evaluate(state, self._memories, is_inline=is_inline)
-        evaluations = list[Evaluation]()
-        memories, elapsed = list(self._memories), clock.stopwatch()
-        for decision, memory in answers:
-            evaluations.append(Evaluation(decision, elapsed()))
-            memories[decision.rule_index], elapsed = memory, clock.stopwatch()
-        self._memories = tuple(memories)
-        return self._strategy.label, tuple(evaluations)
+        memories = list(self._memories)
+        for decision, memory in self._strategy.evaluate(state, self._memories, is_inline=is_inline):
+            memories[decision.rule_index] = memory
+            self._memories = tuple(memories)
+            yield decision
 
     @property
     def has_inline_rules(self) -> bool:
         """Whether commits evaluate rules, now or after a switch."""
         labels = {self._strategy.label, *(label for _, label in self._switches)}
         return any(rule.is_inline for label in labels for rule in self._strategies[label].rules)
-
-    def rule(self, decision: Decision) -> Rule:
-        """The rule that made a decision of the latest evaluation."""
-        return self._strategy.rules[decision.rule_index]

@@ -1,30 +1,29 @@
-"""Records of decisions and compactions."""
+"""Records of decisions and compactions, with what plans are expected to do."""
 
-from bench.engines.contract import Observation, Version
+from bench.engines.contract import Observation, Ticket, Version
 from bench.engines.format import SizeModel
-from bench.replay.execution import Executed
-from bench.replay.forecast import forecast
+from bench.replay.execution import Execution
 from bench.replay.step_log import PARTITIONS_MAX, StepFields, version_ids
-from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.records import CompactionRecord, DecisionRecord, RoleId
 from bench.results.values import Cost
 from bench.scenario.plugins import name_of
 from strategies.plan import Action, Rewrite, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview
-from strategies.strategy import Decision, Rule
+from strategies.strategy import Decision
 
 
 def compaction_record(
-    fields: StepFields,
-    executed: Executed,
-    before: Observation,
+    role: RoleId,
+    execution: Execution,
+    before: Observation | None,
     *,
     size_model: SizeModel | None,
     is_inline: bool = False,
 ) -> CompactionRecord:
     """The record of an executed plan; without a size model it has no forecast."""
-    ticket, outcome = executed.ticket, executed.outcome
+    ticket, outcome = execution.ticket, execution.outcome
     return CompactionRecord(
-        **fields,
+        **execution.fields(role),
         status=outcome.status,
         error=outcome.error,
         reason=ticket.plan.reason,
@@ -32,8 +31,8 @@ def compaction_record(
         plan_kind=ticket.plan.kind,
         executor=ticket.executor or "",
         scheduled_at_ms=ticket.scheduled_at_ms,
-        staged=executed.staged,
-        before=before.table.live,
+        staged=execution.staged,
+        before=(before or outcome.observed).table.live,
         after=outcome.observed.table.live,
         change=outcome.change,
         versions=version_ids(outcome.versions),
@@ -69,11 +68,34 @@ def _is_sorted(preview: PlanPreview) -> bool | None:
     return None if any(isinstance(action, NoPreview) for action in preview.actions) else False
 
 
-def decision_record(
-    fields: StepFields, label: str, rule: Rule, decision: Decision, read: Cost
-) -> DecisionRecord:
+def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
+    """The expected values of a compaction's `change`, by field, from the preview of its plan.
+
+    None if there is no preview, if delete files are rewritten (how many are written depends on their rows),
+    and for plans of several actions, because earlier actions change the table for later ones. Byte counts are
+    left out if deletes are converted or log files merged: the bytes written then depend on the keys.
+    """
+    if len(ticket.plan.actions) > 1:
+        return None
+    action, preview = ticket.plan.actions[0], ticket.preview.actions[0]
+    if isinstance(preview, NoPreview) or preview.delete_groups:
+        return None
+    expected: dict[str, float] = {
+        "files_removed_count": preview.files_removed_count,
+        "files_added_count": preview.files_added_count,
+    }
+    if _is_converting(action):
+        return expected
+    expected["replaced_bytes"] = preview.replaced_bytes
+    if all(group.has_exact_rows for group in preview.groups):
+        tasks = (task for group in preview.groups for task in group.tasks)
+        expected["added_bytes"] = sum(size_model(task.rows, 1) for task in tasks)
+    return expected
+
+
+def decision_record(fields: StepFields, label: str, decision: Decision, read: Cost) -> DecisionRecord:
     """The record of an evaluation; `read` is the cost of reading the table's state for it."""
-    plan = decision.plan
+    plan, rule = decision.plan, decision.rule
     return DecisionRecord(
         **fields,
         status=decision.verdict.value,

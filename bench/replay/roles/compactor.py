@@ -1,40 +1,21 @@
 """The compactor: evaluates the rules of the strategy, and executes what they plan, now or when it is due."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
 
-from bench.engines.contract import Engine, Observation
+from bench.engines.contract import Engine
 from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy, reads_state
 from bench.replay.compaction_records import compaction_record, decision_record
-from bench.replay.execution import Executed, Scheduled, complete, plan_fields, schedule
+from bench.replay.execution import Execution
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog
-from bench.results.records import CompactionRecord, DecisionRecord, RoleId
+from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.values import NO_COST
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan
-from strategies.strategy import Rule
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A plan, the rule that made it, and how long it waits for its execution."""
-
-    plan: Plan
-    rule: Rule
-    delay_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """The records of some rules' decisions, the plan of the last rule, and how long deciding took."""
-
-    records: tuple[DecisionRecord, ...] = ()
-    planned: Planned | None = None
-    wall_s: float = 0.0
+from strategies.strategy import Decision, Rule
 
 
 class Compactions:
@@ -56,7 +37,7 @@ class Compactions:
         self._scenario, self._strategy, self._engine = scenario, strategy, engine
         self._queries, self._log = queries, log
         self._after_compaction, self._size_model = after_compaction, size_model
-        self._pending: list[Scheduled] = []
+        self._pending: list[Execution] = []
         self._is_settling = False  # the query at the end of the tick is the one after the last compaction
 
     @property
@@ -68,76 +49,63 @@ class Compactions:
         """Complete the pending plans that are due, evaluate the rules, and execute what they plan."""
         is_probed, log = bool(self._queries.due(tick)), self._log
         self._is_settling = False
-        due = [scheduled for scheduled in self._pending if scheduled.ticket.due_at_ms <= log.at_ms]
-        for scheduled in due:
-            self._pending.remove(scheduled)
-            self._complete(scheduled, settles=is_probed and scheduled is due[-1])
-        decided = self.evaluate(is_inline=False)
-        for record in decided.records:
+        due = [execution for execution in self._pending if execution.ticket.due_at_ms <= log.at_ms]
+        for execution in due:
+            self._pending.remove(execution)
+            self._complete(execution, settles=is_probed and execution is due[-1])
+        records, last = self.evaluate(is_inline=False)
+        for record in records:
             log.recorder.write(record)
-        if decided.planned is None:
+        if last is None or last.plan is None:
             return
-        if decided.planned.delay_ms:
-            self.postpone(decided.planned)
-            return
-        if not self._queries.has_run_now:  # before an explicit rewrite is staged
+        if not (self._delay_ms(last.rule) or self._queries.has_run_now):  # before a rewrite is staged
             self._queries.run_primary("before")
-        self._complete(self._schedule(decided.planned), settles=is_probed)
+        execution = self.schedule(last.plan, last.rule)
+        if not execution.is_delayed:
+            self._complete(execution, settles=is_probed)
 
     def drain(self) -> None:
         """Complete all plans that are still pending."""
         self._is_settling = False
-        for scheduled in self._pending:
-            self._complete(scheduled, settles=False)
+        for execution in self._pending:
+            self._complete(execution, settles=False)
 
-    def evaluate(self, *, is_inline: bool) -> Decided:
-        """Evaluate the inline rules, or the others.
+    def evaluate(self, *, is_inline: bool) -> tuple[list[DecisionRecord], Decision | None]:
+        """Evaluate the inline rules, or the others: the records, and the last decision if there is one.
 
         Reading the table's state is charged to the first rule that needs it; the others share that state.
         """
-        log = self._log
+        log, strategy = self._log, self._strategy
         state = self._queries.with_latency(self._engine.state(log.at_ms))
-        started_s = log.now_s
-        label, evaluations = self._strategy.decide(state, log.clock, is_inline=is_inline)
-        decided = Decided()
-        for evaluation in evaluations:
-            decision, cost = evaluation.decision, evaluation.cost
-            rule = self._strategy.rule(decision)
-            read = NO_COST
-            if reads_state(rule, decision):
-                read, log.unbooked = log.unbooked, NO_COST
+        records, decision = list[DecisionRecord](), None
+        started_s, elapsed = log.now_s, log.clock.stopwatch()
+        for decision in strategy.decide(state, is_inline=is_inline):
+            cost, read = elapsed(), NO_COST
             log.took(cost.wall_s)
+            if reads_state(decision):
+                read, log.unbooked = log.unbooked, NO_COST
             fields = log.fields("compactor", log.observed, started_s, cost)
-            record = decision_record(fields, label, rule, decision, read)
-            started_s += cost.wall_s
-            delay_ms = rule.delay_or(self._scenario.compaction_delay_ms)
-            planned = Planned(decision.plan, rule, delay_ms) if decision.plan else None
-            decided = Decided((*decided.records, record), planned, decided.wall_s + cost.wall_s)
-        return decided
+            records.append(decision_record(fields, strategy.label, decision, read))
+            started_s, elapsed = log.now_s, log.clock.stopwatch()
+        return records, decision
 
-    def postpone(self, planned: Planned) -> Scheduled:
-        """Schedule a plan that is completed later, and begin to execute it if its rule is concurrent."""
-        scheduled = replace(self._schedule(planned), is_concurrent=planned.rule.is_concurrent)
-        if scheduled.is_concurrent:
-            self._engine.start(scheduled.ticket)
-        self._pending.append(scheduled)
-        return scheduled
+    def schedule(self, plan: Plan, rule: Rule) -> Execution:
+        """Schedule a rule's plan, which stays pending if it has a delay."""
+        execution = Execution(plan, self._engine, self._log, rule, self._delay_ms(rule))
+        if execution.is_delayed:
+            self._pending.append(execution)
+        return execution
 
-    def run_inline(self, planned: Planned) -> tuple[CompactionRecord, Observation]:
-        """Execute a plan that a commit waits for: its record, and the table after it."""
+    def complete_inline(self, execution: Execution) -> CompactionRecord:
+        """Complete a plan that a commit waits for."""
         before = self._log.observed
-        executed = complete(self._schedule(planned), self._engine, self._log)
-        observed = executed.outcome.observed
-        self._log.unbooked = observed.cost
-        return self._record("writer", executed, before, is_inline=True), observed
+        self._log.unbooked = execution.complete().observed.cost
+        return compaction_record("writer", execution, before, size_model=self._size_model, is_inline=True)
 
-    def _schedule(self, planned: Planned) -> Scheduled:
-        return schedule(
-            planned.plan, self._engine, self._log,
-            delay_ms=planned.delay_ms, executor=planned.rule.executor,
-        )  # fmt: skip
+    def _delay_ms(self, rule: Rule) -> int:
+        return rule.delay_or(self._scenario.compaction_delay_ms)
 
-    def _complete(self, scheduled: Scheduled, *, settles: bool) -> None:
+    def _complete(self, execution: Execution, *, settles: bool) -> None:
         """Complete a plan between two runs of the primary probe, the queries before and after it.
 
         The query before is the latest run in this tick. If there is none it runs here, because commits have
@@ -150,28 +118,19 @@ class Compactions:
             queries.run_primary("after")
             self._is_settling = False
         before = log.observed
-        if not (queries.has_run_now or scheduled.is_concurrent):
+        if not (queries.has_run_now or execution.is_concurrent):
             queries.run_primary("before")
-        executed = complete(scheduled, self._engine, log)
-        outcome = executed.outcome
+        outcome = execution.complete()
         log.unbooked = outcome.observed.cost
         log.saw(outcome.observed, "compaction")
-        role: RoleId = "compactor-beside" if outcome.cost.is_shared else "compactor"
-        log.recorder.write(self._record(role, executed, before))
+        role = "compactor-beside" if outcome.cost.is_shared else "compactor"
+        log.recorder.write(compaction_record(role, execution, before, size_model=self._size_model))
         if self._after_compaction:
             self._after_compaction(log.tick)
         if outcome.status == "ok":
             self._is_settling = settles
             if not settles:
                 queries.run_primary("after")
-
-    def _record(
-        self, role: RoleId, executed: Executed, before: Observation | None, *, is_inline: bool = False
-    ) -> CompactionRecord:
-        return compaction_record(
-            plan_fields(role, executed, self._log), executed, before or executed.outcome.observed,
-            size_model=self._size_model, is_inline=is_inline,
-        )  # fmt: skip
 
 
 def compactor(scenario: Scenario, compactions: Compactions) -> Role:

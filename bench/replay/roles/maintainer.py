@@ -5,7 +5,7 @@ from functools import partial
 
 from bench.engines.contract import Engine
 from bench.replay.active_strategy import ActiveStrategy
-from bench.replay.execution import complete, plan_fields, schedule
+from bench.replay.execution import Execution
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog, version_ids
@@ -27,19 +27,18 @@ def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLo
         yield Until(at_ms, Turn.MAINTAIN)
         for rule in rules:
             state = queries.with_latency(engine.state(log.at_ms))
-            plans = [evaluation.decision.plan for evaluation in rule.decide(state, log.clock)[1]]
-            for plan in filter(None, plans):
+            for plan in filter(None, [decision.plan for decision in rule.decide(state)]):
                 yield from perform(partial(_maintain, plan, engine, log))
 
 
 def _maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
     plan = replace(plan, reason=Reason.MAINTENANCE)
     before_bytes = log.observed.table.storage_bytes if log.observed else 0
-    executed = complete(schedule(plan, engine, log), engine, log)
-    outcome = executed.outcome
+    execution = Execution(plan, engine, log)
+    outcome = execution.complete()
     log.recorder.write(
         MaintenanceRecord(
-            **plan_fields("maintainer", executed, log),
+            **execution.fields("maintainer"),
             status=outcome.status,
             error=outcome.error,
             command=", ".join(describe_action(action) for action in plan.actions),

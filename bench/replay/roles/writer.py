@@ -1,6 +1,6 @@
 """The writer: commits the stream, and waits for the compactions of inline rules."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bench.engines.contract import (
@@ -25,7 +25,7 @@ class _Waited:
     """How long a commit waited for its inline rules, their records, and the table afterwards."""
 
     wall_s: float
-    records: tuple[DecisionRecord | CompactionRecord, ...]
+    records: Sequence[DecisionRecord | CompactionRecord]
     observed: Observation
 
 
@@ -73,15 +73,16 @@ def _wait(compactions: Compactions, before: Observation) -> _Waited:
     A plan with a delay is only scheduled. The table is recorded once, after commit and compaction, with the
     cost of reading it twice.
     """
-    decided = compactions.evaluate(is_inline=True)
-    if decided.planned is None:
-        return _Waited(decided.wall_s, decided.records, before)
-    if decided.planned.delay_ms:
-        scheduled = compactions.postpone(decided.planned)
-        return _Waited(decided.wall_s + scheduled.ticket.scheduling_s, decided.records, before)
-    record, after = compactions.run_inline(decided.planned)
+    records, last = compactions.evaluate(is_inline=True)
+    wall_s = sum(record.cost.wall_s for record in records)
+    if last is None or last.plan is None:
+        return _Waited(wall_s, records, before)
+    execution = compactions.schedule(last.plan, last.rule)
+    if execution.is_delayed:
+        return _Waited(wall_s + execution.ticket.scheduling_s, records, before)
+    record, after = compactions.complete_inline(execution), execution.outcome.observed
     observed = replace(after, cost=before.cost + after.cost)
-    return _Waited(decided.wall_s + record.cost.wall_s, (*decided.records, record), observed)
+    return _Waited(wall_s + record.cost.wall_s, [*records, record], observed)
 
 
 def _commit_record(

@@ -12,7 +12,7 @@ from bench.engines.contract import Cores, TableSpec, Ticket, TicketId
 from bench.engines.iceberg.simulation import simulated_table
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
-from bench.replay.forecast import forecast
+from bench.replay.compaction_records import forecast
 from bench.replay.recorder import Recorder
 from bench.replay.replay import replay
 from bench.results.records import CompactionRecord, parse_record

@@ -1,3 +1,4 @@
+import time
 from dataclasses import astuple, dataclass, replace
 from itertools import pairwise
 
@@ -12,7 +13,7 @@ from scenario_builder import load, maintenance
 from bench.engines.contract import Batch
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
-from bench.replay.clock import ModelledClock
+from bench.replay.clock import ModelledClock, SystemClock
 from bench.replay.replay import replay as replay_stream
 from bench.replay.step_log import ReplayTimes
 from bench.results.records import (
@@ -679,3 +680,19 @@ def test_seconds_are_split_into_measured_observing_and_own(scenario):
 def test_own_seconds_are_what_is_left_and_never_negative():
     assert ReplayTimes(loop_s=10.0, measured_s=7.0, observe_s=2.0).own_s == 1.0
     assert ReplayTimes(loop_s=1.0, measured_s=7.0, observe_s=2.0).own_s == 0.0
+
+
+def test_each_rule_is_timed_by_itself(scenario):
+    @dataclass(frozen=True)
+    class Slow:
+        wait_s: float
+
+        def decide(self, state):
+            ended_s = time.process_time() + self.wait_s
+            while time.process_time() < ended_s:
+                pass
+
+    rules = (Rule(Every(60_000), Slow(0.05)), Rule(Every(60_000), Slow(0.0)))
+    recorder, _ = replay(scenario("1min"), *rules, clock=SystemClock())
+    slow, quick = (record.cost for record in recorder.of(DecisionRecord))
+    assert slow.wall_s >= slow.cpu_s >= 0.05 > quick.cpu_s
