@@ -4,12 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
+from simulations import simulated_table
 
-from bench.engines.contract import Cores, TableSpec
+from bench.engines.contract import TableSpec
 from bench.engines.delta.engine import DeltaEngine
 from bench.engines.delta.model.coefficients import delta_coefficients
+from bench.engines.delta.model.table import DeltaTableModel
 from bench.engines.delta.properties import session_conf
-from bench.engines.delta.simulation import simulated_table
 from bench.engines.delta.table_keys import DeltaKeys
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.spark.meter import Meter
@@ -30,7 +31,7 @@ def make_real(workshop: Workshop, **table: Any) -> DeltaEngine:
 
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[None]:
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    return simulated_table(spec, delta_coefficients(), Cores())
+    return simulated_table(DeltaTableModel, spec, delta_coefficients())
 
 
 SIMULATED = EngineSheet(

@@ -1,10 +1,11 @@
 """Simulated Delta tables for tests, with coefficients in round numbers."""
 
 from coefficients import OPERATION, OPERATIONS
+from simulations import simulated_table
 
 from bench.engines.contract import Cores, TableSpec
 from bench.engines.delta.model.coefficients import DeltaCoefficients
-from bench.engines.delta.simulation import simulated_table
+from bench.engines.delta.model.table import DeltaTableModel
 from strategies.state import MIB
 
 CORES = Cores(writer=4, compactor=2, reader=3)
@@ -28,7 +29,7 @@ def coefficients(**changes):
 def make(costs=None, cores=CORES, settings=None, **table):
     """A simulated table that is there, written with these settings of Spark."""
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    engine = simulated_table(spec, costs or coefficients(), cores, settings or {})
+    engine = simulated_table(DeltaTableModel, spec, costs or coefficients(), cores, settings or {})
     engine.create()
     return engine
 

@@ -4,12 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
+from simulations import simulated_table
 
-from bench.engines.contract import Cores, TableSpec
+from bench.engines.contract import TableSpec
 from bench.engines.hudi.engine import HudiEngine
 from bench.engines.hudi.model.coefficients import hudi_coefficients
 from bench.engines.hudi.model.services import Scheduled
-from bench.engines.hudi.simulation import simulated_table
+from bench.engines.hudi.model.table import HudiTableModel
 from bench.engines.hudi.table_keys import HudiKeys
 from bench.engines.hudi.write_options import session_conf
 from bench.engines.simulated.engine import SimulatedEngine
@@ -36,7 +37,7 @@ def _spec(table: dict[str, Any]) -> TableSpec:
 
 
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[Scheduled]:
-    return simulated_table(_spec(table), hudi_coefficients(), Cores())
+    return simulated_table(HudiTableModel, _spec(table), hudi_coefficients())
 
 
 SIMULATED = EngineSheet(

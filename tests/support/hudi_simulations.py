@@ -1,10 +1,11 @@
 """Simulated Hudi tables for tests, with coefficients in round numbers."""
 
 from coefficients import OPERATION, OPERATIONS
+from simulations import simulated_table
 
 from bench.engines.contract import Cores, TableSpec
 from bench.engines.hudi.model.coefficients import HudiCoefficients
-from bench.engines.hudi.simulation import simulated_table
+from bench.engines.hudi.model.table import HudiTableModel
 from bench.engines.hudi.table_keys import HudiKeys
 from strategies.state import MIB
 
@@ -31,6 +32,6 @@ def make(costs=None, cores=CORES, index="bucket", buckets=2, **table):
         {"format": "hudi", "target_file_size": "8MiB", "index": index, "index_buckets": buckets}
     )
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
-    engine = simulated_table(spec, costs or coefficients(), cores)
+    engine = simulated_table(HudiTableModel, spec, costs or coefficients(), cores)
     engine.create()
     return engine

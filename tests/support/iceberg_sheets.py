@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from engine_sheet import UNKNOWN_OPTION, EngineSheet, Workshop
+from simulations import simulated_table
 
-from bench.engines.contract import Cores, TableSpec
+from bench.engines.contract import TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.iceberg.model.coefficients import iceberg_coefficients
-from bench.engines.iceberg.simulation import simulated_table
+from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.iceberg.table_keys import IcebergKeys
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.spark.meter import Meter
@@ -32,7 +33,7 @@ def make_real(workshop: Workshop, **table: Any) -> IcebergEngine:
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[Any]:
     """A simulated engine with the coefficients that come with the format; `table` as for `TableSpec`."""
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    return simulated_table(spec, iceberg_coefficients(), Cores())
+    return simulated_table(IcebergTableModel, spec, iceberg_coefficients())
 
 
 def stored_table(workshop: Workshop) -> Path:

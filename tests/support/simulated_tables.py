@@ -1,9 +1,10 @@
 """Simulated tables for tests, and the delete files in them."""
 
 from coefficients import coefficients
+from simulations import simulated_table
 
 from bench.engines.contract import Cores, TableSpec
-from bench.engines.iceberg.simulation import simulated_table
+from bench.engines.iceberg.model.table import IcebergTableModel
 from strategies.state import MIB
 
 CORES = Cores(writer=4, compactor=2, reader=3)
@@ -12,7 +13,7 @@ CORES = Cores(writer=4, compactor=2, reader=3)
 def make(costs=None, cores=CORES, **table):
     """A simulated table that is there, of round coefficients unless told otherwise."""
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    engine = simulated_table(spec, costs or coefficients(), cores)
+    engine = simulated_table(IcebergTableModel, spec, costs or coefficients(), cores)
     engine.create()
     return engine
 

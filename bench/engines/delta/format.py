@@ -76,8 +76,9 @@ FORMAT = Format(
             executors={DELTA_RS: DELTA_RS_CAPABILITIES},
         ),
         simulated=simulated_kind(
-            lazy("bench.engines.delta.simulation:open_simulated_delta"),
+            lazy("bench.engines.delta.model.table:DeltaTableModel"),
             SIMULATED_CAPABILITIES,
+            PLANNING,
             delta_coefficients,
             simulated_setting_problem,
             heeded_settings=frozenset({SHUFFLE_PARTITIONS}),

@@ -95,7 +95,7 @@ FORMAT = Format(
         planning=PLANNING,
         real=real_kind(lazy("bench.engines.hudi.engine:open_hudi"), CAPABILITIES, _real_options),
         simulated=simulated_kind(
-            lazy("bench.engines.hudi.simulation:open_simulated_hudi"), CAPABILITIES, hudi_coefficients
+            lazy("bench.engines.hudi.model.table:HudiTableModel"), CAPABILITIES, PLANNING, hudi_coefficients
         ),
         metadata_commands=METADATA_COMMANDS,
         expiry_commands=frozenset({Command.CLEAN}),

@@ -84,8 +84,9 @@ FORMAT = Format(
             drop_tables=lazy("bench.engines.iceberg.engine:drop_tables"),
         ),
         simulated=simulated_kind(
-            lazy("bench.engines.iceberg.simulation:open_simulated_iceberg"),
+            lazy("bench.engines.iceberg.model.table:IcebergTableModel"),
             SIMULATED_CAPABILITIES,
+            PLANNING,
             iceberg_coefficients,
         ),
         metadata_commands=METADATA_COMMANDS,

@@ -6,19 +6,19 @@ commit follow from the workload's shape, and the format's model determines how t
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Generic
+from typing import Any, Generic
 
 from bench.engines.contract import (
     TABLE_ID,
     Batch,
     CommitOutcome,
-    Cores,
+    EngineSettings,
     Observation,
     Outcome,
     Probe,
     QueryOutcome,
-    TableSpec,
     Tag,
     Ticket,
     Version,
@@ -34,20 +34,25 @@ from strategies.state import TableState
 
 
 class SimulatedEngine(Generic[Prepared]):
-    """One simulated table (see the `Engine` contract). Its costs are modelled seconds from coefficients."""
+    """One simulated table (see the `Engine` contract). Its costs are modelled seconds from coefficients.
+
+    `model` makes the format's model of an empty table, from the settings and the format's coefficients.
+    """
 
     def __init__(
         self,
-        spec: TableSpec,
+        settings: EngineSettings,
         coefficients: Coefficients,
-        cores: Cores,
         capabilities: frozenset[str],
         planning: Planning,
-        make_model: Callable[[], FormatModel[Prepared]],
+        model: Callable[[EngineSettings, Any], FormatModel[Prepared]],
     ) -> None:
-        self.capabilities = capabilities
-        self._spec, self._coefficients, self._cores = spec, coefficients, cores
-        self.table_id, self.planning, self._make_model = TABLE_ID, planning, make_model
+        self.table_id, self.capabilities, self.planning = TABLE_ID, capabilities, planning
+        self._coefficients, self._reader_cores = coefficients, settings.cores.reader
+        self._make_model = partial(model, settings, coefficients)
+        self._make_sibling = partial(
+            SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model
+        )
         self._clear()
 
     def _clear(self) -> None:
@@ -125,7 +130,7 @@ class SimulatedEngine(Generic[Prepared]):
 
     def query(self, probe: Probe) -> QueryOutcome:
         """Opens the files that may hold the keys that the probe names, or all files if it names none."""
-        coefficients, cores, work = self._coefficients, self._cores.reader, self._model.opened(probe.sql)
+        coefficients, cores, work = self._coefficients, self._reader_cores, self._model.opened(probe.sql)
         planning = coefficients.price(coefficients.query_planning, work, cores)
         execution = coefficients.price(coefficients.query_execution, work, cores)
         scanned = ScanWork(
@@ -148,9 +153,7 @@ class SimulatedEngine(Generic[Prepared]):
         raise EngineError("a simulated table has no rows to dump", code="unsupported")
 
     def sibling(self, name: str) -> "SimulatedEngine[Prepared]":
-        return SimulatedEngine(
-            self._spec, self._coefficients, self._cores, self.capabilities, self.planning, self._make_model
-        )
+        return self._make_sibling()
 
     def drop(self) -> None:
         self._clear()

@@ -1,29 +1,37 @@
 """What the simulated engines of all formats declare alike."""
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
-from bench.engines.contract import Engine, EngineSettings
+from bench.engines.contract import EngineSettings
 from bench.engines.format import EngineKind, SettingProblem
 from bench.engines.simulated.costs import Coefficients
+from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.simulated.live_rows import expected_live_rows
+from bench.engines.simulated.model import FormatModel
+from bench.engines.tickets import Planning
 from workloads.commit import CommitSpec
 
 _Read = Callable[[Path | None], Coefficients]  # the coefficients in a file, None for the shipped ones
 
 
 def simulated_kind(
-    open_engine: Callable[[EngineSettings], AbstractContextManager[Engine]],
+    model: Callable[[EngineSettings, Any], FormatModel[Any]],
     capabilities: frozenset[str],
+    planning: Planning,
     read: _Read,
     setting_problem: SettingProblem = lambda name: None,
     heeded_settings: frozenset[str] = frozenset(),
 ) -> EngineKind:
+    @contextmanager
+    def open_engine(settings: EngineSettings) -> Iterator[SimulatedEngine[Any]]:
+        yield SimulatedEngine(settings, read(settings.coefficients), capabilities, planning, model)
+
     def options(settings: EngineSettings) -> Mapping[str, JsonValue]:
         coefficients = read(settings.coefficients)
         return {"cores": asdict(settings.cores), "coefficients": coefficients.model_dump(mode="json")}

@@ -7,9 +7,10 @@ from engine_streams import batches, commit_all, execute, files, plan, rewrite
 from hudi_tables import hudi_table, slice_files
 from replay import batches as stream_of
 from scenario_builder import load
+from simulations import simulated_table
 
-from bench.engines.contract import Cores, TableSpec, Ticket, TicketId
-from bench.engines.iceberg.simulation import simulated_table
+from bench.engines.contract import TableSpec, Ticket, TicketId
+from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
 from bench.replay.compaction_records import forecast
@@ -118,7 +119,7 @@ def test_a_state_that_breaks_icebergs_rules_is_an_error_and_no_missing_forecast(
 @pytest.mark.parametrize("by", ["none", "bucket"])
 def test_a_forecast_is_what_a_simulated_table_then_does(by):
     partitioning = Partitioning(by, 3)
-    engine = simulated_table(TableSpec(8 * MIB, partitioning), coefficients(), Cores())
+    engine = simulated_table(IcebergTableModel, TableSpec(8 * MIB, partitioning), coefficients())
     engine.create()
     commit_all(engine, batches(None, partitioning))
     for planned in (
@@ -151,7 +152,7 @@ def test_a_rewrite_of_delete_files_is_not_forecast_for_only_their_rows_tell_what
 @pytest.mark.parametrize("with_model", [True, False])
 def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_model):
     scenario = load(tmp_path, duration="2min")
-    engine = simulated_table(TableSpec(8 * MIB), coefficients(), Cores())
+    engine = simulated_table(IcebergTableModel, TableSpec(8 * MIB), coefficients())
     engine.create()
     strategies = {spec.label: spec.strategy for spec in scenario.strategies}
     with Recorder(tmp_path / "events.jsonl") as recorder:

@@ -7,8 +7,8 @@ the keys that commits hit (`bench.engines.simulated.live_rows`).
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bench.engines.contract import Cores, InlineCompaction, TableSpec, Tag, Version
-from bench.engines.delta.ledger import DeltaLedger
+from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
+from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.model.auto_compaction import OPTIONS, AutoCompaction
 from bench.engines.delta.model.changes import ChangeMaker, Changes
 from bench.engines.delta.model.coefficients import DeltaCoefficients
@@ -16,8 +16,9 @@ from bench.engines.delta.model.contents import Contents
 from bench.engines.delta.model.files import FileMaker
 from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.delta.model.versions import Versions
-from bench.engines.delta.model.writers import is_merge
+from bench.engines.delta.model.writers import is_merge, join_tasks
 from bench.engines.delta.properties import table_properties, writer_properties
+from bench.engines.delta.table_keys import clustering_columns_of
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
 from bench.engines.simulated.model import Committed, Staging
@@ -47,24 +48,23 @@ class DeltaTableModel:
     REPARTITION may trigger automatic compaction as commits do; this is not modelled.
     """
 
-    def __init__(
-        self,
-        spec: TableSpec,
-        coefficients: DeltaCoefficients,
-        cores: Cores,
-        ledger: DeltaLedger,
-        join_tasks_count: int,
-    ) -> None:
-        self._spec, self._coefficients, self._cores, self.ledger = spec, coefficients, cores, ledger
+    def __init__(self, settings: EngineSettings, coefficients: DeltaCoefficients) -> None:
+        """Raises ScenarioError for a property or a setting of Spark that is invalid."""
+        spec = self._spec = settings.table
+        self._cores, self._coefficients = settings.cores, coefficients
+        self.ledger = delta_ledger(
+            spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec),
+            spec.stream_epoch_ms,
+        )  # fmt: skip
         properties = writer_properties(table_properties(spec))
         self._contents = Contents()
         self._maker = ChangeMaker(
             spec, FileMaker(spec.schema, coefficients), self._contents,
-            optimizes_writes=properties.optimizes_writes, join_tasks_count=join_tasks_count,
+            optimizes_writes=properties.optimizes_writes, join_tasks_count=join_tasks(settings.spark.conf),
         )  # fmt: skip
         self._log = SimulatedLog(coefficients.log, properties.checkpoint_interval)
         self._compacts_by_itself, self._automatic = properties.compacts_by_itself, AutoCompaction()
-        self._versions = Versions(ledger, self._log, self._automatic)
+        self._versions = Versions(self.ledger, self._log, self._automatic)
 
     @property
     def live_rows(self) -> int:

@@ -1,6 +1,6 @@
 """A simulated Hudi table: effects and costs of commits and queries."""
 
-from bench.engines.contract import Cores, InlineCompaction, TableSpec, Tag, Version
+from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
 from bench.engines.hudi.inline import inline_rule
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients
@@ -29,10 +29,10 @@ from workloads.commit import CommitSpec
 class HudiTableModel:
     """The `FormatModel` of Hudi. Staging is what Hudi calls scheduling."""
 
-    def __init__(
-        self, spec: TableSpec, coefficients: HudiCoefficients, cores: Cores, ledger: HudiLedger
-    ) -> None:
-        self._spec, self._coefficients, self._cores, self.ledger = spec, coefficients, cores, ledger
+    def __init__(self, settings: EngineSettings, coefficients: HudiCoefficients) -> None:
+        spec, cores = self._spec, self._cores = settings.table, settings.cores
+        ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
+        self._coefficients, self.ledger = coefficients, ledger
         self._groups, self._maker = Groups(ledger), FileMaker(spec.schema, coefficients)
         self._writer = Writer(spec, self._groups, self._maker, coefficients.data.key_column_ratio)
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()

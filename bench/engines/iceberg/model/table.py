@@ -7,8 +7,8 @@ keys that commits hit (`live_rows`).
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from bench.engines.contract import Cores, TableSpec, Tag, Version
-from bench.engines.iceberg.ledger import IcebergLedger
+from bench.engines.contract import EngineSettings, Tag, Version
+from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
 from bench.engines.iceberg.model.metadata import SimulatedMetadata
@@ -47,10 +47,12 @@ class _Snapshot:
 class IcebergTableModel:
     """The format model of Iceberg (see `FormatModel`)."""
 
-    def __init__(
-        self, spec: TableSpec, coefficients: IcebergCoefficients, cores: Cores, ledger: IcebergLedger
-    ) -> None:
-        self._spec, self._coefficients, self._cores, self.ledger = spec, coefficients, cores, ledger
+    def __init__(self, settings: EngineSettings, coefficients: IcebergCoefficients) -> None:
+        self._spec, self._cores, self._coefficients = settings.table, settings.cores, coefficients
+        spec = self._spec
+        self.ledger = iceberg_ledger(
+            spec.target_file_size_bytes, spec.properties, stream_epoch_ms=spec.stream_epoch_ms
+        )
         self._metadata = SimulatedMetadata(coefficients.metadata)
         self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
         self._rows = LiveRows()
