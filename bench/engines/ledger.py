@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +26,19 @@ HISTORY_LIMIT = 1000  # commits, and compactions, that a planner can look back o
 Data = TypeVar("Data", bound=DataFile)
 Delete = TypeVar("Delete", bound=DeleteFile)
 State = TypeVar("State", bound=TableState, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TableReading:
+    """Live files by key, and the versions since the last reading, in commit order.
+
+    `data_bytes` and `metadata_bytes` count all files in storage.
+    """
+
+    live: Mapping[str, DataFile | DeleteFile]
+    versions: tuple[Version, ...]
+    data_bytes: int
+    metadata_bytes: int
 
 
 class Ledger(Generic[Data, Delete, State]):

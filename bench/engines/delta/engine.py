@@ -28,8 +28,8 @@ from bench.engines.delta.table_keys import (
     clustering_columns_of,
 )
 from bench.engines.executor import Executors
+from bench.engines.ledger import TableReading
 from bench.engines.spark import merge
-from bench.engines.spark.engine import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
@@ -56,7 +56,6 @@ class DeltaEngine(FolderEngine[None]):
             table_properties(spec), {name: spark.conf.get(name, None) for name in AUTO_COMPACT_CONFS}
         )
         self._log = DeltaReader(self._location)
-        self._removals_ms: list[tuple[int, int]] = []  # scenario and epoch milliseconds
 
     def _create(self) -> None:
         clustering = clustering_columns_of(self._spec)
@@ -97,7 +96,7 @@ class DeltaEngine(FolderEngine[None]):
                 commands.repartition(self._spark, self._name, self._location, action, conf)
             case Native(command=Command.VACUUM):
                 keep_from_ms = int(action.arguments["older_than_at_ms"])
-                commands.vacuum(self._spark, self._location, self._delete_before_ms(keep_from_ms), conf)
+                commands.vacuum(self._spark, self._location, self._log.delete_before_ms(keep_from_ms), conf)
             case Native() | Compact():
                 return commands.optimize(self._spark, self._name, action, target_bytes, conf)
             case Rewrite():
@@ -111,12 +110,6 @@ class DeltaEngine(FolderEngine[None]):
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return commands.answer_of(answers)
-
-    def _delete_before_ms(self, keep_from_ms: int) -> int:
-        """The real time before which VACUUM deletes, for a retention from `keep_from_ms` of scenario time."""
-        kept_ms = [real_ms for at_ms, real_ms in self._removals_ms if at_ms >= keep_from_ms]
-        expired_ms = [real_ms for at_ms, real_ms in self._removals_ms if at_ms < keep_from_ms]
-        return min(kept_ms, default=max(expired_ms, default=0) + 1)
 
     def _sibling_in(self, namespace: str) -> "DeltaEngine":
         return DeltaEngine(self._spark, self._meter, self._folder, self._spec, namespace)
@@ -133,11 +126,7 @@ class DeltaEngine(FolderEngine[None]):
         logs.invalidateCache(self._spark._jsparkSession, path)
 
     def _read(self, at_ms: int) -> TableReading:
-        reading = self._log.read()
-        if reading.first_removed_ms is not None:
-            self._removals_ms.append((at_ms, reading.first_removed_ms))
-        all_bytes, metadata_bytes = self._log.stored_bytes()
-        return TableReading(reading.live, reading.versions, all_bytes - metadata_bytes, metadata_bytes)
+        return self._log.read(at_ms)
 
 
 @contextmanager

@@ -1,30 +1,17 @@
 """The state of a Delta table, updated from its log: each commit is read once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bench.engines.contract import Tag, Version
 from bench.engines.delta.actions import NAMES, STATS, LogError, checked
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit
+from bench.engines.ledger import TableReading
 from bench.results.values import Change
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
 from strategies.partitions import path_of
 
 LiveFile = DeltaDataFile | DeletionVector
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The live files by key, and the versions since the last reading.
-
-    `first_removed_ms` is the earliest removal of a file in these versions by the log's clock (milliseconds
-    since 1970), None without removals.
-    """
-
-    live: Mapping[str, LiveFile]
-    versions: tuple[Version, ...]
-    first_removed_ms: int | None
 
 
 class DeltaReader:
@@ -35,18 +22,25 @@ class DeltaReader:
         self._version = -1
         self._files: dict[tuple[str, str | None], tuple[LiveFile, ...]] = {}
         self._live: dict[str, LiveFile] = {}
+        self._removals_ms: list[tuple[int, int]] = []  # scenario time, and milliseconds since 1970
 
-    def read(self) -> Reading:
+    def read(self, at_ms: int) -> TableReading:
         versions, removed_ms = list[Version](), list[int]()
         for commit in self._log.commits_after(self._version):
             versions.append(self._apply(commit))
             times_ms = (file.fields.get("deletionTimestamp") for file in commit.removed)
             removed_ms += [time_ms for time_ms in times_ms if time_ms is not None]
             self._version = commit.version
-        return Reading(self._live, tuple(versions), min(removed_ms, default=None))
+        if removed_ms:
+            self._removals_ms.append((at_ms, min(removed_ms)))
+        all_bytes, log_bytes = self._log.stored_bytes()
+        return TableReading(self._live, tuple(versions), all_bytes - log_bytes, log_bytes)
 
-    def stored_bytes(self) -> tuple[int, int]:
-        return self._log.stored_bytes()
+    def delete_before_ms(self, keep_from_ms: int) -> int:
+        """The real time before which VACUUM deletes, for a retention from `keep_from_ms` of scenario time."""
+        kept_ms = [real_ms for at_ms, real_ms in self._removals_ms if at_ms >= keep_from_ms]
+        expired_ms = [real_ms for at_ms, real_ms in self._removals_ms if at_ms < keep_from_ms]
+        return min(kept_ms, default=max(expired_ms, default=0) + 1)
 
     @property
     def next_version_path(self) -> str:

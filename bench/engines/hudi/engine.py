@@ -25,7 +25,7 @@ from bench.engines.hudi.table_keys import (
     is_merge_on_read,
 )
 from bench.engines.hudi.write_options import IS_DELETED, session_conf, tag_options, write_options
-from bench.engines.spark.engine import TableReading
+from bench.engines.ledger import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
@@ -143,10 +143,9 @@ class HudiEngine(FolderEngine[Scheduled]):
 
     def _read(self, at_ms: int) -> TableReading:
         reading = self._state_reader.read(at_ms)
-        self._hudi_ledger.timeline = reading.timeline
-        self._hudi_ledger.pending_groups = reading.pending_groups
-        listing = reading.listing
-        return TableReading(reading.live, reading.versions, listing.data_bytes, listing.metadata_bytes)
+        self._hudi_ledger.timeline = self._state_reader.timeline
+        self._hudi_ledger.pending_groups = self._state_reader.pending_groups
+        return reading
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """The state of a Hudi table that an engine writes: live files, and their changes by each instant."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from bench.engines.contract import TAG_PROPERTY, Tag, Version
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
@@ -18,25 +17,18 @@ from bench.engines.hudi.timeline import (
     written_files,
 )
 from bench.engines.hudi.timeline_files import TimelineFiles
+from bench.engines.ledger import TableReading
 from bench.results.values import Change
 from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """`live` is by key; `versions` are new since the last reading."""
-
-    live: Mapping[str, LiveFile]
-    versions: tuple[Version, ...]
-    timeline: tuple[Instant, ...]
-    pending_groups: PendingGroups
-    listing: Listing
-
-
 class HudiReader:
-    """Reads a table repeatedly: a listing each time, the files of each instant once."""
+    """Reads a table repeatedly: a listing each time, the files of each instant once.
+
+    `timeline` and `pending_groups` are those of the last reading.
+    """
 
     def __init__(self, folder: TableFolder) -> None:
         self._folder, self._timeline = folder, TimelineFiles(folder)
@@ -50,17 +42,17 @@ class HudiReader:
         self._active: set[str] = set()  # the instants of the last reading
         self._history: frozenset[str] = frozenset()  # the files of those that were archived
         self._planned: dict[str, PlanFacts] = {}
+        self.timeline: tuple[Instant, ...] = ()
+        self.pending_groups: PendingGroups = {}
         self.schema = ""  # of the table's rows in Avro, from the last write; "" before the first
 
     def requested(self, instant: str, at_ms: int) -> None:
         """Note the scenario time of a request; by default it is the first reading with the instant."""
         self._requested_ms[instant] = at_ms
 
-    def read(self, at_ms: int) -> Reading:
+    def read(self, at_ms: int) -> TableReading:
         listing = self._listed()
         instants = listing.instants
-        if not instants:
-            return Reading({}, (), (), {}, listing)
         for instant in instants:
             self._requested_ms.setdefault(instant.requested, at_ms)
         done = [instant for instant in instants if instant.completed]
@@ -68,9 +60,9 @@ class HudiReader:
         new.sort(key=lambda instant: instant.completed or "")
         versions = (*(self._version(instant, at_ms) for instant in new), *self._archived(instants, listing))
         self._files = self._live(listing)
-        timeline = tuple(self._instant(instant) for instant in instants if instant.action in ACTIONS)
-        groups = pending_groups((instant, self._plan_facts(instant)) for instant in instants)
-        return Reading(self._files, versions, timeline, groups, listing)
+        self.timeline = tuple(self._instant(instant) for instant in instants if instant.action in ACTIONS)
+        self.pending_groups = pending_groups((instant, self._plan_facts(instant)) for instant in instants)
+        return TableReading(self._files, versions, listing.data_bytes, listing.metadata_bytes)
 
     def _listed(self) -> Listing:
         """Lists again if an instant was completed meanwhile, as another thread may do."""

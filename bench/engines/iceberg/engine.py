@@ -29,8 +29,9 @@ from bench.engines.iceberg.table_keys import (
     REAL_CAPABILITIES,
     format_version_of,
 )
+from bench.engines.ledger import TableReading
 from bench.engines.spark import merge
-from bench.engines.spark.engine import SparkEngine, TableReading, one_line
+from bench.engines.spark.engine import SparkEngine, one_line
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.rows import (
@@ -79,8 +80,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
             spec.target_file_size_bytes, table_properties(spec), stream_epoch_ms=spec.stream_epoch_ms
         )
         super().__init__(spark, meter, name, spec, ledger, PLANNING, READER)
-        self._metadata = IcebergReader(catalog.loader(spark, TABLE_ID))
-        self._snapshot_times: list[tuple[int, int]] = []  # scenario and epoch milliseconds
+        self._metadata = IcebergReader(catalog.loader(spark, TABLE_ID), self._stored_bytes)
 
     def _create(self) -> None:
         self._catalog.create_namespace(self._spark)
@@ -162,12 +162,8 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         return answer_of(answers)
 
     def _older_than_ms(self, action: Native) -> int | None:
-        """The real commit time of the first snapshot that is kept by scenario time."""
         keep_from_ms = action.arguments.get("older_than_at_ms")
-        if keep_from_ms is None:
-            return None
-        newer = [time_ms for at_ms, time_ms in self._snapshot_times if at_ms >= int(keep_from_ms)]
-        return min(newer, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
+        return None if keep_from_ms is None else self._metadata.first_kept_ms(int(keep_from_ms))
 
     def sibling(self, name: str) -> "IcebergEngine":
         """Its table has the same name in another namespace, so that probes run on it unchanged."""
@@ -178,14 +174,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         self._catalog.drop_table(self._spark, TABLE_ID)
 
     def _read(self, at_ms: int) -> TableReading:
-        reading = self._metadata.read()
-        self._snapshot_times += [(at_ms, time_ms) for time_ms in reading.snapshot_times_ms]
-        return TableReading(
-            reading.live,
-            reading.versions,
-            data_bytes=self._stored_bytes(reading.data_folder, reading.io),
-            metadata_bytes=self._stored_bytes(reading.metadata_folder, reading.io),
-        )
+        return self._metadata.read(at_ms)
 
     def _stored_bytes(self, folder: str, io: FileIO) -> int:
         """Listed by Hadoop, or by PyIceberg if Hadoop has no file system for the folder."""

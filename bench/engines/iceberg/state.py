@@ -5,7 +5,6 @@ Manifests never change once they are written, so each is read once and cached wh
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from pyiceberg.io import FileIO
@@ -19,24 +18,13 @@ from bench.engines.iceberg.keys import key_column
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of
 from bench.engines.iceberg.table_files import data_folder, metadata_folder
+from bench.engines.ledger import TableReading
 from bench.results.values import Change
 from strategies.iceberg.files import IcebergState
 from strategies.state import MIB
 
 TARGET_FILE_SIZE = "write.target-file-size-bytes"
 DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The live files by key, and the versions since the last reading, in commit order."""
-
-    live: dict[str, LiveFile]
-    versions: tuple[Version, ...]
-    data_folder: str
-    metadata_folder: str
-    io: FileIO
-    snapshot_times_ms: tuple[int, ...]  # of the new snapshots, in commit order
 
 
 class LiveFiles:
@@ -76,27 +64,35 @@ class LiveFiles:
 
 
 class IcebergReader:
-    """Reads a table's metadata repeatedly, each time only what is new."""
+    """Reads a table's metadata repeatedly, each time only what is new.
 
-    def __init__(self, load: Callable[[], Table]) -> None:
-        self._load = load
+    `stored_bytes` returns the bytes of all files in a folder, given a FileIO that reads it.
+    """
+
+    def __init__(self, load: Callable[[], Table], stored_bytes: Callable[[str, FileIO], int]) -> None:
+        self._load, self._stored_bytes = load, stored_bytes
         self._files = LiveFiles()
         self._seen_snapshots: set[int] = set()
         self._seen_metadata: set[str] = set()
+        self._snapshot_times: list[tuple[int, int]] = []  # scenario time, and milliseconds since 1970
 
-    def read(self) -> Reading:
+    def read(self, at_ms: int) -> TableReading:
         table = self._load()
         files = self._files.read(table, table.current_snapshot())
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
         self._seen_snapshots.update(s.snapshot_id for s in new)
-        return Reading(
+        self._snapshot_times += [(at_ms, s.timestamp_ms) for s in new]
+        return TableReading(
             live={file.key: file for file in files},
             versions=self._versions(new, table),
-            data_folder=data_folder(table.location(), table.properties),
-            metadata_folder=metadata_folder(table.location(), table.properties),
-            io=table.io,
-            snapshot_times_ms=tuple(s.timestamp_ms for s in new),
+            data_bytes=self._stored_bytes(data_folder(table.location(), table.properties), table.io),
+            metadata_bytes=self._stored_bytes(metadata_folder(table.location(), table.properties), table.io),
         )
+
+    def first_kept_ms(self, keep_from_ms: int) -> int:
+        """The real commit time of the first snapshot that is kept by scenario time."""
+        newer = [time_ms for at_ms, time_ms in self._snapshot_times if at_ms >= keep_from_ms]
+        return min(newer, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
 
     def _versions(self, snapshots: list[Snapshot], table: Table) -> tuple[Version, ...]:
         """A version for each new snapshot, and one for each new table metadata file that has no snapshot.

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -28,7 +28,7 @@ from bench.engines.contract import (
     Version,
 )
 from bench.engines.executor import OWN, Executor, Executors
-from bench.engines.ledger import AnyLedger
+from bench.engines.ledger import AnyLedger, TableReading
 from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader, is_query, run_query
@@ -37,7 +37,7 @@ from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
 from bench.results.values import NO_COST, Cost
 from strategies.plan import Action, Plan, Rewrite
-from strategies.state import DataFile, DeleteFile, TableState
+from strategies.state import TableState
 
 _POOL = "compaction"  # of Spark's scheduler, for concurrent plans
 _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
@@ -45,19 +45,6 @@ _Prepared = TypeVar("_Prepared")
 
 # Commits a batch. Returns the clocks at the commit if the call may do more after it.
 Write = Callable[[], Clocks | None]
-
-
-@dataclass(frozen=True, slots=True)
-class TableReading:
-    """Live files by key, and the versions since the last reading, in commit order.
-
-    `data_bytes` and `metadata_bytes` count all files in storage.
-    """
-
-    live: Mapping[str, DataFile | DeleteFile]
-    versions: tuple[Version, ...]
-    data_bytes: int
-    metadata_bytes: int
 
 
 class SparkEngine(ABC, Generic[_Prepared]):

@@ -60,7 +60,7 @@ def table(tmp_path):
 def test_files_appear_with_their_partitions_and_rows(table):
     commit, place = table
     commit(info(), add("day=2026-01-05/a%20b.parquet"), add("c.parquet", rows=None, day=None))
-    reading = DeltaReader(place).read()
+    reading = DeltaReader(place).read(60_000)
     spaced, other = reading.live["day=2026-01-05/a b.parquet"], reading.live["c.parquet"]
     assert (spaced.size_bytes, spaced.rows, spaced.partition) == (100, 10, "day=2026-01-05")
     assert (other.has_rows_count, other.partition) == (False, "day=null")
@@ -69,17 +69,17 @@ def test_files_appear_with_their_partitions_and_rows(table):
 def test_each_commit_is_read_once(table):
     commit, place = table
     reader = DeltaReader(place)
-    assert reader.read().versions == ()
+    assert reader.read(60_000).versions == ()
     commit(info(), add("a"))
     commit(info(), add("b"))
-    first = reader.read()
+    first = reader.read(60_000)
     assert [version.id for version in first.versions] == ["0", "1"]
     kept = first.live["a"]
     commit(info(), add("c"))
-    second = reader.read()
+    second = reader.read(60_000)
     assert [version.id for version in second.versions] == ["2"]
     assert second.live["a"] is kept
-    assert reader.read().versions == ()
+    assert reader.read(60_000).versions == ()
 
 
 def test_a_commit_carries_its_tag_and_what_it_changed(table):
@@ -87,7 +87,7 @@ def test_a_commit_carries_its_tag_and_what_it_changed(table):
     commit(info(tag=None, operation="CREATE TABLE"))
     commit(info(), add("a", size=100), add("b", size=50))
     commit(info("MERGE", tag=Tag("writer", "commit-2", 9)), remove("a"), add("c", size=7))
-    created, appended, merged = DeltaReader(place).read().versions
+    created, appended, merged = DeltaReader(place).read(60_000).versions
     assert (created.tag, created.operation, created.change.files_added_count) == (None, "CREATE TABLE", 0)
     assert (appended.tag, appended.change.added_bytes) == (TAG, 150)
     change = merged.change
@@ -102,7 +102,7 @@ def test_a_new_vector_changes_no_data_file(table):
     # Within a commit the order of actions means nothing.
     commit(info("MERGE"), add("a", vector=dv("u1")), remove("a"), add("new", size=7))
     commit(info("MERGE"), remove("a", dv("u1")), add("a", vector=dv("u2", rows=5, size=60)))
-    reading = reader.read()
+    reading = reader.read(60_000)
     _, first, second = (version.change for version in reading.versions)
     assert (first.files_added_count, first.files_removed_count) == (1, 0)
     assert (first.delete_files_added_count, first.delete_files_removed_count) == (1, 0)
@@ -118,25 +118,26 @@ def test_compacting_a_file_takes_its_vector_along(table):
     reader = DeltaReader(place)
     commit(info(), add("a", vector=dv()), add("b"))
     commit(info("OPTIMIZE"), remove("a", dv(), at_ms=90), remove("b", at_ms=80), add("c"))
-    reading = reader.read()
+    reading = reader.read(60_000)
     assert list(reading.live) == ["c"]
     change = reading.versions[-1].change
     assert (change.files_removed_count, change.delete_files_removed_count) == (2, 1)
-    assert reading.first_removed_ms == 80
+    assert reader.delete_before_ms(60_000) == 80  # of what left the table since then
+    assert reader.delete_before_ms(60_001) == 81
 
 
 def test_an_automatic_compaction_does_not_carry_the_tag_of_its_commit(table):
     commit, place = table
     commit(info(), add("a"), add("b"))
     commit(info("OPTIMIZE", auto="true"), remove("a"), remove("b"), add("c"))
-    assert [version.tag for version in DeltaReader(place).read().versions] == [TAG, None]
+    assert [version.tag for version in DeltaReader(place).read(60_000).versions] == [TAG, None]
 
 
 def test_z_cubes_and_clustering_columns(table):
     commit, place = table
     tags = {"ZCUBE_ID": "z1", "ZCUBE_ZORDER_BY": '["x", "y"]'}
     commit(info(), add("a", tags=tags, clusteringProvider="liquid"))
-    (file,) = DeltaReader(place).read().live.values()
+    (file,) = DeltaReader(place).read(60_000).live.values()
     assert (file.clustering_provider, file.z_cube.id, file.z_cube.columns) == ("liquid", "z1", ("x", "y"))
     domain = {"clusteringColumns": [["x"], ["s", "y"]], "domainName": "delta.clustering"}
     configuration = {"domain": "delta.clustering", "configuration": json.dumps(domain), "removed": False}
@@ -151,7 +152,7 @@ def test_metadata_counts_the_checksum_and_the_checkpoint(table, tmp_path):
     log = tmp_path / "_delta_log"
     (log / f"{0:020}.crc").write_text("12345")
     (log / f"{0:020}.checkpoint.parquet").write_bytes(b"123")
-    (version,) = DeltaReader(place).read().versions
+    (version,) = DeltaReader(place).read(60_000).versions
     assert version.change.metadata_files_count == 3
     assert version.change.metadata_bytes == (log / f"{0:020}.json").stat().st_size + 8
 
@@ -189,16 +190,16 @@ def test_a_damaged_action_is_refused_with_its_place(table, action, key):
     commit(info())
     commit(action)
     with pytest.raises(LogError, match=rf"{1:020}\.json.*{key}"):
-        DeltaReader(place).read()
+        DeltaReader(place).read(60_000)
 
 
 def test_what_the_protocol_leaves_open_is_accepted(table):
     commit, place = table
     foreign = {"domain": "my.app", "configuration": "free text"}
     commit({"commitInfo": None}, {"domainMetadata": foreign}, {"remove": {"path": "a"}}, {"txn": 5})
-    reading = DeltaReader(place).read()
-    assert [version.operation for version in reading.versions] == ["unknown"]
-    assert reading.first_removed_ms is None
+    reader = DeltaReader(place)
+    assert [version.operation for version in reader.read(60_000).versions] == ["unknown"]
+    assert reader.delete_before_ms(0) == 1  # nothing has left the table
 
 
 def write(place, count, **options):
@@ -222,7 +223,7 @@ def test_logs_of_delta_rs_are_read_as_it_reads_them(tmp_path):
         write(place, count)
     DeltaTable(place).optimize.compact()
     DeltaTable(place).delete("id = 3")
-    live = DeltaReader(place).read().live
+    live = DeltaReader(place).read(60_000).live
     assert {path: (file.size_bytes, file.rows) for path, file in live.items()} == by_delta_rs(place)
     assert {file.partition for file in live.values()} == {"day=a%2Fb", "day=c"}
     assert all(isinstance(file, DeltaDataFile) for file in live.values())

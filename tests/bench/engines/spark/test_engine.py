@@ -9,7 +9,8 @@ from py4j.protocol import Py4JJavaError
 
 from bench.engines.contract import TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
-from bench.engines.spark.engine import SparkEngine, TableReading, one_line
+from bench.engines.ledger import TableReading
+from bench.engines.spark.engine import SparkEngine, one_line
 from bench.engines.spark.meter import Clocks, Measured
 from bench.results.values import NO_COST, Change
 from strategies.iceberg.commands import Command
