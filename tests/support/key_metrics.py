@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyiceberg.manifest import DataFile
 from pyiceberg.types import LongType, NestedField, PrimitiveType, StringType
 
-from bench.engines.iceberg.keys import key_bounds
+from bench.engines.iceberg.manifests import key_bounds
 from strategies.iceberg.files import KeyBounds
 
 

@@ -1,8 +1,11 @@
 """Delta Lake on Spark: real tables and Delta's own commands."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -17,7 +20,6 @@ from bench.engines.delta.properties import (
     session_conf,
     table_properties,
 )
-from bench.engines.delta.scan import reader
 from bench.engines.delta.state import DeltaReader
 from bench.engines.delta.table_keys import (
     CODEC_CONF,
@@ -33,9 +35,10 @@ from bench.engines.spark import merge
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
+from bench.engines.spark.queries import file_scan_reader
 from bench.engines.spark.rows import column_names, create_statement
 from bench.engines.spark.session import file_system, java_class, sql_text
-from bench.results.values import Cost
+from bench.results.values import Cost, ScanWork
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite
 
@@ -51,7 +54,9 @@ class DeltaEngine(FolderEngine[None]):
             spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec),
             spec.stream_epoch_ms,
         )  # fmt: skip
-        super().__init__(spark, meter, folder, spec, namespace, ledger, PLANNING, reader(spark))
+        mapper = java_class(spark, "org.apache.spark.sql.delta.util.JsonUtils").mapper()
+        reader = file_scan_reader("PreparedDeltaFileIndex", partial(_opened, mapper))
+        super().__init__(spark, meter, folder, spec, namespace, ledger, PLANNING, reader)
         self._may_compact = may_compact_by_itself(
             table_properties(spec), {name: spark.conf.get(name, None) for name in AUTO_COMPACT_CONFS}
         )
@@ -111,7 +116,9 @@ class DeltaEngine(FolderEngine[None]):
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return commands.answer_of(answers)
 
-    def _sibling_in(self, namespace: str) -> "DeltaEngine":
+    def sibling(self, name: str) -> "DeltaEngine":
+        """Its table has the same name in another namespace, so that probes run on it unchanged."""
+        namespace = f"{self._namespace}_{name}"
         return DeltaEngine(self._spark, self._meter, self._folder, self._spec, namespace)
 
     def _drop(self) -> None:
@@ -127,6 +134,17 @@ class DeltaEngine(FolderEngine[None]):
 
     def _read(self, at_ms: int) -> TableReading:
         return self._log.read(at_ms)
+
+
+def _opened(mapper: Any, scans: list[Any]) -> ScanWork:
+    """The files of Spark's scans as the log describes them, read by Delta's (Java) `mapper` to JSON."""
+    files = list[dict[str, Any]]()
+    for scan in scans:
+        # One call for all files, since each access to a single file takes several.
+        files += json.loads(mapper.writeValueAsString(scan.relation().location().preparedScan().files()))
+    vectors = [vector for file in files if (vector := file.get("deletionVector")) is not None]
+    opened_bytes = sum(file["size"] for file in files) + sum(vector["sizeInBytes"] for vector in vectors)
+    return ScanWork(len(files), len(vectors), opened_bytes)
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -11,7 +13,6 @@ from bench.engines import runtime
 from bench.engines.contract import TABLE_ID, EngineSettings, InlineCompaction, TableSpec, Tag, Version
 from bench.engines.hudi.folder import TableFolder
 from bench.engines.hudi.ledger import NOT_SCHEDULED, PLANNING, HudiLedger
-from bench.engines.hudi.scan import reader
 from bench.engines.hudi.services import Scheduled, Services
 from bench.engines.hudi.state import HudiReader
 from bench.engines.hudi.table_keys import (
@@ -29,9 +30,10 @@ from bench.engines.ledger import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
-from bench.engines.spark.session import file_system, sql_text
+from bench.engines.spark.queries import file_scan_reader
+from bench.engines.spark.session import file_system, java_class, sql_text
 from bench.engines.tickets import Staged
-from bench.results.values import Cost
+from bench.results.values import Cost, ScanWork
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.preview import NO_REWRITE
 from strategies.java_values import parse_boolean
@@ -48,7 +50,9 @@ class HudiEngine(FolderEngine[Scheduled]):
         self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str = "bench"
     ) -> None:
         ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
-        super().__init__(spark, meter, folder, spec, namespace, ledger, PLANNING, reader(spark))
+        names = java_class(spark, "org.apache.hudi.common.fs.FSUtils")
+        reader = file_scan_reader("HoodieFileIndex", partial(_opened, names))
+        super().__init__(spark, meter, folder, spec, namespace, ledger, PLANNING, reader)
         self._hudi_ledger = ledger
         self._options = write_options(spec, TABLE_ID)
         self._table_folder = TableFolder(self._location)
@@ -127,7 +131,9 @@ class HudiEngine(FolderEngine[Scheduled]):
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return {}
 
-    def _sibling_in(self, namespace: str) -> "HudiEngine":
+    def sibling(self, name: str) -> "HudiEngine":
+        """Its table has the same name in another namespace, so that probes run on it unchanged."""
+        namespace = f"{self._namespace}_{name}"
         return HudiEngine(self._spark, self._meter, self._folder, self._spec, namespace)
 
     def _drop(self) -> None:
@@ -146,6 +152,34 @@ class HudiEngine(FolderEngine[Scheduled]):
         self._hudi_ledger.timeline = self._state_reader.timeline
         self._hudi_ledger.pending_groups = self._state_reader.pending_groups
         return reading
+
+
+def _opened(names: Any, scans: list[Any]) -> ScanWork:
+    """Base files of Spark's scans, log files of their slices; `names` is Hudi's (Java) `FSUtils`."""
+    bases, logs = list[int](), list[int]()
+    for scan in scans:
+        for directory in scan.selectedPartitions():
+            _add_files(directory, names, bases, logs)
+    return ScanWork(len(bases), len(logs), sum(bases) + sum(logs))
+
+
+def _add_files(directory: Any, names: Any, bases: list[int], logs: list[int]) -> None:
+    """Add the bytes of the files of one partition. A file of a scan represents its slice."""
+    slices = directory.values()
+    has_slices = slices.getClass().getSimpleName().endswith("HoodiePartitionFileSliceMapping")
+    files = directory.files()
+    for index in range(files.size()):
+        file = files.apply(index)
+        own = slices.getSlice(names.getFileId(file.getPath().getName())) if has_slices else None
+        if own is None or not own.isDefined():
+            bases.append(int(file.getLen()))
+            continue
+        merged = own.get()
+        if merged.getBaseFile().isPresent():
+            bases.append(int(merged.getBaseFile().get().getFileSize()))
+        of_logs = merged.getLogFiles().iterator()
+        while of_logs.hasNext():
+            logs.append(int(of_logs.next().getFileSize()))
 
 
 @contextmanager

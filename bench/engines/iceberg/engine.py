@@ -18,7 +18,6 @@ from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH
 from bench.engines.iceberg.procedures import answer_of, call, scoped
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
-from bench.engines.iceberg.scan_metrics import READER
 from bench.engines.iceberg.state import IcebergReader
 from bench.engines.iceberg.table_files import listed_bytes
 from bench.engines.iceberg.table_keys import (
@@ -34,6 +33,7 @@ from bench.engines.spark import merge
 from bench.engines.spark.engine import SparkEngine, one_line
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
+from bench.engines.spark.queries import READS_NOTHING, Scan, ScanReader
 from bench.engines.spark.rows import (
     cached,
     column_names,
@@ -51,9 +51,11 @@ from bench.engines.spark.session import (
 )
 from bench.engines.spark.staging import staging_of
 from bench.errors import EngineError
+from bench.results.values import ScanWork
 from strategies.plan import Action, Compact, Native, Rewrite
 
 _EQUALITY_DELETES = (None, DEFAULT_UPSERT_MODE)  # the other modes are MERGE
+_SCAN = "BatchScanExec"  # of Spark's DataSource V2
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
@@ -79,7 +81,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         ledger = iceberg_ledger(
             spec.target_file_size_bytes, table_properties(spec), stream_epoch_ms=spec.stream_epoch_ms
         )
-        super().__init__(spark, meter, name, spec, ledger, PLANNING, READER)
+        super().__init__(spark, meter, name, spec, ledger, PLANNING, ScanReader(_list_files, _opened))
         self._metadata = IcebergReader(catalog.loader(spark, TABLE_ID), self._stored_bytes)
 
     def _create(self) -> None:
@@ -181,6 +183,30 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         if has_file_system(self._spark, folder):
             return stored_bytes(self._spark, folder)
         return listed_bytes(io, folder)
+
+
+def _list_files(scan: Scan) -> None:
+    if scan.kind == _SCAN:
+        scan.node.inputPartitions()
+
+
+def _opened(scans: tuple[Scan, ...]) -> ScanWork:
+    """By the metrics of Iceberg's SparkScan (1.11.0); unknown if a query reads by a node without them."""
+    if any(scan.kind != _SCAN and scan.kind not in READS_NOTHING for scan in scans):
+        return ScanWork()
+    metrics_of_scans = [scan.metrics for scan in scans if scan.kind == _SCAN]
+
+    def total(*names: str) -> int | None:
+        if any(name not in metrics for metrics in metrics_of_scans for name in names):
+            return None
+        return sum(metrics[name] for metrics in metrics_of_scans for name in names)
+
+    return ScanWork(
+        files_count=total("resultDataFiles"),
+        delete_files_count=total("resultDeleteFiles"),
+        opened_bytes=total("totalDataFileSize", "totalDeleteFileSize"),
+        metadata_files_count=total("scannedDataManifests", "scannedDeleteManifests"),
+    )
 
 
 @contextmanager

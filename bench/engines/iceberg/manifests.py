@@ -1,16 +1,17 @@
-"""The live files that an Iceberg manifest lists, as a table state holds them.
+"""The live files that an Iceberg manifest lists, with the bounds of their keys, as a table state holds them.
 
 PyIceberg reads manifests with the schema of format version 2, which lacks the fields of version 3 for delete
 files: the data file that a delete file applies to, and the size of a deletion vector. Here its Avro reader
 uses the schema of version 3; fields that an older manifest lacks are None.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from pyiceberg.avro.file import AvroFile
+from pyiceberg.conversions import from_bytes
 from pyiceberg.manifest import (
     DATA_FILE_TYPE,
     MANIFEST_ENTRY_SCHEMAS,
@@ -22,12 +23,12 @@ from pyiceberg.manifest import (
 )
 from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 from pyiceberg.transforms import VoidTransform
-from pyiceberg.types import IcebergType, NestedField, StructType
+from pyiceberg.types import IcebergType, NestedField, PrimitiveType, StructType, UUIDType
 
-from bench.engines.iceberg.keys import key_bounds
-from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.partitions import path_of
 
 LiveFile = IcebergDataFile | IcebergDeleteFile
@@ -163,3 +164,44 @@ def _value_text(transform: Any, type_: IcebergType, value: object) -> str | None
         return str(transform.to_human_string(type_, value))
     except OverflowError:  # a date beyond Python's year 9999
         return str(value)
+
+
+def key_column(equality_ids: Collection[tuple[int, ...]], schema: Schema) -> NestedField | None:
+    """The one column that all equality deletes compare; None if they compare several, or one without bounds.
+
+    `equality_ids` holds the field ids of each delete file. UUIDs have bounds, but Iceberg 1.11.0 compares
+    them by signed halves, which is not the order they were written in: a file may contain keys outside them.
+    """
+    compared = {field_id for ids in equality_ids for field_id in ids}
+    if len(compared) != 1:
+        return None
+    try:
+        field = schema.find_field(compared.pop())
+    except ValueError:  # the column was dropped
+        return None
+    has_bounds = isinstance(field.field_type, PrimitiveType) and not isinstance(field.field_type, UUIDType)
+    return field if has_bounds else None
+
+
+def key_bounds(file: IcebergFile, key: NestedField) -> KeyBounds:
+    """The key bounds of a data or delete file. What its manifest leaves open counts as possible.
+
+    A required column has no nulls, whatever its counts (DeleteFileIndex at 1.11.0: containsNull, allNull).
+    """
+    null_count = (file.null_value_counts or {}).get(key.field_id)
+    value_count = (file.value_counts or {}).get(key.field_id)  # nulls included
+    lower, upper = _bound(file.lower_bounds, key), _bound(file.upper_bounds, key)
+    is_known = lower is not None and upper is not None and lower <= upper  # NaN is neither
+    return KeyBounds(
+        lower if is_known else None,
+        upper if is_known else None,
+        nulls=not key.required and null_count != 0,
+        values=key.required or null_count is None or null_count != value_count,
+    )
+
+
+def _bound(bounds: dict[int, bytes] | None, key: NestedField) -> Any:
+    bound = (bounds or {}).get(key.field_id)
+    if bound is None or not isinstance(key.field_type, PrimitiveType):
+        return None
+    return from_bytes(key.field_type, bound)

@@ -14,9 +14,8 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
 from bench.engines.contract import TAG_PROPERTY, Tag, Version
-from bench.engines.iceberg.keys import key_column
 from bench.engines.iceberg.ledger import iceberg_ledger
-from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of
+from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of, key_column
 from bench.engines.iceberg.table_files import data_folder, metadata_folder
 from bench.engines.ledger import TableReading
 from bench.results.values import Change

@@ -18,6 +18,8 @@ from bench.results.values import ScanWork
 # Leaves that read no table: empty and constant relations, and exchanges that another part of the plan reads.
 READS_NOTHING = frozenset({"LocalTableScanExec", "EmptyRelationExec", "ReusedExchangeExec"})
 
+_FILE_SCAN = "FileSourceScanExec"
+
 # Of Spark's parsed plans: commands, statements that become commands, and INSERT OVERWRITE DIRECTORY.
 _COMMANDS_AND_WRITES = ("Command", "ParsedStatement", "InsertIntoDir")
 
@@ -45,6 +47,27 @@ class ScanReader:
 
     list_files: Callable[[Scan], None]
     work: Callable[[tuple[Scan, ...]], ScanWork]
+
+
+def file_scan_reader(index: str, work: Callable[[list[Any]], ScanWork]) -> ScanReader:
+    """For formats that Spark reads by its file scans, whose files a class `index` of the format chooses.
+
+    `work` gets the nodes of these scans. The work is unknown if a query reads by another node, or by a scan
+    that the format has not planned.
+    """
+
+    def list_files(scan: Scan) -> None:
+        if scan.kind == _FILE_SCAN:
+            scan.node.selectedPartitions()
+
+    def is_planned(scan: Scan) -> bool:
+        return scan.kind == _FILE_SCAN and scan.node.relation().location().getClass().getSimpleName() == index
+
+    def opened(scans: tuple[Scan, ...]) -> ScanWork:
+        reading = [scan for scan in scans if scan.kind not in READS_NOTHING]
+        return work([scan.node for scan in reading]) if all(map(is_planned, reading)) else ScanWork()
+
+    return ScanReader(list_files, opened)
 
 
 @lru_cache(maxsize=100)

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
-from bench.engines.hudi.model.row_bytes import RowBytes
-from bench.engines.hudi.model.writers import PartitionChanges, Share, by_bucket, by_place
+from bench.engines.hudi.model.writers import PartitionChanges, RowBytes, Share, by_bucket, by_place
 from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import is_merge_on_read, keys_of, path_of
 from bench.engines.simulated.key_ranges import KeyRange, ranges_of_rows

@@ -12,10 +12,9 @@ from bench.engines.hudi.ledger import NOT_SCHEDULED, HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
-from bench.engines.hudi.model.row_bytes import RowBytes
-from bench.engines.hudi.model.storage import Storage
 from bench.engines.hudi.model.timeline import Timeline
-from bench.engines.hudi.model.versions import File, data_version, service_version
+from bench.engines.hudi.model.versions import File, Storage, data_version, service_version
+from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.model import Staging
 from bench.results.values import NO_COST, Cost

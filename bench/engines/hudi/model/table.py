@@ -8,9 +8,8 @@ from bench.engines.hudi.model.commits import Writer, is_upsert
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.services import Scheduled, Services
-from bench.engines.hudi.model.storage import Storage
 from bench.engines.hudi.model.timeline import Timeline
-from bench.engines.hudi.model.versions import data_version
+from bench.engines.hudi.model.versions import Storage, data_version
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, is_merge_on_read
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys

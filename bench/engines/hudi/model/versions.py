@@ -1,4 +1,4 @@
-"""The versions of a simulated Hudi table."""
+"""The versions of a simulated Hudi table, and the storage of its files."""
 
 from collections.abc import Iterable, Sequence
 
@@ -35,3 +35,36 @@ def service_version(entry: Entry, command: Command, tag: Tag) -> Version:
 
 def _count(files: Iterable[File], kind: type[File]) -> int:
     return sum(isinstance(file, kind) for file in files)
+
+
+class Storage:
+    """The live files, and the replaced ones until they are cleaned."""
+
+    def __init__(self) -> None:
+        self._replaced: list[tuple[int, int]] = []  # number of the instant, and bytes
+        self._files_count = 0
+        self.size_bytes = 0
+
+    @property
+    def files_count(self) -> int:
+        return self._files_count
+
+    def write(self, files: Iterable[File]) -> None:
+        for file in files:
+            self._files_count += 1
+            self.size_bytes += file.size_bytes
+
+    def replace(self, files: Iterable[File], instant: int) -> None:
+        self._replaced.extend((instant, file.size_bytes) for file in files)
+
+    def clean(self, earliest_instant: int) -> int:
+        """Delete files replaced at `earliest_instant` or before, and return their number.
+
+        States from that instant on can still be read. Source: CleanPlanner with KEEP_LATEST_COMMITS of Hudi
+        1.2.0.
+        """
+        deleted = [size_bytes for instant, size_bytes in self._replaced if instant <= earliest_instant]
+        self._replaced = [entry for entry in self._replaced if entry[0] > earliest_instant]
+        self.size_bytes -= sum(deleted)
+        self._files_count -= len(deleted)
+        return len(deleted)

@@ -3,18 +3,21 @@
 A bucket index goes by the hash of a key. Otherwise changed rows go to the group that has them, and new rows
 to small base files and then to new groups.
 
-Source: UpsertPartitioner and SparkUpsertDeltaCommitPartitioner of Hudi 1.2.0.
+Source: UpsertPartitioner, SparkUpsertDeltaCommitPartitioner and AverageRecordSizeEstimator of Hudi 1.2.0.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bench.engines.hudi.model.groups import Group
 from bench.engines.hudi.packing import Packing
-from strategies.hudi.files import FileGroupId
+from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 from strategies.preview import even_share
 from workloads.spread import hashed_writers
+
+_COMMITS = 5  # _hoodie.record.size.estimator.max.commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +97,27 @@ def _packed(
     while rows:
         yield None, min(rows, per_file)
         rows -= min(rows, per_file)
+
+
+class RowBytes:
+    """Hudi's estimate of the size of a row when it packs new rows into base files.
+
+    It is the average of the newest of the last five commits whose base files together are not small. Commits,
+    delta commits and compactions count, in the order of completion.
+    """
+
+    def __init__(self, packing: Packing) -> None:
+        self._packing = packing
+        self._written: deque[tuple[int, int]] = deque(maxlen=_COMMITS)  # bytes and rows of each, newest first
+
+    def note(self, files: Iterable[BaseFile | LogFile]) -> None:
+        bases = [file for file in files if isinstance(file, BaseFile)]
+        self._written.appendleft((sum(base.size_bytes for base in bases), sum(base.rows for base in bases)))
+
+    @property
+    def estimate(self) -> int:
+        """Bytes per row, at least 1."""
+        for size_bytes, rows in self._written:
+            if size_bytes > self._packing.small_file_bytes and rows:
+                return math.ceil(size_bytes / rows)
+        return self._packing.first_row_bytes

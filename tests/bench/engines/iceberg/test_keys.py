@@ -18,7 +18,7 @@ from pyiceberg.types import (
     UUIDType,
 )
 
-from bench.engines.iceberg.keys import key_bounds, key_column
+from bench.engines.iceberg.manifests import key_bounds, key_column
 from strategies.iceberg.files import KeyBounds
 
 ID = NestedField(1, "id", LongType(), required=True)

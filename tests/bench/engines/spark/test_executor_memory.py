@@ -1,6 +1,6 @@
 import pytest
 
-from bench.engines.spark.executor_memory import executor_memory_bytes
+from bench.engines.spark.meter import executor_memory_bytes
 
 MIB = 2**20
 
