@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from workloads import orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec, check_files, check_rows
+from workloads.commit import CommitSpec, check, check_counts
 from workloads.dates import DateWindow
 from workloads.partitioning import Partitioning
 from workloads.schema import ColumnCount, Schema, schema_of
@@ -45,19 +45,10 @@ class Append:
     moves_rows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for name in ("rows_per_commit", "files_per_commit", "initial_files"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be >= 1")
-        if self.initial_rows < 0:
-            raise ValueError(f"initial_rows={self.initial_rows} must be >= 0")
-        for name in ("rows_per_commit", "initial_rows"):
-            check_rows(name, getattr(self, name))
-        for name in ("files_per_commit", "initial_files"):
-            check_files(name, getattr(self, name))
-        if not 0 <= self.late_share <= 1:
-            raise ValueError(f"late_share={self.late_share} must be in [0, 1]")
-        if not (self.late_by_s > 0 and math.isfinite(self.late_by_s)):
-            raise ValueError(f"late_by_s={self.late_by_s} must be > 0 and finite")
+        check_counts(self, rows_per_commit=1, files_per_commit=1, initial_rows=0, initial_files=1)
+        check("late_share", self.late_share, 0 <= self.late_share <= 1, "in [0, 1]")
+        is_delay = self.late_by_s > 0 and math.isfinite(self.late_by_s)
+        check("late_by_s", self.late_by_s, is_delay, "> 0 and finite")
         schema_of(self.columns)
 
     def shape(

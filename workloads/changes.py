@@ -24,6 +24,7 @@ from workloads.draws import Strata, below, happens, hashed, word
 from workloads.fold import CHANGE_FACTS, STATE_COLUMNS
 from workloads.mix import Mix
 from workloads.schema import SCHEMAS, Schema
+from workloads.words import vocabulary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -201,7 +202,7 @@ def _placed(
     known = _known(spark, seed, block, drawn, earlier)
     own = known.selectExpr(
         "*", "CASE WHEN op = 'I' THEN first_city WHEN moves THEN "
-        f"{word(seed, 'moved_city', orders.vocabularies(seed).cities, 'number')} END AS own_city",
+        f"{word(seed, 'moved_city', vocabulary(seed, 'cities'), 'number')} END AS own_city",
         "CASE WHEN op = 'I' OR moves THEN ts END AS own_date",
     )  # fmt: skip
     window = f"OVER ({_BY_KEY} 1 PRECEDING)"

@@ -147,19 +147,22 @@ class Workload(Protocol):
         """
 
 
-def check_rows(name: str, rows: int) -> None:
-    if rows > ROWS_MAX:
-        raise ValueError(
-            f"{name}={rows} must be <= {ROWS_MAX}, about 2 TB in one commit: make the scenario smaller"
-        )
+def check(name: str, value: object, holds: bool, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"{name}={value} must be {rule}")
 
 
-def check_files(name: str, files: int) -> None:
-    if files > FILES_MAX:
-        raise ValueError(
-            f"{name}={files} must be <= {FILES_MAX}: each file is a task of Spark, whose driver keeps track "
-            "of all of them at once"
-        )
+def check_counts(workload: object, **least: int) -> None:
+    """Raise ValueError for a field, a count of rows or files, that is too low, or too high for one commit."""
+    for name, minimum in least.items():
+        count = getattr(workload, name)
+        check(name, count, count >= minimum, f">= {minimum}")
+        if "rows" in name:
+            rule = f"<= {ROWS_MAX}, about 2 TB in one commit: make the scenario smaller"
+            check(name, count, count <= ROWS_MAX, rule)
+        else:
+            rule = f"<= {FILES_MAX}: each file is a task of Spark, whose driver keeps track of all at once"
+            check(name, count, count <= FILES_MAX, rule)
 
 
 @runtime_checkable

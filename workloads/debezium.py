@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workloads.commit import CommitSpec, PartitionShape
+from workloads.commit import CommitSpec, PartitionShape, check_counts
 from workloads.dates import DateWindow
 from workloads.debezium_events import Events, digest, event_files, read_events
 from workloads.fold import CHANGE_FACTS, change_columns
@@ -58,9 +58,7 @@ class Debezium:
     moves_rows: ClassVar[bool] = True  # assumed: whether any event does is unknown until it is read
 
     def __post_init__(self) -> None:
-        for name in ("files_per_commit", "initial_files"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be >= 1")
+        check_counts(self, files_per_commit=1, initial_files=1)
         files = event_files(Path(self.path))
         object.__setattr__(self, "content_sha256", digest(files))
         object.__setattr__(self, "_events", read_events(files, self.content_sha256))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
-from workloads import order_details
 from workloads.dates import DateWindow
 from workloads.draws import array, below, happens, share, word
 from workloads.schema import ORDERS, Schema
@@ -17,35 +15,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z, where the stream starts
-
 USERS = 1_000_000
 
-
-@dataclass(frozen=True, slots=True)
-class Vocabularies:
-    """The words of the STRING columns among the 17; each tuple holds distinct ASCII words without quotes."""
-
-    cities: tuple[str, ...]
-    payment_ways: tuple[str, ...]
-    products: tuple[str, ...]
-    colors: tuple[str, ...]
-    tags: tuple[str, ...]
-
-
-@cache
-def vocabularies(seed: int) -> Vocabularies:
-    """The vocabularies of `seed`; the same seed and Faker release give the same words.
-
-    The 50 cities have letters only, so that each is safe as a partition folder. There are about ten payment
-    methods.
-    """
-    return Vocabularies(
-        cities=vocabulary(seed, "cities", lambda fake: "".join(filter(str.isalpha, fake.city())), 50),
-        payment_ways=vocabulary(seed, "payment_ways", lambda fake: fake.credit_card_provider(), 10),
-        products=vocabulary(seed, "products", lambda fake: fake.bothify("???-####").upper(), 200),
-        colors=vocabulary(seed, "colors", lambda fake: fake.color_name(), 24),
-        tags=vocabulary(seed, "tags", lambda fake: fake.word(), 60),
-    )
+_DEVICES = ("web", "phone", "tablet", "store")
+_TAX_RATES = "array(0D, 0.05D, 0.07D, 0.19D)"
+# The day the stream starts: users registered before it, and deliveries are promised for later.
+_FIRST_DAY = "DATE'2026-01-01'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +48,19 @@ def rows(spark: SparkSession, seed: int, block: RowBlock) -> DataFrame:
 
 
 def with_payload(
-    numbered: DataFrame, schema: Schema, seed: int, own: Mapping[str, str], carried: Sequence[str] = ()
+    numbered: DataFrame,
+    schema: Schema,
+    seed: int,
+    expressions: Mapping[str, str],
+    carried: Sequence[str] = (),
 ) -> DataFrame:
     """The columns of `schema` for the orders numbered by `id`, followed by the columns `carried`.
 
-    `own` is the SQL, over the columns of `numbered`, of order_date and of any other column that does not
-    follow from the number alone.
+    `expressions` is the SQL, over the columns of `numbered`, of order_date and of any other column that does
+    not follow from the number alone.
     """
     keyed = numbered.selectExpr("*", *_key_expressions(seed))
-    values = _user_values(seed) | _product_values(seed) | _order_values(seed)
-    values |= order_details.values(seed) | dict(own)
+    values = {**_user_values(seed), **_product_values(seed), **_order_values(seed), **expressions}
     return keyed.selectExpr(
         *(f"CAST({values[c.name]} AS {c.spark_type}) AS {c.name}" for c in schema.columns), *carried
     )
@@ -93,46 +71,69 @@ def _key_expressions(seed: int) -> tuple[str, str]:
     drawn = share(seed, "user_id")
     return (
         f"CAST(1 + floor({drawn} * {drawn} * {USERS}) AS BIGINT) AS user_id",
-        f"{below(seed, 'product_id', len(vocabularies(seed).products))} AS product_number",
+        f"{below(seed, 'product_id', len(vocabulary(seed, 'products')))} AS product_number",
     )
 
 
 def _user_values(seed: int) -> dict[str, str]:
+    key = "user_id"
+    first_name = _word_of(seed, "first_name", "first_names", key)
+    last_name = _word_of(seed, "last_name", "last_names", key)
     return {
-        "user_id": "user_id",
-        "user_city": word(seed, "user_city", vocabularies(seed).cities, "user_id"),
-        "user_gender": below(seed, "user_gender", 2, "user_id"),
-        "user_age": f"18 + {below(seed, 'user_age', 63, 'user_id')}",
+        "user_id": key,
+        "user_city": _word_of(seed, "user_city", "cities", key),
+        "user_gender": below(seed, "user_gender", 2, key),
+        "user_age": f"18 + {below(seed, 'user_age', 63, key)}",
+        "user_name": f"concat_ws(' ', {first_name}, {last_name})",
+        "user_email": f"concat(lower({first_name}), '.', user_id, '@example.org')",
+        "user_level": below(seed, "user_level", 10, key),
+        "user_since": _days_from(f"-1 - {below(seed, 'user_since', 3_650, key)}"),
+        "is_subscriber": happens(seed, "is_subscriber", 0.4, key),
     }
 
 
 def _product_values(seed: int) -> dict[str, str]:
     """Prices are 1.00 to 1000.00; tags are two to four adjacent words."""
-    tags = vocabularies(seed).tags
-    first = f"CAST(1 + {below(seed, 'first_tag', len(tags) - 3, 'product_number')} AS INT)"
-    count = f"CAST(2 + {below(seed, 'tag_count', 3, 'product_number')} AS INT)"
+    key, tags = "product_number", vocabulary(seed, "tags")
+    first = f"CAST(1 + {below(seed, 'first_tag', len(tags) - 3, key)} AS INT)"
+    count = f"CAST(2 + {below(seed, 'tag_count', 3, key)} AS INT)"
     return {
-        "product_id": f"element_at({array(vocabularies(seed).products)}, CAST(1 + product_number AS INT))",
-        "product_prices": f"(100 + {below(seed, 'product_prices', 99_901, 'product_number')}) / 100D",
+        "product_id": f"element_at({array(vocabulary(seed, 'products'))}, CAST(1 + product_number AS INT))",
+        "product_prices": f"(100 + {below(seed, 'product_prices', 99_901, key)}) / 100D",
         "product_tags": f"array_join(slice({array(tags)}, {first}, {count}), ',')",
+        "product_name": _text(seed, "product_name", (2, 4), key),
+        "product_category": _word_of(seed, "product_category", "categories", key),
+        "product_brand": _word_of(seed, "product_brand", "brands", key),
+        "product_weight": f"(1 + {below(seed, 'product_weight', 20_000, key)}) / 1000D",
+        "product_description": _text(seed, "product_description", (20, 40), key),
     }
 
 
 def _order_values(seed: int) -> dict[str, str]:
-    words = vocabularies(seed)
+    coupon = f"lpad(hex({below(seed, 'coupon_code', 16**8)}), 8, '0')"
+    note = _text(seed, "customer_note", (8, 24), "id")
     return _status_values(seed, "", "id") | {
         "order_id": "id + 1",
         "order_duration": f"1 + {below(seed, 'order_duration', 30)}",
         "buy_times": f"1 + {below(seed, 'buy_times', 20)}",
-        "payment_way": word(seed, "payment_way", words.payment_ways, "id"),
+        "payment_way": _word_of(seed, "payment_way", "payment_ways", "id"),
         "product_discount": f"{below(seed, 'product_discount', 51)} / 100D",
-        "product_color": word(seed, "product_color", words.colors, "id"),
+        "product_color": _word_of(seed, "product_color", "colors", "id"),
+        "quantity": f"1 + {below(seed, 'quantity', 9)}",
+        "currency": _word_of(seed, "currency", "currencies", "id"),
+        "tax_rate": f"element_at({_TAX_RATES}, CAST(1 + {below(seed, 'tax_rate', 4)} AS INT))",
+        "shipping_fee": f"{below(seed, 'shipping_fee', 3_000)} / 100D",
+        "carrier": _word_of(seed, "carrier", "carriers", "id"),
+        "device": word(seed, "device", _DEVICES, "id"),
+        "coupon_code": f"IF({happens(seed, 'has_coupon', 0.2)}, {coupon}, NULL)",
+        "is_gift": happens(seed, "is_gift", 0.1),
+        "customer_note": f"IF({happens(seed, 'has_note', 0.3)}, {note}, NULL)",
     }
 
 
 def changed_values(schema: Schema, seed: int, key: str) -> dict[str, str]:
     """SQL of the columns of `schema` that an update changes, with a new draw for each `key`."""
-    values = _status_values(seed, "changed_", key) | order_details.status_values(seed, "changed_", key)
+    values = _status_values(seed, "changed_", key)
     return {name: values[name] for name in schema.names if name in values}
 
 
@@ -141,7 +142,28 @@ def _status_values(seed: int, stream: str, key: str) -> dict[str, str]:
         "order_status": below(seed, f"{stream}order_status", 3, key),
         "delivery_id": below(seed, f"{stream}delivery_id", 10**12, key),
         "feedback_level": f"1 + {below(seed, f'{stream}feedback_level', 5, key)}",
+        "promised_date": _days_from(below(seed, f"{stream}promised_date", 60, key)),
+        "delivery_attempts": below(seed, f"{stream}delivery_attempts", 4, key),
+        "is_paid": happens(seed, f"{stream}is_paid", 0.7, key),
+        "status_note": _text(seed, f"{stream}status_note", (6, 14), key),
     }
+
+
+def _days_from(days: str) -> str:
+    return f"date_add({_FIRST_DAY}, CAST({days} AS INT))"
+
+
+def _word_of(seed: int, stream: str, name: str, key: str) -> str:
+    """SQL of a word of the vocabulary `name`."""
+    return word(seed, stream, vocabulary(seed, name), key)
+
+
+def _text(seed: int, stream: str, length: tuple[int, int], key: str) -> str:
+    """SQL of a text whose number of words lies in the range `length`, each word drawn independently."""
+    fewest, most = length
+    count = f"{fewest} + {below(seed, f'{stream}_length', most - fewest + 1, key)}"
+    drawn_word = _word_of(seed, stream, "text", f"{key}, position")
+    return f"array_join(transform(sequence(1L, {count}), position -> {drawn_word}), ' ')"
 
 
 def order_date(seed: int, dates: DateWindow) -> str:

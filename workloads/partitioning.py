@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from workloads.dates import DateWindow
-from workloads.orders import EPOCH_MS, vocabularies
+from workloads.orders import EPOCH_MS
+from workloads.words import vocabulary
 
 Shares = tuple[tuple[str, float], ...]
 
@@ -56,7 +57,7 @@ class Partitioning:
         if self.by == "bucket":
             values = tuple(range(self.buckets))
         if self.by == "city":
-            values = vocabularies(seed).cities
+            values = vocabulary(seed, "cities")
         return tuple((f"{self.column}={value}", 1 / len(values)) for value in values) or (("", 1.0),)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from workloads import changes, orders
 from workloads.arrival import Arrival, Constant
-from workloads.commit import CommitSpec, KeyShape, PartitionShape, check_files, check_rows
+from workloads.commit import CommitSpec, KeyShape, PartitionShape, check, check_counts
 from workloads.dates import DateWindow
 from workloads.keys import KeyChoice, Skew
 from workloads.mix import Mix, MixShares, mix_of
@@ -74,24 +74,18 @@ class Upsert:
     is_cdc: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for name in ("rows_per_commit", "files_per_commit", "initial_rows"):
-            _check(name, getattr(self, name), getattr(self, name) >= 1, ">= 1")
-        for name in ("rows_per_commit", "initial_rows"):
-            check_rows(name, getattr(self, name))
-        for name in ("files_per_commit", "initial_files"):
-            check_files(name, getattr(self, name))
-        _check("initial_files", self.initial_files, self.initial_files >= 0, ">= 0")
+        check_counts(self, rows_per_commit=1, files_per_commit=1, initial_rows=1, initial_files=0)
         for name in ("insert_share", "delete_share", "repeat_share", "move_share", "late_share"):
-            _check(name, getattr(self, name), 0 <= getattr(self, name) <= 1, "in [0, 1]")
+            check(name, getattr(self, name), 0 <= getattr(self, name) <= 1, "in [0, 1]")
         others_share = 1 - self.insert_share
         fits = self.delete_share <= others_share + 1e-9
-        _check("delete_share", self.delete_share, fits, f"<= {others_share:g} = 1 - insert_share")
-        _check("duplicate_share", self.duplicate_share, 0 <= self.duplicate_share <= 0.5, "in [0, 0.5]")
+        check("delete_share", self.delete_share, fits, f"<= {others_share:g} = 1 - insert_share")
+        check("duplicate_share", self.duplicate_share, 0 <= self.duplicate_share <= 0.5, "in [0, 0.5]")
         skews = get_args(Skew)
-        _check("key_skew", self.key_skew, self.key_skew in skews, f"one of {', '.join(skews)}")
+        check("key_skew", self.key_skew, self.key_skew in skews, f"one of {', '.join(skews)}")
         for name in ("initial_span_s", "late_by_s", "key_exponent"):
             value = getattr(self, name)
-            _check(name, value, value > 0 and math.isfinite(value), "> 0 and finite")
+            check(name, value, value > 0 and math.isfinite(value), "> 0 and finite")
         schema_of(self.columns)
 
     @property
@@ -229,8 +223,3 @@ class Upsert:
             whole_parts(seed, f"position/{index}", superseded, replaced),
             self.files_per_commit,
         )
-
-
-def _check(name: str, value: object, holds: bool, rule: str) -> None:
-    if not holds:
-        raise ValueError(f"{name}={value} must be {rule}")

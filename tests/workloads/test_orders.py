@@ -1,15 +1,16 @@
-from dataclasses import astuple
+from datetime import date, timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workloads import order_details, orders
+from workloads import orders
 from workloads.append import Append
 from workloads.dates import DateWindow
 from workloads.orders import EPOCH_MS, RowBlock
 from workloads.partitioning import Partitioning
 from workloads.schema import SCHEMAS
+from workloads.words import VOCABULARIES, vocabulary
 
 
 def collected(spark, block, seed=7):
@@ -28,18 +29,33 @@ def in_auckland(spark):
 @settings(max_examples=5)
 @given(seed=st.integers())
 def test_vocabularies_are_distinct_and_safe_in_folders_and_sql(seed):
-    words, details = orders.vocabularies(seed), order_details.detail_vocabularies(seed)
-    assert len(words.cities) == 50
-    assert all(city.isascii() and city.isalpha() for city in words.cities)
-    for vocabulary in (*astuple(words), *astuple(details)):
-        assert len(set(vocabulary)) == len(vocabulary) > 5
-        assert all(word.isascii() and not set(word) & set("'\",\\") for word in vocabulary)
+    cities = vocabulary(seed, "cities")
+    assert len(cities) == 50
+    assert all(city.isascii() and city.isalpha() for city in cities)
+    for name in VOCABULARIES:
+        words = vocabulary(seed, name)
+        assert len(set(words)) == len(words) > 5
+        assert all(word.isascii() and not set(word) & set("'\",\\") for word in words)
 
 
 def test_vocabularies_depend_on_the_seed_alone():
-    first = orders.vocabularies(1)
-    orders.vocabularies.cache_clear()
-    assert orders.vocabularies(1) == first != orders.vocabularies(2)
+    first = vocabulary(1, "cities")
+    vocabulary.cache_clear()
+    assert vocabulary(1, "cities") == first != vocabulary(2, "cities")
+
+
+@pytest.mark.parametrize(
+    ("columns", "changed"),
+    [
+        (3, set()),
+        (7, {"order_status"}),
+        (17, {"order_status", "delivery_id", "feedback_level"}),
+        (40, {"order_status", "delivery_id", "feedback_level",
+              "promised_date", "delivery_attempts", "is_paid", "status_note"}),
+    ],
+)  # fmt: skip
+def test_an_update_changes_the_columns_on_the_progress_of_an_order(columns, changed):
+    assert set(orders.changed_values(SCHEMAS[columns], 7, "number")) == changed
 
 
 @pytest.mark.spark
@@ -80,11 +96,10 @@ def test_rows_are_the_same_alone_and_by_any_number_of_writers(spark):
 
 @pytest.mark.spark
 def test_rows_stay_in_their_ranges(spark):
-    words = orders.vocabularies(7)
     for row in collected(spark, RowBlock(10**10, 2000, 4, DateWindow(0, 60))):
         assert None not in row
         assert 1 <= row.user_id <= orders.USERS
-        assert row.user_city in words.cities
+        assert row.user_city in vocabulary(7, "cities")
         assert row.user_gender in (0, 1)
         assert row.order_status in (0, 1, 2)
         assert 1 <= row.feedback_level <= 5
@@ -92,8 +107,39 @@ def test_rows_stay_in_their_ranges(spark):
         assert 0 <= row.product_discount <= 0.5
         tags = row.product_tags.split(",")
         assert 2 <= len(set(tags)) == len(tags) <= 4
-        assert set(tags) <= set(words.tags)
+        assert set(tags) <= set(vocabulary(7, "tags"))
         assert EPOCH_MS <= row.order_date < EPOCH_MS + 60_000
+
+
+@pytest.mark.spark
+def test_the_additional_columns_of_the_widest_table_stay_in_their_ranges(spark):
+    rows = orders.rows(spark, 7, RowBlock(10**10, 2000, 4, DateWindow(0, 60), SCHEMAS[40])).collect()
+    start = date(2026, 1, 1)
+    for row in rows:
+        first_name, last_name = row.user_name.split()
+        assert first_name in vocabulary(7, "first_names")
+        assert last_name in vocabulary(7, "last_names")
+        assert row.user_email == f"{first_name.lower()}.{row.user_id}@example.org"
+        assert 0 <= row.user_level <= 9
+        assert start - timedelta(days=3650) <= row.user_since < start
+        assert 2 <= len(row.product_name.split()) <= 4
+        assert 20 <= len(row.product_description.split()) <= 40
+        assert set(row.product_description.split()) <= set(vocabulary(7, "text"))
+        assert 0 < row.product_weight <= 20
+        assert 0 <= row.shipping_fee < 30
+        assert row.coupon_code is None or int(row.coupon_code, 16) < 2 ** (4 * len(row.coupon_code)) == 2**32
+        assert row.customer_note is None or 8 <= len(row.customer_note.split()) <= 24
+        assert start <= row.promised_date < start + timedelta(days=60)
+        assert 6 <= len(row.status_note.split()) <= 14
+    optional = {"coupon_code", "customer_note"}
+    assert {name for row in rows for name, value in row.asDict().items() if value is None} == optional
+    # Four standard errors of 2,000 rows.
+    for name, share in {"is_gift": 0.1, "is_paid": 0.7}.items():
+        assert sum(row[name] for row in rows) / 2000 == pytest.approx(share, abs=0.041)
+    for name, share in {"coupon_code": 0.2, "customer_note": 0.3}.items():
+        assert sum(row[name] is not None for row in rows) / 2000 == pytest.approx(share, abs=0.041)
+    assert len({row.status_note for row in rows}) > 1990
+    assert len({row.product_description for row in rows}) == len({row.product_id for row in rows})
 
 
 @pytest.mark.spark
