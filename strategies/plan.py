@@ -1,6 +1,6 @@
 """Plans: actions with a reason. An engine may veto a plan, but it never adds an action."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -198,38 +198,33 @@ def check_plan(state: TableState, plan: Plan) -> None:
     """
     if not plan.actions:
         raise PlanError("a plan needs at least one action; return None to do nothing")
-    live = {f.key: f.partition for f in state.data_files} if _names_files(plan) else {}
-    deletes = (
-        frozenset(delete.key for delete in state.delete_files) if _drops_deletes(plan) else frozenset[str]()
-    )
-    busy = frozenset[str]().union(*(p.paths for p in state.pending))
-    seen: set[str] = set()
     for action in plan.actions:
-        match action:
-            case Compact(partitions=partitions) if partitions is not None:
-                _check_partitions(state, partitions)
-            case Rewrite(groups=groups, target_file_size_bytes=target_bytes):
-                if target_bytes <= 0:
-                    raise PlanError(f"target_file_size_bytes={target_bytes} must be > 0")
-                if not groups and not action.removed_deletes:
-                    raise PlanError("a rewrite needs a group or a delete to drop; return None to do nothing")
-                for group in groups:
-                    _check_group(group, live, busy, seen)
-                _check_deletes(action.removed_deletes, deletes, busy, seen)
+        if isinstance(action, Compact) and action.partitions is not None:
+            unknown = [name for name in action.partitions if name not in state.partitions]
+            if unknown or not action.partitions:
+                raise PlanError(f"partitions {unknown or action.partitions} are not in the table")
+    rewrites = [action for action in plan.actions if isinstance(action, Rewrite)]
+    if rewrites:
+        _check_rewrites(state, rewrites)
 
 
-def _names_files(plan: Plan) -> bool:
-    return any(isinstance(action, Rewrite) for action in plan.actions)
-
-
-def _drops_deletes(plan: Plan) -> bool:
-    return any(isinstance(action, Rewrite) and action.removed_deletes for action in plan.actions)
-
-
-def _check_partitions(state: TableState, partitions: tuple[str, ...]) -> None:
-    unknown = [p for p in partitions if p not in state.partitions]
-    if unknown or not partitions:
-        raise PlanError(f"partitions {unknown or partitions} are not in the table")
+def _check_rewrites(state: TableState, rewrites: Sequence[Rewrite]) -> None:
+    live = {file.key: file.partition for file in state.data_files}
+    drops_deletes = any(action.removed_deletes for action in rewrites)
+    deletes = {delete.key for delete in state.delete_files} if drops_deletes else set[str]()
+    busy = frozenset[str]().union(*(pending.paths for pending in state.pending))
+    seen: set[str] = set()
+    for action in rewrites:
+        if action.target_file_size_bytes <= 0:
+            raise PlanError(f"target_file_size_bytes={action.target_file_size_bytes} must be > 0")
+        if not action.groups and not action.removed_deletes:
+            raise PlanError("a rewrite needs a group or a delete to drop; return None to do nothing")
+        for group in action.groups:
+            _check_group(group, live, busy, seen)
+        for key in action.removed_deletes:
+            if key not in deletes:
+                raise PlanError(f"{key} is not a live delete file")
+            _check_free(key, busy, seen)
 
 
 def _check_group(group: FileGroup, live: Mapping[str, str], busy: frozenset[str], seen: set[str]) -> None:
@@ -243,13 +238,6 @@ def _check_group(group: FileGroup, live: Mapping[str, str], busy: frozenset[str]
         if live[path] != group.partition:
             raise PlanError(f"{path} is in partition {live[path]!r}, not {group.partition!r}")
         _check_free(path, busy, seen)
-
-
-def _check_deletes(keys: tuple[str, ...], live: frozenset[str], busy: frozenset[str], seen: set[str]) -> None:
-    for key in keys:
-        if key not in live:
-            raise PlanError(f"{key} is not a live delete file")
-        _check_free(key, busy, seen)
 
 
 def _check_free(key: str, busy: frozenset[str], seen: set[str]) -> None:

@@ -7,6 +7,7 @@ SparkShufflingDataRewritePlanner, all at 1.11.0.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from strategies.java_values import long_of, parse_boolean, parse_double, parse_int, parse_long
 from strategies.options import NumberOption, at_least
@@ -43,19 +44,20 @@ def job_order(text: str) -> JobOrder:
 TARGET_SIZE = at_least("target-file-size-bytes", parse_long, 1)
 MIN_SIZE = at_least("min-file-size-bytes", parse_long, 0)
 MAX_SIZE = NumberOption("max-file-size-bytes", parse_long)
-MIN_INPUT_FILES = at_least("min-input-files", parse_int, 1)
-MAX_GROUP_SIZE = at_least("max-file-group-size-bytes", parse_long, 1)
-MAX_GROUP_FILES = at_least("max-file-group-input-files", parse_long, 1)
-DELETE_FILE_THRESHOLD = at_least("delete-file-threshold", parse_int, 0)
-DELETE_RATIO_THRESHOLD = NumberOption(
-    "delete-ratio-threshold", parse_double, "> 0 and <= 1", lambda value: 0 < value <= 1
-)
-MAX_FILES = at_least("max-files-to-rewrite", parse_int, 1)
-COMPRESSION_FACTOR = NumberOption("compression-factor", parse_double, "> 0", lambda value: value > 0)
 SHUFFLE_PARTITIONS = at_least("shuffle-partitions-per-file", parse_int, 1)
+_BY_FIELD: Mapping[str, NumberOption[int] | NumberOption[float]] = {  # of `RewriteOptions`
+    "min_input_files": at_least("min-input-files", parse_int, 1),
+    "max_file_group_bytes": at_least("max-file-group-size-bytes", parse_long, 1),
+    "max_file_group_files": at_least("max-file-group-input-files", parse_long, 1),
+    "delete_file_threshold": at_least("delete-file-threshold", parse_int, 0),
+    "delete_ratio_threshold": NumberOption(
+        "delete-ratio-threshold", parse_double, "> 0 and <= 1", lambda value: 0 < value <= 1
+    ),
+    "max_files": at_least("max-files-to-rewrite", parse_int, 1),
+    "compression_factor": NumberOption("compression-factor", parse_double, "> 0", lambda value: value > 0),
+}
 _NUMBERS: tuple[NumberOption[int] | NumberOption[float], ...] = (
-    TARGET_SIZE, MIN_SIZE, MAX_SIZE, MIN_INPUT_FILES, MAX_GROUP_SIZE, MAX_GROUP_FILES, DELETE_FILE_THRESHOLD,
-    DELETE_RATIO_THRESHOLD, MAX_FILES, COMPRESSION_FACTOR, SHUFFLE_PARTITIONS,
+    TARGET_SIZE, MIN_SIZE, MAX_SIZE, SHUFFLE_PARTITIONS, *_BY_FIELD.values(),
     at_least("max-concurrent-file-group-rewrites", parse_int, 1),
     NumberOption("partial-progress.max-commits", parse_int),
     NumberOption("partial-progress.max-failed-commits", parse_int),
@@ -71,8 +73,7 @@ class RewriteOptions:
 
     `delete_file_threshold`, `max_files` and `max_file_group_files` are None if there is no limit.
 
-    Raises ValueError if newly written files would immediately count as too small or too large, or if a number
-    is out of range.
+    Raises ValueError if newly written files would immediately count as too small or too large.
     """
 
     target_bytes: int
@@ -90,19 +91,6 @@ class RewriteOptions:
     compression_factor: float = 1.0
 
     def __post_init__(self) -> None:
-        for option, value in (
-            (TARGET_SIZE, self.target_bytes),
-            (MIN_SIZE, self.min_bytes),
-            (MIN_INPUT_FILES, self.min_input_files),
-            (MAX_GROUP_SIZE, self.max_file_group_bytes),
-            (MAX_GROUP_FILES, self.max_file_group_files),
-            (DELETE_FILE_THRESHOLD, self.delete_file_threshold),
-            (MAX_FILES, self.max_files),
-        ):
-            if value is not None:
-                option.check(value)
-        DELETE_RATIO_THRESHOLD.check(self.delete_ratio_threshold)
-        COMPRESSION_FACTOR.check(self.compression_factor)
         target = f"target-file-size-bytes={self.target_bytes}: every new file would be too"
         if self.min_bytes >= self.target_bytes:
             raise ValueError(f"min-file-size-bytes={self.min_bytes} must be below {target} small")
@@ -187,21 +175,18 @@ def rewrite_options(
     Raises ValueError if Java cannot parse a text as a number, or if a number is out of range.
     """
     target_bytes = TARGET_SIZE.read(texts, default_target_bytes)
-    SHUFFLE_PARTITIONS.read(texts, 1)  # it affects no figure here, but Iceberg rejects an invalid value
+    TARGET_SIZE.check(target_bytes)  # the default may come from a property of the table
+    SHUFFLE_PARTITIONS.read_if_given(texts)  # it affects no figure, but Iceberg rejects an invalid value
+    values = {field: option.read_if_given(texts) for field, option in _BY_FIELD.items()}
+    changed: dict[str, Any] = {field: value for field, value in values.items() if value is not None}
     return RewriteOptions(
         target_bytes=target_bytes,
         min_bytes=MIN_SIZE.read(texts, int(target_bytes * _MIN_FACTOR)),
         max_bytes=MAX_SIZE.read(texts, int(target_bytes * _MAX_FACTOR)),
-        min_input_files=MIN_INPUT_FILES.read(texts, 5),
         rewrite_all=parse_boolean(texts.get("rewrite-all", "false")),
-        max_file_group_bytes=MAX_GROUP_SIZE.read(texts, 100 * GIB),
-        max_file_group_files=MAX_GROUP_FILES.read_if_given(texts),
-        delete_file_threshold=DELETE_FILE_THRESHOLD.read_if_given(texts),
-        delete_ratio_threshold=DELETE_RATIO_THRESHOLD.read(texts, 0.3),
-        max_files=MAX_FILES.read_if_given(texts),
         job_order=job_order(texts.get("rewrite-job-order", "none")),
         is_shuffled=is_shuffled,
-        compression_factor=COMPRESSION_FACTOR.read(texts, 1.0),
+        **changed,
     )
 
 
