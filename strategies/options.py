@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from strategies.java_values import text_of
 from strategies.names import near_name
@@ -70,6 +70,12 @@ class NumberOption(Generic[Number]):
         """Raise ValueError if the value is out of range."""
         if not self.is_allowed(value):
             raise ValueError(f"{self.name}={value} must be {self.rule}")
+
+
+def read_fields(options: Mapping[str, NumberOption[Any]], texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the options that are set, by the field that each is for."""
+    values = {field: option.read_if_given(texts) for field, option in options.items()}
+    return {field: value for field, value in values.items() if value is not None}
 
 
 def at_least(name: str, parse: Callable[[str], int], least: int) -> NumberOption[int]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS, SORT_COLUMNS, clustering_texts
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction_options import COMPACTION_OPTIONS, compaction_texts
+from strategies.hudi.compaction_plan import COMPACTION_OPTIONS, compaction_texts
 from strategies.hudi.compaction_strategies import strategy_of, uses_today
 from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS, log_compaction_texts
 from strategies.java_values import MAX_INT

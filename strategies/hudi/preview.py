@@ -8,8 +8,7 @@ from datetime import date
 
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction_options import compaction_settings
-from strategies.hudi.compaction_plan import CompactionPlan, plan_compaction
+from strategies.hudi.compaction_plan import CompactionPlan, compaction_settings, plan_compaction
 from strategies.hudi.compaction_strategies import strategy_of
 from strategies.hudi.files import FileSlice, HudiState
 from strategies.plan import Action, Native, state_as

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from strategies.java_values import long_of, parse_boolean, parse_double, parse_int, parse_long
-from strategies.options import NumberOption, at_least
+from strategies.options import NumberOption, at_least, read_fields
 from strategies.state import GIB, KIB
 
 _SPLIT_OVERHEAD_BYTES = 5 * KIB  # SPLIT_OVERHEAD
@@ -45,7 +45,7 @@ TARGET_SIZE = at_least("target-file-size-bytes", parse_long, 1)
 MIN_SIZE = at_least("min-file-size-bytes", parse_long, 0)
 MAX_SIZE = NumberOption("max-file-size-bytes", parse_long)
 SHUFFLE_PARTITIONS = at_least("shuffle-partitions-per-file", parse_int, 1)
-_BY_FIELD: Mapping[str, NumberOption[int] | NumberOption[float]] = {  # of `RewriteOptions`
+_BY_FIELD: Mapping[str, NumberOption[Any]] = {  # of `RewriteOptions`
     "min_input_files": at_least("min-input-files", parse_int, 1),
     "max_file_group_bytes": at_least("max-file-group-size-bytes", parse_long, 1),
     "max_file_group_files": at_least("max-file-group-input-files", parse_long, 1),
@@ -56,7 +56,7 @@ _BY_FIELD: Mapping[str, NumberOption[int] | NumberOption[float]] = {  # of `Rewr
     "max_files": at_least("max-files-to-rewrite", parse_int, 1),
     "compression_factor": NumberOption("compression-factor", parse_double, "> 0", lambda value: value > 0),
 }
-_NUMBERS: tuple[NumberOption[int] | NumberOption[float], ...] = (
+_NUMBERS: tuple[NumberOption[Any], ...] = (
     TARGET_SIZE, MIN_SIZE, MAX_SIZE, SHUFFLE_PARTITIONS, *_BY_FIELD.values(),
     at_least("max-concurrent-file-group-rewrites", parse_int, 1),
     NumberOption("partial-progress.max-commits", parse_int),
@@ -177,8 +177,6 @@ def rewrite_options(
     target_bytes = TARGET_SIZE.read(texts, default_target_bytes)
     TARGET_SIZE.check(target_bytes)  # the default may come from a property of the table
     SHUFFLE_PARTITIONS.read_if_given(texts)  # it affects no figure, but Iceberg rejects an invalid value
-    values = {field: option.read_if_given(texts) for field, option in _BY_FIELD.items()}
-    changed: dict[str, Any] = {field: value for field, value in values.items() if value is not None}
     return RewriteOptions(
         target_bytes=target_bytes,
         min_bytes=MIN_SIZE.read(texts, int(target_bytes * _MIN_FACTOR)),
@@ -186,7 +184,7 @@ def rewrite_options(
         rewrite_all=parse_boolean(texts.get("rewrite-all", "false")),
         job_order=job_order(texts.get("rewrite-job-order", "none")),
         is_shuffled=is_shuffled,
-        **changed,
+        **read_fields(_BY_FIELD, texts),
     )
 
 

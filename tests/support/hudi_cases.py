@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from hudi_tables import hudi_table, slice_files
 from hypothesis import strategies as st
 
-from strategies.hudi.compaction_options import (
+from strategies.hudi.compaction_plan import (
     INCREMENTAL,
     LOG_BYTES_MIN,
     LOG_FILES_MIN,

@@ -28,7 +28,7 @@ from bench.errors import ScenarioError
 from bench.text import human_bytes
 from strategies.hudi.clustering_plan import GROUP_BYTES, SMALL_FILE_LIMIT, TARGET_BYTES, clustering_options
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction_options import compaction_settings
+from strategies.hudi.compaction_plan import compaction_settings
 from strategies.hudi.compaction_strategies import uses_today
 from strategies.hudi.files import FileSlice, HudiState
 from strategies.hudi.planners import Clustering, Compaction, LogCompaction

@@ -2,7 +2,7 @@
 
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read, keys_of
-from strategies.hudi.compaction_options import (
+from strategies.hudi.compaction_plan import (
     PARTITION_REGEX,
     TARGET_IO,
     TARGET_PARTITIONS,

@@ -6,7 +6,7 @@ Source: BaseHoodieTableServiceClient.runTableServicesInline of Hudi 1.2.0.
 from collections.abc import Callable, Mapping
 
 from bench.engines.hudi.table_keys import INLINE_COMPACTION
-from strategies.hudi.compaction_options import COMPACTION_OPTIONS
+from strategies.hudi.compaction_plan import COMPACTION_OPTIONS
 from strategies.hudi.planners import DEFAULT_STRATEGY, Compaction
 from strategies.hudi.triggers import (
     DEFAULT_COMMITS,

@@ -15,7 +15,7 @@ from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read
 from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction_options import COMPACTION_OPTIONS
+from strategies.hudi.compaction_plan import COMPACTION_OPTIONS
 from strategies.hudi.compaction_strategies import uses_today
 from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS
 from strategies.java_values import parse_boolean

@@ -11,7 +11,7 @@ from bench.engines.hudi.inline import COMMITS, STRATEGY, TRIGGER, is_not_seriali
 from bench.engines.spark.session import java_class
 from strategies.hudi.clustering_plan import complete_texts
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction_options import TARGET_PARTITIONS
+from strategies.hudi.compaction_plan import TARGET_PARTITIONS
 from strategies.hudi.compaction_strategies import DEFAULT_TARGET_PARTITIONS, class_names
 from strategies.plan import Native
 

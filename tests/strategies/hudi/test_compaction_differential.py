@@ -9,7 +9,7 @@ from hudi_oracle import HudiOracle, JavaPlan
 from hypothesis import HealthCheck, given, settings
 
 from strategies.hudi import compaction_strategies
-from strategies.hudi.compaction_options import INCREMENTAL
+from strategies.hudi.compaction_plan import INCREMENTAL
 from strategies.hudi.compaction_strategies import STRATEGIES, Choice, DayBased, LogFileSizeBased, Operation
 from strategies.hudi.dates import day_of
 from strategies.hudi.planners import Compaction

@@ -14,8 +14,7 @@ from bench.engines.hudi.existing_table import open_existing
 from strategies.hudi import clustering_plan, files, log_compaction_plan
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction_options import compaction_settings
-from strategies.hudi.compaction_plan import plan_compaction
+from strategies.hudi.compaction_plan import compaction_settings, plan_compaction
 from strategies.hudi.compaction_strategies import class_names, strategy_of
 from strategies.hudi.incremental import INCREMENTAL
 from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction

@@ -26,7 +26,7 @@ from bench.engines.hudi.services import Services, shifted_days
 from bench.engines.hudi.table_keys import COPY_ON_WRITE, MERGE_ON_READ
 from bench.engines.hudi.timeline_files import TimelineFiles
 from strategies.hudi.commands import Command
-from strategies.hudi.compaction_options import TARGET_PARTITIONS
+from strategies.hudi.compaction_plan import TARGET_PARTITIONS
 from strategies.hudi.dates import day_of
 from strategies.hudi.files import Action
 from strategies.hudi.planners import Archive, Clean, Clustering, Compaction, LogCompaction

@@ -10,7 +10,7 @@ from bench.engines.hudi.write_options import write_options
 from bench.engines.runtime import jars
 from bench.engines.spark.session import java_class
 from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS
-from strategies.hudi.compaction_options import COMPACTION_OPTIONS
+from strategies.hudi.compaction_plan import COMPACTION_OPTIONS
 from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS
 from strategies.state import MIB
 
