@@ -1,13 +1,13 @@
-"""Amoro's per-table clocks, derived from the compaction history (reference 2.1 and 2.2).
+"""Amoro's clocks of a table, derived from its compaction history.
 
 Amoro stores these times; here they follow from the compactions in the table state. The clock of an optimizing
-type is the time at which its last process was planned, whatever the outcome, and it covers the whole table: a
-failed MINOR restarts the minor clock, a MAJOR or FULL does not. A plan without tasks restarts none of them;
-it counts as the time of the last plan, which the planner keeps in its note (`strategies.amoro.note`).
+type starts when a process of that type is planned, whatever its outcome, and covers the whole table: a failed
+MINOR restarts the minor clock, a MAJOR or FULL does not. A plan without tasks restarts no clock, but counts
+as the last plan, whose time the planner keeps in its note (`strategies.amoro.note`).
 
-The history holds the last 1000 compactions. That is enough for any interval below 1000 x
-`min-plan-interval` (16.7 hours at its default), because within it fewer than 1000 compactions can follow the
-last one of a type. A longer interval fires early, but only after 1000 compactions of other types.
+The history holds the last 1000 compactions. That is enough for an interval below 1000 x `min-plan-interval`
+(16.7 hours at its default), within which fewer than 1000 compactions can follow the last one of a type. A
+longer interval fires early, but only after 1000 compactions of other types.
 
 Source: upstream `CommonPartitionEvaluator`, `MetadataBasedEvaluationEvent`, `SchedulingPolicy.fillSkipSet`
 and `DefaultTableRuntime.completeProcess` at 96a4d78.
@@ -19,8 +19,8 @@ from enum import StrEnum
 from strategies.amoro.options import Settings
 from strategies.state import TableState
 
-# 2026-01-01T00:00:00Z in milliseconds since 1970, where scenario time begins: `workloads.orders.EPOCH_MS`,
-# which strategies must not import.
+# 2026-01-01T00:00:00Z in milliseconds since 1970, where scenario time begins. Equal to
+# `workloads.orders.EPOCH_MS`, which strategies must not import.
 STREAM_BEGIN_MS = 1_767_225_600_000
 
 
@@ -36,8 +36,8 @@ class OptimizingType(StrEnum):
 class Clocks:
     """Milliseconds since the last process of each type.
 
-    A type without any process counts from 1970, as in Amoro, whose times start at 0. On a new table an
-    interval of weeks has therefore passed, and one of a hundred years has not.
+    A type without any process counts from 1970, as in Amoro, whose times start at 0. So on a new table an
+    interval of weeks has already passed.
     """
 
     minor_ms: int = STREAM_BEGIN_MS
@@ -47,7 +47,7 @@ class Clocks:
 
     @property
     def plan_ms(self) -> int:
-        """Since the last plan, be it one without tasks (`lastPlanTime`)."""
+        """Since the last plan, with or without tasks (`lastPlanTime`)."""
         return min(self.any_ms, self.tried_ms)
 
     @property
@@ -55,15 +55,14 @@ class Clocks:
         return min(self.minor_ms, self.major_ms, self.full_ms)
 
     def is_minor_due(self, settings: Settings) -> bool:
-        """Whether the last MINOR is longer ago than the interval; never if that is negative."""
+        """Whether more than the interval has passed since the last MINOR; a negative interval is off."""
         return 0 <= settings.minor_interval_ms < self.minor_ms
 
     def is_full_due(self, settings: Settings) -> bool:
-        """Whether the last FULL is longer ago than the interval; without one, whether it is set (2.4 f)."""
+        """Whether more than the interval has passed since the last FULL; a negative interval is off."""
         return 0 <= settings.full_interval_ms < self.full_ms
 
     def is_fallback_reached(self, settings: Settings) -> bool:
-        """Whether at least the fallback interval has passed."""
         return self.any_ms >= settings.fallback_interval_ms
 
     def may_plan(self, settings: Settings) -> bool:

@@ -1,4 +1,4 @@
-"""Whether Amoro optimizes a partition, with which type, why, and at what cost (reference 2.2, 2.4, 2.5).
+"""Whether Amoro optimizes a partition, with which type, why, and at what cost.
 
 Source: upstream `CommonPartitionEvaluator` (isNecessary, getOptimizingType, getCost) and
 `MetadataBasedEvaluationEvent` at 96a4d78.

@@ -4,21 +4,22 @@ Files are grouped by `partition_path`, whatever their partition spec, in a hash 
 plans. Upstream scans several manifests in parallel and gets their files in arbitrary order; we take files to
 be scanned in order of their paths.
 
-Source: reference 2.3, upstream `CommonPartitionEvaluator` and `AbstractOptimizingEvaluator` at 96a4d78.
+Source: upstream `CommonPartitionEvaluator` and `AbstractOptimizingEvaluator` at 96a4d78.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum, auto
+from urllib.parse import quote_plus
 
 from strategies.amoro.options import Settings
-from strategies.amoro.pending import partition_path
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index
 from strategies.iceberg.deletes.ranked import FileSums, sums_of
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState
 from strategies.java_hash_map import HashMapKeys
+from strategies.partitions import decoded, fields_of
 
 # Names and extensions of Iceberg's `FileFormat` at 1.7.2.
 _EXTENSIONS = {"orc": ".orc", "parquet": ".parquet", "avro": ".avro", "metadata": ".metadata.json"}
@@ -120,6 +121,19 @@ def evaluate(
     return tuple(evaluated)
 
 
+def partition_path(partition: str) -> str:
+    """Iceberg's `PartitionSpec.partitionToPath`, by which Amoro groups files.
+
+    It is encoded for URLs, and does not distinguish null from the text "null".
+    """
+    pairs = fields_of(partition).items()
+    return "/".join(f"{_url_encoded(name)}={_url_encoded(value)}" for name, value in pairs)
+
+
+def _url_encoded(text: str) -> str:
+    return quote_plus(decoded(text), safe="*").replace("~", "%7E")  # URLEncoder.encode
+
+
 def filtered(files: Collection[IcebergDataFile], settings: Settings) -> Collection[IcebergDataFile]:
     """The files that `self-optimizing.filter` admits. Raises ValueError as `PartitionFilter.admits` does."""
     return files if settings.filter is None else admitted(files, settings.filter.admits)
@@ -149,7 +163,7 @@ def _in_map_order(groups: Mapping[str, Sequence[IcebergDataFile]]) -> Iterable[s
 
 
 def amoro_index(state: IcebergState) -> DeleteIndex:
-    """The index of the table's deletes. Amoro does not support deletion vectors: its reader fails (2.7).
+    """The index of the table's deletes. Amoro does not support deletion vectors: its reader fails.
 
     Raises ValueError if the table has a deletion vector, and StateError as `index_deletes` does.
     """
@@ -193,8 +207,8 @@ def _partition(
         name=name,
         texts=frozenset(file.partition for file in files),
         scanned_first=min(files, key=lambda file: file.path).partition,
-        files={each: tuple(members) for each, members in by_class.items()},
-        sums={each: sums_of(scanned.file for scanned in members) for each, members in by_class.items()},
+        files={file_class: tuple(members) for file_class, members in by_class.items()},
+        sums={name: sums_of(scanned.file for scanned in members) for name, members in by_class.items()},
         equality=deletes.equality,
         position=deletes.position,
     )
@@ -232,5 +246,6 @@ def _without_extension(name: str) -> str:
     It cuts off as many characters as the format's name has, and one for the dot. For "metadata" that is not
     the extension (".metadata.json"); upstream has the same flaw.
     """
-    file_format = next((each for each, extension in _EXTENSIONS.items() if name.endswith(extension)), None)
+    extensions = _EXTENSIONS.items()
+    file_format = next((word for word, extension in extensions if name.endswith(extension)), None)
     return name if file_format is None else name[: -len(file_format) - 1]

@@ -1,6 +1,6 @@
-"""Amoro's health score of a table, from 0 (worst) to 100 (reference 3.1).
+"""Amoro's health score of a table, from 0 (worst) to 100.
 
-Every partition has the same weight. Clean files of the target size are in no figure, so a partition of such
+Every partition has the same weight. Clean files of the target size are not counted, so a partition of such
 files alone is healthy. Source: upstream `CommonPartitionEvaluator.getHealthScore` and
 `AbstractOptimizingEvaluator.PendingInput`.
 """
@@ -39,7 +39,7 @@ def health(partitions: Sequence[Partition], settings: Settings) -> Health:
 
 
 def partition_health(partition: Partition, settings: Settings) -> Health:
-    """Since upstream's ddd4ec46 (#3807) the mean file size is not truncated."""
+    """The mean file size is not truncated, as since upstream's ddd4ec46 (#3807)."""
     data, ratio = partition.counted, settings.duplicate_ratio
     weight = _weight(partition, settings)
     mean_bytes = data.size_bytes / data.files_count if data.files_count else 0.0

@@ -1,11 +1,11 @@
-"""The planner's note: what Amoro's server keeps of a table between refreshes (reference 2.1 and 2.2).
+"""The planner's note: what Amoro's server keeps of a table between refreshes.
 
 A refresh evaluates a table that is idle and whose snapshot has not been judged. If it finds partitions to
-optimize, the table is pending, and no later refresh evaluates it until a plan has been tried, which
-`min-plan-interval` may delay. If it finds none, or the plan has no task, the snapshot has been judged: the
-table is not evaluated again before it has another one, whatever interval ends meanwhile. A process that
-succeeds judges the snapshot it was planned on, so that its own commit is evaluated; one that fails judges
-none, and the same snapshot is evaluated again.
+optimize, the table becomes pending, and no later refresh evaluates it until a plan has been tried, which
+`min-plan-interval` may delay. If it finds none, or if the plan has no task, the snapshot is judged: the table
+is not evaluated again until it has a new snapshot, whatever interval ends in the meantime. A successful
+process judges the snapshot it was planned on, so its own commit is evaluated. A failed process judges none,
+and the same snapshot is evaluated again.
 
 Source: upstream `TableRuntimeRefreshExecutor`, `SchedulingPolicy` (isTablePending), `OptimizingQueue`
 (triggerAsyncPlanning, planInternal) and `DefaultTableRuntime` (setPendingInput, optimizingNotNecessary,

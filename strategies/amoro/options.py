@@ -3,8 +3,8 @@
 Times are milliseconds, as in Amoro, or a duration such as "1h". Sizes are bytes or a size such as "128MiB".
 Every other value is parsed as Java parses it, with Java's ranges.
 
-Source: reference 1.1, upstream `TableProperties`, `TableConfigurations.parseOptimizingConfig` and
-`OptimizingConfig` at 96a4d78, and `PropertyUtil` of Iceberg 1.7.2.
+Source: upstream `TableProperties`, `TableConfigurations.parseOptimizingConfig` and `OptimizingConfig` at
+96a4d78, and `PropertyUtil` of Iceberg 1.7.2.
 """
 
 from collections.abc import Callable, Mapping

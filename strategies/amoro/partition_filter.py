@@ -1,18 +1,18 @@
 """Amoro's `self-optimizing.filter`: a SQL condition on columns, evaluated on the partitions of files.
 
-Amoro converts the condition to an Iceberg expression and scans with that, so Iceberg skips the files that
-cannot hold a matching row: by their partition, and by the column metrics in the manifests. A table state has
-neither metrics nor column types. Here a filter may therefore name identity partition columns only, and a
-literal is assumed to have the type of its column, whereas Amoro fails on any other literal.
+Amoro converts the condition to an Iceberg expression and scans with it. Iceberg then skips files that cannot
+hold a matching row, judging by their partition and by the column metrics in the manifests. A table state has
+neither metrics nor column types, so here a filter may name identity partition columns only. A literal is
+assumed to have the type of its column; Amoro fails on any other.
 
 Not reproduced: for `<`, `<=`, `NOT BETWEEN`, and `NOT` with `>` or `>=`, Iceberg's `Evaluator` sorts null
-before all literals. Amoro therefore also takes the files of a null partition if they have no metrics of the
-column (with metrics, `InclusiveMetricsEvaluator` excludes them) and if their manifest lists files of other
-partitions too. Here null matches no such comparison.
+before all literals. So Amoro also takes the files of a null partition, provided that they have no metrics of
+the column (with metrics, `InclusiveMetricsEvaluator` excludes them) and that their manifest also lists files
+of other partitions. Here null matches no such comparison.
 
 The grammar is the part of SQL that Amoro converts: comparisons of a column with a literal, IN, BETWEEN and
-IS NULL, negated or not, joined by AND and OR without parentheses. SQLite or DuckDB would accept far more than
-Amoro does, and would apply SQL's logic to null, where Iceberg's differs: null satisfies `<>` and `NOT IN`.
+IS NULL, negated or not, joined by AND and OR without parentheses. SQLite or DuckDB would accept far more, and
+would apply SQL's logic to null. Iceberg's differs: null satisfies `<>` and `NOT IN`.
 
 Source: `ExpressionUtil.convertSqlFilterToIcebergExpression` of Amoro at 96a4d78 (JSqlParser 4.7);
 `Evaluator` and `InclusiveMetricsEvaluator` of Iceberg 1.7.2.
@@ -21,6 +21,7 @@ Source: `ExpressionUtil.convertSqlFilterToIcebergExpression` of Amoro at 96a4d78
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from operator import eq, ge, gt, le, lt
 from typing import Any
 
@@ -61,8 +62,8 @@ _OTHER_DATE_OR_TIME = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}-\d{2}-\d{2}T.*|\d
 class Condition:
     """A condition on one column.
 
-    A value has to compare with all `literals` by their `operators`, or be equal to any of them; without
-    literals it has to be null. `is_negated` inverts that.
+    The value must satisfy every pair of an operator and a literal or, if the operators are equalities, any of
+    them. Without literals it must be null. `is_negated` inverts the result.
     """
 
     column: str
@@ -74,7 +75,7 @@ class Condition:
         """Whether the condition holds for a value of the column; None is null.
 
         Null differs from every literal, and satisfies no other comparison, negated or not. Raises ValueError
-        if a text that is no whole number is compared with one.
+        if the literal is a number and the text is not.
         """
         if not self.literals:
             return (text is None) is not self.is_negated
@@ -86,7 +87,7 @@ class Condition:
         return (any if is_equality else all)(compared) is not self.is_negated
 
     def _typed(self, text: str, literal: Literal) -> Literal:
-        """The value in the type of the literal."""
+        """The value, converted to the type of the literal."""
         if isinstance(literal, str):
             return text
         if not re.fullmatch(r"-?\d+", text):
@@ -98,33 +99,34 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class PartitionFilter:
-    """The SQL of a filter, and its conditions: it matches if all of any row hold."""
+    """A filter: its SQL, and its conditions in disjunctive normal form (an OR of ANDs)."""
 
     text: str
-    rows: tuple[tuple[Condition, ...], ...]
+    alternatives: tuple[tuple[Condition, ...], ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the filter names, each once."""
-        return tuple(dict.fromkeys(condition.column for row in self.rows for condition in row))
+        """The columns that the filter names, without repetition."""
+        conditions = chain.from_iterable(self.alternatives)
+        return tuple(dict.fromkeys(condition.column for condition in conditions))
 
     def admits(self, partition: str) -> bool:
         """Whether files of the partition may hold matching rows.
 
-        Raises ValueError if the partition cannot decide that: it lacks a column of the filter, or its value
-        is not a number where the filter compares with one.
+        Raises ValueError if the partition lacks a column of the filter, or if its value is not a number where
+        the filter compares with a number.
         """
         fields = fields_of(partition)
         try:
             matched = [
-                [condition.matches(_value(fields, condition.column)) for condition in row]
-                for row in self.rows
+                [condition.matches(_value(fields, condition.column)) for condition in conditions]
+                for conditions in self.alternatives
             ]
         except ValueError as error:
             raise ValueError(
                 f"option self-optimizing.filter = {self.text!r}: partition {partition!r}: {error}"
             ) from error
-        return any(all(row) for row in matched)
+        return any(map(all, matched))
 
 
 def _value(fields: Mapping[str, str], column: str) -> str | None:
@@ -141,8 +143,7 @@ def read_filter(text: str) -> PartitionFilter | None:
     """Parse a SQL condition; None for blank text. Raises ValueError, whose message starts with "must"."""
     if not text.strip():
         return None
-    rows: list[tuple[Condition, ...]] = []
-    row: tuple[Condition, ...] = ()
+    alternatives: list[list[Condition]] = [[]]
     position, join = 0, "AND"
     while join:
         match = _CONDITION.match(text, position)
@@ -152,12 +153,11 @@ def read_filter(text: str) -> PartitionFilter | None:
                 "BETWEEN or IS NULL, joined by AND and OR without parentheses; cannot read "
                 f"{text[position:].strip()!r}"
             )
-        row = (*row, _condition(match))
+        alternatives[-1].append(_condition(match))
         position, join = match.end(), match["join"].upper()
-        if join != "AND":
-            rows.append(row)
-            row = ()
-    return PartitionFilter(text, tuple(rows))
+        if join == "OR":
+            alternatives.append([])
+    return PartitionFilter(text, tuple(map(tuple, alternatives)))
 
 
 def _condition(match: re.Match[str]) -> Condition:
@@ -179,7 +179,7 @@ def _condition(match: re.Match[str]) -> Condition:
 def _literal(text: str) -> Literal:
     """A whole number, a string, DATE 'yyyy-mm-dd', true or false.
 
-    A quote within a string is doubled, and it stays doubled, because Amoro does not unescape it.
+    A doubled quote within a string stays doubled, because Amoro does not unescape it.
     """
     if text.isdigit():
         return parse_long(text)

@@ -1,25 +1,25 @@
 """Apache Amoro's self-optimizing of native Iceberg tables, as a planner.
 
-Rules and constants are those of upstream master at 96a4d78 (2026-08-22, after 0.9.0-rc4), by the reference
-page's sections 1.1, 2.1 to 2.7 and 3.1; the modules of this folder hold a step each. Differences:
+Rules and constants are upstream master's at 96a4d78 (2026-08-22, after 0.9.0-rc4). Each module of this folder
+holds one step. Differences:
 
-- Where Amoro's order is accidental, by object identity or by a scan of several manifests, ours is by path.
+- Where Amoro's order is accidental (object identity, parallel scans of manifests), files are ordered by path.
   Partitions come in the order of Amoro's hash maps (`strategies.java_hash_map`).
-- An evaluation happens when the rule's trigger fires, in Amoro at each refresh, once a minute by default. The
-  plan follows at once, or at the first firing after the end of `min-plan-interval`; in Amoro it follows at
-  its end. What Amoro keeps in between is the planner's note (`strategies.amoro.note`).
+- The table is evaluated when the rule's trigger fires; Amoro does so at each refresh, once a minute by
+  default. The plan is made at once, or at the first firing after `min-plan-interval` has passed; Amoro makes
+  it as soon as that has passed. What Amoro keeps in between is the planner's note (`strategies.amoro.note`).
 - A filter is evaluated on partition columns alone (`partition_filter`).
 - A full optimization may sort, which Amoro cannot (upstream #1360); this is off by default.
 
-Amoro's code means to plan only the partitions that the evaluation found, and at most
+Amoro is meant to plan only the partitions that the evaluation found, and at most
 refresh-tables.max-pending-partition-count of them. At 96a4d78 they are lost when the table's pending input is
 stored (`PendingInput.partitions` is `@JsonIgnore`, `DefaultTableRuntimeStore` keeps JSON; upstream #4122,
-open), so the plan has no filter and no limit. Up to 0.8.1 the filter works, but a pending table is evaluated
-again at each refresh, which replaces it. The default here is what the code means, with Amoro's own limit of
-100; `max_pending_partitions = 0` is what 96a4d78 does. Both plan alike a table of fewer partitions, none of
-which falls due between an evaluation and its plan.
+open), so the plan has no filter and no limit. Up to 0.8.1 the filter works, but each refresh evaluates a
+pending table again and replaces it. The default here is the intended behaviour, with Amoro's own limit of
+100; `max_pending_partitions = 0` does what 96a4d78 does. The two differ only if a table has more partitions,
+or if one becomes due between an evaluation and its plan.
 
-Like Amoro's, the plan may drop a delete file that another partition still needs (2.7): the engine checks it.
+Like Amoro's, the plan may drop a delete file that another partition still needs; the engine then vetoes it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -32,11 +32,11 @@ from strategies.amoro.evaluation import FileClass, Partition, admitted, amoro_in
 from strategies.amoro.health import health
 from strategies.amoro.note import AmoroNote, recall
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
-from strategies.amoro.pending import PendingInput
 from strategies.amoro.tasks import PartitionCandidate, PartitionPlan, choose
 from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.java_hash_map import collected
 from strategies.options import OptionValue
+from strategies.partitions import fields_of
 from strategies.plan import Capability, Plan, Rewrite, state_as
 from strategies.planner import Answer, Planner, PlannerTraits
 from strategies.state import MIB, TableState
@@ -46,11 +46,11 @@ _STRENGTH = tuple(OptimizingType)
 
 @dataclass(frozen=True, slots=True)
 class Amoro(Planner):
-    """Optimize as Apache Amoro does: fragments often, whole segments seldom, by the partition.
+    """Optimize partitions as Apache Amoro does: merge fragments often, rewrite whole segments seldom.
 
     `options` are Amoro's own properties; sizes may be texts such as "128MiB", times are milliseconds or
-    texts such as "1h". `self-optimizing.filter` is evaluated on partition values alone, and null matches no
-    `<` or `<=`: Amoro also takes null partitions where files have no column metrics.
+    texts such as "1h". `self-optimizing.filter` is evaluated on partition values alone. Null matches no `<`
+    or `<=`, whereas Amoro also takes null partitions whose files have no column metrics.
 
     On a table of many partitions a plan may leave some for later. It takes whole partitions, the most
     expensive first, until their cost exceeds `threads` x `max_input_per_thread_bytes`, which are group
@@ -61,10 +61,10 @@ class Amoro(Planner):
     With `full_sort_columns` a full optimization takes a partition as one task and writes what it rewrites in
     their order.
 
-    With `max_pending_partitions` (refresh-tables.max-pending-partition-count) an evaluation that finds
-    partitions to optimize keeps at most so many of them, and until the plan is made no other is added: it is
-    of these partitions with the files they have by then, and of those that files of other partition specs
-    are in. 0 keeps none and plans all, as an Amoro server at 96a4d78 does (see the module).
+    With `max_pending_partitions` (refresh-tables.max-pending-partition-count) an evaluation keeps at most so
+    many of the partitions that it finds due. The plan is limited to these partitions, with the files they
+    have by then, and to partitions with files of other partition specs. With 0 there is no limit, as in an
+    Amoro server at 96a4d78 (see the module).
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)
@@ -77,32 +77,31 @@ class Amoro(Planner):
     def __post_init__(self) -> None:
         settings = read_settings(self.options)
         _check_sorting(self.full_sort_columns, settings)
-        for name, least in (
-            ("threads", 1),
-            ("max_input_per_thread_bytes", 1),
-            ("max_pending_partitions", 0),
-        ):
+        minima = {"threads": 1, "max_input_per_thread_bytes": 1, "max_pending_partitions": 0}
+        for name, least in minima.items():
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)} must be >= {least}")
 
     def traits(self) -> PlannerTraits:
-        own = read_settings(self.options).filter
+        partition_filter = read_settings(self.options).filter
+        filter_columns = partition_filter.columns if partition_filter else ()
         return PlannerTraits(
             needs=frozenset({Capability.REWRITE, Capability.CONVERT}),
-            columns=tuple(dict.fromkeys((*self.full_sort_columns, *(own.columns if own else ())))),
+            columns=tuple(dict.fromkeys((*self.full_sort_columns, *filter_columns))),
             max_format_version=2,  # upstream at 96a4d78 depends on Iceberg 1.7.2, without deletion vectors
         )
 
     def decide(self, state: TableState) -> Answer:
         table, settings = state_as(IcebergState, state), read_settings(self.options)
-        evaluated = _all_evaluated(table, settings)
+        files = filtered(table.data_files, settings) if settings.is_enabled else ()
+        evaluated = _evaluated(files, table, settings, read_clocks(table))
         plan, note = self._evaluation(table, settings, evaluated)
         return Answer(plan, note, self._figures(table, settings, evaluated))
 
     def _figures(
         self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition]
     ) -> Mapping[str, float]:
-        """Amoro's health scores of a table, how many partitions are due, and how many one plan leaves."""
+        """Amoro's health scores, the number of partitions due, and how many of them one plan leaves."""
         due = _necessary(evaluated, settings, read_clocks(table))
         taken = self._choose(due[: self.max_pending_partitions or None], table, settings)
         scores = health(evaluated, settings)
@@ -118,13 +117,13 @@ class Amoro(Planner):
     def _evaluation(
         self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition]
     ) -> tuple[Plan | None, AmoroNote]:
-        """A refresh, which may leave the table pending, and the plan of a pending table if it is due.
+        """Do a refresh, which may make the table pending, and plan a pending table if a plan is due.
 
         `evaluated` are all partitions that the options admit.
         """
         note = recall(table)
         if not settings.is_enabled or table.pending or note.has_judged(table.version):
-            return None, note  # with a compaction pending too: Amoro runs one process a table at a time
+            return None, note  # Amoro runs one process at a time for each table
         clocks = read_clocks(table, note.planned_at_ms)
         if not note.is_pending:
             if not is_worth_a_scan(table, settings, clocks):
@@ -132,13 +131,16 @@ class Amoro(Planner):
             necessary = _necessary(evaluated, settings, clocks)
             if not necessary:
                 return None, note.judged(table.version)
-            note = note.pending(self._limited(necessary))
+            limited = [
+                candidate.partition.scanned_first for candidate in necessary[: self.max_pending_partitions]
+            ]
+            note = note.pending(tuple(limited) if self.max_pending_partitions else None)
         if not clocks.may_plan(settings):
             return None, note
         scanned = _scanned(table.data_files, note.pending_partitions, settings)
         planned = _evaluated(scanned, table, settings, clocks, evaluated)
         by_name = {candidate.partition.name: candidate for candidate in _necessary(planned, settings, clocks)}
-        # In the order of the map that upstream collects the partitions and copies them into.
+        # In the order of the map into which upstream collects the partitions.
         chosen = self._choose([by_name[name] for name in collected(by_name)], table, settings)
         if not any(plan.tasks for plan in chosen):
             return None, note.planned_nothing(table.version, table.observed_at_ms)
@@ -149,18 +151,6 @@ class Amoro(Planner):
     ) -> tuple[PartitionPlan, ...]:
         budget_bytes = self.max_input_per_thread_bytes * self.threads
         return choose(candidates, amoro_index(table), settings, budget_bytes, self.full_sort_columns)
-
-    def _limited(self, necessary: Sequence[PartitionCandidate]) -> tuple[str, ...] | None:
-        """The pending partitions that a plan is limited to; None: no limit."""
-        count = self.max_pending_partitions
-        return tuple(candidate.partition.scanned_first for candidate in necessary[:count]) if count else None
-
-
-def _all_evaluated(table: IcebergState, settings: Settings) -> tuple[Partition, ...]:
-    """The partitions that the options admit, evaluated now; none if they disable optimizing."""
-    if not settings.is_enabled:
-        return ()
-    return _evaluated(filtered(table.data_files, settings), table, settings, read_clocks(table))
 
 
 def _evaluated(
@@ -174,13 +164,30 @@ def _evaluated(
 
 
 def _scanned(
-    files: Collection[IcebergDataFile], limit: tuple[str, ...] | None, settings: Settings
+    files: Collection[IcebergDataFile], pending_partitions: tuple[str, ...] | None, settings: Settings
 ) -> Collection[IcebergDataFile]:
-    """The files that a plan evaluates, by the filter of the pending partitions or else by the option's."""
-    pending = None if limit is None else PendingInput(limit)
-    if pending is None or pending.is_everything:
+    """The files that a plan evaluates: of the pending partitions, or all that the option's filter admits.
+
+    Iceberg applies a condition on partition columns of one spec to the files of another as far as that has
+    the same columns, so files of specs without these columns pass. Here fields of two specs are the same if
+    they have the same name. A spec without fields makes one partition of the whole table.
+
+    Source: upstream `IcebergTableUtil.createOptimizingPlanner` and
+    `ExpressionUtil.convertPartitionDataToDataFilter` at 96a4d78; `Projections.inclusive` and
+    `ProjectionUtil.projectTransformPredicate` of Iceberg 1.7.2.
+    """
+    conditions = [fields_of(partition) for partition in pending_partitions or ()]
+    if pending_partitions is None or not all(conditions):
         return filtered(files, settings)
-    return admitted(files, pending.admits)
+
+    def admits(partition: str) -> bool:
+        fields = fields_of(partition)
+        return any(
+            all(fields.get(name, value) == value for name, value in condition.items())
+            for condition in conditions
+        )
+
+    return admitted(files, admits)
 
 
 def _necessary(
@@ -199,15 +206,16 @@ def _check_sorting(columns: tuple[str, ...], settings: Settings) -> None:
         raise ValueError(f"full_sort_columns={list(columns)} names a column twice")
     if columns and settings.full_interval_ms < 0:
         raise ValueError(
-            f"full_sort_columns={list(columns)} sorts full optimizations, of which there are none: give "
-            "option self-optimizing.full.trigger.interval, or leave full_sort_columns out"
+            f"full_sort_columns={list(columns)} sorts full optimizations, and there are none: set option "
+            "self-optimizing.full.trigger.interval, or leave full_sort_columns out"
         )
 
 
 def _plan(chosen: tuple[PartitionPlan, ...], settings: Settings) -> Plan:
-    """One rewrite, a group a task. Its type is the strongest of any partition chosen, tasks or not.
+    """One rewrite with a group for each task. Its type is the strongest of all chosen partitions.
 
-    The reason is what fired first in the most expensive partition of that type.
+    Partitions without tasks count towards the type. The reason is the condition that fired first in the most
+    expensive partition of that type.
     """
     decisions = [plan.candidate.decision for plan in chosen]
     strongest = max((decision.optimizing_type for decision in decisions), key=_STRENGTH.index)

@@ -1,4 +1,4 @@
-"""Which partitions one Amoro plan contains, and how it splits them into tasks (reference 2.5 to 2.7).
+"""Which partitions one Amoro plan contains, and how it splits them into tasks.
 
 Amoro packs files in the iteration order of a hash map keyed by object identity, so its bins vary from run to
 run. Here files are packed in order of their paths. Partitions of equal cost come in the order of a hash map

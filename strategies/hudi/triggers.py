@@ -7,7 +7,6 @@ is. They look at the timeline alone, which each commit of Hudi loads anyway.
 Source: ScheduleCompactionActionExecutor.needCompact and CompactionUtils of Hudi 1.2.0.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -77,34 +76,29 @@ class HudiTrigger(Trigger):
 
 
 @dataclass(frozen=True, slots=True)
-class _CommitsTrigger(HudiTrigger):
-    commits: int = DEFAULT_COMMITS
-
-    def __post_init__(self) -> None:
-        _check_commits(self.commits)
-
-    def due(self, state: TableState, memory: RuleMemory) -> bool:
-        since = self._since(state_as(HudiState, state).timeline)
-        return since is not None and since.commits_count >= self.commits
-
-    @abstractmethod
-    def _since(self, timeline: Sequence[Instant]) -> Since | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class NumCommits(_CommitsTrigger):
+class NumCommits(HudiTrigger):
     """Fires once `commits` delta commits have completed since the last compaction (NUM_COMMITS).
 
     The initial load and log compactions are delta commits, too. It counts from the request of the last
     completed compaction, so while one is pending, it fires at each evaluation.
     """
 
+    commits: int = DEFAULT_COMMITS
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.commits <= MAX_INT:
+            raise ValueError(f"commits={self.commits} must be >= 0 and a Java int")
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        since = self._since(state_as(HudiState, state).timeline)
+        return since is not None and since.commits_count >= self.commits
+
     def _since(self, timeline: Sequence[Instant]) -> Since | None:
         return since_compaction(timeline)
 
 
 @dataclass(frozen=True, slots=True)
-class NumCommitsAfterLastRequest(_CommitsTrigger):
+class NumCommitsAfterLastRequest(NumCommits):
     """Fires once `commits` delta commits came after the last request (NUM_COMMITS_AFTER_LAST_REQUEST).
 
     The initial load and log compactions are delta commits, too.
@@ -121,7 +115,8 @@ class TimeElapsed(HudiTrigger):
     elapsed_ms: int = DEFAULT_ELAPSED_MS
 
     def __post_init__(self) -> None:
-        _check_elapsed(self.elapsed_ms)
+        if self.elapsed_ms < 0 or self.elapsed_ms % 1000:
+            raise ValueError(f"elapsed_ms={self.elapsed_ms} must be >= 0, in whole seconds")
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         since = since_compaction(state_as(HudiState, state).timeline)
@@ -135,19 +130,20 @@ class _NumTimeTrigger(HudiTrigger):
     combine: ClassVar[Callable[[Iterable[bool]], bool]]
 
     def __post_init__(self) -> None:
-        _check_commits(self.commits)
-        _check_elapsed(self.elapsed_ms)
+        self._conditions()  # each checks its own field
 
     def due(self, state: TableState, memory: RuleMemory) -> bool:
-        triggers = NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
-        return type(self).combine(trigger.due(state, memory) for trigger in triggers)
+        return type(self).combine(trigger.due(state, memory) for trigger in self._conditions())
+
+    def _conditions(self) -> tuple[Trigger, Trigger]:
+        return NumCommits(self.commits), TimeElapsed(self.elapsed_ms)
 
 
 @dataclass(frozen=True, slots=True)
 class NumOrTime(_NumTimeTrigger):
     """Fires once `commits` delta commits have completed, or `elapsed_ms` have passed (NUM_OR_TIME).
 
-    It counts both from the request of the last completed compaction.
+    Both count from the request of the last completed compaction.
     """
 
     combine = any
@@ -157,17 +153,7 @@ class NumOrTime(_NumTimeTrigger):
 class NumAndTime(_NumTimeTrigger):
     """Fires once `commits` delta commits have completed and `elapsed_ms` have passed (NUM_AND_TIME).
 
-    It counts both from the request of the last completed compaction.
+    Both count from the request of the last completed compaction.
     """
 
     combine = all
-
-
-def _check_commits(commits: int) -> None:
-    if not 0 <= commits <= MAX_INT:
-        raise ValueError(f"commits={commits} must be >= 0 and a Java int")
-
-
-def _check_elapsed(elapsed_ms: int) -> None:
-    if elapsed_ms < 0 or elapsed_ms % 1000:
-        raise ValueError(f"elapsed_ms={elapsed_ms} must be >= 0, in whole seconds")

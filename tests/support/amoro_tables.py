@@ -106,7 +106,7 @@ def rewrite_of(plan: Plan) -> Rewrite:
 def applied(state: IcebergState, plan: Plan, target: int = 128, at_ms: int | None = None) -> IcebergState:
     """The table of a plan without deletes carried out: each task into full targets and a rest.
 
-    Below the target a task writes one file whatever the estimate (reference 2.8).
+    Below the target a task writes one file whatever the estimate.
     """
     gone = {path for group in rewrite_of(plan).groups for path in group.paths}
     sizes = {file.path: file.size_bytes for file in state.data_files}

@@ -291,7 +291,7 @@ def test_the_reason_is_that_of_the_strongest_kind_not_of_the_largest_partition()
 
 # What really loops.
 def test_a_task_that_writes_as_many_files_as_it_read_is_planned_for_ever():
-    # Upstream #3855, open: 58 + 70 are the target exactly, so the writer may roll (2.8), and where its
+    # Upstream #3855, open: 58 + 70 are the target exactly, so the writer may roll, and where its
     # estimate is high it does, early. Two files come out as two went in.
     state, planner = table(data("a", 58), data("b", 70)), amoro(**NOW)
     for round_number in range(3):
