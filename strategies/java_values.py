@@ -1,6 +1,6 @@
-"""Parsing and narrowing of values as in Java, for options that a Java program parses.
+"""Parsing and conversion of values as in Java, for options that a Java program parses.
 
-Python accepts other texts: `int` accepts "1_0" and " 2", `float` accepts "nan" and rejects "0.3f".
+Python's parsers differ: `int` accepts "1_0" and " 2", `float` accepts "nan" and rejects "0.3f".
 Source: Integer.parseInt, Long.parseLong, Double.parseDouble and Boolean.parseBoolean of Java 11 to 17, and
 the Java Language Specification, 5.1.3, for the conversion of a double to a long.
 """
@@ -21,7 +21,7 @@ _TRIMMED = "".join(map(chr, range(0x21)))  # what String.trim removes: all chara
 def parse_int(text: str) -> int:
     """`Integer.parseInt`: an optional sign, then decimal digits of any script.
 
-    Raises ValueError. Its message, like those of the functions below, starts with "must be".
+    Raises ValueError; as in the functions below, its message starts with "must be".
     """
     return _whole(text, MAX_INT, "a Java int")
 
@@ -32,7 +32,7 @@ def parse_long(text: str) -> int:
 
 
 def parse_double(text: str) -> float:
-    """`Double.parseDouble`, which trims its text, and accepts "0.3f", "0x1p-2", "NaN" and "-Infinity".
+    """`Double.parseDouble`, which trims the text and accepts "0.3f", "0x1p-2", "NaN" and "-Infinity".
 
     Raises ValueError. A number outside the range of a double becomes infinity or 0.
     """
@@ -52,7 +52,7 @@ def parse_double(text: str) -> float:
 
 
 def parse_boolean(text: str) -> bool:
-    """`Boolean.parseBoolean`: "true" in any case is true, and any other text is false, even "yes"."""
+    """`Boolean.parseBoolean`: "true" in upper or lower case is true; any other text, even "yes", is false."""
     return text.lower() == "true"
 
 
@@ -81,10 +81,7 @@ def divided(dividend: int, divisor: int) -> int:
 
 
 def _whole(text: str, largest: int, name: str) -> int:
-    """Parse an integer. Digits outside the Basic Multilingual Plane are rejected.
-
-    In Java such a digit is two chars, and neither of them counts as a digit.
-    """
+    """Digits above U+FFFF are refused: in Java each is two chars, neither of them a digit."""
     if not _WHOLE.fullmatch(text) or any(character > "\uffff" for character in text):
         raise ValueError("must be a whole number that Java can parse: digits, optionally after a sign")
     number = int(text)

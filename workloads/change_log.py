@@ -99,8 +99,9 @@ class ChangeLog:
     def is_unchanged(self, commits: Sequence[LoggedCommit]) -> bool:
         """Whether the files of these commits still hold the rows that were written."""
         for are_changes, columns in ((False, self.columns), (True, change_columns(self.columns))):
-            alike = [commit for commit in commits if self.holds_changes(commit) is are_changes]
-            if content(self._all_paths(alike), columns).hash != sum(commit.content_hash for commit in alike):
+            compared = [commit for commit in commits if self.holds_changes(commit) is are_changes]
+            expected_hash = sum(commit.content_hash for commit in compared)
+            if content(self._all_paths(compared), columns).hash != expected_hash:
                 return False
         return True
 

@@ -61,9 +61,9 @@ def rows(spark: SparkSession, seed: int, block: ChangeBlock, earlier: DataFrame 
     # commit is small, and sorting it by key in one place takes half the time of a shuffle. The broadcast
     # lets the left side keep its partitions and their order.
     placed = F.broadcast(_placed(spark, seed, block, drawn.coalesce(1), earlier))
-    own = {"user_city": "city", "order_date": "date"}
+    location = {"user_city": "city", "order_date": "date"}
     keyed = drawn.join(placed, "change_number").withColumn("id", F.expr("key - 1"))
-    payload = orders.with_payload(keyed, block.schema, seed, own, ("number", *CHANGE_FACTS))
+    payload = orders.with_payload(keyed, block.schema, seed, location, ("number", *CHANGE_FACTS))
     return payload.selectExpr(*_payload_of_op(block.schema, seed), *CHANGE_FACTS)
 
 
@@ -200,7 +200,7 @@ def _placed(
     and its `before_user_city` and `before_order_date` are therefore NULL.
     """
     known = _known(spark, seed, block, drawn, earlier)
-    own = known.selectExpr(
+    placed = known.selectExpr(
         "*", "CASE WHEN op = 'I' THEN first_city WHEN moves THEN "
         f"{word(seed, 'moved_city', vocabulary(seed, 'cities'), 'number')} END AS own_city",
         "CASE WHEN op = 'I' OR moves THEN ts END AS own_date",
@@ -211,7 +211,7 @@ def _placed(
         before = f"coalesce(last(own_{name}, true) {window}, known_{name})"
         columns += [f"{before} AS before_{name}", f"coalesce(own_{name}, {before}) AS {name}"]
     exists = "coalesce(before_op <> 'D', false)"
-    return own.selectExpr("*", *columns).selectExpr(
+    return placed.selectExpr("*", *columns).selectExpr(
         "change_number", "city", "date", f"{exists} AS before_exists",
         f"IF({exists}, before_city, NULL) AS before_user_city",
         f"IF({exists}, before_date, NULL) AS before_order_date",

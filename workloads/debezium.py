@@ -134,16 +134,16 @@ def _shapes(
     for key, op, city, date_ms, existed, old_city, old_date_ms in zip(
         *(events[name].to_pylist() for name in columns), strict=True
     ):
-        own, replaced = _partition(partitioning, city, date_ms), touched.get(key)
+        partition, replaced = _partition(partitioning, city, date_ms), touched.get(key)
         if replaced is not None:
             superseded[replaced] += 1
         elif key not in touched and existed:
             deleted_keys[_partition(partitioning, old_city, old_date_ms)] += 1
         elif index > 0:
-            deleted_keys[own] += 1
-        touched[key] = None if op == "D" else own
+            deleted_keys[partition] += 1
+        touched[key] = None if op == "D" else partition
         if op != "D":
-            added[own] += 1
+            added[partition] += 1
     if partitioning.by == "bucket":
         shares = partitioning.shares(seed, DateWindow(0, 1))
         return change_shapes(

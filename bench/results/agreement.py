@@ -86,14 +86,14 @@ def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
             manifest = run.manifest
             key = (manifest.scenario_hash, manifest.strategy_hash, manifest.strategy)
             first.setdefault(key, {}).setdefault(manifest.mode, run)
-    both = [by_mode for by_mode in first.values() if len(by_mode) == 2]
-    if not both:
+    in_both_modes = [by_mode for by_mode in first.values() if len(by_mode) == 2]
+    if not in_both_modes:
         raise ScenarioError(
             "no strategy has both a real and a simulated run of the same scenario; create the missing one "
             "with `compactbench run SCENARIO`, with or without --simulate, into the same --out",
             code="no-runs-to-compare",
         )
-    return tuple(pair for by_mode in both for pair in _pairs(by_mode["real"], by_mode["simulated"]))
+    return tuple(pair for runs in in_both_modes for pair in _pairs(runs["real"], runs["simulated"]))
 
 
 def _order(run: RunResult) -> tuple[str, int, int]:
@@ -139,15 +139,17 @@ def _decision(evaluation: Evaluation | None) -> tuple[int, str] | None:
     return (evaluation.at_ms, evaluation.decision) if evaluation else None
 
 
-def _is_alike(one: CompactionRecord, other: CompactionRecord) -> bool:
-    partitions = (one.partitions, other.partitions)
-    return (None in partitions or partitions[0] == partitions[1]) and _outcome(one) == _outcome(other)
-
-
-def _has_same_partitions(one: CompactionRecord, other: CompactionRecord) -> bool:
-    if one.partitions is None:
+def _is_alike(real: CompactionRecord, simulated: CompactionRecord) -> bool:
+    is_known = real.partitions is not None and simulated.partitions is not None
+    if is_known and real.partitions != simulated.partitions:
         return False
-    return (one.status, one.partitions) == (other.status, other.partitions)
+    return _outcome(real) == _outcome(simulated)
+
+
+def _has_same_partitions(real: CompactionRecord, simulated: CompactionRecord) -> bool:
+    if real.partitions is None:
+        return False
+    return (real.status, real.partitions) == (simulated.status, simulated.partitions)
 
 
 def _outcome(compaction: CompactionRecord) -> tuple[str | int, ...]:

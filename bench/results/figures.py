@@ -236,14 +236,6 @@ def has_deletes(f: RunFigures) -> bool:
     return f.run.manifest.is_cdc or any(o.table.delete_files_count for o in f.observed)
 
 
-def commit_added_bytes(f: RunFigures) -> float:
-    return total(c.change.added_bytes for c in f.commits)
-
-
-def compaction_added_bytes(f: RunFigures) -> float:
-    return total(c.change.added_bytes for c in f.compactions)
-
-
 def overlapped_commits(f: RunFigures) -> float | None:
     """The duration of the longest compaction in commit intervals."""
     longest_s = max((c.cost.wall_s for c in f.compactions), default=0.0)
@@ -253,11 +245,3 @@ def overlapped_commits(f: RunFigures) -> float | None:
 def duty_cycle(f: RunFigures) -> float:
     """Compaction seconds per second of scenario time; above 1, no compactor could keep up."""
     return total(c.cost.wall_s for c in f.compactions) / (f.run.manifest.duration_ms / 1000)
-
-
-def metadata_bytes(f: RunFigures) -> float:
-    return (
-        total(c.change.metadata_bytes for c in f.commits)
-        + total(c.change.metadata_bytes for c in f.compactions)
-        + total(m.change.metadata_bytes for m in f.maintenance)
-    )

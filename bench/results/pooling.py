@@ -21,11 +21,11 @@ from bench.results.records import Manifest
 
 
 class Strictness(IntEnum):
-    """What happens to runs that differ: used and reported, refused unless requested, always refused."""
+    """What happens to runs that differ."""
 
-    REPORTED = 1
-    ON_REQUEST = 2
-    NEVER = 3
+    REPORTED = 1  # they are used, and the difference is reported
+    ON_REQUEST = 2  # they are refused unless the user asks for it
+    NEVER = 3  # they are refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Difference:
 
     def __str__(self) -> str:
         of_strategy = f" of {self.runs[0].manifest.strategy!r}" if self.checked.by_strategy else ""
-        one, other = self.values
-        return f"{self.field}{of_strategy} ({_text(one)} and {_text(other)})"
+        first, second = self.values
+        return f"{self.field}{of_strategy} ({_text(first)} and {_text(second)})"
 
 
 _NEVER, _ON_REQUEST, _REPORTED = Strictness.NEVER, Strictness.ON_REQUEST, Strictness.REPORTED
@@ -90,11 +90,11 @@ CHECKED = (
 )
 
 
-def same_definition(one: RunResult, other: RunResult) -> bool:
-    """Whether two runs of any strategies and variants replayed the same stream in one scenario."""
-    is_one_variant = _variant(one.manifest) == _variant(other.manifest)
+def same_definition(first: RunResult, second: RunResult) -> bool:
+    """Whether two runs, of any strategies and variants, replayed the same stream in one scenario."""
+    is_one_variant = _variant(first.manifest) == _variant(second.manifest)
     return all(
-        checked.value_in(one.manifest) == checked.value_in(other.manifest)
+        checked.value_in(first.manifest) == checked.value_in(second.manifest)
         for checked in CHECKED
         if checked.within is Strictness.NEVER
         and not checked.by_strategy
@@ -176,10 +176,10 @@ def _tolerated(
     worst = max(zip(how, differing, strict=True), key=lambda pair: pair[0], default=None)
     if worst is not None and worst[0] > strictest:
         strictness, difference = worst
-        values, (one, other) = difference.values, (run.folder for run in difference.runs)
+        (first, second), folders = difference.values, [run.folder for run in difference.runs]
         raise ResultSchemaError(
-            f"{_text(values[0])} in {one} and {_text(values[1])} in {other}{_definitions(difference)}, so "
-            f"these runs cannot be combined; {_remedy(difference, strictness)}",
+            f"{_text(first)} in {folders[0]} and {_text(second)} in {folders[1]}{_definitions(difference)}, "
+            f"so these runs cannot be combined; {_remedy(difference, strictness)}",
             code="mixed-runs",
             path=difference.field,
         )
@@ -202,9 +202,9 @@ def _definitions(difference: Difference) -> str:
     """The first three keys in which two scenarios differ."""
     if difference.field != "scenario_hash":
         return ""
-    one, other = (_definition(run.manifest) for run in difference.runs)
-    keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
-    examples = ", ".join(f"{key} {_text(one.get(key))} and {_text(other.get(key))}" for key in keys[:3])
+    first, second = (_definition(run.manifest) for run in difference.runs)
+    keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
+    examples = ", ".join(f"{key} {_text(first.get(key))} and {_text(second.get(key))}" for key in keys[:3])
     return f": {examples}{' and more' if len(keys) > 3 else ''}" if examples else ""
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -18,7 +17,11 @@ from bench.results.records import DELETE_WORDS, ContentRecord, QueryRecord, labe
 from bench.results.table_content import of_content
 
 BASELINE = "never"
+_BREAK_EVEN = "break_even_queries_per_h"
+_ON_CADENCE = ("after_commit", "settled")
+
 ContentStatus = Literal["equal", "differs", "unchecked"]
+_Place = tuple[str, str, str]  # scenario, workload and mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,53 +118,40 @@ def run_figures(run: RunResult, content_bytes: int | None = None) -> dict[str, f
 def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
     """One row per scenario, workload, mode and strategy, in the order of the scenario's strategies.
 
-    Each strategy comes before its variants. Runs without a `strategy_index` are ordered by their start.
+    Each strategy comes before its variants. Strategies without a `strategy_index` come first, in the order in
+    which they started.
 
     Raises ResultSchemaError if runs of one row differ in definition or stream, or runs of one variant in
     format.
     """
     runs = tuple(runs)
-    by_place: dict[tuple[str, ...], list[RunResult]] = {}
+    places: dict[_Place, dict[str, list[RunResult]]] = {}
+    for run in sorted(runs, key=_position):  # the order of rows
+        places.setdefault(_place(run), {})[run.manifest.strategy] = []
     for run in runs:
-        by_place.setdefault(_group_key(run)[:-1], []).append(run)
-    all_rows = [row for place in by_place.values() for row in _comparable(place)]
-    strategy_at, place_at = dict[tuple[str, ...], int](), dict[tuple[str, ...], int]()
-    for index, run in enumerate(_by_start(runs)):
-        strategy_at.setdefault(_group_key(run), index)
-        place_at.setdefault(_group_key(run)[:-1], index)
-    return tuple(sorted(all_rows, key=lambda row: (place_at[_place(row)], strategy_at[_row_key(row)])))
+        places[_place(run)][run.manifest.strategy].append(run)
+    return tuple(row for by_strategy in places.values() for row in _comparable(by_strategy))
 
 
-def _comparable(runs: Sequence[RunResult]) -> list[Row]:
+def _place(run: RunResult) -> _Place:
+    return run.manifest.scenario, run.manifest.workload, run.manifest.mode
+
+
+def _position(run: RunResult) -> tuple[str, int, str, int]:
+    m = run.manifest
+    return m.scenario, -1 if m.strategy_index is None else m.strategy_index, m.suite_id, m.position
+
+
+def _comparable(by_strategy: Mapping[str, Sequence[RunResult]]) -> list[Row]:
     """The rows of one scenario, workload and mode, which share content bytes and baselines."""
+    runs = [run for of_strategy in by_strategy.values() for run in of_strategy]
     check_one_format(runs)
     content_bytes = common_content_bytes(run for run in runs if usable(run))
-    ordered = sorted(runs, key=_group_key)
-    place_rows = [_row(tuple(group), content_bytes) for _, group in groupby(ordered, key=_group_key)]
-    by_label = {row.strategy: row for row in place_rows}
+    rows_by_label = {label: _row(of_label, content_bytes) for label, of_label in by_strategy.items()}
     duration_ms = runs[0].manifest.duration_ms
-    return [_with_break_even(row, by_label.get(row.baseline), duration_ms) for row in place_rows]
-
-
-def _by_start(runs: Iterable[RunResult]) -> list[RunResult]:
-    def place(run: RunResult) -> tuple[str, int, str, int]:
-        m = run.manifest
-        return (m.scenario, -1 if m.strategy_index is None else m.strategy_index, m.suite_id, m.position)
-
-    return sorted(runs, key=place)
-
-
-def _group_key(run: RunResult) -> tuple[str, ...]:
-    m = run.manifest
-    return (m.scenario, m.workload, m.mode, m.strategy)
-
-
-def _row_key(row: Row) -> tuple[str, ...]:
-    return (*_place(row), row.strategy)
-
-
-def _place(row: Row) -> tuple[str, ...]:
-    return (row.scenario, row.workload, row.mode)
+    return [
+        _with_break_even(row, rows_by_label.get(row.baseline), duration_ms) for row in rows_by_label.values()
+    ]
 
 
 def _repetition(run: RunResult) -> tuple[str, int]:
@@ -169,19 +159,19 @@ def _repetition(run: RunResult) -> tuple[str, int]:
     return (str(run.folder.parent), run.manifest.repetition)
 
 
-def _row(runs: tuple[RunResult, ...], content_bytes: int | None) -> Row:
+def _row(runs: Sequence[RunResult], content_bytes: int | None) -> Row:
     check_pooled(runs, Strictness.ON_REQUEST)
     used = sorted((run for run in runs if usable(run)), key=lambda run: run.manifest.repetition)
     done = {_repetition(run) for run in used}
     per_run = [run_figures(run, content_bytes) for run in used]
-    run_values = {m.name: tuple(values[m.name] for values in per_run) for m in METRICS}
-    scenario, workload, mode, strategy = _group_key(runs[0])
+    run_values = {metric.name: tuple(values[metric.name] for values in per_run) for metric in METRICS}
+    m = runs[0].manifest
     return Row(
-        scenario, workload, runs[0].manifest.format, mode, strategy,
-        variant=runs[0].manifest.variant_label,
+        m.scenario, m.workload, m.format, m.mode, m.strategy,
+        variant=m.variant_label,
         is_quick=any(run.manifest.is_quick for run in runs),
-        currency=runs[0].manifest.currency,
-        delete_words=runs[0].manifest.delete_words,
+        currency=m.currency,
+        delete_words=m.delete_words,
         runs=len(used),
         failed=len({_repetition(run) for run in runs if run.end is not None} - done),
         interrupted=len({_repetition(run) for run in runs if run.end is None} - done),
@@ -220,9 +210,6 @@ def _mean_figures(of_runs: Sequence[Mapping[str, float | None]]) -> dict[str, fl
     return {name: mean_of_known(figures[name] for figures in of_runs) for name in of_runs[0]}
 
 
-_ON_CADENCE = ("after_commit", "settled")
-
-
 def _probe(
     run: RunResult, queries: Sequence[QueryRecord], content_bytes: int | None
 ) -> dict[str, float | None]:
@@ -248,16 +235,16 @@ def _probe(
     }
 
 
-def common_delete_words(some: Sequence[Row]) -> tuple[str, str]:
+def common_delete_words(of_rows: Sequence[Row]) -> tuple[str, str]:
     """The words of the rows' formats for delete files and their rows; the general words if they differ."""
-    words = {row.delete_words for row in some}
+    words = {row.delete_words for row in of_rows}
     return words.pop() if len(words) == 1 else DELETE_WORDS
 
 
 def in_delete_words(text: str, words: tuple[str, str]) -> str:
     """The text with these words instead of the general `DELETE_WORDS`, capitalised as they were."""
-    for general, own in zip(DELETE_WORDS, words, strict=True):
-        text = text.replace(general, own).replace(general.capitalize(), own.capitalize())
+    for general, word in zip(DELETE_WORDS, words, strict=True):
+        text = text.replace(general, word).replace(general.capitalize(), word.capitalize())
     return text
 
 
@@ -266,13 +253,13 @@ def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
     if baseline is None or row is baseline:
         return row
 
-    def break_even(of: Mapping[str, float | None]) -> float | None:
-        if not of["compactions"]:
+    def break_even(values: Mapping[str, float | None]) -> float | None:
+        if not values["compactions"]:
             return None
-        cost_s, baseline_cost_s = _cpu_s(of), _cpu_s(baseline.values)
+        cost_s, baseline_cost_s = _cpu_s(values), _cpu_s(baseline.values)
         extra_s = None if cost_s is None or baseline_cost_s is None else cost_s - baseline_cost_s
         return break_even_queries_per_h(
-            extra_s, of["query_cpu_s"], baseline.values["query_cpu_s"], duration_ms
+            extra_s, values["query_cpu_s"], baseline.values["query_cpu_s"], duration_ms
         )
 
     per_run = [
@@ -284,9 +271,6 @@ def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
         values={**row.values, _BREAK_EVEN: break_even(row.values)},
         run_values={**row.run_values, _BREAK_EVEN: tuple(per_run)},
     )
-
-
-_BREAK_EVEN = "break_even_queries_per_h"
 
 
 def _cpu_s(values: Mapping[str, float | None]) -> float | None:

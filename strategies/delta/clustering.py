@@ -32,8 +32,8 @@ def small_cubes(
     min_cube_bytes: int,
 ) -> list[Sequence[DeltaDataFile]]:  # fmt: skip
     """The Z-cubes by these columns whose live rows take less than `min_cube_bytes`."""
-    own = (file for file in files if file.z_cube is not None and _is_ours(file, columns))
-    cubes = _iterated([list(cube) for _, cube in groupby(sorted(own, key=_cube_id), key=_cube_id)])
+    clustered = (file for file in files if file.z_cube is not None and _is_ours(file, columns))
+    cubes = _iterated([list(cube) for _, cube in groupby(sorted(clustered, key=_cube_id), key=_cube_id)])
     return [cube for cube in cubes if sum(live_bytes(f, vectors.get(f.path)) for f in cube) < min_cube_bytes]
 
 

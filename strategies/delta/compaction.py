@@ -107,7 +107,7 @@ def _merged(
 ) -> Preview:
     """The files that share a bin with at least `files_min` - 1 others, each bin into one file."""
     packed = _packed(files, options.max_file_bytes)
-    bins = ((partition, together) for partition, together in packed if len(together) >= files_min)
+    bins = ((partition, bin_) for partition, bin_ in packed if len(bin_) >= files_min)
     return _preview(bins, vectors_of(state), options)
 
 
@@ -115,7 +115,7 @@ def _clustered(state: DeltaState, files: Collection[DeltaDataFile], options: Opt
     """The files that liquid clustering takes, each bin into a Z-cube. There are no partitions."""
     vectors = vectors_of(state)
     candidates = cluster_candidates(files, vectors, state.clustering_columns, options.min_cube_bytes)
-    bins = (("", together) for together in next_fit(candidates, _bytes_of, options.max_cube_bytes))
+    bins = (("", bin_) for bin_ in next_fit(candidates, _bytes_of, options.max_cube_bytes))
     return _preview(bins, vectors, options, is_sorted=True)
 
 
@@ -146,9 +146,9 @@ def _by_partition(files: Iterable[DeltaDataFile]) -> Mapping[str, list[DeltaData
 
 
 def _packed(files: Iterable[DeltaDataFile], capacity_bytes: int) -> _Bins:
-    for partition, together in _by_partition(files).items():
-        for packed in next_fit(sorted(together, key=_bytes_of), _bytes_of, capacity_bytes):
-            yield partition, packed
+    for partition, members in _by_partition(files).items():
+        for bin_ in next_fit(sorted(members, key=_bytes_of), _bytes_of, capacity_bytes):
+            yield partition, bin_
 
 
 def _bytes_of(file: DeltaDataFile) -> int:

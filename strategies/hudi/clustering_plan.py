@@ -84,12 +84,12 @@ def clustering_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
 
 def complete_texts(options: Mapping[str, str], target_bytes: int) -> dict[str, str]:
     """Option texts with the defaults that follow from the table's target file size."""
-    own = {
+    defaults = {
         SMALL_FILE_LIMIT: str(round(target_bytes * _SMALL_RATIO)),
         TARGET_BYTES: str(target_bytes),
         GROUP_BYTES: str(target_bytes * _GROUP_RATIO),
     }
-    return {**own, **options}
+    return {**defaults, **options}
 
 
 def clustering_options(options: Mapping[str, str], target_bytes: int) -> ClusteringOptions:
@@ -139,21 +139,21 @@ def _groups(
 ) -> tuple[list[ClusteringGroup], bool]:
     """The groups of one partition, and whether they hold all its slices."""
 
-    def size_of(each: FileSlice) -> int:
-        return max_file_bytes if each.base is None else each.base.size_bytes
+    def size_of(file_slice: FileSlice) -> int:
+        return max_file_bytes if file_slice.base is None else file_slice.base.size_bytes
 
     packed: list[list[FileSlice]] = []
     size_bytes, is_done = 0, True
-    for each in sorted(slices, key=size_of, reverse=True):
-        if not packed or size_bytes + size_of(each) > options.group_bytes:
+    for file_slice in sorted(slices, key=size_of, reverse=True):
+        if not packed or size_bytes + size_of(file_slice) > options.group_bytes:
             if len(packed) >= options.groups_max:
                 is_done = False
                 break
             packed.append([])
             size_bytes = 0
-        packed[-1].append(each)
-        size_bytes += size_of(each)
-    groups = [_group(together, sum(map(size_of, together)), options.target_bytes) for together in packed]
+        packed[-1].append(file_slice)
+        size_bytes += size_of(file_slice)
+    groups = [_group(members, sum(map(size_of, members)), options.target_bytes) for members in packed]
     wanted = [g for g in groups if options.takes_single or len(g.slices) > 1 or g.outputs_count > 1]
     return wanted, is_done
 

@@ -64,10 +64,10 @@ def _with_files_sharing_deletes(
     chosen = {file.path: file for file in due}
     while True:
         rest = [file for file in state.data_files if file.path not in chosen]
-        both = DeleteSet(index, chosen.values()).keys & DeleteSet(index, rest).keys
+        keys = DeleteSet(index, chosen.values()).keys & DeleteSet(index, rest).keys
         # A vector is never shared. It is indexed all the same, because it replaces the position deletes of
         # its data file, which would otherwise seem to apply; the condition below discounts it.
-        deletes = (delete for delete in state.delete_files if delete.key in both)
+        deletes = (delete for delete in state.delete_files if delete.key in keys)
         shared = index_deletes((*index.vectors.values(), *deletes))
         more = [f for f in rest if shared.applying_to(f).files_count > (f.path in index.vectors)]
         if not more:

@@ -1,4 +1,4 @@
-"""Planners that run Iceberg's own maintenance commands: we decide when, the command plans what."""
+"""Planners that run Iceberg's maintenance commands: the planner decides when, the command decides what."""
 
 import re
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ from strategies.planner import Planner, PlannerTraits
 from strategies.state import TableState
 
 # Options of RewriteDataFilesSparkAction and its planners at 1.11.0, with their defaults in words.
-# `max-file-group-input-files` is left out on purpose: the planner of that release has it, but the action
-# rejects it (it is absent from validOptions()).
+# `max-file-group-input-files` is left out on purpose: the planner has it, but the action's validOptions() do
+# not, so the action rejects it.
 _SIZE_OPTIONS = {
     "target-file-size-bytes": "the table's write.target-file-size-bytes",
     "min-file-size-bytes": "75 % of the target",
@@ -48,8 +48,8 @@ _ZORDER_OPTIONS = {
     "max-output-size": "2147483647; z-order only",
     "var-length-contribution": "8; z-order only",
 }
-_PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")  # of a name, in backquotes or without
-_NAME = re.compile(  # a column, or with `call` a function such as zorder( or bucket(
+_PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")  # a part of a name, with or without backquotes
+_NAME = re.compile(  # a column; with `call`, a function such as zorder( or bucket(
     rf"(?P<name>(?:{_PART.pattern})(?:\s*\.\s*(?:{_PART.pattern}))*)(?P<call>\s*\()?"
 )
 _ORDER_WORDS = frozenset({"asc", "desc", "nulls", "first", "last"})
@@ -85,13 +85,13 @@ class RewriteDataFiles(Planner):
         _check_options(self.options)
 
     def traits(self) -> PlannerTraits:
-        needs = capabilities_of(self._plan())  # `where` and `branch` require more than the command does
+        needs = capabilities_of(self._plan())  # `where` and `branch` need capabilities of their own
         return PlannerTraits(needs=needs, columns=self._columns(), reads_state=False)
 
     def _columns(self) -> tuple[str, ...]:
-        """The columns that `sort_order` names, fields of structs by their full names, in its own spelling.
+        """The columns that `sort_order` names, as it spells them; fields of structs by their full names.
 
-        Case matters to the command, too (SortOrder.Builder, SparkZOrderFileRewriteRunner.zValue).
+        The command is case-sensitive too (SortOrder.Builder, SparkZOrderFileRewriteRunner.zValue).
         """
         names = (match["name"] for match in _NAME.finditer(self.sort_order or "") if not match["call"])
         return tuple(_unquoted(name) for name in names if not _is_word(name))
@@ -114,7 +114,7 @@ class RewriteDataFiles(Planner):
 class RewritePositionDeleteFiles(Planner):
     """Run `rewrite_position_delete_files`, which merges position delete files and drops dangling deletes.
 
-    A dangling delete is for a data file that is no longer live.
+    A delete is dangling if its data file is no longer live.
 
     `where` restricts the command to files that may hold matching rows. `options` have Iceberg's names and
     defaults; those ending in "-bytes" also accept sizes such as "128MiB".
@@ -139,7 +139,7 @@ class RewritePositionDeleteFiles(Planner):
 
 @dataclass(frozen=True, slots=True)
 class RewriteManifests(Planner):
-    """Run `rewrite_manifests`, which clusters manifest entries by partition; no data file is rewritten."""
+    """Run `rewrite_manifests`, which clusters manifest entries by partition and rewrites no data file."""
 
     def traits(self) -> PlannerTraits:
         return PlannerTraits(needs=frozenset({Command.REWRITE_MANIFESTS}), reads_state=False)
@@ -152,8 +152,8 @@ class RewriteManifests(Planner):
 class ExpireSnapshots(Planner):
     """Run `expire_snapshots`, which drops snapshots older than `retain_ms` of scenario time, and their files.
 
-    The newest `retain_last` snapshots are always kept. Iceberg's default maximum age is 5 days
-    (history.expire.max-snapshot-age-ms), which is longer than most scenarios.
+    The newest `retain_last` snapshots are always retained. Iceberg's default maximum age is 5 days
+    (history.expire.max-snapshot-age-ms), longer than most scenarios.
     """
 
     retain_ms: int = 5 * 86_400_000
@@ -182,7 +182,7 @@ def _is_word(name: str) -> bool:
 
 
 def _unquoted(name: str) -> str:
-    """A name without backquotes, which are doubled inside them, and without blanks around dots."""
+    """The name without backquotes (a doubled one stands for itself) and without blanks around dots."""
     parts = _PART.findall(name)
     return ".".join(quoted.replace("``", "`") or plain for quoted, plain in parts)
 
@@ -194,7 +194,7 @@ def _scheduled(action: Native) -> Plan:
 def _check_options(options: Mapping[str, OptionValue]) -> None:
     """Raise ValueError on options that Iceberg would reject: unparsable text and values out of range.
 
-    min < target < max is checked for the sizes that are given (SizeBasedFileRewritePlanner.init).
+    Of the sizes min < target < max, the ones that are set are compared (SizeBasedFileRewritePlanner.init).
     """
     texts = option_texts(options)
     check_option_texts(texts)

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from strategies.iceberg.commands import Command
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.deletes.reach import DeleteSet
+from strategies.iceberg.dropped_deletes import removes_dangling
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergState
 from strategies.java_values import parse_boolean
 from strategies.plan import Action, Compact, Native, Rewrite, state_as
@@ -35,7 +36,7 @@ def resurrection(action: Action, preview: Preview | NoPreview, state: TableState
             left = [file for file in table.data_files if file.path not in named]
             return _still_applying(frozenset(removed), left, table)
         case Compact(options=options) | Native(Command.REWRITE_DATA_FILES, options=options):
-            if parse_boolean(options.get("remove-dangling-deletes", "false")):
+            if removes_dangling(options):
                 return _dangling_dropped(preview, options, table)
     return None
 

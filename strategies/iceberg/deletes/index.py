@@ -1,6 +1,6 @@
-"""Index of delete files: sums over those that apply to a data file, in logarithmic time and without pairs.
+"""An index of delete files, which sums up the ones that apply to a data file in logarithmic time.
 
-`strategies.iceberg.deletes.applies` is the rule that it implements, for one pair.
+`strategies.iceberg.deletes.applies` states the rule for one delete file and one data file.
 """
 
 from bisect import bisect_left
@@ -108,8 +108,8 @@ def index_deletes(delete_files: Iterable[IcebergDeleteFile]) -> DeleteIndex:
             raise StateError(f"{named} has two deletion vectors; a data file can have at most one")
     return DeleteIndex(
         everywhere=KeyedFiles(equality.pop(None, []), sequence_number),
-        equality={scope: KeyedFiles(own, sequence_number) for scope, own in equality.items() if scope},
-        position={scope: Ranked(own, sequence_number) for scope, own in position.items()},
-        position_of_file={path: Ranked(own, sequence_number) for path, own in position_of_file.items()},
+        equality={scope: KeyedFiles(files, sequence_number) for scope, files in equality.items() if scope},
+        position={scope: Ranked(files, sequence_number) for scope, files in position.items()},
+        position_of_file={path: Ranked(files, sequence_number) for path, files in position_of_file.items()},
         vectors=vectors,
     )

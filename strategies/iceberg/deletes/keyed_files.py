@@ -14,15 +14,15 @@ _LOWER, _UPPER = attrgetter("key_bounds.lower"), attrgetter("key_bounds.upper")
 
 
 class KeyedFiles(Generic[File]):
-    """An index of files by a number, which is the same `number` of each file, and by their key bounds."""
+    """An index of files by their `number` and by their key bounds."""
 
     def __init__(self, files: Iterable[File] = (), number: Callable[[File], int] = lambda file: 0) -> None:
-        alike: dict[tuple[bool, bool], list[File]] = defaultdict(list)
+        by_flags: dict[tuple[bool, bool], list[File]] = defaultdict(list)
         for file in files:
             keys = file.key_bounds or _ANY_KEY
-            alike[keys.nulls, keys.values].append(file)
+            by_flags[keys.nulls, keys.values].append(file)
         self._groups: list[_Group[File]] = [
-            _Group(*flags, Ranked(own, number)) for flags, own in alike.items()
+            _Group(*flags, Ranked(members, number)) for flags, members in by_flags.items()
         ]
 
     @property
@@ -34,7 +34,7 @@ class KeyedFiles(Generic[File]):
         return sum((group.meeting(group.start(beyond), keys) for group in self._groups), NO_FILES)
 
     def above(self, beyond: int) -> Iterator[tuple[Ranked[File], int]]:
-        """Files in order, and where the ones start whose number is above `beyond`, whatever their keys."""
+        """Files in order, with the index of the first whose number is above `beyond`, whatever their keys."""
         return ((group.ranked, group.start(beyond)) for group in self._groups)
 
 
@@ -50,7 +50,7 @@ class _Group(Generic[File]):
         self._highest_lower: Any = max(map(_LOWER, known), default=None)
 
     def start(self, beyond: int) -> int:
-        """The place of the first file whose number is above `beyond`."""
+        """The index of the first file whose number is above `beyond`."""
         return bisect_right(self.ranked.keys, beyond)
 
     def meeting(self, start: int, keys: KeyBounds | None) -> FileSums:

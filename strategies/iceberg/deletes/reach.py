@@ -1,9 +1,9 @@
-"""Which delete files apply to at least one of several data files, each counted once.
+"""The delete files that apply to at least one of several data files, without visiting pairs.
 
-Within a scope (partition spec and partition) position deletes apply by data sequence number alone, so those
-that apply to any file of the scope also apply to its oldest one: the result is everything from one number on.
-The same holds for equality deletes if the keys of all of them overlap those of the oldest file. Otherwise
-each equality delete is checked against an index of the data files older than it. No pair is visited.
+Within a scope (partition spec and partition) position deletes apply by data sequence number alone. A position
+delete that applies to any file of the scope also applies to its oldest file, so the result is all position
+deletes from one number on. The same holds for equality deletes if the keys of all of them overlap the keys of
+the oldest file. Otherwise each equality delete is looked up in an index of the data files older than it.
 """
 
 from bisect import bisect_left
@@ -16,15 +16,14 @@ from strategies.iceberg.deletes.keyed_files import KeyedFiles
 from strategies.iceberg.deletes.ranked import NO_FILES, FileSums, Ranked
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 
-_Part = tuple[Ranked[IcebergDeleteFile], int]  # and where in it the delete files start that apply
+_Part = tuple[Ranked[IcebergDeleteFile], int]  # the delete files from this index on apply
 
 
 class DeleteSet:
-    """The delete files that apply to at least one of the data files added.
+    """The delete files that apply to at least one of the data files added, each counted once.
 
-    Add each data file once. A deletion vector replaces all position deletes of its data file, and it appears
-    in `keys` only, not in the sums. A position delete file counts with all its rows, whichever data files
-    they delete from.
+    Add each data file once. A deletion vector replaces all position deletes of its data file; it is in `keys`
+    but not in the sums. The sums count all rows of a position delete file, whichever data files they are for.
     """
 
     def __init__(self, index: DeleteIndex, files: Iterable[IcebergDataFile] = ()) -> None:
@@ -71,7 +70,7 @@ class DeleteSet:
             if scoped is not None:
                 yield from _meeting_any(scoped, files)
         if self._files and not self._index.everywhere.is_empty:
-            yield from _meeting_any(self._index.everywhere, [f for own in self._files.values() for f in own])
+            yield from _meeting_any(self._index.everywhere, [*chain.from_iterable(self._files.values())])
 
     def _position(self) -> Iterator[_Part]:
         yield from self._named
@@ -87,7 +86,7 @@ def _meeting_any(deletes: KeyedFiles[IcebergDeleteFile], files: Sequence[Iceberg
     number = oldest.data_sequence_number
     if deletes.meeting(number, oldest.key_bounds) == deletes.meeting(number, None):
         return deletes.above(number)
-    # Negated numbers, so that the data files older than a delete are those above its negated number.
+    # Numbers are negated: the data files older than a delete are the ones above its negated number.
     older = KeyedFiles(files, lambda file: -file.data_sequence_number)
     applying = (
         delete
