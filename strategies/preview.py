@@ -48,7 +48,6 @@ class RewriteGroup:
 
     partition: str
     files: tuple[DataFile, ...]
-    input_bytes: int
     delete_files_count: int
     delete_bytes: int
     split_bytes: int
@@ -56,6 +55,10 @@ class RewriteGroup:
     expected_output_files: int
     tasks: tuple[ScanTaskGroup, ...]
     has_exact_rows: bool = True
+
+    @property
+    def input_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,13 @@ class DeleteGroup:
 
     partition: str
     files: tuple[DeleteFile, ...]
-    input_bytes: int
     split_bytes: int
     max_output_file_bytes: int
     expected_output_files: int
+
+    @property
+    def input_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
 
 
 @dataclass(frozen=True, slots=True)

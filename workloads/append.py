@@ -64,11 +64,7 @@ class Append:
                 writers = self.files_per_commit
             shares = partitioning.shares(seed, self._dates(from_ms, at_ms))
             shapes = data_shapes(self.schema, seed, index, rows, writers, shares)
-            yield CommitSpec(
-                index=index, at_ms=at_ms, first_row=first_row, rows=rows,
-                inserts=rows, updates=0, deletes=0, writers=writers, is_initial=index == 0,
-                partitions=shapes, expected_bytes=sum(shape.expected_bytes for shape in shapes),
-            )  # fmt: skip
+            yield CommitSpec(index, at_ms, first_row, rows, rows, 0, 0, writers, shapes)
             first_row += rows
 
     @property

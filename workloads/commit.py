@@ -68,8 +68,7 @@ class CommitSpec:
     delivers, are numbered [`first_row`, `first_row` + `rows`) over the whole stream. `rows` is the sum of
     `inserts`, `updates` and `deletes`; the rows of `partitions` sum to `inserts` + `updates`. Changes count
     as delivered: an update of a key that does not exist is an update, although it adds a row to the table,
-    and a change delivered twice counts twice. Index 0 is the initial load. `keys` is None if the commit only
-    adds new ones.
+    and a change delivered twice counts twice. `keys` is None if the commit only adds new ones.
     """
 
     index: int
@@ -80,16 +79,20 @@ class CommitSpec:
     updates: int
     deletes: int
     writers: int
-    is_initial: bool
     partitions: tuple[PartitionShape, ...]
-    expected_bytes: int
     keys: KeyShape | None = None
+
+    @property
+    def is_initial(self) -> bool:
+        return self.index == 0
+
+    @property
+    def expected_bytes(self) -> int:
+        return sum(shape.expected_bytes for shape in self.partitions)
 
     def without_rows(self) -> CommitSpec:
         """The commit at a tick at which nothing is committed."""
-        return replace(
-            self, rows=0, inserts=0, updates=0, deletes=0, partitions=(), expected_bytes=0, keys=None
-        )
+        return replace(self, rows=0, inserts=0, updates=0, deletes=0, partitions=(), keys=None)
 
     @classmethod
     def together(cls, specs: Sequence[CommitSpec]) -> CommitSpec:
@@ -107,7 +110,6 @@ class CommitSpec:
             rows=sum(spec.rows for spec in specs),
             inserts=sum(spec.inserts for spec in specs),
             partitions=tuple(PartitionShape(name, rows[name], size_bytes[name]) for name in sorted(rows)),
-            expected_bytes=sum(spec.expected_bytes for spec in specs),
         )
 
 

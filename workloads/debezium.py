@@ -80,11 +80,10 @@ class Debezium:
             events = self._events.table.slice(first, end - first)
             ops = Counter(events["op"].to_pylist())
             writers = self.files_per_commit if index else self.initial_files
-            shapes = _shapes(seed, index, events, writers, partitioning)
             yield CommitSpec(
                 index=index, at_ms=index * commit_interval_ms, first_row=first, rows=end - first,
-                inserts=ops["I"], updates=ops["U"], deletes=ops["D"], writers=writers, is_initial=not index,
-                partitions=shapes, expected_bytes=sum(shape.expected_bytes for shape in shapes),
+                inserts=ops["I"], updates=ops["U"], deletes=ops["D"], writers=writers,
+                partitions=_shapes(seed, index, events, writers, partitioning),
             )  # fmt: skip
 
     def left_out_rows(self, duration_ms: int) -> int:

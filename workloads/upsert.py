@@ -121,8 +121,12 @@ class Upsert:
             mix = self._mix(seed, index, rows)
             hit = round(choice.distinct(mix.draws, population))
             keys = KeyShape(population, mix.inserts, hit, choice)
-            shapes = self._shapes(seed, index, mix, hit, new, old.shares(choice))
-            yield self._spec(index, at_ms, first_row, mix, keys, shapes)
+            yield CommitSpec(
+                index=index, at_ms=at_ms, first_row=first_row, rows=mix.deliveries,
+                inserts=mix.inserts + mix.twice_inserts, updates=mix.updates + mix.twice_updates,
+                deletes=mix.deletes + mix.twice_deletes, writers=self.files_per_commit,
+                partitions=self._shapes(seed, index, mix, hit, new, old.shares(choice)), keys=keys,
+            )  # fmt: skip
             old.add(mix.inserts, at_ms / 1000, new)
             first_row += rows
             population += mix.inserts
@@ -175,24 +179,8 @@ class Upsert:
             raise ValueError("initial_files=0 must be resolved by sized_for before the stream is generated")
         shares = partitioning.shares(seed, self._initial_dates)
         shapes = data_shapes(self.schema, seed, 0, self.initial_rows, self.initial_files, shares)
-        return CommitSpec(
-            index=0, at_ms=0, first_row=0, rows=self.initial_rows,
-            inserts=self.initial_rows, updates=0, deletes=0,
-            writers=self.initial_files, is_initial=True, partitions=shapes,
-            expected_bytes=sum(shape.expected_bytes for shape in shapes),
-        )  # fmt: skip
-
-    def _spec(
-        self, index: int, at_ms: int, first_row: int, mix: Mix, keys: KeyShape,
-        shapes: tuple[PartitionShape, ...],
-    ) -> CommitSpec:  # fmt: skip
-        return CommitSpec(
-            index=index, at_ms=at_ms, first_row=first_row, rows=mix.deliveries,
-            inserts=mix.inserts + mix.twice_inserts, updates=mix.updates + mix.twice_updates,
-            deletes=mix.deletes + mix.twice_deletes,
-            writers=self.files_per_commit, is_initial=False, partitions=shapes,
-            expected_bytes=sum(shape.expected_bytes for shape in shapes), keys=keys,
-        )  # fmt: skip
+        rows = self.initial_rows
+        return CommitSpec(0, 0, 0, rows, rows, 0, 0, self.initial_files, shapes)
 
     def _shapes(
         self, seed: int, index: int, mix: Mix, hit: int, new: Shares, old: Shares

@@ -193,7 +193,6 @@ def _group(
     return RewriteGroup(
         partition=partition,
         files=tuple(files),
-        input_bytes=input_bytes,
         delete_files_count=len(applied),
         delete_bytes=sum(vector.size_bytes for vector in applied),
         split_bytes=target_bytes,

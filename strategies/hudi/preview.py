@@ -73,7 +73,6 @@ def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -
     return RewriteGroup(
         partition=slices[0].group.partition,
         files=bases,
-        input_bytes=input_bytes,
         delete_files_count=len(logs),
         delete_bytes=sum(s.log_bytes for s in slices),
         split_bytes=target_bytes,

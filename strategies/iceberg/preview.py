@@ -141,7 +141,6 @@ def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lo
     return RewriteGroup(
         partition=group.partition,
         files=tuple(scan.file for scan in scans),
-        input_bytes=sum(scan.file.size_bytes for scan in scans),
         delete_files_count=sum(scan.deletes.files_count for scan in scans),
         delete_bytes=sum(scan.deletes.size_bytes for scan in scans),
         split_bytes=target_bytes,

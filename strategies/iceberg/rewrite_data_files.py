@@ -113,7 +113,6 @@ def rewrite_group(
     return RewriteGroup(
         partition=partition,
         files=tuple(scan.file for scan in group),
-        input_bytes=input_bytes,
         delete_files_count=sum(scan.deletes.files_count for scan in group),
         delete_bytes=sum(scan.deletes.size_bytes for scan in group),
         split_bytes=split_bytes,

@@ -73,7 +73,6 @@ def _delete_group(deletes: list[IcebergDeleteFile], options: RewriteOptions) -> 
     return DeleteGroup(
         partition=deletes[0].partition,
         files=tuple(deletes),
-        input_bytes=input_bytes,
         split_bytes=options.split_bytes(input_bytes),
         max_output_file_bytes=options.max_output_file_bytes,
         expected_output_files=options.expected_output_files(input_bytes),

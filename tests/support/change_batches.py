@@ -48,8 +48,7 @@ class ModelTable:
         pq.write_table(pa.Table.from_pylist(logged, _SCHEMA), path)
         spec = CommitSpec(
             index=self._commits_count, at_ms=60_000 * self._commits_count, first_row=0, rows=len(logged),
-            inserts=0, updates=len(logged), deletes=0, writers=writers, is_initial=False, partitions=(),
-            expected_bytes=0,
+            inserts=0, updates=len(logged), deletes=0, writers=writers, partitions=(),
         )  # fmt: skip
         return Batch(spec, (path,), path.stat().st_size, is_cdc=True)
 

@@ -10,8 +10,7 @@ from workloads.spread import change_shapes, data_shapes
 def load(rows, files=1, partition=""):
     """The initial load: keys 1 to `rows`."""
     shapes = data_shapes(ORDERS, 7, 0, rows, files, ((partition, 1.0),))
-    size_bytes = sum(shape.expected_bytes for shape in shapes)
-    return CommitSpec(0, 0, 0, rows, rows, 0, 0, files, True, shapes, size_bytes)
+    return CommitSpec(0, 0, 0, rows, rows, 0, 0, files, shapes)
 
 
 def changes(
@@ -28,8 +27,7 @@ def changes(
     choice = KeyChoice(skew, 1.0, loaded or population)
     rows = inserts + updates + deletes
     return CommitSpec(
-        index, 60_000 * index, population, rows, inserts, updates, deletes, writers, False, shapes,
-        sum(shape.expected_bytes for shape in shapes),
+        index, 60_000 * index, population, rows, inserts, updates, deletes, writers, shapes,
         KeyShape(population, inserts, hit, choice) if known else None,
     )  # fmt: skip
 

@@ -141,7 +141,6 @@ def test_columns_change_the_sizes_of_data_files_and_nothing_else(columns):
     plain, other = (stream(w, commits=3) for w in (workload, replace(workload, columns=columns)))
     for old, new in zip(plain, other, strict=True):
         assert (new.expected_bytes < old.expected_bytes) == (columns < 17)
-        assert new.expected_bytes == total(new, lambda p: p.expected_bytes)
         sizes = [replace(p, expected_bytes=0) for p in old.partitions]
         assert [replace(p, expected_bytes=0) for p in new.partitions] == sizes
 

@@ -73,7 +73,7 @@ def test_cores_lower_wall_time_down_to_the_serial_part_and_no_cpu(work, cores):
 def group(files, tasks, delete_files_count=0, delete_bytes=0):
     made = tuple(IcebergDataFile(f"f{n}", MIB, 10) for n in range(files))
     return RewriteGroup(
-        partition="", files=made, input_bytes=files * MIB, delete_files_count=delete_files_count,
+        partition="", files=made, delete_files_count=delete_files_count,
         delete_bytes=delete_bytes, split_bytes=MIB, max_output_file_bytes=MIB, expected_output_files=tasks,
         tasks=(ScanTaskGroup(MIB, 10),) * tasks,
     )  # fmt: skip

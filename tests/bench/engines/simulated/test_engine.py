@@ -35,9 +35,7 @@ EXPIRE, MANIFESTS = Command.EXPIRE_SNAPSHOTS, Command.REWRITE_MANIFESTS
 def batch(index, rows, count, first_row=0, partition=""):
     """A commit of `rows` in `count` files of one partition, at `index` minutes."""
     shape = PartitionShape(partition, rows, ORDERS.expected_bytes(rows, count))
-    spec = CommitSpec(
-        index, 60_000 * index, first_row, rows, rows, 0, 0, count, index == 0, (shape,), shape.expected_bytes
-    )
+    spec = CommitSpec(index, 60_000 * index, first_row, rows, rows, 0, 0, count, (shape,))
     return Batch(spec, (), spec.expected_bytes)
 
 

@@ -272,7 +272,7 @@ def test_a_commit_may_put_its_rows_into_the_files_that_replace_those_it_hits(row
 
 def group(*task_rows):
     tasks = tuple(ScanTaskGroup(1, rows) for rows in task_rows)
-    return RewriteGroup("", (), 1, 0, 0, 1, 1, len(tasks), tasks)
+    return RewriteGroup("", (), 0, 0, 1, 1, len(tasks), tasks)
 
 
 def test_live_rows_go_to_the_tasks_in_proportion_to_what_they_read():

@@ -215,7 +215,7 @@ def initial(folder, rows, *columns):
     """An initial load of one file."""
     path = folder / "part-00000.parquet"
     pq.write_table(pa.table({"order_id": pa.array(range(rows)), **dict(columns)}), path)
-    spec = CommitSpec(0, 0, 0, 2 * rows, 2 * rows, 0, 0, 2, True, (), 0)
+    spec = CommitSpec(0, 0, 0, 2 * rows, 2 * rows, 0, 0, 2, ())
     return Batch(spec, (path, folder / "part-00001.parquet"), 2 * path.stat().st_size)
 
 

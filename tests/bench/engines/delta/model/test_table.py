@@ -39,9 +39,7 @@ def appends(count, rows=40, writers=4):
     specs, loaded = [load(60, 3)], load(rows, writers)
     for index in range(1, count + 1):
         first_row = 60 + rows * (index - 1)
-        specs.append(
-            replace(loaded, index=index, at_ms=60_000 * index, first_row=first_row, is_initial=False)
-        )
+        specs.append(replace(loaded, index=index, at_ms=60_000 * index, first_row=first_row))
     return specs
 
 

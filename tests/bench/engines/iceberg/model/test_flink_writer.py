@@ -19,7 +19,7 @@ from workloads.upsert import Upsert
 def shaped(*shapes, writers):
     """A commit of these partitions."""
     rows = sum(shape.rows for shape in shapes)
-    return CommitSpec(1, 60_000, 0, rows, rows, 0, 0, writers, False, shapes, 20)
+    return CommitSpec(1, 60_000, 0, rows, rows, 0, 0, writers, shapes)
 
 
 def of_kind(spec):
