@@ -63,19 +63,6 @@ torture: $(READY) ## Kill suites at random moments, and check that nothing is lo
 noise: $(READY) ## Print how often comparisons of simulated noise err, and what the trend test finds (a few minutes)
 	@PYTHONPATH=tests/support $(BIN)/python -P tools/false_verdicts.py
 
-# Columns and initial rows: 0.5, 1 and 2 GB of each width. In 20 minutes of stream the rewriting strategy compacts
-# twice and Amoro four times.
-TABLES := 17-21500000 17-43000000 17-86000000 40-6400000 40-12800000 40-25600000
-
-.PHONY: scale
-scale: $(READY) ## Measure how rewriting and converting scale: `upsert` at six table sizes and widths (about three hours)
-	@for table in $(TABLES); do \
-		$(BIN)/compactbench run upsert --out results/scale/$$table --resume --repetitions 3 --set duration=20min \
-			--set workload.columns=$${table%-*} --set workload.initial_rows=$${table#*-} \
-			--only strategy=spark-10min-deletes --only strategy=amoro || exit; \
-	done
-	@TZ=UTC $(BIN)/python -P tools/scale.py results/scale/*
-
 .PHONY: golden
 golden: $(READY) ## Regenerate the golden files of the tests; review the diff
 	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark' tests/reports tests/test_errors.py
