@@ -12,8 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -68,13 +67,8 @@ def _visible(text: str) -> str:
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-class OutputFormat(StrEnum):
-    TABLE = "table"
-    JSON = "json"
-
-
 FormatOption = Annotated[
-    OutputFormat, typer.Option("--format", help="A table for people, or JSON for programs.")
+    Literal["table", "json"], typer.Option("--format", help="A table for people, or JSON for programs.")
 ]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.output import ERR, FormatOption, OutputFormat, conceal, print_json
+from bench.cli.output import ERR, FormatOption, conceal, print_json
 from bench.cli.plan_output import (
     FILES_SHOWN,
     nothing_because,
@@ -92,7 +92,7 @@ def plan(
             "--files", help=f"Also list the files: {FILES_SHOWN} in the table, all of them in JSON."
         ),
     ] = False,
-    output: FormatOption = OutputFormat.TABLE,
+    output: FormatOption = "table",
 ) -> None:
     """Preview what a strategy would do to one of your tables now: files, bytes, result and rough cost.
 
@@ -126,7 +126,7 @@ def plan(
         answers = [plan_figures(preview, existing, with_files=files) for preview in previews]
     for answer in answers:
         answer["nothing_because"] = nothing_because(answer, facts)
-    if output is OutputFormat.JSON:
+    if output == "json":
         print_json({"table": facts, **(answers[0] if len(answers) == 1 else {"strategies": answers})})
         return
     print_table_facts(facts, table_format.words.deletes[0])

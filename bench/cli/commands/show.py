@@ -1,10 +1,9 @@
 """`compactbench show`: the figures of result folders, as a table or for programs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -18,16 +17,18 @@ from bench.cli.output import (
     print_table,
     print_tables,
 )
-from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS, compaction_line, decision_line
-from bench.cli.results_argument import ResultsArgument, gaps, readable_runs
-from bench.cli.side_by_side import (
-    COLUMNS,
-    TABLE_COLUMNS,
+from bench.cli.record_tables import (
+    COMPACTION_FIELDS,
+    DECISION_FIELDS,
+    PAIR_COLUMNS,
+    PAIR_FIELDS,
     agreements,
-    full_line,
-    has_effect_or_differs,
-    table_line,
+    compaction_line,
+    decision_line,
+    pair_cells,
+    pair_fields,
 )
+from bench.cli.results_argument import ResultsArgument, gaps, readable_runs
 from bench.cli.tables import Column
 from bench.errors import ScenarioError
 from bench.results.agreement import Pair
@@ -62,17 +63,14 @@ FIGURES = (
 )  # the unit of each is its metric's, and its quantity the first word of its name
 
 
-class ShowFormat(StrEnum):
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
+ShowFormat = Literal["table", "json", "csv"]
 
 
 def show(
     results: ResultsArgument,
     output: Annotated[
         ShowFormat, typer.Option("--format", help="A table for people, JSON or CSV for programs.")
-    ] = ShowFormat.TABLE,
+    ] = "table",
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Every evaluation of every rule: the decision and the reason.")
     ] = False,
@@ -120,29 +118,29 @@ def show(
         )
     with readable_runs(results) as runs:
         if decisions:
-            lines = [(run, decision_line(record)) for run in runs for record in run.of(DecisionRecord)]
-            _print_records(output, DECISION_FIELDS, lines, "no strategy was evaluated in these runs")
+            records = [(run, list(map(decision_line, run.of(DecisionRecord)))) for run in runs]
+            _print_records(output, DECISION_FIELDS, records, "no strategy was evaluated in these runs")
         elif compactions:
-            lines = [(run, compaction_line(effect)) for run in runs for effect in query_effects(run)]
-            _print_records(output, COMPACTION_FIELDS, lines, "no compaction ran in these runs")
+            records = [(run, list(map(compaction_line, query_effects(run)))) for run in runs]
+            _print_records(output, COMPACTION_FIELDS, records, "no compaction ran in these runs")
         elif side_by_side:
             _print_pairs(pairs(runs), output)
         else:
             print_rows(rows(runs), output)
 
 
-def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE) -> None:
+def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table") -> None:
     """Print metric rows; below the table, the runs missing from a row and the compactions that failed."""
-    if output is ShowFormat.JSON:
+    if output == "json":
         print_json({"rows": [row.to_json() for row in metric_rows]})
-    elif output is ShowFormat.CSV:
+    elif output == "csv":
         flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in metric_rows]
         print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
-        by_place = groupby(metric_rows, key=_place)
-        print_tables(_table(tuple(group)) for _, group in by_place)
+        print_tables(_table(tuple(group)) for _, group in groupby(metric_rows, key=_place))
         for row in metric_rows:
-            _print_remarks(row)
+            for remark in filter(None, (gaps(row), _failures(row))):
+                print_remark(f"{row.scenario}, {row.strategy}: {remark}")
         if any(row.mode == "simulated" for row in metric_rows):
             print_remark(MODELLED)
         if any(row.is_quick for row in metric_rows):
@@ -150,13 +148,14 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = ShowFormat.TABLE
 
 
 def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
-    if output is not ShowFormat.TABLE:
-        _print_lines(output, COLUMNS, [full_line(pair) for pair in evaluations])
+    if output != "table":
+        _print_lines(output, PAIR_FIELDS, map(pair_fields, evaluations))
         return
     for scenario, group in groupby(evaluations, key=lambda pair: pair.scenario):
         of_scenario = tuple(group)
         print_heading(scenario)
-        print_table(TABLE_COLUMNS, [table_line(pair) for pair in of_scenario if has_effect_or_differs(pair)])
+        shown = [pair for pair in of_scenario if any(pair.compactions) or not pair.same_decision]
+        print_table(PAIR_COLUMNS, map(pair_cells, shown))
         for summary in agreements(of_scenario):
             print_line(summary)
 
@@ -166,8 +165,14 @@ def _place(row: Row) -> tuple[str, ...]:
 
 
 def _heading(group: Sequence[Row]) -> str:
+    """The place, and what all rows of the group have in common."""
     row, formats = group[0], named_once(row.format for row in group)
-    return "; ".join((f"{row.scenario}: {row.workload} on {formats}, {row.mode}", *_in_common(group)))
+    parts = [f"{row.scenario}: {row.workload} on {formats}, {row.mode}"]
+    if len({row.runs for row in group}) == 1:
+        parts.append(counted(row.runs, "run") + (" each" if len(group) > 1 else ""))
+    if len({row.content for row in group}) == 1:
+        parts.append(f"content {_CONTENT[row.content]}")
+    return "; ".join(parts)
 
 
 def _table(group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
@@ -191,22 +196,9 @@ def _in_its_unit(figure: Field, currency: str) -> Field:
     return replace(figure, column=column, unit=unit, quantity=figure.name.split("_")[0])
 
 
-def _in_common(group: Sequence[Row]) -> Iterable[str]:
-    runs, contents = {row.runs for row in group}, {row.content for row in group}
-    if len(runs) == 1:
-        yield counted(runs.pop(), "run") + (" each" if len(group) > 1 else "")
-    if len(contents) == 1:
-        yield f"content {_CONTENT[contents.pop()]}"
-
-
 _CONTENT = {
     "equal": "equal to the stream's", "differs": "DIFFERS from the stream's", "unchecked": "unchecked",
 }  # fmt: skip
-
-
-def _print_remarks(row: Row) -> None:
-    for remark in filter(None, (gaps(row), _failures(row))):
-        print_remark(f"{row.scenario}, {row.strategy}: {remark}")
 
 
 def _failures(row: Row) -> str:
@@ -226,29 +218,25 @@ def _run_name(run: RunResult) -> str:
 def _print_records(
     output: ShowFormat,
     fields: Sequence[Field],
-    lines: Sequence[tuple[RunResult, tuple[Any, ...]]],
+    records: Sequence[tuple[RunResult, Sequence[tuple[Any, ...]]]],
     nothing: str,
 ) -> None:
-    """Records in one list for programs, in one table per run for people; `nothing` replaces no records."""
-    if output is not ShowFormat.TABLE:
-        columns = ("run", *(field.name for field in fields))
-        _print_lines(output, columns, [(_run_name(run), *line) for run, line in lines])
-        return
-    if not lines:
+    """The records of each run: one list for programs, for people a table per run or `nothing`."""
+    if output != "table":
+        lines = ((_run_name(run), *line) for run, of_run in records for line in of_run)
+        _print_lines(output, ("run", *(field.name for field in fields)), lines)
+    elif any(of_run for _, of_run in records):
+        print_tables(
+            (_run_name(run), *figure_table(fields, of_run, run.manifest.delete_words))
+            for run, of_run in records
+            if of_run
+        )
+    else:
         print_line(nothing)
-    print_tables(_record_tables(fields, lines))
 
 
-def _record_tables(
-    fields: Sequence[Field], lines: Sequence[tuple[RunResult, tuple[Any, ...]]]
-) -> Iterator[tuple[str, list[Column], list[tuple[str, ...]]]]:
-    for name, group in groupby(lines, key=lambda line: _run_name(line[0])):
-        runs, of_run = zip(*group, strict=True)
-        yield name, *figure_table(fields, of_run, runs[0].manifest.delete_words)
-
-
-def _print_lines(output: ShowFormat, columns: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
-    if output is ShowFormat.JSON:
+def _print_lines(output: ShowFormat, columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    if output == "json":
         print_json({"rows": [dict(zip(columns, line, strict=True)) for line in lines]})
     else:
-        print_csv(columns, [[plain(value) for value in line] for line in lines])
+        print_csv(columns, ([plain(value) for value in line] for line in lines))

@@ -7,7 +7,6 @@ import typer
 
 from bench.cli.output import (
     FormatOption,
-    OutputFormat,
     conceal,
     print_error,
     print_json,
@@ -53,7 +52,7 @@ def validate(
     simulate: Annotated[
         bool, typer.Option("--simulate", help="Check for `run --simulate`, which honours [resources].")
     ] = False,
-    output: FormatOption = OutputFormat.TABLE,
+    output: FormatOption = "table",
 ) -> None:
     """Check scenarios without running them, and list what each would run.
 
@@ -74,7 +73,7 @@ def validate(
             problems.append(error)
             continue
         summaries.append(summary(scenario, mode))
-    if output is OutputFormat.JSON:
+    if output == "json":
         print_json(summaries)
     else:
         for facts in summaries:

@@ -7,7 +7,7 @@ from result_builder import manifest, write_run
 
 from bench.cli import output as printed
 from bench.cli.main import main
-from bench.cli.side_by_side import COLUMNS
+from bench.cli.record_tables import PAIR_FIELDS
 from bench.errors import ScenarioError
 from bench.results.agreement import evaluations, side_by_side
 
@@ -244,7 +244,7 @@ def test_json_has_every_look_with_the_figures_of_both(show):
 def test_csv_has_the_same_columns_as_json(show):
     code, out, _ = show(*both(), output="csv")
     assert code == 0
-    assert out.splitlines()[0] == ",".join(COLUMNS)
+    assert out.splitlines()[0] == ",".join(PAIR_FIELDS)
     assert len(out.splitlines()) == 4
 
 
