@@ -46,16 +46,19 @@ class Group:
     `failures` are what no comparison shows: runs that failed or lost rows, strategies that are missing.
     """
 
-    place: str
     title: str
     sides: Mapping[str, RunGroup]
     folders: Mapping[str, Sequence[Path]]
     headings: tuple[str, str]
-    contrasts: tuple[Contrast, ...]
-    tested: tuple[Tested, ...]
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
-    failures: tuple[str, ...] = ()
+    failures: tuple[str, ...]
+    contrasts: tuple[Contrast, ...] = ()
+    tested: tuple[Tested, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return _place(*self.sides.values())
 
     @property
     def is_simulated(self) -> bool:
@@ -67,9 +70,9 @@ class Group:
         """Whether some of its runs shared a JVM, so that timings are not to be relied on."""
         return any(run_group.is_quick for run_group in self.sides.values())
 
-    def with_notes(self, more: Sequence[str]) -> "Group":
-        """This group with more notes."""
-        return replace(self, notes=(*self.notes, *more))
+    @property
+    def suites_count(self) -> int:
+        return len({run.manifest.suite_id for side in self.sides.values() for run in side.usable_runs})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,24 @@ class Selection:
         """Those of `labels` that are selected."""
         return tuple(label for label in labels if not self.only or label in self.only)
 
+    def applied(self, group: Group, strategies: Sequence[str], compared: Compared) -> Group:
+        """The group with comparisons of these strategies, limits tested on them, and notes on both.
+
+        Without limits, nothing is a failure.
+        """
+        contrasts = compared(strategies, self.metrics_of(*group.sides.values()))
+        tested, inapplicable = _tested(self.limits, strategies, compared)
+        assumed: Iterable[str] = ()
+        if group.suites_count > 1:
+            assumed = _sittings([*contrasts, *(test.contrast for test in tested)], self.sittings)
+        return replace(
+            group,
+            notes=(*assumed, *group.notes, *inapplicable),
+            failures=group.failures if self.limits else (),
+            contrasts=tuple(contrasts),
+            tested=tested,
+        )
+
 
 def compare_pooled(results: Sequence[Path], named: str | None, selection: Selection) -> list[Group]:
     """Strategies in all of the results compared with a baseline: the one named, or `never`.
@@ -110,10 +131,10 @@ def compare_pooled(results: Sequence[Path], named: str | None, selection: Select
         )
     _check_known("--baseline", [baseline], labels)
     _check_known("--only", selection.only, labels)
-    groups = [
-        _with_baseline(run_group, results, baseline, _baselines(run_group, named), selection)
-        for run_group in compared
-    ]
+    groups = []
+    for run_group in compared:
+        baselines = dict.fromkeys(run_group.strategies, named) if named else _own_baselines(run_group)
+        groups.append(_with_baseline(run_group, results, baseline, baselines, selection))
     if not any(group.contrasts or group.failures for group in groups):
         raise ScenarioError(
             "no other strategy has a usable run of the same scenario and mode, or --only excludes all of "
@@ -124,10 +145,8 @@ def compare_pooled(results: Sequence[Path], named: str | None, selection: Select
     return groups
 
 
-def _baselines(run_group: RunGroup, named: str | None) -> dict[str, str]:
-    """What each strategy is compared with: the one named, or else `never` in its variant."""
-    if named is not None:
-        return dict.fromkeys(run_group.strategies, named)
+def _own_baselines(run_group: RunGroup) -> dict[str, str]:
+    """`never` in the variant of each strategy, and `never` without a variant for `never` itself."""
     return {row.strategy: BASELINE if row.is_baseline else row.baseline for row in run_group.rows}
 
 
@@ -135,43 +154,31 @@ def _with_baseline(
     run_group: RunGroup, results: Sequence[Path], baseline: str, baselines: Mapping[str, str],
     selection: Selection,
 ) -> Group:  # fmt: skip
-    differing = check_pooled(run_group.usable_runs, selection.strictest)
     chosen = selection.strategies_of(label for label in run_group.strategies if label != baseline)
-    failures = list(_faults(run_group, (*chosen, baseline))) if selection.limits else []
     wanted = dict.fromkeys((baseline, *(baselines[label] for label in chosen)))
     absent = [label for label in wanted if label not in run_group.strategies]
-    others = [label for label in chosen if baselines[label] not in absent]
-    notes = [f"{label} did not run here: nothing to compare with" for label in absent]
-    if selection.limits:
-        failures += [f"{label} is missing: nothing to compare with" for label in absent]
+    of_variants = (
+        "" if len({*baselines.values()}) == 1
+        else f" of its variant; {baseline} in a variant, with {baseline} as it is"
+    )  # fmt: skip
 
     def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
         chosen_baselines = {label: baselines[label] for label in strategies}
         return with_baselines(run_group, chosen_baselines, metrics, selection.sittings)
 
-    contrasts = compared(others, selection.metrics_of(run_group))
-    tested, inapplicable = _tested(selection.limits, others, compared)
-    if len({run.manifest.suite_id for run in run_group.usable_runs}) > 1:
-        notes += _sittings([*contrasts, *(one.contrast for one in tested)], selection.sittings)
-    return Group(
-        place=_place(run_group),
-        title=f"each strategy compared with {baseline}{_of_variants(baseline, baselines)}",
+    group = Group(
+        title=f"each strategy compared with {baseline}{of_variants}",
         sides={"pooled": run_group},
-        folders={"pooled": tuple(results)},
+        folders={"pooled": results},
         headings=("figure", baseline),
-        contrasts=tuple(contrasts),
-        tested=tested,
-        differences=differing,
-        notes=(*notes, *inapplicable),
-        failures=tuple(failures),
+        differences=check_pooled(run_group.usable_runs, selection.strictest),
+        notes=tuple(f"{label} did not run here: nothing to compare with" for label in absent),
+        failures=(
+            *_faults(run_group, (*chosen, baseline)),
+            *(f"{label} is missing: nothing to compare with" for label in absent),
+        ),
     )
-
-
-def _of_variants(baseline: str, baselines: Mapping[str, str]) -> str:
-    """What is said where strategies in a variant have a baseline of their own."""
-    if len({*baselines.values()}) == 1:
-        return ""
-    return f" of its variant; {baseline} in a variant, with {baseline} as it is"
+    return selection.applied(group, [label for label in chosen if baselines[label] not in absent], compared)
 
 
 def compare_old_and_new(results: Sequence[Path], selection: Selection) -> list[Group]:
@@ -179,11 +186,11 @@ def compare_old_and_new(results: Sequence[Path], selection: Selection) -> list[G
 
     Raises ScenarioError if there is nothing to compare.
     """
-    old, new = ({_key(s): s for s in run_groups(load_runs(folder))} for folder in results)
+    old, new = ({_key(side): side for side in run_groups(load_runs(folder))} for folder in results)
     shared = [key for key in old if key in new]
     if not shared:
         _refuse_unrelated(old, new)
-    labels = [label for key in shared for label in {**_labels(old[key]), **_labels(new[key])}]
+    labels = {label for key in shared for label in (*old[key].strategies, *new[key].strategies)}
     _check_known("--only", selection.only, labels)
     groups = [_new_and_old(old[key], new[key], results, selection) for key in shared]
     if not any(group.contrasts or group.failures for group in groups):
@@ -193,42 +200,36 @@ def compare_old_and_new(results: Sequence[Path], selection: Selection) -> list[G
             code="nothing-to-compare",
             path=f"{results[0]} and {results[1]}",
         )
-    notes = [
-        f"{_place(one)} is in one folder only" for key, one in {**old, **new}.items() if key not in shared
-    ]
-    gone = [f"{_place(one)}: the new results have no run of it" for key, one in old.items() if key not in new]
-    failures = tuple(gone if selection.limits else ())
-    first = replace(groups[0], failures=(*groups[0].failures, *failures))
-    return [first.with_notes(notes), *groups[1:]]
+    alone = {_place(side): key for key, side in {**old, **new}.items() if key not in shared}
+    notes = (f"{place} is in one folder only" for place in alone)
+    gone = (f"{place}: the new results have no run of it" for place, key in alone.items() if key in old)
+    first = replace(
+        groups[0],
+        notes=(*groups[0].notes, *notes),
+        failures=(*groups[0].failures, *(gone if selection.limits else ())),
+    )
+    return [first, *groups[1:]]
 
 
 def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selection: Selection) -> Group:
-    differing = _check_both(old, new, selection.strictest)
-    strategies = selection.strategies_of(label for label in old.strategies if label in new.strategies)
-    gone = selection.strategies_of(label for label in old.strategies if label not in new.strategies)
-    failures: list[str] = []
-    if selection.limits:
-        failures += _faults(new, selection.strategies_of(new.strategies))
-        failures += [f"{label}: the new results have no run of it" for label in gone]
-
     def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
         return old_and_new(old, new, strategies, metrics, selection.sittings)
 
-    contrasts = compared(strategies, selection.metrics_of(old, new))
-    tested, inapplicable = _tested(selection.limits, strategies, compared)
-    timings = [*contrasts, *(one.contrast for one in tested)]
-    return Group(
-        place=_place(old, new),
+    chosen = selection.strategies_of(old.strategies)
+    gone = (label for label in chosen if label not in new.strategies)
+    group = Group(
         title=f"new ({results[1]}) compared with old ({results[0]}), each strategy with itself",
         sides={"old": old, "new": new},
-        folders={"old": (results[0],), "new": (results[1],)},
+        folders={"old": results[:1], "new": results[1:]},
         headings=("new", "old"),
-        contrasts=tuple(contrasts),
-        tested=tested,
-        differences=differing,
-        notes=(*_sittings(timings, selection.sittings), *_one_sided(old, new), *inapplicable),
-        failures=tuple(failures),
+        differences=_check_both(old, new, selection.strictest),
+        notes=tuple(_one_sided(old, new)),
+        failures=(
+            *_faults(new, selection.strategies_of(new.strategies)),
+            *(f"{label}: the new results have no run of it" for label in gone),
+        ),
     )
+    return selection.applied(group, [label for label in chosen if label in new.strategies], compared)
 
 
 def _tested(
@@ -257,8 +258,8 @@ def _tested(
 def decided_jointly(groups: Sequence[Group]) -> list[Group]:
     """The groups with all verdicts, and all outcomes of limits, corrected for how many the page has."""
     verdicts = iter(confirmed([contrast for group in groups for contrast in group.contrasts]))
-    present = [one for group in groups for one in group.tested if one.outcome != "missing"]
-    tests = [(one.limit, one.contrast.comparison) for one in present]
+    present = [test for group in groups for test in group.tested if test.outcome != "missing"]
+    tests = [(test.limit, test.contrast.comparison) for test in present]
     noisy = noisy_tests(tests)
     decided = iter(outcomes(tests))
     return [
@@ -266,8 +267,8 @@ def decided_jointly(groups: Sequence[Group]) -> list[Group]:
             group,
             contrasts=tuple(islice(verdicts, len(group.contrasts))),
             tested=tuple(
-                one if one.outcome == "missing" else replace(one, outcome=next(decided), tests=noisy)
-                for one in group.tested
+                test if test.outcome == "missing" else replace(test, outcome=next(decided), tests=noisy)
+                for test in group.tested
             ),
         )
         for group in groups
@@ -279,16 +280,14 @@ def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
     done = {_repetition(run) for run in run_group.usable_runs}
     for label in labels:
         runs = [run for run in run_group.runs if run.manifest.strategy == label]
-        wrong = sum(content_of(run) == "differs" for run in runs)
         open_runs = [run for run in runs if not run.finished and _repetition(run) not in done]
         interrupted = sum(run.end is None for run in open_runs)
-        failed = len(open_runs) - interrupted
-        if wrong:
-            yield f"{label}: {counted(wrong, 'run')} lost rows or changed them (content check)"
-        if failed:
-            yield f"{label}: {counted(failed, 'run')} failed"
-        if interrupted:
-            yield f"{label}: {counted(interrupted, 'run')} interrupted"
+        counts = {
+            "lost rows or changed them (content check)": sum(content_of(run) == "differs" for run in runs),
+            "failed": len(open_runs) - interrupted,
+            "interrupted": interrupted,
+        }
+        yield from (f"{label}: {counted(count, 'run')} {fate}" for fate, count in counts.items() if count)
 
 
 def _repetition(run: RunResult) -> tuple[Path, str, int]:
@@ -325,15 +324,16 @@ def _check_both(old: RunGroup, new: RunGroup, strictest: Strictness) -> tuple[Di
 
 
 def _one_sided(old: RunGroup, new: RunGroup) -> Iterable[str]:
-    for label in {**_labels(old), **_labels(new)}:
+    for label in dict.fromkeys((*old.strategies, *new.strategies)):
         if label not in new.strategies or label not in old.strategies:
             yield f"{label} ran in the {'old' if label in old.strategies else 'new'} results only"
-    if _began(new.runs) < _began(old.runs):
+    old_start, new_start = (min(run.manifest.started_utc for run in side.runs) for side in (old, new))
+    if new_start < old_start:
         yield "the new results are older than the old ones: are the folders in the right order?"
 
 
 def _refuse_unrelated(old: Mapping[_Key, RunGroup], new: Mapping[_Key, RunGroup]) -> None:
-    old_runs, new_runs = ([run for s in side.values() for run in s.runs] for side in (old, new))
+    old_runs, new_runs = ([run for side in sides.values() for run in side.runs] for sides in (old, new))
     check_old_and_new(old_runs[:1], new_runs[:1], Strictness.ON_REQUEST)
     raise ScenarioError(
         "the results have no scenario in common: the old ones have "
@@ -342,22 +342,11 @@ def _refuse_unrelated(old: Mapping[_Key, RunGroup], new: Mapping[_Key, RunGroup]
     )
 
 
-def _check_known(option: str, names: Iterable[str], labels: Sequence[str]) -> None:
+def _check_known(option: str, names: Iterable[str], labels: Iterable[str]) -> None:
     for name in names:
         if name not in labels:
-            raise ScenarioError(
-                f"no strategy here is called {name!r}; {known_text(name, set(labels))}",
-                code="unknown-name",
-                path=option,
-            )
-
-
-def _began(runs: Iterable[RunResult]) -> str:
-    return min(run.manifest.started_utc for run in runs)
-
-
-def _labels(run_group: RunGroup) -> dict[str, None]:
-    return dict.fromkeys(run_group.strategies)
+            problem = f"no strategy here is called {name!r}; {known_text(name, set(labels))}"
+            raise ScenarioError(problem, code="unknown-name", path=option)
 
 
 def _key(run_group: RunGroup) -> _Key:

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -13,38 +12,19 @@ from bench.cli.output import print_csv, print_heading, print_json, print_paragra
 from bench.cli.results_argument import gaps
 from bench.cli.tables import Column
 from bench.results.records import QUICK_WORDS
-from bench.results.rows import Row
 from bench.text import MISSING, counted, human_percent, human_ratio
 from reports.page.markdown import escape, table
 from reports.page.tables import Cell, Table
 from reports.page.tables import Column as PageColumn
 from reports.phrases import Verbatim, format_range
 from reports.verdicts.compare import CONFIDENCE, Comparison
-from reports.verdicts.contrasts import (
-    Contrast,
-    confirmatory_metrics,
-)
+from reports.verdicts.contrasts import Contrast
 
-_METHODS = {
-    "paired t on log ratios": "paired t", "Welch's t on logs": "Welch's t",
-    "t on means of sittings": "t of sittings", "exact": "exact", "tolerance": "tolerance",
-    "modelled": "modelled", "none": MISSING,
-}  # fmt: skip
+_NO_INTERVAL = ("exact", "tolerance", "modelled", "none")
+_TESTED_COLUMNS = (Column("strategy"), Column("limit"), Column("outcome"), Column("reason"))
 
-
-_CERTAIN = ("exact", "tolerance", "modelled")
-
-
-_NO_INTERVAL = (*_CERTAIN, "none")
-
-
-class ComparisonFormat(StrEnum):
-    """How `compare` prints its answer."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
+ComparisonFormat = Literal["table", "json", "csv", "markdown"]
+_Table = tuple[Sequence[Column], Sequence[Sequence[str]]]
 
 
 def print_groups(
@@ -54,24 +34,29 @@ def print_groups(
 
     For people, those that say nothing are left out unless `everything` is wanted or their metric is `named`.
     """
-    if output is ComparisonFormat.JSON:
+    if output == "json":
         print_json({"confidence": CONFIDENCE, "groups": [_json(group) for group in groups]})
-    elif output is ComparisonFormat.CSV:
+        return
+    if output == "csv":
         _print_csv(groups)
-    else:
-        for group in groups:
-            shown = _shown(group.contrasts, () if everything else named, everything)
-            folded = len(group.contrasts) - len(shown)
-            if folded:
-                left = f"{counted(folded, 'comparison')} of equal or missing figures, or beside 0"
-                group = group.with_notes([f"left out: {left} (--all shows all)"])
-            (_print_markdown if output is ComparisonFormat.MARKDOWN else _print_table)(group, shown)
-
-
-def _shown(contrasts: Sequence[Contrast], named: Sequence[str], everything: bool) -> tuple[Contrast, ...]:
-    """Decided comparisons first, of these the confirmatory ones; without those that say nothing."""
-    kept = [c for c in contrasts if everything or c.metric.name in named or _says_something(c)]
-    return tuple(sorted(kept, key=lambda c: (_rank(c.comparison), c.role != "confirmatory")))
+        return
+    for group in groups:
+        shown = [c for c in group.contrasts if everything or c.metric.name in named or _says_something(c)]
+        head, folded = _head(group), len(group.contrasts) - len(shown)
+        if folded:
+            left = f"{counted(folded, 'comparison')} of equal or missing figures, or beside 0"
+            head.append(f"note: left out: {left} (--all shows all)")
+        # Decided comparisons first, the confirmatory ones before the others.
+        shown.sort(key=lambda c: (_rank(c.comparison), c.role != "confirmatory"))
+        tables = [
+            (columns, lines)
+            for columns, lines in (
+                (_columns(group), [_cells(contrast) for contrast in shown]),
+                (_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested]),
+            )
+            if lines
+        ]
+        (_print_markdown if output == "markdown" else _print_tables)(group, head, tables)
 
 
 def _says_something(contrast: Contrast) -> bool:
@@ -93,28 +78,21 @@ def _rank(comparison: Comparison) -> int:
     return 1 if comparison.low is not None else 2
 
 
-def _print_table(group: Group, shown: Sequence[Contrast]) -> None:
+def _print_tables(group: Group, head: Sequence[str], tables: Sequence[_Table]) -> None:
     print_heading(group.place)
-    for line in _head(group):
+    for line in head:
         print_paragraph(line)
-    comparisons = [_cells(contrast) for contrast in shown]
-    limits = [_tested_cells(tested) for tested in group.tested]
-    tables = (("", _columns(group), comparisons), ("", _TESTED_COLUMNS, limits))
-    print_tables(table for table in tables if table[2])
+    print_tables(("", columns, lines) for columns, lines in tables)
     for line in _verdict_lines(group):
         print_paragraph(line)
 
 
-def _print_markdown(group: Group, shown: Sequence[Contrast]) -> None:
-    typer.echo(f"### {escape(group.place)}\n\n" + "\n".join(f"- {escape(line)}" for line in _head(group)))
-    for columns, lines in (
-        (_columns(group), [_cells(contrast) for contrast in shown]),
-        (_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested]),
-    ):
-        if lines:
-            cells = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in lines)
-            headings = tuple(PageColumn(column.title, is_number=False) for column in columns)
-            typer.echo("\n" + table(Table(headings, cells)))
+def _print_markdown(group: Group, head: Sequence[str], tables: Sequence[_Table]) -> None:
+    typer.echo(f"### {escape(group.place)}\n\n" + "\n".join(f"- {escape(line)}" for line in head))
+    for columns, lines in tables:
+        cells = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in lines)
+        headings = tuple(PageColumn(column.title, is_number=False) for column in columns)
+        typer.echo("\n" + table(Table(headings, cells)))
     for line in _verdict_lines(group):
         typer.echo(f"\n{escape(line)}")
     typer.echo()
@@ -134,7 +112,7 @@ def _head(group: Group) -> list[str]:
     """What was compared, from which runs, and how certain the answer is."""
     lines = [group.title, *(_side(group, side) for side in group.sides)]
     ratio = "strategy / " + group.headings[1] if len(group.sides) == 1 else "new / old"
-    lines.append(f"ratio: {ratio}, with its {CONFIDENCE:.0%} interval".replace("%", " %") + _certainty(group))
+    lines.append(f"ratio: {ratio}, with its {human_percent(CONFIDENCE)} interval")
     if group.is_simulated:
         lines.append("simulated: nothing was measured, all times come from a cost model")
     if group.is_quick:
@@ -143,57 +121,31 @@ def _head(group: Group) -> list[str]:
     return lines + [f"note: {note}" for note in group.notes]
 
 
-def _certainty(group: Group) -> str:
-    """How many verdicts rest on noisy figures, and which of them are corrected for their number."""
-    noisy = [contrast for contrast in group.contrasts if contrast.comparison.method not in _NO_INTERVAL]
-    if not noisy:
-        return "; no figure here has an interval"
-    exploratory = sum(contrast.role == "exploratory" for contrast in noisy)
-    corrected = len(noisy) - exploratory
-    names = " and ".join(confirmatory_metrics(next(iter(group.sides.values()))))
-    parts = (
-        [f"; {names}: {counted(corrected, 'verdict')}, family-wise error 5 % (Holm)"] if corrected else [""]
-    )
-    if exploratory:
-        expected = f"{exploratory * (1 - CONFIDENCE):.2g}"
-        parts.append(f"; {counted(exploratory, 'exploratory interval')}: about {expected} miss by chance")
-    return "".join(parts)
-
-
 def _side(group: Group, side: str) -> str:
     run_group = group.sides[side]
-    counts = ", ".join(f"{row.strategy} {_runs(row)}" for row in run_group.rows)
+    unused = {row.strategy: f" ({gaps(row)})" if gaps(row) else "" for row in run_group.rows}
+    counts = ", ".join(f"{row.strategy} {row.runs}{unused[row.strategy]}" for row in run_group.rows)
     folders = ", ".join(str(folder) for folder in group.folders[side])
     return f"{side}: {counted(len(run_group.usable_runs), 'run')} from {folders}: {counts}"
 
 
-def _runs(row: Row) -> str:
-    unused = gaps(row)
-    return f"{row.runs} ({unused})" if unused else str(row.runs)
-
-
 def _columns(group: Group) -> tuple[Column, ...]:
-    """The columns, and in which order they are left out where they do not fit: the method first."""
     figure, other = group.headings
     return (
-        Column("strategy"), Column("metric"), Column(figure, drop=4), Column(other, drop=3),
-        Column("ratio"), Column("95 % interval", drop=5, shown="if any"), Column("runs", drop=2),
-        Column("method", drop=1), Column("verdict"),
+        Column("strategy"), Column("metric"), Column(figure, drop=3), Column(other, drop=2),
+        Column("ratio"), Column("95 % interval", drop=4, shown="if any"), Column("runs", drop=1),
+        Column("verdict"),
     )  # fmt: skip
 
 
 def _cells(contrast: Contrast) -> tuple[str, ...]:
-    comparison = contrast.comparison
+    # The runs are "3" pairs, or "3 / 2" runs on either side.
+    runs = str(contrast.runs) if contrast.is_paired else f"{contrast.runs} / {contrast.other_runs}"
     return (
-        contrast.strategy,
-        contrast.metric.name,
+        contrast.strategy, contrast.metric.name,
         *figures(contrast.metric.unit, contrast.figure, contrast.other_figure),
-        _ratio(comparison),
-        _interval(comparison),
-        _n(contrast),
-        _METHODS[comparison.method],
-        _verdict(contrast),
-    )
+        _ratio(contrast.comparison), _interval(contrast.comparison), runs, _verdict(contrast),
+    )  # fmt: skip
 
 
 def figures(unit: str, *both: float | None) -> tuple[str, ...]:
@@ -212,14 +164,14 @@ def _ratio(comparison: Comparison) -> str:
 
 
 def _interval(comparison: Comparison) -> str:
-    if comparison.method in _NO_INTERVAL or comparison.low is None or comparison.high is None:
+    """The interval, or why there is none: "exact", "tolerance 2 %", "modelled"."""
+    if comparison.method == "tolerance" and comparison.tolerance:
+        return f"tolerance {human_percent(comparison.tolerance)}"
+    if comparison.method in ("exact", "modelled"):
+        return comparison.method
+    if comparison.low is None or comparison.high is None:
         return MISSING
     return format_range(comparison.low, comparison.high)
-
-
-def _n(contrast: Contrast) -> str:
-    """The runs behind a comparison: "3" pairs, or "3 / 2" runs on either side."""
-    return str(contrast.runs) if contrast.is_paired else f"{contrast.runs} / {contrast.other_runs}"
 
 
 def _verdict(contrast: Contrast) -> str:
@@ -228,9 +180,6 @@ def _verdict(contrast: Contrast) -> str:
     if contrast.role == "exploratory" and comparison.method not in _NO_INTERVAL:
         verdict += " (exploratory)"
     return f"{verdict}: {comparison.reason}" if comparison.reason else verdict
-
-
-_TESTED_COLUMNS = (Column("strategy"), Column("limit"), Column("outcome"), Column("reason"))
 
 
 def _tested_cells(tested: Tested) -> tuple[str, ...]:
@@ -244,25 +193,15 @@ def _reason(tested: Tested) -> str:
     both = " vs ".join(figures(contrast.metric.unit, contrast.figure, contrast.other_figure))
     if comparison.low is None or comparison.high is None or comparison.ratio is None:
         return f"{both}: {comparison.reason}"
-    if comparison.method in _CERTAIN:
-        return f"{both}: {_without_noise(comparison)}"
-    reason = f"{both}: {human_ratio(comparison.ratio)}, 95 % interval "
-    reason += f"{format_range(comparison.low, comparison.high)}, {contrast.sample}"
-    return f"{reason}; {_provable(tested)}" if tested.outcome == "cannot tell" else reason
-
-
-def _without_noise(comparison: Comparison) -> str:
-    """A ratio without an interval: "exactly 2x", "modelled 2x", "1.01x (tolerance 2 %)"."""
-    if comparison.method == "tolerance" and comparison.tolerance:
-        return f"{_ratio(comparison)} (tolerance {human_percent(comparison.tolerance)})"
-    return f"{'modelled' if comparison.method == 'modelled' else 'exactly'} {_ratio(comparison)}"
-
-
-def _provable(tested: Tested) -> str:
-    """What the runs could have proven, so that a reader knows how many more are needed."""
-    least = tested.limit.provable(tested.contrast.comparison, tested.tests)
-    n = tested.contrast.comparison.n
-    return f"n = {n} at the noise seen here proves {least}"
+    if comparison.method in _NO_INTERVAL:
+        return f"{both}: {_ratio(comparison)} ({_interval(comparison)})"
+    reason = (
+        f"{both}: {human_ratio(comparison.ratio)}, 95 % interval {_interval(comparison)}, {contrast.sample}"
+    )
+    if tested.outcome != "cannot tell":
+        return reason
+    least = tested.limit.provable(comparison, tested.tests)
+    return f"{reason}; n = {comparison.n} at the noise seen here proves {least}"
 
 
 def _json(group: Group) -> dict[str, Any]:

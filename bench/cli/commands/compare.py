@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from bench.cli.comparison import EVERY_METRIC, Selection, compare_old_and_new, compare_pooled, decided_jointly
 from bench.cli.comparison_output import ComparisonFormat, print_groups
 from bench.cli.fail_if import parse_limit
+from bench.cli.results_argument import ResultsArgument
 from bench.engines.keys import known_text
 from bench.errors import EXIT_CANNOT_TELL, ScenarioError, first_error
 from bench.results.metrics import METRIC_BY_NAME, METRICS
@@ -19,17 +20,8 @@ from reports.verdicts.sittings import ASSUMES_NONE, SittingEffect, SittingEffect
 EXIT_BROKEN = 1
 
 
-RESULTS = Path("results")  # where `run` writes unless told otherwise
-
-
 def compare(
-    results: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="RESULTS",
-            help="Results folders that `run --out` wrote, or parts of them; `results` if none is given.",
-        ),
-    ] = None,
+    results: ResultsArgument,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -74,7 +66,7 @@ def compare(
     output: Annotated[
         ComparisonFormat,
         typer.Option("--format", help="A table for people, Markdown for a review, JSON or CSV for programs."),
-    ] = ComparisonFormat.TABLE,
+    ] = "table",
 ) -> None:
     """Compare strategies with a baseline, or new results with old ones.
 
@@ -106,19 +98,15 @@ def compare(
         Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED,
         ASSUMES_NONE if sitting_sd is None else _sitting_effects(sitting_sd),
     )
-    folders = tuple(results or (RESULTS,))
-    is_old_and_new = baseline is None and len(folders) == 2
-    made = (
-        compare_old_and_new(folders, selection)
-        if is_old_and_new
-        else compare_pooled(folders, baseline, selection)
-    )
-    groups = decided_jointly(made)
+    if baseline is None and len(results) == 2:
+        groups = decided_jointly(compare_old_and_new(results, selection))
+    else:
+        groups = decided_jointly(compare_pooled(results, baseline, selection))
     print_groups(groups, output, selection.metrics, everything)
-    found = {tested.outcome for group in groups for tested in group.tested}
-    if found & {"broken", "missing"} or any(group.failures for group in groups):
+    outcomes = {tested.outcome for group in groups for tested in group.tested}
+    if outcomes & {"broken", "missing"} or any(group.failures for group in groups):
         raise typer.Exit(EXIT_BROKEN)
-    if "cannot tell" in found:
+    if "cannot tell" in outcomes:
         raise typer.Exit(EXIT_CANNOT_TELL)
 
 
