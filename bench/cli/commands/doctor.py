@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -40,7 +40,6 @@ def doctor(
     seconds: Annotated[
         float,
         typer.Option(
-            "--seconds",
             min=0.0,
             max=3600.0,
             metavar="SECONDS",
@@ -60,34 +59,33 @@ def doctor(
 
     Exit codes: 0 ready, 3 something that a run needs is missing.
     """
-    checks: list[tuple[str, Callable[[], str]]] = [
-        ("Python", _python),
-        ("Java", _java),
-        ("Spark", lambda: f"{runtime.current_line().spark}, Scala {runtime.current_line().scala}"),
-        ("jars", _jars),
-        ("memory", _memory),
-        ("disk", _disk),
-    ]
-    problems = []
-    statuses = {}
-    for name, check in checks:
+    checks: Mapping[str, Callable[[], str]] = {
+        "Python": lambda: f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        "Java": _java,
+        "Spark": lambda: f"{runtime.current_line().spark}, Scala {runtime.current_line().scala}",
+        "jars": _jars,
+        "memory": _memory,
+        "disk": _disk,
+    }
+    statuses, missing = {}, []
+    for name, check in checks.items():
         try:
             with ERR.status(f"checking {name}"):
                 statuses[name] = f"ok: {check()}"
         except CompactbenchError as error:
             statuses[name] = f"MISSING: {error}"
-            problems.append(name)
-    print_facts({**statuses, **_catalogs(), "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
-    if problems:
+            missing.append(name)
+    if "Java" not in missing:
+        statuses["catalogs"] = _catalogs()
+    print_facts({**statuses, "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
+    if missing:
         raise MissingRuntimeError(
-            f"not ready ({', '.join(problems)}): the remedy is in the lines above", code="not-ready"
+            f"not ready ({', '.join(missing)}): the remedy is in the lines above", code="not-ready"
         )
     if seconds:
-        _print_noise(seconds)
-
-
-def _python() -> str:
-    return f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+        with ERR.status(f"repeating one query for {human_duration(seconds)}"):
+            walls_s = _query_walls_s(seconds)
+        print_facts({"noise": _noise(walls_s)})
 
 
 def _java() -> str:
@@ -95,29 +93,20 @@ def _java() -> str:
     return f"{runtime.java_version(home)} at {home}"
 
 
-def _catalogs() -> dict[str, str]:
-    """Whether Java has the modules that some catalogs need; empty without Java."""
-    try:
-        home = runtime.java_home()
-    except MissingRuntimeError:
-        return {}
-    users = {
-        module: user
-        for table_format in FORMATS.values()
-        for module, user in table_format.catalog.java_modules.items()
-    }
+def _catalogs() -> str:
+    """Whether Java has the modules that some catalogs need."""
+    modules = runtime.java_modules(runtime.java_home())
     lines = []
-    for module, user in users.items():
-        modules = runtime.java_modules(home)
-        if modules is None:
-            lines.append(f"warn: {user} needs the module {module}, which this Java may or may not have")
-        elif module in modules:
-            lines.append(f"ok: {user} finds the Java module {module}")
-        else:
-            lines.append(
-                f"warn: {user} needs the module {module}, which this Java lacks: {runtime.INSTALL_FULL_JDK}"
-            )
-    return {"catalogs": "; ".join(lines)}
+    for table_format in FORMATS.values():
+        for module, user in table_format.catalog.java_modules.items():
+            needed = f"warn: {user} needs the module {module}, which this Java"
+            if modules is None:
+                lines.append(f"{needed} may or may not have")
+            elif module in modules:
+                lines.append(f"ok: {user} finds the Java module {module}")
+            else:
+                lines.append(f"{needed} lacks: {runtime.INSTALL_FULL_JDK}")
+    return "; ".join(lines)
 
 
 def _jars() -> str:
@@ -158,27 +147,20 @@ def _load(load: float, cores: int) -> str:
     )
 
 
-def _print_noise(seconds: float) -> None:
-    with ERR.status(f"repeating one query for {human_duration(seconds)}"):
-        walls = np.array(_query_walls_s(seconds))
-    median_s, p95_s = np.median(walls), np.percentile(walls, 95)
-    spread = float((np.percentile(walls, 75) - np.percentile(walls, 25)) / median_s)
-    print_facts(
-        {
-            "noise": f"{_verdict(spread)}: {len(walls):,} queries, median "
-            f"{human_duration(median_s)}, 95th percentile {human_duration(p95_s)}, interquartile range "
-            f"{human_percent(spread)} of the median"
-        }
-    )
-
-
-def _verdict(spread: float) -> str:
+def _noise(walls_s: Sequence[float]) -> str:
     """Even if noisy, the means of about ten queries that differ by a factor of two can be distinguished."""
+    lower_s, median_s, upper_s, p95_s = np.percentile(walls_s, [25, 50, 75, 95])
+    spread = float((upper_s - lower_s) / median_s)
     if spread < 0.1:
-        return "ok: quiet"
-    if spread < 0.3:
-        return "ok: usable with repetitions"
-    return "warn: noisy, rely on CPU and bytes rather than on latencies"
+        verdict = "ok: quiet"
+    elif spread < 0.3:
+        verdict = "ok: usable with repetitions"
+    else:
+        verdict = "warn: noisy, rely on CPU and bytes rather than on latencies"
+    return (
+        f"{verdict}: {len(walls_s):,} queries, median {human_duration(median_s)}, 95th percentile "
+        f"{human_duration(p95_s)}, interquartile range {human_percent(spread)} of the median"
+    )
 
 
 def _query_walls_s(seconds: float) -> list[float]:

@@ -5,11 +5,10 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from enum import StrEnum
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
@@ -37,14 +36,6 @@ from bench.text import counted
 EXIT_INTERRUPTED = 130  # what a shell reports for a program killed by SIGINT
 
 
-class Verify(StrEnum):
-    """When the table's whole content is compared with the change log."""
-
-    END = "end"
-    EACH = "each"
-    OFF = "off"
-
-
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
@@ -68,7 +59,6 @@ def run(
     repetitions: Annotated[
         int | None,
         typer.Option(
-            "--repetitions",
             min=1,
             max=REPETITIONS_MAX,
             metavar="N",
@@ -78,7 +68,6 @@ def run(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only",
             metavar="strategy=LABEL",
             help="Run only this strategy, or with variant=LABEL only this variant; variant=base is the "
             "scenario as it is. May be repeated.",
@@ -88,7 +77,6 @@ def run(
     conf: Annotated[
         list[str] | None,
         typer.Option(
-            "--conf",
             metavar="KEY=VALUE",
             help="A Spark setting, e.g. spark.sql.shuffle.partitions=8. May be repeated.",
         ),
@@ -97,12 +85,12 @@ def run(
         bool, typer.Option("--resume", help="Skip the runs that are already finished in --out.")
     ] = False,
     verify: Annotated[
-        Verify,
+        Literal["end", "each", "off"],
         typer.Option(
             help="When to compare the table's content with the stream: at the end of a run, after each "
             "compaction (which invalidates the timings), or never."
         ),
-    ] = Verify.END,
+    ] = "end",
     keep_tables: Annotated[
         bool,
         typer.Option(
@@ -118,9 +106,7 @@ def run(
     coefficients: Annotated[
         Path | None,
         typer.Option(
-            "--coefficients",
-            metavar="FILE",
-            help="Cost coefficients of the simulation, in place of the shipped ones.",
+            metavar="FILE", help="Cost coefficients of the simulation, in place of the shipped ones."
         ),
     ] = None,
     quick: Annotated[
@@ -159,14 +145,18 @@ def run(
     identical. `show --side-by-side` compares simulated runs with real ones.
     """
     out = out.absolute()  # tables are named by URI
+    if simulate:
+        _refuse_with_simulate(keep_tables, verify, quick)
+    elif coefficients:
+        problem, path = "only simulations use them: add --simulate", f"--coefficients {coefficients}"
+        raise ScenarioError(problem, code="exclusive", path=path)
+    mode: Mode = "simulated" if simulate else "real"
     loaded = _load(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
-    mode = _mode(loaded, simulate, coefficients, keep_tables, verify, quick)
+    if coefficients:
+        _check_coefficients(coefficients, loaded)
     chosen = [_chosen(text) for text in only or ()]
     labels = [label for what, label in chosen if what == "strategy"]
     variants = [label for what, label in chosen if what == "variant"]
-    settings = (("--set", overrides or ()), ("--conf", conf or ()), ("--only", only or ()))
-    command = _command(scenarios, settings, repetitions, verify, mode, coefficients, quick)
-    options = Options(out, verify.value, keep_tables, command, coefficients, is_quick=quick)
 
     def done_before() -> tuple[RunResult, ...]:
         return earlier_runs(loaded, out, resume=resume, mode=mode, is_quick=quick)
@@ -174,16 +164,33 @@ def run(
     def planned() -> tuple[PlannedRun, ...]:
         return plan_runs(
             loaded, labels, repetitions, done_before(),
-            only_variants=variants, mode=mode, invalidated_too=verify is Verify.EACH,
+            only_variants=variants, mode=mode, invalidated_too=verify == "each",
         )  # fmt: skip
 
     if dry_run:
         _print_plan(planned(), loaded, repetitions, mode)
         return
+    settings = (("--set", overrides), ("--conf", conf), ("--only", only))
+    others = (
+        *(("--repetitions", str(repetitions)) if repetitions else ()),
+        *(("--verify", verify) if verify != "end" else ()),
+        *(("--quick",) if quick else ()),
+        *(("--simulate",) if simulate else ()),
+        *(("--coefficients", str(coefficients)) if coefficients else ()),
+    )
+    options = Options(
+        out, verify, keep_tables, _command(scenarios, settings, others), coefficients, is_quick=quick
+    )
     with locked(out):
         runs = planned()
-        _check_any(runs, loaded, out, only or ())
-        with _checking(mode, quiet):
+        if not runs and not _folders(loaded, out):
+            problem, path = (
+                "no run matches all --only filters: remove one",
+                f"--only {', --only '.join(only or ())}",
+            )
+            raise ScenarioError(problem, code="no-runs", path=path)
+        what = "the scenario" if simulate else "Java, jars (downloaded once) and disk space"
+        with nullcontext() if quiet else doing(f"checking {what}", ERR):
             check(runs, out, keep_tables=keep_tables)
         try:
             with SuiteProgress(runs, ERR, quiet=quiet) as progress:
@@ -209,62 +216,26 @@ def _folders(scenarios: Sequence[Scenario], out: Path) -> list[Path]:
     return [folder for folder in folders if any(folder.glob(f"*/{MANIFEST}"))]
 
 
-def _check_any(
-    runs: Sequence[PlannedRun], scenarios: Sequence[Scenario], out: Path, only: Sequence[str]
-) -> None:
-    if not runs and not _folders(scenarios, out):
-        raise ScenarioError(
-            "no run matches all --only filters: remove one",
-            code="no-runs",
-            path=f"--only {', --only '.join(only)}",
-        )
+def _refuse_with_simulate(keep_tables: bool, verify: str, quick: bool) -> None:
+    """Raises ScenarioError for an option that needs real tables."""
+    reasons = {
+        "--keep-tables": "a simulated table has no files to keep" if keep_tables else None,
+        "--verify each": "a simulated table has no rows to check" if verify == "each" else None,
+        "--quick": "a simulation needs no JVM" if quick else None,
+    }
+    for option, reason in reasons.items():
+        if reason:
+            raise ScenarioError(
+                f"{reason}: remove one of the options", code="exclusive", path=f"{option} and --simulate"
+            )
 
 
-def _checking(mode: Mode, quiet: bool) -> AbstractContextManager[None]:
-    what = (
-        "checking Java, jars (downloaded once) and disk space" if mode == "real" else "checking the scenario"
-    )
-    return nullcontext() if quiet else doing(what, ERR)
-
-
-def _mode(
-    scenarios: Sequence[Scenario],
-    simulate: bool,
-    coefficients: Path | None,
-    keep_tables: bool,
-    verify: Verify,
-    quick: bool,
-) -> Mode:
-    """Raises ScenarioError for an option that belongs to the other mode."""
-    if coefficients and not simulate:
-        raise ScenarioError(
-            "only simulations use them: add --simulate",
-            code="exclusive",
-            path=f"--coefficients {coefficients}",
-        )
-    if keep_tables and simulate:
-        raise ScenarioError(
-            "a simulated table has no files to keep: remove one of the options",
-            code="exclusive",
-            path="--keep-tables and --simulate",
-        )
-    if verify is Verify.EACH and simulate:
-        raise ScenarioError(
-            "a simulated table has no rows to check: remove one of the options",
-            code="exclusive",
-            path="--verify each and --simulate",
-        )
-    if quick and simulate:
-        raise ScenarioError(
-            "a simulation needs no JVM: remove one of the options",
-            code="exclusive",
-            path="--quick and --simulate",
-        )
-    for name in {scenario.table.format: None for scenario in scenarios} if coefficients else ():
+def _check_coefficients(coefficients: Path, scenarios: Sequence[Scenario]) -> None:
+    """Raises ScenarioError for a file that a format of the scenarios cannot use."""
+    for name in {scenario.table.format for scenario in scenarios}:
         read = engine_kind(name, "simulated").estimates
         if read is not None:
             read(coefficients)
-    return "simulated" if simulate else "real"
 
 
 def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scenario]:
@@ -295,22 +266,14 @@ def _spark_settings(conf: Sequence[str]) -> list[str]:
 
 def _command(
     scenarios: Sequence[str],
-    settings: Sequence[tuple[str, Sequence[str]]],
-    repetitions: int | None,
-    verify: Verify,
-    mode: Mode,
-    coefficients: Path | None,
-    quick: bool,
+    settings: Sequence[tuple[str, Sequence[str] | None]],
+    others: Sequence[str],
 ) -> str:
     """The command that repeats these runs, without --out and with its secrets hidden."""
-    pairs = [(flag, without_secrets(hide_setting(text))) for flag, texts in settings for text in texts]
-    words = [word for pair in pairs for word in pair]
-    words += ["--repetitions", str(repetitions)] if repetitions else []
-    words += [] if verify is Verify.END else ["--verify", verify.value]
-    words += ["--quick"] if quick else []
-    words += ["--simulate"] if mode == "simulated" else []
-    words += ["--coefficients", str(coefficients)] if coefficients else []
-    return shlex.join(["compactbench", "run", *scenarios, *words])
+    pairs = [(flag, without_secrets(hide_setting(text))) for flag, texts in settings for text in texts or ()]
+    return shlex.join(
+        ["compactbench", "run", *scenarios, *(word for pair in pairs for word in pair), *others]
+    )
 
 
 def _chosen(text: str) -> tuple[str, str]:
