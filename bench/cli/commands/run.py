@@ -148,8 +148,8 @@ def run(
     if simulate:
         _refuse_with_simulate(keep_tables, verify, quick)
     elif coefficients:
-        problem, path = "only simulations use them: add --simulate", f"--coefficients {coefficients}"
-        raise ScenarioError(problem, code="exclusive", path=path)
+        problem = "only simulations use them: add --simulate"
+        raise ScenarioError(problem, code="exclusive", path=f"--coefficients {coefficients}")
     mode: Mode = "simulated" if simulate else "real"
     loaded = _load(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     if coefficients:
@@ -184,11 +184,8 @@ def run(
     with locked(out):
         runs = planned()
         if not runs and not _folders(loaded, out):
-            problem, path = (
-                "no run matches all --only filters: remove one",
-                f"--only {', --only '.join(only or ())}",
-            )
-            raise ScenarioError(problem, code="no-runs", path=path)
+            problem = "no run matches all --only filters: remove one"
+            raise ScenarioError(problem, code="no-runs", path=f"--only {', --only '.join(only or ())}")
         what = "the scenario" if simulate else "Java, jars (downloaded once) and disk space"
         with nullcontext() if quiet else doing(f"checking {what}", ERR):
             check(runs, out, keep_tables=keep_tables)
