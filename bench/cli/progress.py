@@ -4,15 +4,15 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
 from rich.text import Text
 
-from bench.cli.output import printable
+from bench.cli.output import without_secrets
+from bench.results.figures import sum_of_known
 from bench.results.folders import RunResult
 from bench.results.records import FAILED_STATUSES, CompactionRecord, ObserveRecord, PhaseRecord, QueryRecord
 from bench.runs.suite.cases import PlannedRun
@@ -35,7 +35,7 @@ def doing(text: str, console: Console) -> Iterator[None]:
         yield
 
 
-class SuiteProgress:
+class SuiteProgress(Progress):
     """A `bench.runs.suite.watcher.Watcher` that shows the progress of a suite; if `quiet`, only failures.
 
     On a terminal: a bar for the suite, one for the current change log or run, and its latest figures.
@@ -50,26 +50,28 @@ class SuiteProgress:
         quiet: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._console, self._is_quiet, self._clock = console, quiet, clock
+        self._status, self._figures = "", LiveFigures()  # rich draws the bars once while it sets them up
+        super().__init__(
+            TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+            TextColumn("{task.fields[count]}", table_column=Column(no_wrap=True)),
+            BarColumn(BAR_WIDTH),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console, transient=True, disable=quiet or not console.is_terminal, get_time=clock,
+            refresh_per_second=REFRESHES_PER_S, speed_estimate_period=math.inf,
+        )  # fmt: skip
+        self._is_quiet, self._clock = quiet, clock
         self._runs_count, self._ended_count = len(planned), 0
         self._ended_steps = self._run_steps = 0
-        self._status, self._figures = "", LiveFigures("")
-        self._bars = _Bars(self.status, console, is_hidden=quiet or not console.is_terminal, clock=clock)
-        self._all = self._bars.add_task("all", total=sum(map(_steps, planned)), count=self._runs_text())
+        self._all = self.add_task("all", total=sum(map(_steps, planned)), count=self._runs_text())
         self._current: TaskID | None = None  # the change log or the run
         self._began_s = self._current_began_s = clock()
 
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bars.stop()
-
-    def status(self) -> str:
-        return self._status or self._figures.text()
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bars, and the status below them."""
+        yield from super().get_renderables()
+        if status := self._status or self._figures.text():
+            yield Text(status, style="dim", no_wrap=True, overflow="ellipsis")
 
     def log_started(self, scenario: str) -> None:
         self._start(f"change log of {scenario}", None)
@@ -101,7 +103,7 @@ class SuiteProgress:
     def run_started(self, run: PlannedRun) -> None:
         self._start(_title(run), run.scenario.commits_count)
         self._figures = LiveFigures("starting Spark" if run.mode == "real" else "", _start_steps(run))
-        left_s = self._bars.tasks[0].time_remaining
+        left_s = self.tasks[0].time_remaining
         left = f", about {human_duration(left_s)} left" if left_s else ""
         phase = ": starting Spark and warming up" if run.mode == "real" else ""
         self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}{left}){phase}")
@@ -109,7 +111,7 @@ class SuiteProgress:
     def run_progressed(self, run: PlannedRun, record: Any) -> None:
         self._run_steps += self._figures.add(record)
         commits, done = run.scenario.commits_count, self._run_steps - _start_steps(run)
-        self._bars.update(self._all, completed=self._ended_steps + self._run_steps)
+        self.update(self._all, completed=self._ended_steps + self._run_steps)
         self._advance(max(0, done), commits)
         if done >= commits:
             self._status = "checking the content"
@@ -119,14 +121,12 @@ class SuiteProgress:
         self._stop()
         self._ended_count += 1
         self._ended_steps += _steps(run)
-        self._bars.update(self._all, completed=self._ended_steps, count=self._runs_text())
+        self.update(self._all, completed=self._ended_steps, count=self._runs_text())
         if run.mode == "simulated":
             took, figures = f"simulated in {took}", f"modelled: {figures}"
         end = result.end
         if end is not None and end.status == "failed":
-            _say(
-                self._console, f"{_title(run)}: {took}; FAILED: {end.error}; see {result.folder / 'log.txt'}"
-            )
+            _say(self.console, f"{_title(run)}: {took}; FAILED: {end.error}; see {result.folder / 'log.txt'}")
         else:
             self._say(f"{_title(run)}: {took}; {figures}")
         if self._ended_count == self._runs_count:
@@ -135,18 +135,18 @@ class SuiteProgress:
     def _start(self, title: str, commits_count: int | None) -> None:
         self._stop()
         self._current_began_s = self._clock()
-        self._current = self._bars.add_task(title, total=commits_count, count="")
+        self._current = self.add_task(title, total=commits_count, count="")
         self._advance(0, commits_count)
 
     def _advance(self, done: int, commits_count: int | None) -> None:
         if self._current is not None and commits_count is not None:
             count = f"{done:,}/{commits_count:,} commits"
-            self._bars.update(self._current, completed=done, total=commits_count, count=count)
+            self.update(self._current, completed=done, total=commits_count, count=count)
 
     def _stop(self) -> None:
-        self._status, self._run_steps, self._figures = "", 0, LiveFigures("")
+        self._status, self._run_steps, self._figures = "", 0, LiveFigures()
         if self._current is not None:
-            self._bars.remove_task(self._current)
+            self.remove_task(self._current)
         self._current = None
 
     def _took(self) -> str:
@@ -157,35 +157,12 @@ class SuiteProgress:
 
     def _say(self, text: str) -> None:
         if not self._is_quiet:
-            _say(self._console, text)
+            _say(self.console, text)
 
     def _say_elsewhere(self, text: str) -> None:
         """Print what a terminal shows in its bars or status."""
-        if not self._console.is_terminal:
+        if not self.console.is_terminal:
             self._say(text)
-
-
-class _Bars(Progress):
-    """Bars, each with a count, and the status below them."""
-
-    def __init__(
-        self, status: Callable[[], str], console: Console, *, is_hidden: bool, clock: Callable[[], float]
-    ) -> None:
-        self._status = status
-        super().__init__(
-            TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
-            TextColumn("{task.fields[count]}", table_column=Column(no_wrap=True)),
-            BarColumn(BAR_WIDTH),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=console, transient=True, disable=is_hidden, get_time=clock,
-            refresh_per_second=REFRESHES_PER_S, speed_estimate_period=math.inf,
-        )  # fmt: skip
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        yield from super().get_renderables()
-        if status := self._status():
-            yield Text(status, style="dim", no_wrap=True, overflow="ellipsis")
 
 
 class LiveFigures:
@@ -195,9 +172,7 @@ class LiveFigures:
         self._phase, self._start_steps = phase, start_steps
         self._files: int | None = None
         self._query_s: float | None = None
-        self._compactions_count, self._noop_count = 0, 0
-        self._failed_count = 0
-        self._compaction_cpu_s: float | None = 0.0  # None once a compaction's is unknown
+        self._compactions: list[CompactionRecord] = []
 
     def add(self, record: Any) -> int:
         """Returns how many steps of the run the record completes."""
@@ -215,13 +190,7 @@ class LiveFigures:
             case QueryRecord(primary=True):
                 self._query_s = record.cost.wall_s
             case CompactionRecord():
-                self._compactions_count += record.status != "noop"
-                self._noop_count += record.status == "noop"
-                self._failed_count += record.status in FAILED_STATUSES
-                if self._compaction_cpu_s is not None and record.cost.own_cpu_s is not None:
-                    self._compaction_cpu_s += record.cost.own_cpu_s
-                else:
-                    self._compaction_cpu_s = None
+                self._compactions.append(record)
         return 0
 
     def _started(self) -> int:
@@ -233,16 +202,18 @@ class LiveFigures:
         if self._phase or self._files is None:
             return self._phase
         query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
-        cpu_s = self._compaction_cpu_s if self._compactions_count or self._noop_count else None
-        cpu = "" if cpu_s is None else f" ({human_duration(cpu_s)} CPU)"
-        failed = f", {self._failed_count} of them FAILED" if self._failed_count else ""
-        noop = f", {self._noop_count:,} that had nothing to do" if self._noop_count else ""
-        files = counted(self._files, "file")
-        return f"{files}{query}, {counted(self._compactions_count, 'compaction')}{failed}{noop}{cpu}"
+        noops = sum(record.status == "noop" for record in self._compactions)
+        failures = sum(record.status in FAILED_STATUSES for record in self._compactions)
+        failed = f", {failures} of them FAILED" if failures else ""
+        noop = f", {noops:,} that had nothing to do" if noops else ""
+        cpu_s = sum_of_known(record.cost.own_cpu_s for record in self._compactions)
+        cpu = f" ({human_duration(cpu_s)} CPU)" if self._compactions and cpu_s is not None else ""
+        compactions = counted(len(self._compactions) - noops, "compaction")
+        return f"{counted(self._files, 'file')}{query}, {compactions}{failed}{noop}{cpu}"
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+    console.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _start_steps(run: PlannedRun) -> int:

@@ -48,7 +48,7 @@ def suite_of(planned, clock, *, is_terminal=True, quiet=False, width=80):
 def shown(progress, width=80):
     """The lines of a terminal at this moment."""
     console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
-    console.print(progress._bars.get_renderable())
+    console.print(progress.get_renderable())
     return console.file.getvalue().splitlines()
 
 
@@ -200,7 +200,7 @@ def test_a_terminal_shows_lines_and_clears_them(planned, clock):
     progress, printed = suite_of(planned, clock)
     with progress:
         progress.run_started(planned[0])
-        progress._bars.refresh()
+        progress.refresh()
     assert "0/10 commits" in printed.getvalue()
     assert printed.getvalue().endswith("\x1b[2K")  # the last line is erased
 
