@@ -60,7 +60,7 @@ torture: $(READY) ## Kill suites at random moments, and check that nothing is lo
 	@TZ=UTC $(BIN)/python -P tools/torture.py
 
 .PHONY: noise
-noise: $(READY) ## Print how often comparisons of simulated noise err, and what the trend test finds (a few minutes)
+noise: $(READY) ## Print how often comparisons of simulated noise err (a few minutes)
 	@PYTHONPATH=tests/support $(BIN)/python -P tools/false_verdicts.py
 
 .PHONY: golden

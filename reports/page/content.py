@@ -23,7 +23,6 @@ from reports.page.sections.requests import requests
 from reports.page.sections.set_up import set_up
 from reports.page.sections.steps import off_the_front, steps
 from reports.page.sections.summary import summary
-from reports.page.sections.trends import trends
 from reports.page.sections.undecided import undecided
 from reports.page.sections.variants import variants
 from reports.page.sections.waits import waits
@@ -157,7 +156,7 @@ def _answer(subject: Subject) -> Blocks:
 def _timings(subject: Subject) -> Blocks:
     group, verdicts = subject.group, subject.verdicts
     off = (off_the_front(part) for part in group.parts)
-    lines = (*undecided(group, verdicts), *trends(group), *filter(None, off))
+    lines = (*undecided(group, verdicts), *filter(None, off))
     return (
         Listing(lines) if lines else None,
         *tables_by_part(group, lambda part: steps(part, verdicts)),

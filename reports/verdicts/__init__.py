@@ -1,1 +1,1 @@
-"""Whether figures of runs differ: comparisons, corrections for their number, trends and the Pareto front."""
+"""Whether figures of runs differ: comparisons, corrections for their number and the Pareto front."""

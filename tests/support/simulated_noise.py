@@ -1,10 +1,10 @@
-"""Measurements as noise makes them: pages of equal strategies, runs of several sittings, latencies in time.
+"""Measurements as noise makes them: pages of equal strategies, and runs of several sittings.
 
 Everything is seeded by its arguments, so that each share is the same in every run.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 from records import commit, compaction, end, query, run
@@ -17,12 +17,10 @@ from reports.verdicts.judge import Circumstances, judge
 from reports.verdicts.page_verdicts import page_verdicts
 from reports.verdicts.samples import Sample
 from reports.verdicts.sittings import SittingEffect
-from reports.verdicts.trend import Trend, TrendSeries, trend, trend_of_runs
 
 STRATEGIES = 5  # of a page; the first is the baseline
 RUN_SD = 0.05  # of the log of a timing, from run to run
 CONFIRMATORY = ("compaction_cpu_s", "query_mean_s")
-Noise = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
 def _seeded(*names: object) -> np.random.Generator:
@@ -131,102 +129,3 @@ def sitting_calls(
         given = Circumstances(sitting=effect(rng) if effect else None)
         called += judge("timing", new, old, given).verdict in ("more", "less")
     return called / trials
-
-
-# Latencies in the course of a run
-
-TICKS = 60
-_MINUTE = np.arange(TICKS)
-
-
-def _sawtooth(period: int, phase: int = 0) -> np.ndarray:
-    """Data files after each minute's commit of eight, compacted to one after `period` minutes."""
-    return 1.0 + 8 * ((_MINUTE + phase) % period)
-
-
-TABLES: Mapping[str, tuple[np.ndarray, ...]] = {  # data files, delete files, bytes
-    "flat": (np.full(TICKS, 8.0), np.zeros(TICKS), np.full(TICKS, 1e9)),
-    "bytes grow": (np.ones(TICKS), np.zeros(TICKS), 1e5 * (_MINUTE + 1.0)),
-    "sawtooth of 10": (_sawtooth(10), np.zeros(TICKS), 1e5 * (_MINUTE + 1.0)),
-    "sawtooth of 30": (_sawtooth(30), np.zeros(TICKS), np.full(TICKS, 1e9)),
-    "sawtooth of 17": (_sawtooth(17, 5), np.zeros(TICKS), np.full(TICKS, 1e9)),
-    "files grow": (8.0 * (_MINUTE + 1), np.zeros(TICKS), 1e5 * (_MINUTE + 1.0)),
-}
-FILE_COST = 0.01  # of the latency of an empty table: 80 files make a query 1.8 times as slow
-
-
-def white(sd: float) -> Noise:
-    """Independent noise, of so much (1 sd of the log)."""
-    return lambda rng, shape: rng.normal(0, sd, shape)
-
-
-def autocorrelated(rho: float, sd: float) -> Noise:
-    """Noise of which a share of `rho` is left at the next point."""
-
-    def made(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        steps = rng.normal(0, sd * math.sqrt(1 - rho**2), shape)
-        steps[:, 0] = rng.normal(0, sd, shape[0])
-        for place in range(1, shape[1]):
-            steps[:, place] += rho * steps[:, place - 1]
-        return steps
-
-    return made
-
-
-def with_spikes(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Noise of 8 %, and one point in 33 that is five times as slow."""
-    return rng.normal(0, 0.08, shape) + np.where(rng.random(shape) < 0.03, math.log(5), 0)
-
-
-def trends(
-    table: str, rise: float, series: int, *, noise: Noise | None = None, jit_fall: float = 0.35,
-    controlled: bool = True, every: int = 1,
-) -> list[Trend]:  # fmt: skip
-    """Trends of series in which the latency rises by `rise` beside what the table's files cost.
-
-    The JVM makes the probe and the control faster by `jit_fall`. Uncontrolled, latency is judged alone.
-    """
-    rng = _seeded(table, rise, series, jit_fall, controlled, every)
-    made = noise or white(0.08)
-    warming = 1 - jit_fall + jit_fall * np.exp(-_MINUTE / 12)
-    held = TABLES[table]
-    true_s = 0.05 * (1 + FILE_COST * held[0]) * np.linspace(1, 1 + rise, TICKS) * warming
-    latencies = true_s * np.exp(made(rng, (series, TICKS)))
-    controls = 0.02 * warming * np.exp(made(rng, (series, TICKS)))
-    at_s = 60.0 * _MINUTE[::every]
-    return [
-        trend(at_s, latency[::every], control[::every], [of_one[::every] for of_one in held])
-        if controlled
-        else trend(at_s, latency[::every], np.ones(len(at_s)))
-        for latency, control in zip(latencies, controls, strict=True)
-    ]
-
-
-def trends_of_runs(
-    rise: float, groups: int, *, runs: int = 3, moods: float = 0.15
-) -> list[tuple[Trend, Trend]]:
-    """Trends of groups of runs on a flat table, each run with a slope of its own around that of the latency.
-
-    Of each group that of the means of its runs, and that of their slopes.
-    """
-    rng = _seeded("runs", rise, groups, runs, moods)
-    found = []
-    for _ in range(groups):
-        slopes = math.log(1 + rise) + rng.normal(0, moods, (runs, 1))
-        logs = slopes * np.linspace(0, 1, TICKS) + rng.normal(0, 0.08, (runs, TICKS))
-        controls = np.exp(rng.normal(0, 0.08, (runs, TICKS)))
-        at_s = tuple(60.0 * _MINUTE)
-        series = [
-            TrendSeries(at_s, tuple(np.exp(one)), tuple(control))
-            for one, control in zip(logs, controls, strict=True)
-        ]
-        means = TrendSeries(
-            at_s, tuple(np.exp(logs.mean(axis=0))), tuple(np.exp(np.log(controls).mean(axis=0)))
-        )
-        found.append((means.trend(), trend_of_runs(series, means)))
-    return found
-
-
-def rising_share(found: list[Trend]) -> float:
-    """Share of trends that are said to rise."""
-    return float(np.mean([one.is_rising for one in found]))

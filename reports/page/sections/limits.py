@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bench.text import human_bytes
 from reports.data.group import RunGroup
 from reports.page.sections.notes import LIMITS, noted
-from reports.phrases import Sentence, say
+from reports.phrases import Sentence, Verbatim, say
 
 _ONE_MACHINE = say(
     "Everything ran on one machine: no network, no object store, no scheduler, no other tenants."
@@ -18,10 +18,11 @@ _OF_THE_MODEL = (
         "tenants, and it is valid only near the file and table sizes that its coefficients were fitted to."
     ),
 )
-_TREND = say(
-    "Latency trends are relative to a control query, which removes whatever slows both it and the probe. A "
-    "steadily growing table is confounded with elapsed time."
-)
+_WARMING_UP = say(
+    "Java's compiler makes queries faster for most of an hour, so latency over time may fall while the table "
+    "gets slower to query: compare strategies at the same moment. A control query of constant work runs at "
+    "the same ticks; ", Verbatim("compactbench export"), " lists it in the table ", Verbatim("controls"), ".",
+)  # fmt: skip
 _OF_FORMATS = say(
     "Each format is measured with a single engine, at the settings above. Another engine may reverse a "
     "comparison of formats."
@@ -35,7 +36,7 @@ def limits(group: RunGroup) -> tuple[Sentence, ...]:
         return (*_OF_THE_MODEL, *of_formats, *of_the_runs, *_of_the_data(group))
     went_elsewhere = any(key in _ELSEWHERE for key, _ in noted(group))
     of_the_place = () if went_elsewhere else (_ONE_MACHINE,)
-    return (*of_the_place, *of_formats, *of_the_runs, *_of_the_data(group), _TREND)
+    return (*of_the_place, *of_formats, *of_the_runs, *_of_the_data(group), _WARMING_UP)
 
 
 def _of_the_data(group: RunGroup) -> Iterator[Sentence]:

@@ -5,7 +5,6 @@ from bench.results.folders import load_runs
 from reports.data.group import run_groups
 from reports.page.sections.steps import off_the_front, steps
 from reports.page.sections.summary import summary
-from reports.page.sections.trends import trends
 from reports.page.sections.undecided import undecided
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.page_verdicts import page_verdicts
@@ -64,9 +63,9 @@ def test_minutes_are_those_that_the_runs_took(tmp_path):
     )  # two more of two runs of 2 min
 
 
-def test_modelled_figures_are_never_undecided_and_have_no_trend(tmp_path):
+def test_modelled_figures_are_never_undecided(tmp_path):
     found = _group(tmp_path, ticks=30, repetitions=1, mode="simulated")
-    assert undecided(found, verdicts_of(found)) == trends(found) == ()
+    assert undecided(found, verdicts_of(found)) == ()
     notes = {cell.note for cell in _column(steps(found, verdicts_of(found)), "Latency vs cheaper")[1:]}
     assert notes == {"modelled"}
 
@@ -87,17 +86,6 @@ def test_a_conversion_that_is_not_modelled_is_not_compared(tmp_path):
     assert "a" not in [str(row[0].text) for row in steps(found, verdicts_of(found)).rows]
     notes = {str(cell.text): cell.note for cell in _column(summary(found, verdicts_of(found)), "Strategy")}
     assert notes["a"] == "conversion is not modelled yet"
-
-
-def test_trends_name_who_rises(group):
-    rising, flat = map(str, trends(group))
-    assert rising.startswith(
-        "Queries get slower in the course of the run, relative to the control query, with never ("
-    )
-    assert " and every-60min (" in rising
-    assert rising.endswith("), while the table grows.")
-    assert flat.startswith("No rise in latency is shown with every-1min (")
-    assert " and every-10min (" in flat
 
 
 @pytest.mark.parametrize("repetitions", [1, 3])
