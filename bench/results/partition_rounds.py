@@ -1,4 +1,4 @@
-"""Which partitions the compactions of a run took, which they left waiting, and the effect on readers."""
+"""Which partitions the compactions of a run took, how long others waited, and what that costs readers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,6 @@ class Round:
     `taken` are the partitions it compacted, `left` the other partitions that had delete or log files before.
     """
 
-    at_ms: int
     taken: frozenset[str]
     left: frozenset[str]
 
@@ -29,19 +28,15 @@ def is_known(run: RunResult) -> bool:
     ) and all(record.partitions is not None for record in run.of(CompactionRecord) if record.status == "ok")
 
 
-def rounds(run: RunResult) -> tuple[Round, ...]:
+def rounds(run: RunResult) -> Iterator[Round]:
     """The compactions of a run in order, without failed ones and ones that do not name their partitions."""
-    return tuple(_rounds(run))
-
-
-def _rounds(run: RunResult) -> Iterator[Round]:
     waiting: frozenset[str] = frozenset()
     for record in run.records:
         if isinstance(record, ObserveRecord):
             waiting = frozenset(record.table.delete_bytes_by_partition or ())
         elif isinstance(record, CompactionRecord) and _is_counted(record):
             taken = frozenset(record.partitions or ())
-            yield Round(record.at_ms, taken, waiting - taken)
+            yield Round(taken, waiting - taken)
 
 
 def _is_counted(record: CompactionRecord) -> bool:
@@ -51,18 +46,6 @@ def _is_counted(record: CompactionRecord) -> bool:
 def never_taken(done: Sequence[Round]) -> frozenset[str]:
     """The partitions that the last round left and no round took."""
     return done[-1].left.difference(*(round_.taken for round_ in done)) if done else frozenset()
-
-
-def rounds_to_drain(done: Sequence[Round]) -> int | None:
-    """The rounds until all partitions that waited at the first one were taken; None if some never were."""
-    if not done:
-        return None
-    waiting = done[0].taken | done[0].left
-    for count, round_ in enumerate(done, 1):
-        waiting -= round_.taken
-        if not waiting:
-            return count
-    return None
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -79,8 +62,8 @@ class Wait:
 def longest_wait(run: RunResult) -> Wait | None:
     """The longest wait of a partition; None if waiting partitions are not recorded.
 
-    The next wait begins with the plan of a compaction, not with its end: files that were added between the
-    two are not part of it.
+    The next wait of a compacted partition begins when the compaction was planned, not when it ended: files
+    added in between have waited since.
     """
     since_ms: dict[str, int] = {}
     longest = Wait()
@@ -100,45 +83,21 @@ def longest_wait(run: RunResult) -> Wait | None:
     return max(longest, *(Wait(end_ms - began_ms, True) for began_ms in since_ms.values()), Wait())
 
 
-def rounds_alike(one: Sequence[Round], other: Sequence[Round]) -> tuple[int, int]:
-    """How often both had rounds at the same time and took the same partitions, and how often they had rounds.
-
-    All rounds of a strategy at one time count as one.
-    """
-    mine, theirs = _taken_at(one), _taken_at(other)
-    common = mine.keys() & theirs.keys()
-    return sum(mine[at_ms] == theirs[at_ms] for at_ms in common), len(common)
-
-
-def _taken_at(done: Sequence[Round]) -> Mapping[int, frozenset[str]]:
-    taken: dict[int, frozenset[str]] = {}
-    for round_ in done:
-        taken[round_.at_ms] = taken.get(round_.at_ms, frozenset()) | round_.taken
-    return taken
-
-
 def read_bytes(run: RunResult) -> Mapping[str, float]:
     """The bytes of data, delete and log files of each partition, mean over time since its first file.
 
-    A reader of the whole partition reads them. Empty if they are not recorded.
+    A query of a whole partition reads them. Empty if they are not recorded.
     """
     left = as_left(run)
     data_bytes = all_known(record.table.data_bytes_by_partition for record in left)
     delete_bytes = all_known(record.table.delete_bytes_by_partition for record in left)
     if data_bytes is None or delete_bytes is None:
         return {}
-    seen = list(zip(data_bytes, delete_bytes, strict=True))
-    names = {name for files in seen for sizes in files for name in sizes}
-    return {
-        name: fmean(
-            data.get(name, 0) + deletes.get(name, 0) for data, deletes in seen if _has(name, data, deletes)
-        )
-        for name in sorted(names)
-    }
-
-
-def _has(name: str, *sizes: Mapping[str, int]) -> bool:
-    return any(name in by_partition for by_partition in sizes)
+    sizes: dict[str, list[int]] = {}
+    for data, deletes in zip(data_bytes, delete_bytes, strict=True):
+        for name in data.keys() | deletes.keys():
+            sizes.setdefault(name, []).append(data.get(name, 0) + deletes.get(name, 0))
+    return {name: fmean(sizes[name]) for name in sorted(sizes)}
 
 
 def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[str, float]]:

@@ -1,19 +1,12 @@
-"""Which partitions each strategy compacts, which it leaves waiting, and how the plans of two differ."""
-
-from collections.abc import Mapping, Sequence
-from itertools import product
+"""Which partitions each strategy compacts, which wait, and what readers of each partition pay."""
 
 from bench.results.folders import RunResult
 from bench.results.partition_rounds import (
-    Round,
-    Wait,
     is_known,
     longest_wait,
     never_taken,
     read_amplification,
     rounds,
-    rounds_alike,
-    rounds_to_drain,
     waiting_bytes_mean,
 )
 from bench.text import MISSING, human_bytes, human_duration, human_ratio
@@ -24,110 +17,69 @@ from reports.phrases import Verbatim, counted, say, separated
 
 _NAMES_SHOWN = 3
 _PARTITIONS_SHOWN = 12
-_STRATEGY = Column("Strategy", is_number=False)
-_OF_FIRST_RUNS = "Of the first usable repetition of each strategy."
+_FIRST_RUNS = "From the first usable repetition of each strategy."
+_WAITING_COLUMNS = (
+    Column("Strategy", is_number=False), Column("Compactions"), Column("Partitions", "per compaction"),
+    Column("Never compacted", is_number=False), Column("Longest wait"), Column("Waiting", "mean"),
+)  # fmt: skip
 _WAITING_NOTE = (
-    "A round is a compaction, also one that found nothing to do. Rounds to drain: rounds until every "
-    "backlogged partition was compacted, that is each that had delete or log files at the first round. "
-    "Longest wait: how long a partition had such files until it was compacted, in scenario time. Waiting: "
-    "the bytes of all delete and log files, mean over time."
+    "Compactions include those that found nothing to do. Never compacted: partitions that still have delete "
+    "or log files after the last compaction, and that no compaction took. Longest wait: how long a partition "
+    "had such files until it was compacted, in scenario time. Waiting: the bytes of all delete and log "
+    f"files, mean over time. {_FIRST_RUNS}"
 )
 _READ_NOTE = (
-    "Bytes that a reader of a whole partition reads (data, delete and log files), as a mean over time, "
-    "relative to the strategy with the fewest."
-)
-_ALIKE_NOTE = (
-    "How often two strategies took the same partitions when both had a round; a dash if they never had one "
-    "at the same time. Earlier choices affect the table that each strategy then sees."
+    "Bytes that a query of a whole partition reads (data, delete and log files), mean over time, relative to "
+    f"the strategy under which it reads the fewest. {_FIRST_RUNS}"
 )
 
 
 def partition_tables(group: RunGroup) -> tuple[Table, ...]:
-    """Waiting times, read amplification and pairs of plans; no table if all plans are alike."""
+    """Waiting times and read amplification; no table if all strategies compact the same partitions."""
     if not applies(group) or not all(map(is_known, group.first_runs.values())):
         return ()
-    done = {label: rounds(run) for label, run in group.first_runs.items()}
-    compacting = {label: its for label, its in done.items() if any(round_.taken for round_ in its)}
-    tables = (_waiting(group, done), _amplification(group), _alike(compacting))
-    return tuple(table for table in tables if table is not None)
+    rows = tuple(_waiting(label, run) for label, run in group.first_runs.items())
+    waiting = Table(_WAITING_COLUMNS, rows, _WAITING_NOTE, caption="Who is compacted, and who waits")
+    amplification = _amplification(group)
+    return (waiting,) if amplification is None else (waiting, amplification)
 
 
-def _waiting(group: RunGroup, done: Mapping[str, Sequence[Round]]) -> Table:
-    columns = (
-        _STRATEGY, Column("Rounds"), Column("Partitions", "per round"),
-        Column("Never compacted", is_number=False), Column("Rounds to drain"),
-        Column("Longest wait"), Column("Waiting", "mean"),
-    )  # fmt: skip
-    rows = tuple(_waits(label, its, group.first_runs[label]) for label, its in done.items())
-    return Table(
-        columns, rows, f"{_WAITING_NOTE} {_OF_FIRST_RUNS}", caption="Who is compacted, and who waits"
-    )
-
-
-def _waits(label: str, done: Sequence[Round], run: RunResult) -> tuple[Cell, ...]:
-    drained, waiting_bytes = rounds_to_drain(done), waiting_bytes_mean(run)
-    wait = _wait(longest_wait(run))
-    waiting = MISSING if waiting_bytes is None else human_bytes(waiting_bytes)
-    if not done:
-        return (Cell(Verbatim(label)), Cell("0"), *(Cell(MISSING) for _ in range(3)), wait, Cell(waiting))
-    taken = sum(len(round_.taken) for round_ in done) / len(done)
+def _waiting(label: str, run: RunResult) -> tuple[Cell, ...]:
+    done, wait, waiting_bytes = tuple(rounds(run)), longest_wait(run), waiting_bytes_mean(run)
+    at_least = "at least " if wait is not None and wait.is_open else ""
+    wait_text = MISSING if wait is None else f"{at_least}{human_duration(wait.wait_ms / 1000)}"
+    taken = sum(len(round_.taken) for round_ in done)
     return (
         Cell(Verbatim(label)),
         Cell(str(len(done))),
-        Cell(f"{taken:.1f}"),
-        _named(sorted(never_taken(done))),
-        Cell(f"more than {len(done)}" if drained is None else str(drained)),
-        wait,
-        Cell(waiting, value=waiting_bytes),
+        Cell(f"{taken / len(done):.1f}" if done else MISSING),
+        _names(sorted(never_taken(done))) if done else Cell(MISSING),
+        Cell(wait_text, value=None if wait is None else wait.wait_ms),
+        Cell(MISSING if waiting_bytes is None else human_bytes(waiting_bytes), value=waiting_bytes),
     )
 
 
-def _wait(longest: Wait | None) -> Cell:
-    if longest is None:
-        return Cell(MISSING)
-    at_least = "at least " if longest.is_open else ""
-    return Cell(f"{at_least}{human_duration(longest.wait_ms / 1000)}", value=longest.wait_ms)
-
-
-def _named(names: Sequence[str]) -> Cell:
-    if not names:
+def _names(partitions: list[str]) -> Cell:
+    if not partitions:
         return Cell("none")
-    if len(names) > _NAMES_SHOWN:
-        return Cell(counted(len(names), "partition", "partitions"))
-    return Cell(separated(", ", [say(Verbatim(name)) for name in names]))
+    if len(partitions) > _NAMES_SHOWN:
+        return Cell(counted(len(partitions), "partition", "partitions"))
+    return Cell(separated(", ", [say(Verbatim(name)) for name in partitions]))
 
 
 def _amplification(group: RunGroup) -> Table | None:
     """A column for each partition, the last by name first; None for one partition or too many."""
-    read = read_amplification(group.first_runs)
-    names = sorted({name for its in read.values() for name in its}, reverse=True)
+    by_strategy = read_amplification(group.first_runs)
+    names = sorted({name for ratios in by_strategy.values() for name in ratios}, reverse=True)
     if not 1 < len(names) <= _PARTITIONS_SHOWN:
         return None
     rows = tuple(
-        (Cell(Verbatim(label)), *(_ratio(its.get(name)) for name in names)) for label, its in read.items()
+        (Cell(Verbatim(label)), *(_ratio(ratios.get(name)) for name in names))
+        for label, ratios in by_strategy.items()
     )
-    columns = (_STRATEGY, *(Column(name) for name in names))
-    return Table(
-        columns, rows, f"{_READ_NOTE} {_OF_FIRST_RUNS}", caption="Read amplification of each partition"
-    )
+    columns = (Column("Strategy", is_number=False), *(Column(name) for name in names))
+    return Table(columns, rows, _READ_NOTE, caption="Read amplification of each partition")
 
 
 def _ratio(ratio: float | None) -> Cell:
     return Cell(MISSING) if ratio is None else Cell(human_ratio(ratio), value=ratio)
-
-
-def _alike(done: Mapping[str, Sequence[Round]]) -> Table | None:
-    if len(done) < 2:
-        return None
-    alike = {(a, b): rounds_alike(done[a], done[b]) for a, b in product(done, done)}
-    rows = tuple(
-        (Cell(Verbatim(a)), *(_share(*alike[a, b]) if a != b else Cell("") for b in done)) for a in done
-    )
-    columns = (_STRATEGY, *(Column(label) for label in done))
-    return Table(
-        columns, rows, f"{_ALIKE_NOTE} {_OF_FIRST_RUNS}", caption="Plans of two strategies that are alike"
-    )
-
-
-def _share(same: int, common: int) -> Cell:
-    return Cell(f"{same} of {common}", value=same / common) if common else Cell(MISSING)

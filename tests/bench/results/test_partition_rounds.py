@@ -11,8 +11,6 @@ from bench.results.partition_rounds import (
     read_amplification,
     read_bytes,
     rounds,
-    rounds_alike,
-    rounds_to_drain,
     waiting_bytes_mean,
 )
 
@@ -39,8 +37,8 @@ def after_compaction(*names, tick=1, status="ok", scheduled=None, **left):
     )  # fmt: skip
 
 
-def a_round(at_ms, taken="", left=""):
-    return Round(at_ms, frozenset(taken), frozenset(left))
+def a_round(taken="", left=""):
+    return Round(frozenset(taken), frozenset(left))
 
 
 def test_a_round_is_a_compaction_that_did_not_fail():
@@ -52,19 +50,13 @@ def test_a_round_is_a_compaction_that_did_not_fail():
         *after_compaction("b", tick=3, status="failed", b=2),
         compaction(partitions=None),
     )
-    assert rounds(run(*records)) == (a_round(60_000, "a", "b"), a_round(120_000, "", "b"))
+    assert list(rounds(run(*records))) == [a_round("a", "b"), a_round("", "b")]
 
 
 def test_a_partition_is_never_taken_if_it_still_waits_at_the_end():
-    done = [a_round(1, "a", "bc"), a_round(2, "c", "b")]
+    done = [a_round("a", "bc"), a_round("c", "b")]
     assert never_taken(done) == {"b"}
-    assert never_taken([*done, a_round(3, "b")]) == never_taken([]) == frozenset()
-
-
-def test_a_backlog_is_drained_when_all_that_waited_at_first_had_a_turn():
-    done = [a_round(1, "a", "bc"), a_round(2, "c", "b"), a_round(3, "b", "z")]
-    assert rounds_to_drain(done) == 3
-    assert rounds_to_drain(done[:2]) is rounds_to_drain([]) is None
+    assert never_taken([*done, a_round("b")]) == never_taken([]) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -86,12 +78,6 @@ def test_the_longest_wait_ends_with_a_compaction_or_is_open(records, minutes, is
 
 def test_a_wait_is_not_known_where_partitions_are_too_many_to_name():
     assert longest_wait(run(observed(delete_bytes_by_partition=None))) is None
-
-
-def test_rounds_are_compared_that_both_had_at_the_same_time():
-    one = [a_round(1, "a"), a_round(2, "b"), a_round(3, "c")]
-    other = [a_round(1, "a", "b"), a_round(2, "c")]
-    assert rounds_alike(one, other) == rounds_alike(other, one) == (1, 2)
 
 
 def test_a_reader_reads_what_each_commit_interval_leaves():
