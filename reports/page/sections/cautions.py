@@ -16,9 +16,9 @@ from bench.results.records import (
     ContentRecord,
     DecisionRecord,
     QueryRecord,
+    WarmUpRecord,
 )
 from bench.results.rows import BASELINE, content_of
-from bench.results.warmed import cold_planners
 from bench.text import human_number, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parts import part_name
@@ -150,6 +150,15 @@ def _cold(group: RunGroup) -> Iterator[Caution]:
     if planners:
         text = " did not act in the warm-up, so first compactions include what Java compiles for them."
         yield Caution(False, listed(planners) + say(text))
+
+
+def cold_planners(run: RunResult) -> tuple[str, ...]:
+    """The planners, with their options, that acted in no round of the warm-up."""
+    acted: dict[str, bool] = {}
+    for record in run.of(WarmUpRecord):
+        if record.planner:
+            acted[record.options] = acted.get(record.options, False) or record.acted
+    return tuple(planner for planner, has_acted in acted.items() if not has_acted)
 
 
 def _shared(group: RunGroup) -> Iterator[Caution]:

@@ -1,10 +1,13 @@
+from pathlib import Path
+
 import pytest
 from records import commit, compaction, end, query, run, truth
-from result_builder import build_group, build_results
+from result_builder import build_group, build_results, manifest
 
-from bench.results.folders import load_runs
+from bench.results.folders import RunResult, load_runs
+from bench.results.records import WarmUpRecord
 from reports.data.group import run_groups
-from reports.page.sections.cautions import cautions
+from reports.page.sections.cautions import cautions, cold_planners
 
 
 def _texts(group):
@@ -139,3 +142,30 @@ def test_cautions_name_strategies_whose_cpu_is_shared():
     beside = (query(), compaction(is_shared=True), truth(), end())
     (group,) = run_groups([run(query(), truth(), end()), run(*beside, strategy="thread")])
     assert "thread: compactions ran beside commits and queries, so the CPU" in _texts(group)
+
+
+def round_of(options, acted, planner="amoro"):
+    return WarmUpRecord(
+        tick=0, at_ms=0, written_utc="2026-01-05T09:00:00Z", planner=planner, options=options, round=1,
+        commits_count=1, acted=acted,
+    )  # fmt: skip
+
+
+def cold(*records):
+    return cold_planners(RunResult(Path("run"), manifest(), (*records, end())))
+
+
+def test_a_planner_that_acted_in_one_round_is_warm():
+    assert cold(round_of("a()", False), round_of("a()", True), round_of("a()", False)) == ()
+
+
+def test_planners_are_told_apart_by_their_options():
+    assert cold(round_of("a(x=1)", True), round_of("a(x=2)", False), round_of("b()", False)) == (
+        "a(x=2)",
+        "b()",
+    )
+
+
+def test_commits_and_queries_alone_have_no_planner_to_be_cold():
+    assert cold(round_of("", False, planner="")) == ()
+    assert cold() == ()
