@@ -1,12 +1,11 @@
-"""Building blocks of all charts: an empty figure in a theme, its axes, and labels at the ends of lines.
+"""Building blocks of all charts: an empty figure in a theme, its axes, names and legends.
 
 Without pyplot, figures have no global state and need no display.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,13 +14,12 @@ from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextAr
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, MultipleLocator, NullLocator
 
-from reports.charts.placing import CHARACTER_PT, spread
-from reports.charts.theme import Theme, Trait, chart_label, number
+from reports.charts.placing import CHARACTER_PT
+from reports.charts.theme import Theme, chart_label, number
 
 WIDTH_IN = 9.6
 FONT_PT = 8.5
 LOG_ABOVE_RANGE = 20  # ratio of the largest to the smallest value
-_LABEL_GAP_PT = 11.5
 _LEADER_PT = 34.0  # between the axes and a name, with room at the edge
 STRATEGY_ID = "strategy"  # prefix of the ids of one strategy's artists, replaced in a page
 
@@ -123,36 +121,6 @@ def value_axis(axes: Axes, values: Sequence[float], log_above: float = LOG_ABOVE
 def scale_note(scale: str) -> str:
     """What the title of an axis says about its scale (`Axes.get_yscale`)."""
     return {"log": ", logarithmic", "symlog": ", logarithmic above 0"}.get(scale, "")
-
-
-def shade(
-    axes: Axes, at: "pd.Series[float]", line: pd.DataFrame, scale: float, colour: str, **how: Any
-) -> list[Artist]:
-    """The band from `min` to `max` of a line, times `scale`; no artist if all runs agree."""
-    if (line["min"] == line["max"]).all():
-        return []
-    low, high = line["min"] * scale, line["max"] * scale
-    return [axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0, **how)]
-
-
-def label_ends(axes: Axes, ends: Mapping[str, float], styles: Mapping[str, Trait], theme: Theme) -> None:
-    """Each strategy's name right of the axes at its last value, moved apart where names would overlap."""
-    scale = axes.transScale + axes.transLimits
-    heights = {label: float(scale.transform((0, y))[1]) for label, y in ends.items() if y == y}
-    axes_height_pt = axes.get_window_extent().height * 72 / root(axes).dpi
-    order = sorted(heights, key=lambda label: heights[label])
-    gap = _LABEL_GAP_PT / axes_height_pt
-    centres = spread([heights[label] for label in order], gap)
-    # Within the axes: below what is written above them, and above the ticks.
-    tops = [1 - (len(order) - 1 - index) * gap for index in range(len(order))]
-    lowered = map(min, centres, tops)
-    places = [max(centre, (index + 0.3) * gap) for index, centre in enumerate(lowered)]
-    for label, place in zip(order, places, strict=True):
-        trait, heights_drawn = styles[label], [heights[label], place, place]
-        leader = axes.plot([1.003, 1.017, 1.025], heights_drawn, color=trait.colour,
-                           linewidth=trait.width_pt, transform=axes.transAxes, clip_on=False)  # fmt: skip
-        belongs(leader, label, theme)
-        write_label(axes, 1.032, place, label, theme)
 
 
 def key_row(axes: Axes, entries: Sequence[tuple[Line2D, str]], theme: Theme) -> None:

@@ -1,27 +1,18 @@
 """Cumulative cost of compaction over scenario time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from operator import attrgetter
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord
 from bench.text import byte_unit, human_bytes
-from reports.charts.canvas import (
-    belongs,
-    head,
-    label_ends,
-    new_figure,
-    nothing_to_draw,
-    right_margin,
-    shade,
-    time_axis,
-    value_axis,
-)
-from reports.charts.theme import Theme, traits
-from reports.charts.thinning import thinned
+from reports.charts.canvas import head, new_figure, nothing_to_draw, right_margin, value_axis
+from reports.charts.lines import draw_lines, label_ends
+from reports.charts.theme import Theme
 from reports.data.cost import COMPACTION_CPU
 from reports.data.frames import compactions, cumulative
 from reports.data.group import RunGroup
@@ -34,15 +25,16 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     if compactions(group).empty:
         return nothing_to_draw(theme, "no strategy compacted")
     figure = new_figure(theme, 5.6, panels=2, right=right_margin(group.strategies))
+    above, below = figure.axes
     cost = group.compaction_cost
     is_cpu = cost is COMPACTION_CPU
     runs = [run for run in group.timed_runs if not is_cpu or _has_cpu(run)]
-    seconds = attrgetter("cost.cpu_s" if is_cpu else "cost.wall_s")
-    _panel(figure.axes[0], group, seconds, runs, (1.0, f"cumulative compaction cost ({cost.unit})"), theme)
-    figure.axes[0].set_xlabel("")
+    seconds = cumulative(group, attrgetter("cost.cpu_s" if is_cpu else "cost.wall_s"), runs)
+    _panel(above, group, seconds, 1.0, f"cumulative compaction cost ({cost.unit})", theme)
+    above.set_xlabel("")
     unit_bytes, unit = byte_unit(float(compactions(group).groupby("run_id")["added_bytes"].sum().max()))
-    scale = (unit_bytes, f"cumulative data written by compaction ({unit})")
-    _panel(figure.axes[1], group, attrgetter("change.added_bytes"), group.usable_runs, scale, theme)
+    written = cumulative(group, attrgetter("change.added_bytes"), group.usable_runs)
+    _panel(below, group, written, 1 / unit_bytes, f"cumulative data written by compaction ({unit})", theme)
     return figure
 
 
@@ -64,24 +56,9 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def _panel(
-    axes: Axes,
-    group: RunGroup,
-    value_of: Callable[[CompactionRecord], float],
-    runs: Sequence[RunResult],
-    scale: tuple[float, str],
-    theme: Theme,
+    axes: Axes, group: RunGroup, totals: Mapping[str, pd.DataFrame], scale: float, title: str, theme: Theme
 ) -> None:
-    styles, (divisor, title) = traits(group.strategies, theme), scale
-    unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
-    totals = cumulative(group, value_of, runs)
-    for label, of_runs in totals.items():
-        line, trait = thinned(of_runs, "median"), styles[label]
-        at = line["at_ms"] / unit_ms
-        spread = shade(axes, at, line, 1 / divisor, trait.colour, step="post")
-        middle = axes.step(at, line["median"] / divisor, where="post", color=trait.colour,
-                           linestyle=trait.dash, linewidth=trait.width_pt)  # fmt: skip
-        belongs([*spread, *middle], label, theme)
-    value_axis(axes, [0.0, *(float(of_runs["max"].max()) / divisor for of_runs in totals.values())])
+    ends = draw_lines(axes, totals, group, theme, scale=scale, is_stepped=True)
+    value_axis(axes, [0.0, *(float(of_runs["max"].max()) * scale for of_runs in totals.values())])
     head(axes, title, theme)
-    ends = {label: of_runs["median"].iloc[-1] / divisor for label, of_runs in totals.items()}
-    label_ends(axes, ends, styles, theme)
+    label_ends(axes, ends, group.strategies, theme)

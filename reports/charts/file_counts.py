@@ -1,25 +1,14 @@
 """Live data files and delete files over scenario time, as each tick leaves the table."""
 
 from collections.abc import Mapping
+from typing import Any
 
-import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bench.text import human_count, human_duration
-from reports.charts.canvas import (
-    belongs,
-    head,
-    label_ends,
-    new_figure,
-    nothing_to_draw,
-    right_margin,
-    time_axis,
-    value_axis,
-)
-from reports.charts.hints import hint
-from reports.charts.theme import Theme, traits
-from reports.charts.thinning import thinned
+from reports.charts.canvas import head, new_figure, nothing_to_draw, right_margin, value_axis
+from reports.charts.lines import draw_lines, label_ends
+from reports.charts.theme import Theme
 from reports.data.frames import band, observations
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
@@ -68,28 +57,17 @@ def _panels(group: RunGroup, titles: Mapping[str, str], theme: Theme) -> Figure:
     figure = new_figure(theme, height_in, len(titles), right=right_margin(group.strategies))
     after_ticks = observations(group).drop_duplicates(["run_id", "at_ms"], keep="last").drop(columns="place")
     for axes, (column, title) in zip(figure.axes, titles.items(), strict=True):
-        _panel(axes, group, after_ticks.astype({column: float}), (column, title), theme)
+        counts = after_ticks.astype({column: float})
+        known = band(counts.dropna(subset=column), column)  # a format may not have what another counts
+        medians = {label: of_runs[["at_ms", "median"]] for label, of_runs in known.items()}
+        ends = draw_lines(axes, medians, group, theme, hint_text=_hint)
+        value_axis(axes, counts[column].tolist())
+        head(axes, f"{title}{' (logarithmic)' if axes.get_yscale() == 'log' else ''}", theme)
+        label_ends(axes, ends, group.strategies, theme)
     for axes in figure.axes[:-1]:
         axes.set_xlabel("")
     return figure
 
 
-def _panel(
-    axes: Axes, group: RunGroup, after_ticks: pd.DataFrame, shown: tuple[str, str], theme: Theme
-) -> None:
-    styles, (column, title) = traits(group.strategies, theme), shown
-    unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
-    bands = band(after_ticks.dropna(subset=column), column)  # a format may not have what another counts
-    for label, of_runs in bands.items():
-        line, trait = thinned(of_runs[["at_ms", "median"]], "median"), styles[label]
-        drawn = axes.plot(line["at_ms"] / unit_ms, line["median"], color=trait.colour, linestyle=trait.dash,
-                          linewidth=trait.width_pt)  # fmt: skip
-        belongs(drawn, label, theme)
-        texts = (
-            (at_ms / unit_ms, count, f"{human_duration(at_ms / 1000)}: {human_count(count)}")
-            for at_ms, count in zip(line["at_ms"], line["median"], strict=True)
-        )
-        hint(axes, label, texts, theme)
-    value_axis(axes, after_ticks[column].tolist())
-    head(axes, f"{title}{' (logarithmic)' if axes.get_yscale() == 'log' else ''}", theme)
-    label_ends(axes, {label: of_runs["median"].iloc[-1] for label, of_runs in bands.items()}, styles, theme)
+def _hint(point: Any) -> str:
+    return f"{human_duration(point.at_ms / 1000)}: {human_count(point.median)}"

@@ -2,18 +2,9 @@
 
 from matplotlib.figure import Figure
 
-from reports.charts.canvas import (
-    belongs,
-    head,
-    label_ends,
-    new_figure,
-    nothing_to_draw,
-    right_margin,
-    shade,
-    time_axis,
-)
-from reports.charts.theme import Theme, traits
-from reports.charts.thinning import thinned
+from reports.charts.canvas import head, new_figure, nothing_to_draw, right_margin
+from reports.charts.lines import draw_lines, label_ends
+from reports.charts.theme import Theme
 from reports.data.frames import band, health
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say
@@ -32,19 +23,11 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     if not bands:
         return nothing_to_draw(theme, "no planner reported a health score")
     figure = new_figure(theme, 3.7, right=right_margin(group.strategies))
-    axes, styles = figure.axes[0], traits(group.strategies, theme)
-    unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
-    for label, of_runs in bands.items():
-        line, trait = thinned(of_runs, "median"), styles[label]
-        at = line["at_ms"] / unit_ms
-        spread = shade(axes, at, line, 1.0, trait.colour)
-        middle = axes.plot(at, line["median"], color=trait.colour, linestyle=trait.dash,
-                           linewidth=trait.width_pt, marker=trait.mark, markersize=3,
-                           clip_on=False)  # fmt: skip
-        belongs([*spread, *middle], label, theme)
+    axes = figure.axes[0]
+    ends = draw_lines(axes, bands, group, theme, has_marks=True)
     axes.set_ylim(0, _BEST)
     head(axes, "health score reported by the planner (0 to 100, 100 is best)", theme)
-    label_ends(axes, {label: of_runs["median"].iloc[-1] for label, of_runs in bands.items()}, styles, theme)
+    label_ends(axes, ends, group.strategies, theme)
     return figure
 
 

@@ -15,11 +15,11 @@ from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
 from bench.text import human_duration
 from reports.charts.canvas import time_unit
 from reports.charts.hints import MOST_HINTS, hint, hints_of
+from reports.charts.lines import thinned
 from reports.charts.output import png, svg, svg_of_page
 from reports.charts.placing import CHARACTER_PT, LINE_PT, beside, spread
 from reports.charts.registry import CHARTS
 from reports.charts.theme import DARK, LIGHT, chart_label, traits
-from reports.charts.thinning import thinned
 from reports.data.frames import health
 from reports.data.group import RunGroup, run_groups
 
