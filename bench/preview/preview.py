@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.engines.existing import ExistingTable, Shortfall
 from bench.engines.format import Format
-from bench.engines.keys import unknown_columns
+from bench.engines.keys import unknown_columns, value_text
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
@@ -71,31 +71,19 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
     except OptionError as error:
         if error.keys == ("type",):
             listed = f"; strategies of the scenario: {', '.join(strategies)}" if strategies else ""
-            problem = str(error).replace("type = ", "--strategy ", 1) + listed
-            raise ScenarioError(problem, code=error.code) from error
-        problem = str(error) if error.keys else f"{' '.join(options)}: {error}"
-        raise ScenarioError(f"--option {problem}", code=error.code) from error
+            shown = value_text(name)
+            problem = str(error).removeprefix(f"type = {shown}: ") + listed
+            raise ScenarioError(problem, code=error.code, path=f"--strategy {shown}") from error
+        raise error.within("--option" if error.keys else f"--option {' '.join(options)}") from error
 
 
 def _planner(name: str, options: Sequence[str]) -> Planner:
     table: dict[str, Any] = {"type": name}
     for option in options:
-        try:
-            path = scenario_file.override(table, option)
-        except ScenarioError as error:
-            raise ScenarioError(_as_option(str(error)), code=error.code) from None
-        if path == ("type",):
+        if scenario_file.override(table, option, "--option") == ("type",):
             problem = "--strategy names the planner: leave this option out"
             raise ScenarioError(problem, code="set-elsewhere", path=f"--option {option}")
     return plugins.build(plugins.PLANNER, table, Path.cwd())
-
-
-def _as_option(text: str) -> str:
-    if "write key=value" in text:
-        return text.partition(": write")[0].replace("--set", "--option", 1) + (
-            ": write key=value, e.g. --option options.min-input-files=2"
-        )
-    return text.replace("--set", "--option")
 
 
 def preview_strategy(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:

@@ -21,6 +21,10 @@ NAME_LENGTH_MAX = 60
 _KEY = re.compile(r'([A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*")((?:\[[^\[\]]+\])*)([.=])')
 _ENTRY = re.compile(r"\[([^\[\]]+)\]")
 
+_EXAMPLES = {  # by the option that takes settings
+    "--set": "table.target_file_size=8MiB or 'strategies[every-10min].writer.files_per_commit=4'",
+    "--option": "options.min-input-files=2",
+}
 _TABLES_WITH_SECRETS = ("catalog", "spark")
 
 
@@ -77,18 +81,18 @@ def read(file: Path) -> dict[str, Any]:
     return document
 
 
-def override(document: dict[str, Any], setting: str) -> KeyPath:
-    """Set the key that a `--set` names to its value, in place; the path of the key.
+def override(document: dict[str, Any], setting: str, option: str = "--set") -> KeyPath:
+    """Set the key that a `--set` names to its value, in place; the path of the key. `option` is for errors.
 
     An entry of a list is selected by its label or name, or by its position from 0:
     strategies[every-10min].writer.files_per_commit=4. A value that is not TOML is a string.
     Raises ScenarioError on a key that does not exist.
     """
-    steps, text = _steps(setting)
+    steps, text = _steps(setting, option)
     try:
         place, path = _place(document, steps)
     except ScenarioError as error:
-        raise error.within(f"--set {setting}") from None
+        raise error.within(f"{option} {setting}") from None
     place[path[-1]] = _value(text)
     return path
 
@@ -100,7 +104,7 @@ def merge(document: dict[str, Any], key: str, value: object) -> list[tuple[KeyPa
     Raises ScenarioError on a key that does not exist, and on a table without keys.
     """
     try:
-        steps, _ = _steps(f"{key}=")
+        steps, _ = _steps(f"{key}=", "--set")
     except ScenarioError:
         problem = (
             "is not a key: write it as in the file, or as --set takes it, such as "
@@ -166,30 +170,27 @@ def _place(document: dict[str, Any], steps: Sequence[tuple[str, bool]]) -> tuple
     return place, path
 
 
-def _steps(setting: str) -> tuple[list[tuple[str, bool]], str]:
+def _steps(setting: str, option: str) -> tuple[list[tuple[str, bool]], str]:
     """The keys (False) and list entries (True) of `setting` in order, and the text after the equals sign."""
     steps: list[tuple[str, bool]] = []
     at, ended = 0, False
     while not ended:
         match = _KEY.match(setting, at)
         if match is None:
-            problem = (
-                f"{key_of(setting)} is not a setting: write key=value, e.g. table.target_file_size=8MiB or "
-                "'strategies[every-10min].writer.files_per_commit=4'"
-            )
-            raise ScenarioError(problem, code="not-a-setting", path="--set")
+            problem = f"{key_of(setting)} is not a setting: write key=value, e.g. {_EXAMPLES[option]}"
+            raise ScenarioError(problem, code="not-a-setting", path=option)
         key = match[1]
-        steps.append((_unquoted(key) if key.startswith('"') else key, False))
+        steps.append((_unquoted(key, option) if key.startswith('"') else key, False))
         steps += [(entry, True) for entry in _ENTRY.findall(match[2])]
         at, ended = match.end(), match[3] == "="
     return steps, setting[at:]
 
 
-def _unquoted(key: str) -> str:
+def _unquoted(key: str, option: str) -> str:
     try:
         return str(json.loads(key))
     except ValueError:
-        raise ScenarioError(f"{key} is not a quoted key", code="not-a-key", path="--set") from None
+        raise ScenarioError(f"{key} is not a quoted key", code="not-a-key", path=option) from None
 
 
 def _table_key(place: object, key: str, path: KeyPath) -> str:

@@ -3,11 +3,12 @@
 from dataclasses import dataclass, replace
 
 import pytest
+from refused import refused
 
 from bench.engines.existing import TableFacts
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import Work
-from bench.preview.preview import NamedPlanners, preview_strategy
+from bench.preview.preview import NamedPlanners, named_planners, preview_strategy
 from strategies.iceberg.delete_planners import ConvertDeletes, RemoveDanglingDeletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.procedures import RewriteDataFiles
@@ -127,3 +128,18 @@ def test_an_action_is_previewed_once_unless_its_files_were_narrowed(is_narrowed,
     )
     assert len(seen) == count
     assert seen[-1] is existing.state
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "code", "path", "text"),
+    [
+        ("nope", [], "unknown-name", '--strategy "nope"', '--strategy "nope": unknown planner; '),
+        ("never", ["a"], "not-a-setting", "--option", "--option: a is not a setting: write key=value, e.g."),
+        ("never", ["type.x=1"], "not-a-table", "type", "--option type.x=1: type: is not a table"),
+        ("never", ["--set=1"], "unknown-name", "--set", "--option: --set = 1: unknown key"),
+    ],
+)  # fmt: skip
+def test_an_error_in_an_option_names_the_option_and_has_its_path(name, options, code, path, text):
+    with refused(code, path) as caught:
+        named_planners(name, options, None)
+    assert str(caught.value).startswith(text)
