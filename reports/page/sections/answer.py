@@ -83,6 +83,8 @@ def query_text(group: RunGroup, name: str) -> str | None:
 def best(group: RunGroup) -> str | None:
     """The strategy that the headline recommends; None if it names several or none."""
     choices = _choices(group)
+    if not choices:
+        return None
     if len(choices) == 1 or _is_as_fast(group, choices):
         return choices[0].strategy
     likely = likely_best(group)

@@ -74,6 +74,14 @@ def test_no_compaction_is_a_text(tmp_path):
     assert [str(line) for line in headline(group)] == ["No strategy compacted during the stream."]
 
 
+@pytest.mark.parametrize("mode", ["real", "simulated"])
+@pytest.mark.parametrize("fate", [{}, {("never", 1): "failed"}])
+def test_a_scenario_without_a_strategy_to_choose_has_a_place_in_the_matrix(tmp_path, four, mode, fate):
+    lone = build_group(tmp_path, {"never": None}, 1, 3, fate=fate, mode=mode, scenario="second")
+    assert best(lone) is None
+    assert not any(row[2].is_best for row in matrix([four, lone]).rows)
+
+
 def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
     table = budgets(four)
     assert [row[1] for row in texts(table)] == [p.strategy for p in pareto_front(points(four))][::-1]
