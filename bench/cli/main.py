@@ -198,6 +198,9 @@ def _usage_error(error: Exception) -> int | None:
 
 def _path_error(error: Exception) -> int | None:
     """Print which path the system refuses, such as a too long one; None for any other error."""
+    if isinstance(error, FileNotFoundError) and error.filename is None:  # of os.getcwd
+        print_error("the working folder has been removed: change to another one")
+        return ScenarioError.exit_code
     if not isinstance(error, OSError) or error.errno not in _REFUSED_PATHS or error.filename is None:
         return None
     print_error(f"{error.filename}: cannot be used ({error.strerror}); name another path")

@@ -287,3 +287,12 @@ def test_an_error_does_not_control_the_terminal(failing, capsys):
     failing(ScenarioError("\x1b[2J", code="test"))
     assert main(["fail"]) == 2
     assert capsys.readouterr().err == "error: \\u001b[2J [test]\n"
+
+
+def test_a_working_folder_that_is_gone_is_no_bug(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert main(["run", "quickstart", "--simulate"]) == 2
+    assert capsys.readouterr().err.startswith("error: the working folder has been removed: ")
