@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,6 +20,8 @@ _WORDS = {
     "BIGINT": "a whole number of 64 bits", "INT": "a whole number of 32 bits",
     "DOUBLE": "a number", "STRING": "text",
 }  # fmt: skip
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which UTF-8 lacks
+_DATES_MS = (-62_135_596_800_000, 253_402_300_799_999)  # the years 1 to 9999, which partitions can name
 _SUFFIXES = (".json", ".jsonl", ".parquet")
 
 _SCHEMA = pa.schema(
@@ -98,7 +101,7 @@ def _records(file: Path) -> Iterator[tuple[int, Any]]:
             if line.strip():
                 try:
                     yield number, json.loads(line)
-                except ValueError as cause:
+                except (ValueError, RecursionError) as cause:
                     problem = f"is not JSON ({cause}); write one event per line, in UTF-8"
                     raise _wrong(file, number, problem) from cause
 
@@ -172,9 +175,9 @@ def _envelope(record: Any) -> Mapping[str, Any] | None:
 
 def _op(event: Mapping[str, Any]) -> str:
     op = event.get("op")
-    if op not in _OPS:
+    if not isinstance(op, str) or op not in _OPS:
         raise ValueError(f"op is {op!r}; it must be one of {', '.join(_OPS)}: leave the event out")
-    return str(op)
+    return op
 
 
 def _ts_ms(event: Mapping[str, Any]) -> int:
@@ -200,13 +203,16 @@ def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
         value = row[column.name]
         if not (_fits(value, column.spark_type) or (value is None and column.nullable)):
             raise ValueError(f"{image}.{column.name} is {value!r}; it must be {_WORDS[column.spark_type]}")
+    if not _DATES_MS[0] <= (row["order_date"] or 0) <= _DATES_MS[1]:
+        problem = "it must be milliseconds since 1970, in the years 1 to 9999"
+        raise ValueError(f"{image}.order_date is {row['order_date']}; {problem}")
     return row
 
 
 def _fits(value: object, spark_type: str) -> bool:
-    if isinstance(value, bool):
-        return False
-    if spark_type in ("BIGINT", "INT"):
-        bound = 2 ** (63 if spark_type == "BIGINT" else 31)
-        return isinstance(value, int) and -bound <= value < bound
-    return isinstance(value, int | float if spark_type == "DOUBLE" else str)
+    if spark_type == "STRING":
+        return isinstance(value, str) and not _SURROGATE.search(value)
+    if spark_type == "DOUBLE" and isinstance(value, float):
+        return True
+    bits = {"INT": 31, "BIGINT": 63, "DOUBLE": 53}[spark_type]
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**bits) <= value < 2**bits

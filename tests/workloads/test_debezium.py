@@ -150,6 +150,13 @@ def test_partitions_of_nulls_are_called_null(tmp_path):
         assert [p.partition for p in stream(workload, commits=1, by=by)[0].partitions] == [name]
 
 
+def test_the_first_and_the_last_day_are_partitions(tmp_path):
+    days = [change(after=row(key, day=day)) for key, day in ((1, -739_162), (2, 2_912_896))]
+    workload = Debezium(str(lines(tmp_path / "e.jsonl", days)))
+    (spec,) = stream(workload, commits=1, by="day")
+    assert [p.partition for p in spec.partitions] == ["partition_day=0001-01-01", "partition_day=9999-12-31"]
+
+
 def test_messages_with_schema_tombstones_and_blank_lines(tmp_path):
     wrapped = [{"schema": {}, "payload": CREATED}, None, {"schema": {}, "payload": None}]
     file = lines(tmp_path / "e.jsonl", wrapped)
@@ -195,6 +202,11 @@ def change(**changes):
         ([change(after={"order_id": 1, "user_city": 5})], 1, "after.user_city is 5"),
         ([change(after={"order_id": 1, "product_prices": "9.99"})], 1, "after.product_prices is '9.99'"),
         ([change(after={"order_id": 1, "buy_times": True})], 1, "after.buy_times is True"),
+        ([change(op=["c"])], 1, r"op is \['c'\]"),
+        ([change(after={"order_id": 1, "user_city": "\ud800"})], 1, "after.user_city is"),
+        ([change(after={"order_id": 1, "product_prices": 10**400})], 1, "after.product_prices is 1000"),
+        ([change(after={"order_id": 1, "order_date": 2**55})], 1, "after.order_date is 36028797018963968"),
+        ([change(after={"order_id": 1, "order_date": -(2**46)})], 1, "after.order_date is -70368744177664"),
         ([event("u", 1, {"order_id": 2}, before={"order_id": 1})], 1, "changes order_id to 2"),
         ([EVENTS[0], EVENTS[0]], 2, "holds order_id 1 twice"),
     ],
@@ -210,6 +222,7 @@ def test_errors_in_events_name_file_line_and_problem(tmp_path, events, line, pro
     [
         ("none.jsonl", None, ": no such file"),
         ("cut.jsonl", b'null\n{"op": ', ", line 2: is not JSON"),
+        ("nested.jsonl", b"null\n" + b"[" * 10**5, ", line 2: is not JSON"),
         ("bytes.jsonl", b"null\n\xff\xfe\n", ", line 2: is not JSON"),
         ("broken.parquet", b"no", ": is not a Parquet"),
         ("events.csv", b"a", ": holds no events"),
