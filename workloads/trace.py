@@ -15,6 +15,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from workloads.commit import ROWS_MAX
+
 _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -128,6 +130,8 @@ def _stamp_us(text: str) -> int | None:
 
 def _whole_rows(file: Path, text: str) -> int:
     value = _number(text)
-    if value is None or not value >= 0 or not value.is_integer():
-        raise ValueError(f"trace {file}: column 'rows' holds {text!r}; it must be a whole number >= 0")
+    if value is None or not 0 <= value <= ROWS_MAX or not value.is_integer():
+        raise ValueError(
+            f"trace {file}: column 'rows' holds {text!r}; it must be a whole number from 0 to {ROWS_MAX}"
+        )
     return int(value)

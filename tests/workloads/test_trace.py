@@ -83,6 +83,7 @@ def test_repr_of_a_trace_follows_its_content_and_not_its_path(tmp_path):
         ("time,rows\n0,many\n", "column 'rows' holds 'many'"),
         ("time,rows\n0,-5\n", "column 'rows' holds '-5'"),
         ("time,rows\n0,2.5\n", "column 'rows' holds '2.5'"),
+        ("time,rows\n0,1e300\n", "column 'rows' holds '1e300'"),
         ("time,rows\n0,\n", "column 'rows' holds ''"),
         ("time,rows\n", "holds no rows"),
         ("", "holds no rows"),
