@@ -1,17 +1,14 @@
 """An existing table as `compactbench plan` reads it. Each format has a reader of its own."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 from bench.engines.contract import CatalogSettings
-from bench.errors import ScenarioError, first_error
 from strategies.plan import Action
 from strategies.planner import Planner
 from strategies.preview import Preview
-from strategies.state import TableState
+from strategies.state import DeleteFile, TableState
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +19,11 @@ class DeleteFacts:
     files: int
     bytes: int
     rows: int | None
+
+    @classmethod
+    def of(cls, kind: str, deletes: Collection[DeleteFile], *, has_rows: bool = True) -> "DeleteFacts":
+        rows = sum(file.rows for file in deletes) if has_rows else None
+        return cls(kind, len(deletes), sum(file.size_bytes for file in deletes), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class TableFacts:
     partition_spec: str
     columns: Sequence[str]
     delete_files: Sequence[DeleteFacts]
-    size_classes: Sequence[float]
+    size_classes: Sequence[float] = (0.01, 0.1, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,46 +121,3 @@ class ExistingTables:
     open: Callable[[TableAddress], ExistingTable]
     is_at: Callable[[str], bool]
     help: str
-
-
-def resolved(name: str) -> str:
-    """A URI as it is, a path made absolute."""
-    return name if "://" in name else str(Path(name).expanduser().absolute())
-
-
-def table_folder(address: TableAddress, metadata_folder: str, tables: str) -> str:
-    """The folder of a table; `tables` is what messages call its kind.
-
-    Raises ScenarioError for an address with a catalog or branch, and for one within the metadata.
-    """
-    if address.branch is not None:
-        raise ScenarioError(f"{tables} have no branches; leave it out", code="no-effect", path="--branch")
-    if address.catalog is not None or address.properties:
-        path = "--catalog" if address.catalog is not None else "--catalog-property"
-        raise ScenarioError(
-            f"{tables} are found by their folders; give the path or URI", code="no-effect", path=path
-        )
-    location = resolved(address.name)
-    folder, within, _ = location.partition(f"/{metadata_folder}")
-    if within:
-        raise ScenarioError(
-            f"is in the metadata of a table; give the table's folder, {folder}",
-            code="not-a-table",
-            path=location,
-        )
-    return location
-
-
-@contextmanager
-def reading(location: str, damaged: type[Exception]) -> Iterator[None]:
-    """Turn what reading a table raises into a ScenarioError; the text of `damaged` names the damaged file."""
-    try:
-        yield
-    except damaged as error:
-        raise ScenarioError(f"{error}; check the table with its own engine", code="damaged") from error
-    except (OSError, ValueError) as error:
-        raise ScenarioError(
-            f"cannot be read: {first_error(error)}; check the path and the credentials",
-            code="unreadable",
-            path=location,
-        ) from error

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -14,15 +14,8 @@ from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.log import LOG_FOLDER, DeltaLog, LogCommit, live_actions
 from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
 from bench.engines.delta.state import live_files
-from bench.engines.existing import (
-    DeleteFacts,
-    Shortfall,
-    TableAddress,
-    TableFacts,
-    reading,
-    resolved,
-    table_folder,
-)
+from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.folders import FolderTable, is_table_in, opened_folder
 from bench.engines.keys import value_text
 from bench.errors import ScenarioError
 from bench.text import human_bytes, human_percent
@@ -33,11 +26,7 @@ from strategies.delta.files import DeltaState
 from strategies.delta.optimize_options import OptimizeOptions, optimize_options
 from strategies.plan import Action, Compact, Native, state_as
 from strategies.planner import Planner
-from strategies.preview import Preview
 from strategies.state import GIB, TableState
-
-# Upper ends of size classes as fractions of the target.
-SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)
 
 _TARGET_PROPERTY = "delta.targetFileSize"  # of Databricks and delta-rs; OPTIMIZE on Spark ignores it
 _DEFAULT_TARGET_BYTES = GIB  # spark.databricks.delta.optimize.maxFileSize
@@ -52,7 +41,7 @@ _Action = TypeVar("_Action")
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaTable:
+class DeltaTable(FolderTable):
     """A table at its last version, whose commit is in `log_file`."""
 
     location: str
@@ -66,7 +55,6 @@ class DeltaTable:
     def facts(self) -> TableFacts:
         at_ms = self.committed_ms
         committed = None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
-        vectors = self.state.delete_files
         return TableFacts(
             location=self.location,
             metadata=self.log_file,
@@ -75,15 +63,7 @@ class DeltaTable:
             committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
             partition_spec=", ".join(self.metadata["partitionColumns"]),
             columns=tuple(_names(self.schema)),
-            delete_files=[
-                DeleteFacts(
-                    "deletion_vector",
-                    len(vectors),
-                    sum(v.size_bytes for v in vectors),
-                    sum(v.rows for v in vectors),
-                )
-            ],
-            size_classes=SIZE_CLASSES,
+            delete_files=[DeleteFacts.of("deletion_vector", self.state.delete_files)],
         )
 
     def narrowed(self, action: Action) -> tuple[Action, DeltaState]:
@@ -139,16 +119,6 @@ class DeltaTable:
         layout = Layout(tuple(leaves), by, self.state.clustering_columns, has_days, self.state.properties)
         return planner_problem(layout, planner)
 
-    def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
-        return ()  # a vector is only dropped with a data file that is rewritten
-
-    def is_files_out_exact(self, preview: Preview) -> bool:
-        """Not if rows are sorted into several files: their number is only a target."""
-        return all(len(group.tasks) == 1 for group in preview.groups)
-
-    def is_deletes_exact(self) -> bool:
-        return True  # a deletion vector names its data file
-
 
 def _merging_shortfall(table: DeltaState, options: OptimizeOptions) -> Shortfall:
     due = is_due(table, options)
@@ -187,29 +157,17 @@ def _clustering_shortfall(table: DeltaState, options: OptimizeOptions) -> Shortf
 
 
 def is_table_at(name: str) -> bool:
-    """Whether there is a Delta log, even a damaged one; False if that cannot be found out."""
-    location = resolved(name)
-    try:
-        return LOG_FOLDER in location.split("/") or DeltaLog(location).is_there()
-    except (OSError, ValueError):
-        return False
+    return is_table_in(LOG_FOLDER, name)
 
 
 def open_existing(address: TableAddress) -> DeltaTable:
     """Read the table in a folder as it is now. Raises ScenarioError."""
-    location = table_folder(address, LOG_FOLDER, "Delta tables")
-    with reading(location, LogError):
+    with opened_folder(address, LOG_FOLDER, "Delta", LogError) as location:
         return _opened(location, round(time.time() * 1000))
 
 
 def _opened(location: str, now_ms: int) -> DeltaTable:
     log = DeltaLog(location)
-    if not log.is_there():
-        raise ScenarioError(
-            f"is not a Delta table, it has no folder {LOG_FOLDER}: give the table's folder",
-            code="not-a-table",
-            path=location,
-        )
     commits = list(log.from_start())
     _check_protocol(_last((commit.protocol for commit in commits), log.folder, "protocol"), log.folder)
     metadata = _last((commit.metadata for commit in commits), log.folder, "metaData")

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow.fs import FileInfo, FileSelector, FileSystem, FileType, LocalFileSystem
+from pyarrow.fs import FileInfo, FileSelector, FileType
 
 from bench.engines.delta.actions import (
     CLUSTERING,
@@ -28,6 +28,7 @@ from bench.engines.delta.actions import (
     Protocol,
     checked,
 )
+from bench.engines.folders import file_system
 from bench.errors import first_error
 
 LOG_FOLDER = "_delta_log"
@@ -132,11 +133,8 @@ class DeltaLog:
     """The log of the table at `location`: a local path, or a URI that PyArrow can open."""
 
     def __init__(self, location: str) -> None:
-        self._system, root = _resolved(location)
+        self._system, root = file_system(location)
         self.folder = f"{root.rstrip('/')}/{LOG_FOLDER}"
-
-    def is_there(self) -> bool:
-        return self._system.get_file_info(self.folder).type is FileType.Directory
 
     def path_of(self, version: int) -> str:
         return f"{self.folder}/{version:020}.json"
@@ -225,13 +223,6 @@ class DeltaLog:
             if "sidecar" in action:
                 raise LogError(f"{path} has sidecar files, which are not supported")
             yield checked(LOG_LINE.validate_python, action, f"{path}, row {number}")
-
-
-def _resolved(location: str) -> tuple[FileSystem, str]:
-    if "://" not in location:
-        return LocalFileSystem(), location
-    system, path = FileSystem.from_uri(location)
-    return system, str(path)
 
 
 def _checkpoints(files: Iterable[FileInfo]) -> Mapping[str, FileInfo]:

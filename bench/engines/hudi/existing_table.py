@@ -2,18 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench.engines.existing import (
-    DeleteFacts,
-    Shortfall,
-    TableAddress,
-    TableFacts,
-    reading,
-    resolved,
-    table_folder,
-)
+from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.folders import FolderTable, is_table_in, opened_folder
 from bench.engines.hudi.existing_state import StateReading
 from bench.engines.hudi.fitting import options_problem
 from bench.engines.hudi.folder import METADATA_FOLDER, TableFolder
@@ -24,7 +17,6 @@ from bench.engines.hudi.timeline_files import (
     TimelineFiles,
     table_properties,
 )
-from bench.errors import ScenarioError
 from bench.text import human_bytes
 from strategies.hudi.clustering_plan import GROUP_BYTES, SMALL_FILE_LIMIT, TARGET_BYTES, clustering_options
 from strategies.hudi.commands import Command
@@ -34,11 +26,7 @@ from strategies.hudi.files import FileSlice, HudiState
 from strategies.hudi.planners import Clustering, Compaction, LogCompaction
 from strategies.plan import Action, Native
 from strategies.planner import Planner
-from strategies.preview import Preview
 from strategies.state import GIB, MIB, TableState
-
-# Upper ends of size classes as fractions of the target.
-SIZE_CLASSES = (0.01, 0.1, 0.5, 1.0)
 
 # Hudi's defaults. In a scenario, the defaults follow from the target file size instead.
 _CLUSTERING_DEFAULTS = {
@@ -54,7 +42,7 @@ _FOLDERS = {"hoodie.timeline.path": "timeline", "hoodie.timeline.history.path": 
 
 
 @dataclass(frozen=True, slots=True)
-class HudiTable:
+class HudiTable(FolderTable):
     """A table at its last completed instant; `properties` are those in hoodie.properties."""
 
     location: str
@@ -74,15 +62,7 @@ class HudiTable:
             committed_at=self.committed_at,
             partition_spec=", ".join(_listed(self.properties.get("hoodie.table.partition.fields", ""))),
             columns=self.columns,
-            delete_files=[
-                DeleteFacts(
-                    "log_file",
-                    len(logs),
-                    sum(log.size_bytes for log in logs),
-                    sum(log.rows for log in logs) if all(log.has_rows_count for log in logs) else None,
-                )
-            ],
-            size_classes=SIZE_CLASSES,
+            delete_files=[DeleteFacts.of("log_file", logs, has_rows=all(log.has_rows_count for log in logs))],
         )
 
     def narrowed(self, action: Action) -> tuple[Action, HudiState]:
@@ -178,41 +158,19 @@ class HudiTable:
             f"{0:08}" in own and all(number.isdecimal() for number in own) for own in numbers.values()
         )
 
-    def dropped_deletes(self, action: Action, preview: Preview) -> Collection[str]:
-        return ()  # log files are only dropped with the slices that are rewritten
-
-    def is_files_out_exact(self, preview: Preview) -> bool:
-        """Not if slices are clustered into several files: their sizes are only targets."""
-        return all(len(group.tasks) == 1 for group in preview.groups)
-
-    def is_deletes_exact(self) -> bool:
-        return True  # a log file is read with its own file slice
-
 
 def is_table_at(name: str) -> bool:
-    """Whether there is a Hudi table, even a damaged one; False if that cannot be found out."""
-    try:
-        location = resolved(name)
-        return METADATA_FOLDER in location.split("/") or TableFolder(location).is_there()
-    except (OSError, ValueError):
-        return False
+    return is_table_in(METADATA_FOLDER, name)
 
 
 def open_existing(address: TableAddress) -> HudiTable:
     """Read the table in a folder as it is now. Raises ScenarioError."""
-    location = table_folder(address, METADATA_FOLDER, "Hudi tables")
-    with reading(location, TimelineError):
+    with opened_folder(address, METADATA_FOLDER, "Hudi", TimelineError) as location:
         return _opened(location, round(time.time() * 1000))
 
 
 def _opened(location: str, now_ms: int) -> HudiTable:
     folder = TableFolder(location)
-    if not folder.is_there():
-        raise ScenarioError(
-            f"is not a Hudi table, it has no folder {METADATA_FOLDER}: give the table's folder",
-            code="not-a-table",
-            path=location,
-        )
     properties = table_properties(folder)
     _check_properties(properties, folder.place(PROPERTIES_FILE))
     is_early = int(properties["hoodie.table.version"]) in _EARLY_VERSIONS

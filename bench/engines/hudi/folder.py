@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
+from pyarrow.fs import FileSelector, FileType
+
+from bench.engines.folders import file_system
 
 METADATA_FOLDER = ".hoodie"
 TIMELINE_FOLDER = f"{METADATA_FOLDER}/timeline"
@@ -96,10 +98,7 @@ class TableFolder:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        if "://" in location:
-            self._system, self._root = FileSystem.from_uri(location)
-        else:
-            self._system, self._root = LocalFileSystem(), location
+        self._system, self._root = file_system(location)
 
     def list(self) -> Listing:
         """All files; none without the folder.
@@ -114,9 +113,6 @@ class TableFolder:
             for info in files
             if not (info.base_name.startswith(".") and info.base_name.endswith(".crc"))
         })  # fmt: skip
-
-    def is_there(self) -> bool:
-        return self._system.get_file_info(f"{self._root}/{METADATA_FOLDER}").type is FileType.Directory
 
     def has(self, path: str) -> bool:
         return self._system.get_file_info(f"{self._root}/{path}").type is FileType.File

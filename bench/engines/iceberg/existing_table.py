@@ -85,7 +85,10 @@ class IcebergTable:
             committed_at=_committed_at(self.snapshot) if self.snapshot else None,
             partition_spec=_spec_text(self.table),
             columns=self.table.schema().column_names,
-            delete_files=[_delete_facts(kind, self.state) for kind in DeleteKind],
+            delete_files=[
+                DeleteFacts.of(kind.value, [file for file in self.state.delete_files if file.kind is kind])
+                for kind in DeleteKind
+            ],
             size_classes=SIZE_CLASSES,
         )
 
@@ -174,13 +177,6 @@ class IcebergTable:
         """Not if equality deletes have no bounds, because they compare several columns, or UUIDs."""
         deletes = self.state.delete_files
         return not any(file.kind is DeleteKind.EQUALITY and file.key_bounds is None for file in deletes)
-
-
-def _delete_facts(kind: DeleteKind, state: IcebergState) -> DeleteFacts:
-    files = [file for file in state.delete_files if file.kind is kind]
-    return DeleteFacts(
-        kind.value, len(files), sum(file.size_bytes for file in files), sum(file.rows for file in files)
-    )
 
 
 def _spec_text(table: Table) -> str:
