@@ -43,11 +43,13 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionDecision:
-    """The optimizing type of a partition, and each condition that fired together with its figures."""
+class Candidate:
+    """A partition to optimize: the type, each condition that fired with its figures, and the cost."""
 
+    partition: Partition
     optimizing_type: OptimizingType
     fired: tuple[tuple[Condition, str], ...]
+    cost_bytes: int
 
 
 def is_worth_a_scan(state: TableState, settings: Settings, clocks: Clocks) -> bool:
@@ -65,8 +67,8 @@ def is_worth_a_scan(state: TableState, settings: Settings, clocks: Clocks) -> bo
     return sum(file.size_bytes for file in state.data_files) / count <= settings.min_target_bytes
 
 
-def decide_partition(partition: Partition, settings: Settings, clocks: Clocks) -> PartitionDecision | None:
-    """The decision; None if the partition is left alone.
+def decide_partition(partition: Partition, settings: Settings, clocks: Clocks) -> Candidate | None:
+    """How a partition is optimized; None if it is left alone.
 
     If FULL is due, no other condition is checked: a partition with nothing for a FULL to do is left alone
     even where MAJOR or MINOR would have found work.
@@ -74,12 +76,12 @@ def decide_partition(partition: Partition, settings: Settings, clocks: Clocks) -
     if not clocks.is_fallback_reached(settings) and not _passes_gate(partition, settings):
         return None
     if clocks.is_full_due(settings):
-        fired = tuple(_full(partition, settings, clocks))
-        return PartitionDecision(OptimizingType.FULL, fired) if fired else None
-    major = tuple(_major(partition, settings))
-    fired = (*major, *_minor(partition, settings, clocks))
-    optimizing_type = OptimizingType.MAJOR if major else OptimizingType.MINOR
-    return PartitionDecision(optimizing_type, fired) if fired else None
+        optimizing_type, fired = OptimizingType.FULL, tuple(_full(partition, settings, clocks))
+    else:
+        major = tuple(_major(partition, settings))
+        optimizing_type = OptimizingType.MAJOR if major else OptimizingType.MINOR
+        fired = (*major, *_minor(partition, settings, clocks))
+    return Candidate(partition, optimizing_type, fired, cost_bytes(partition, settings)) if fired else None
 
 
 def cost_bytes(partition: Partition, settings: Settings) -> int:

@@ -27,12 +27,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
-from strategies.amoro.decision import cost_bytes, decide_partition, is_worth_a_scan
+from strategies.amoro.decision import Candidate, decide_partition, is_worth_a_scan
 from strategies.amoro.evaluation import FileClass, Partition, admitted, amoro_index, evaluate, filtered
 from strategies.amoro.health import health
 from strategies.amoro.note import AmoroNote, recall
 from strategies.amoro.options import KNOWN_OPTIONS, Settings, read_settings
-from strategies.amoro.tasks import PartitionCandidate, PartitionPlan, choose
+from strategies.amoro.tasks import PartitionPlan, choose
 from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.java_hash_map import collected
 from strategies.options import OptionValue
@@ -147,7 +147,7 @@ class Amoro(Planner):
         return _plan(chosen, settings), note.planned(table.version, table.observed_at_ms)
 
     def _choose(
-        self, candidates: Sequence[PartitionCandidate], table: IcebergState, settings: Settings
+        self, candidates: Sequence[Candidate], table: IcebergState, settings: Settings
     ) -> tuple[PartitionPlan, ...]:
         budget_bytes = self.max_input_per_thread_bytes * self.threads
         return choose(candidates, amoro_index(table), settings, budget_bytes, self.full_sort_columns)
@@ -190,15 +190,8 @@ def _scanned(
     return admitted(files, admits)
 
 
-def _necessary(
-    partitions: Iterable[Partition], settings: Settings, clocks: Clocks
-) -> list[PartitionCandidate]:
-    decided = ((partition, decide_partition(partition, settings, clocks)) for partition in partitions)
-    return [
-        PartitionCandidate(partition, decision, cost_bytes(partition, settings))
-        for partition, decision in decided
-        if decision is not None
-    ]
+def _necessary(partitions: Iterable[Partition], settings: Settings, clocks: Clocks) -> list[Candidate]:
+    return list(filter(None, (decide_partition(partition, settings, clocks) for partition in partitions)))
 
 
 def _check_sorting(columns: tuple[str, ...], settings: Settings) -> None:
@@ -217,9 +210,9 @@ def _plan(chosen: tuple[PartitionPlan, ...], settings: Settings) -> Plan:
     Partitions without tasks count towards the type. The reason is the condition that fired first in the most
     expensive partition of that type.
     """
-    decisions = [plan.candidate.decision for plan in chosen]
-    strongest = max((decision.optimizing_type for decision in decisions), key=_STRENGTH.index)
-    leading = next(decision for decision in decisions if decision.optimizing_type is strongest)
+    candidates = [plan.candidate for plan in chosen]
+    strongest = max((candidate.optimizing_type for candidate in candidates), key=_STRENGTH.index)
+    leading = next(candidate for candidate in candidates if candidate.optimizing_type is strongest)
     groups = tuple(group for plan in chosen for group in plan.tasks)
     removed = frozenset[str]().union(*(plan.removed_deletes for plan in chosen))
     action = Rewrite(groups, settings.target_bytes, tuple(sorted(removed)))
@@ -230,10 +223,10 @@ def _plan(chosen: tuple[PartitionPlan, ...], settings: Settings) -> Plan:
 
 def _describe(plan: PartitionPlan) -> str:
     candidate = plan.candidate
-    fired = ", ".join(f"{trigger} ({figures})" for trigger, figures in candidate.decision.fired)
+    fired = ", ".join(f"{trigger} ({figures})" for trigger, figures in candidate.fired)
     counts = " ".join(f"{file_class}={candidate.partition.count(file_class)}" for file_class in FileClass)
     return (
-        f"{candidate.partition.name or 'table'}: {candidate.decision.optimizing_type} by {fired}; {counts} "
+        f"{candidate.partition.name or 'table'}: {candidate.optimizing_type} by {fired}; {counts} "
         f"equality={candidate.partition.equality.files_count} "
         f"position={candidate.partition.position.files_count}, "
         f"cost {candidate.cost_bytes} B, {len(plan.tasks)} tasks"

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from strategies.amoro.clocks import OptimizingType
-from strategies.amoro.decision import PartitionDecision
-from strategies.amoro.evaluation import FileClass, Partition, ScannedFile
+from strategies.amoro.decision import Candidate
+from strategies.amoro.evaluation import FileClass, ScannedFile
 from strategies.amoro.options import Settings
 from strategies.iceberg.deletes.index import DeleteIndex
 from strategies.iceberg.deletes.reach import DeleteSet
@@ -23,19 +23,10 @@ from strategies.plan import FileGroup
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionCandidate:
-    """A partition to optimize, and the cost by which it is ranked."""
-
-    partition: Partition
-    decision: PartitionDecision
-    cost_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class PartitionPlan:
     """A chosen partition, its tasks, and the delete files that its files no longer need afterwards."""
 
-    candidate: PartitionCandidate
+    candidate: Candidate
     tasks: tuple[FileGroup, ...]
     removed_deletes: frozenset[str]
 
@@ -47,7 +38,7 @@ class _Item:
 
 
 def choose(
-    candidates: Iterable[PartitionCandidate],
+    candidates: Iterable[Candidate],
     index: DeleteIndex,
     settings: Settings,
     budget_bytes: int,
@@ -64,14 +55,14 @@ def choose(
     for candidate in sorted(candidates, key=lambda c: -c.cost_bytes):
         if spent_bytes > budget_bytes and any(plan.tasks for plan in chosen):
             break
-        sort_columns = full_sort_columns if candidate.decision.optimizing_type is OptimizingType.FULL else ()
+        sort_columns = full_sort_columns if candidate.optimizing_type is OptimizingType.FULL else ()
         chosen.append(split(candidate, index, settings, sort_columns))
         spent_bytes += candidate.cost_bytes
     return tuple(chosen)
 
 
 def split(
-    candidate: PartitionCandidate, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...] = ()
+    candidate: Candidate, index: DeleteIndex, settings: Settings, sort_columns: tuple[str, ...] = ()
 ) -> PartitionPlan:
     """Split one partition into tasks.
 
