@@ -20,7 +20,7 @@ import itertools
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 _Result = TypeVar("_Result")
 
@@ -59,13 +59,6 @@ def perform(do: Callable[[], _Result]) -> Generator[Step[_Result], _Result, _Res
     return (yield Step(do))
 
 
-class Schedule(Protocol):
-    """Lets roles act until all of them have ended."""
-
-    def run(self, roles: Iterable[Role]) -> None:
-        """An error of a step is passed on, and no role acts after it."""
-
-
 class Turns:
     """One role at a time, ordered by scenario time, turn and, if both are equal, who began to wait first."""
 
@@ -74,6 +67,7 @@ class Turns:
         self._serial_numbers = itertools.count()
 
     def run(self, roles: Iterable[Role]) -> None:
+        """Let roles act until all have ended. An error of a step is passed on, and no role acts after it."""
         for role in roles:
             self._continue(role)
         while self._waiting:

@@ -13,7 +13,7 @@ from bench.engines import runtime
 from bench.engines.contract import TABLE_ID, EngineSettings, InlineCompaction, TableSpec, Tag, Version
 from bench.engines.hudi.folder import TableFolder
 from bench.engines.hudi.ledger import NOT_SCHEDULED, PLANNING, HudiLedger
-from bench.engines.hudi.services import Scheduled, Services
+from bench.engines.hudi.services import Services
 from bench.engines.hudi.state import HudiReader
 from bench.engines.hudi.table_keys import (
     CAPABILITIES,
@@ -40,8 +40,8 @@ from strategies.java_values import parse_boolean
 from strategies.plan import Action, Native
 
 
-class HudiEngine(FolderEngine[Scheduled]):
-    """Hudi creates the table with its first commit."""
+class HudiEngine(FolderEngine[str]):
+    """Hudi creates the table with its first commit. A staged plan is known by its instant on the timeline."""
 
     capabilities = CAPABILITIES
     format_name = NAME
@@ -106,27 +106,27 @@ class HudiEngine(FolderEngine[Scheduled]):
     def _inline(self, cost: Cost, versions: tuple[Version, ...]) -> InlineCompaction:
         return InlineCompaction(cost, versions, Command.COMPACTION, is_sorted=False)
 
-    def stage(self, action: Action, at_ms: int) -> Scheduled:
+    def stage(self, action: Action, at_ms: int) -> str:
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
-        scheduled = self._services.schedule(action, self._spec.target_file_size_bytes)
-        if scheduled.instant is not None:
-            self._state_reader.requested(scheduled.instant, at_ms)
-        return scheduled
+        instant = self._services.schedule(action, self._spec.target_file_size_bytes)
+        if instant:
+            self._state_reader.requested(instant, at_ms)
+        return instant
 
-    def execute(self, action: Action, prepared: Scheduled | None, tag: Tag) -> DataFrame | None:
+    def execute(self, action: Action, prepared: str | None, tag: Tag) -> DataFrame | None:
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
         if action.command in METADATA_COMMANDS:
             self._services.maintain(action)
         elif prepared is None:
             raise ValueError(NOT_SCHEDULED)
-        elif prepared.instant is not None:
-            self._services.execute(action, prepared.instant, self._spec.target_file_size_bytes)
+        elif prepared:
+            self._services.execute(action, prepared, self._spec.target_file_size_bytes)
         return None
 
-    def _made(self, version: Version, staged: Staged[Scheduled]) -> bool:
-        return version.id in {prepared.instant for prepared in staged.actions.values()}
+    def _made(self, version: Version, staged: Staged[str]) -> bool:
+        return version.id in staged.actions.values()
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return {}

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from bench.engines.hudi.folder import SAVEPOINT, InstantFiles, Listing
 from bench.engines.hudi.ledger import HudiLedger
@@ -21,17 +20,6 @@ from strategies.hudi.files import HudiState, Instant
 from strategies.state import MIB
 
 _MAX_FILE_BYTES = 120 * MIB  # the default of hoodie.parquet.max.file.size, which a table does not store
-
-
-class ExistingState(NamedTuple):
-    """A table's state, and the columns and time of its last commit.
-
-    The time is in ISO 8601, without an offset if the table does not record its time zone.
-    """
-
-    state: HudiState
-    columns: tuple[str, ...]
-    committed_at: str | None
 
 
 class StateReading:
@@ -60,8 +48,12 @@ class StateReading:
         time = self._time(instant) if is_utc else self._time(instant).replace(tzinfo=None)
         return time.isoformat(timespec="milliseconds")
 
-    def read(self, properties: Mapping[str, str]) -> ExistingState:
-        """`properties` are those in hoodie.properties."""
+    def read(self, properties: Mapping[str, str]) -> tuple[HudiState, tuple[str, ...], str | None]:
+        """The table's state, and the columns and time of its last commit.
+
+        The time is in ISO 8601, without an offset if the table does not record its time zone. `properties`
+        are those in hoodie.properties.
+        """
         live, last = self._live(), self._last
         records = self._records(live)
         first_ms = self._ms(self._instants[0].requested) if self._instants else self._now_ms
@@ -75,7 +67,7 @@ class StateReading:
         state = ledger.state(max(self._now_ms - first_ms, 0))
         columns = columns_of(self._commits[last.requested]) if last else ()
         committed = None if last is None else self._committed_at(last.completed or "", properties)
-        return ExistingState(state, columns, committed)
+        return state, columns, committed
 
     def _live(self) -> list[StoredFile]:
         """The files of the latest slices. Files from before the active timeline count as completed."""

@@ -1,7 +1,6 @@
 """Hudi's table services on a real table, run by the client that its writers and procedures use."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -18,13 +17,6 @@ from strategies.plan import Native
 _HUDI = "org.apache.hudi"
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduled:
-    """The instant of a plan on the timeline; None if there was nothing to plan."""
-
-    instant: str | None
-
-
 class Services:
     """The services of one table that is written with `options`; `schema` returns its Avro schema."""
 
@@ -34,19 +26,19 @@ class Services:
         self._spark, self._location = spark, location
         self._schema, self._options = schema, options
 
-    def schedule(self, action: Native, target_bytes: int) -> Scheduled:
-        """Make Hudi plan a service, regardless of its own trigger."""
+    def schedule(self, action: Native, target_bytes: int) -> str:
+        """Make Hudi plan a service, regardless of its own trigger; its instant, "" if there is no plan."""
         client = self._client(service_options(action, target_bytes))
         try:
             if is_planned_by_the_driver(action):
                 return self._plan_here(client)
             nothing = java_class(self._spark, f"{_HUDI}.common.util.Option").empty()
             instant = _SCHEDULES[Command(action.command)](client, nothing)
-            return Scheduled(str(instant.get()) if instant.isPresent() else None)
+            return str(instant.get()) if instant.isPresent() else ""
         finally:
             client.close()
 
-    def _plan_here(self, client: Any) -> Scheduled:
+    def _plan_here(self, client: Any) -> str:
         """Make Hudi's own class plan a compaction without Spark's tasks."""
         spark, config = self._spark, client.getConfig()
         context = java_class(spark, f"{_HUDI}.client.common.HoodieSparkEngineContext")(spark._jsc)
@@ -60,7 +52,7 @@ class Services:
         )
         without_tasks = java_class(spark, f"{_HUDI}.common.engine.HoodieLocalEngineContext")(conf)
         plan = planner(without_tasks, config, table, instant, nothing, kind).execute()
-        return Scheduled(instant if plan.isPresent() else None)
+        return instant if plan.isPresent() else ""
 
     def execute(self, action: Native, instant: str, target_bytes: int) -> None:
         client = self._client(service_options(action, target_bytes))

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,7 +22,6 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import StaticTable, Table
 from pyiceberg.table.snapshots import Snapshot
 
-from bench.engines.contract import CatalogSettings
 from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.iceberg.folder import METADATA_SUFFIX
 from bench.engines.iceberg.state import matching_paths, table_state
@@ -52,18 +51,6 @@ _CONFIGURE = (
     "give --catalog-property uri=..., or set PYICEBERG_CATALOG__{variable}__URI, or configure it in "
     "~/.pyiceberg.yaml"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogChoice:
-    """A catalog: PyIceberg's configuration of `name` (None: its default one) and `properties`.
-
-    `namespace` is the namespace for table names without one.
-    """
-
-    name: str | None = None
-    properties: Mapping[str, str] = field(default_factory=dict)
-    namespace: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,46 +177,47 @@ def _spec_text(table: Table) -> str:
 
 def open_existing(address: TableAddress) -> IcebergTable:
     """Raises ScenarioError."""
-    choice = choice_of(address.scenario_catalog, address.catalog, address.properties)
-    table = find_table(address.name, choice)
-    return read_state(table, address.name, address.branch, round(time.time() * 1000))
+    table = _find_table(_for_pyiceberg(address))
+    return _read_state(table, address.name, address.branch, round(time.time() * 1000))
 
 
-def choice_of(
-    scenario_catalog: CatalogSettings | None, name: str | None, properties: Mapping[str, str]
-) -> CatalogChoice:
-    """The catalog that the user names, or that of a scenario, translated for PyIceberg.
+def _for_pyiceberg(address: TableAddress) -> TableAddress:
+    """The address with the catalog that the user names, or the scenario's, configured for PyIceberg.
 
-    `properties` override those of the scenario. Raises ScenarioError if Spark's configuration cannot be
-    translated.
+    Raises ScenarioError if Spark's configuration cannot be translated.
     """
-    if scenario_catalog is None:
-        return CatalogChoice(name, properties)
-    merged = {**_for_pyiceberg(scenario_catalog.properties, properties), **properties}
-    return CatalogChoice(name or scenario_catalog.name, merged, scenario_catalog.namespace)
+    chosen = address.scenario_catalog
+    if chosen is None:
+        return address
+    properties = {**_translated(chosen.properties, address.properties), **address.properties}
+    return replace(address, catalog=address.catalog or chosen.name, properties=properties)
 
 
-def find_table(name_or_path: str, choice: CatalogChoice) -> Table:
+def _find_table(address: TableAddress) -> Table:
     """The table with a name ("namespace.table"), in a folder, or with one of its metadata files."""
-    name_or_path = _hadoop_folder(name_or_path, choice) or name_or_path
-    if _is_path(name_or_path, choice):
-        with _explained(name_or_path, choice.properties):
-            return _table_at(name_or_path.rstrip("/"), dict(choice.properties))
-    catalog = _catalog(choice)
-    if "." not in name_or_path and choice.namespace:
-        name_or_path = f"{choice.namespace}.{name_or_path}"
-    with _explained(name_or_path, catalog.properties):
+    name_or_path = _hadoop_folder(address) or address.name
+    if _is_path(name_or_path, address):
+        with _explained(name_or_path, address.properties):
+            return _table_at(name_or_path.rstrip("/"), dict(address.properties))
+    catalog, name = _catalog(address), _full_name(address)
+    with _explained(name, catalog.properties):
         problem = "write namespace.table, or the path of the table's folder"
-        if "." in name_or_path:
+        if "." in name:
             try:
-                return catalog.load_table(name_or_path)
+                return catalog.load_table(name)
             except (NoSuchTableError, NoSuchNamespaceError):
                 problem = f"the catalog {catalog.name} has no such table"
-        near = _nearest_tables(catalog, name_or_path)
-        raise ScenarioError(f"{problem}; {near}", code="unknown-name", path=name_or_path)
+        near = _nearest_tables(catalog, name)
+        raise ScenarioError(f"{problem}; {near}", code="unknown-name", path=name)
 
 
-def read_state(table: Table, name: str, branch: str | None, now_ms: int) -> IcebergTable:
+def _full_name(address: TableAddress) -> str:
+    """With the scenario's namespace if the name has none."""
+    chosen = address.scenario_catalog
+    return address.name if chosen is None or "." in address.name else f"{chosen.namespace}.{address.name}"
+
+
+def _read_state(table: Table, name: str, branch: str | None, now_ms: int) -> IcebergTable:
     """The state at the head of a branch, by default `main`. Raises ScenarioError."""
     snapshot = table.snapshot_by_name(branch) if branch else table.current_snapshot()
     _check_listed(table, name, branch or MAIN, snapshot)
@@ -256,23 +244,23 @@ def _check_listed(table: Table, name: str, branch: str, snapshot: Snapshot | Non
         )
 
 
-def _is_path(text: str, choice: CatalogChoice) -> bool:
-    named = choice.name is not None or bool(choice.properties)
+def _is_path(text: str, address: TableAddress) -> bool:
+    named = address.catalog is not None or bool(address.properties)
     return "/" in text or text.endswith(METADATA_SUFFIX) or (not named and Path(text).is_dir())
 
 
-def _catalog(choice: CatalogChoice) -> Catalog:
-    name = choice.name or "default"
-    what = f"--catalog {name}" if choice.name else "the default catalog"
-    with _explained(what, choice.properties):
+def _catalog(address: TableAddress) -> Catalog:
+    name, properties = address.catalog or "default", address.properties
+    what = f"--catalog {name}" if address.catalog else "the default catalog"
+    with _explained(what, properties):
         known = list_catalogs()
-        if not choice.properties and name.lower() not in known:
+        if not properties and name.lower() not in known:
             listed = f"; configured: {', '.join(sorted(known))}" if known else ""
             remedy = _CONFIGURE.format(variable=name.upper().replace("-", "_"))
             raise ScenarioError(f"{what} is not configured: {remedy}{listed}", code="not-configured")
-        _check_database(choice.properties.get("uri", ""))
+        _check_database(properties.get("uri", ""))
         # A catalog in a database would create its own tables there, and a preview writes nothing.
-        return load_catalog(choice.name, **{**choice.properties, "init_catalog_tables": "false"})
+        return load_catalog(address.catalog, **{**properties, "init_catalog_tables": "false"})
 
 
 def _check_database(uri: str) -> None:
@@ -357,21 +345,20 @@ def _version_of(name: str) -> int:
     return int(version[1]) if version else -1
 
 
-def _hadoop_folder(name: str, choice: CatalogChoice) -> str | None:
+def _hadoop_folder(address: TableAddress) -> str | None:
     """The folder of a table in a Hadoop catalog, which PyIceberg does not support: warehouse and name."""
-    if choice.properties.get("type") != "hadoop" or "/" in name:
+    if address.properties.get("type") != "hadoop" or "/" in address.name:
         return None
-    if "warehouse" not in choice.properties:
+    if "warehouse" not in address.properties:
         raise ScenarioError(
             "type=hadoop needs a warehouse: give --catalog-property warehouse=...",
             code="missing",
             path="--catalog-property",
         )
-    full = name if "." in name or not choice.namespace else f"{choice.namespace}.{name}"
-    return f"{choice.properties['warehouse'].rstrip('/')}/{full.replace('.', '/')}"
+    return f"{address.properties['warehouse'].rstrip('/')}/{_full_name(address).replace('.', '/')}"
 
 
-def _for_pyiceberg(properties: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:
+def _translated(properties: Mapping[str, str], overrides: Mapping[str, str]) -> dict[str, str]:
     """A catalog's Spark configuration in PyIceberg's terms, which differ only for JDBC."""
     if "type" in overrides:
         return dict(properties)

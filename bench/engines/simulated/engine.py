@@ -95,12 +95,12 @@ class SimulatedEngine(Generic[Prepared]):
         ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
         for position, action in staged.to_stage(plan, self.planning):
             try:
-                staging = self._model.stage(action, ticket.preview.actions[position], at_ms)
+                prepared, cost = self._model.stage(action, ticket.preview.actions[position], at_ms)
             except ValueError as error:  # a file that it names is gone
                 staged.error = str(error)
             else:
-                staged.actions[position] = staging.prepared
-                staged.cost += staging.cost
+                staged.actions[position] = prepared
+                staged.cost += cost
         return replace(ticket, scheduling_s=staged.cost.wall_s)
 
     def start(self, ticket: Ticket) -> None:

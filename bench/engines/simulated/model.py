@@ -1,7 +1,7 @@
 """What a format adds to a simulated table: its files, its metadata, its rewrites, and what scans open."""
 
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from bench.engines.contract import InlineCompaction, Tag, Version
 from bench.engines.ledger import AnyLedger
@@ -12,14 +12,6 @@ from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
 Prepared = TypeVar("Prepared")
-
-
-@dataclass(frozen=True, slots=True)
-class Staging(Generic[Prepared]):
-    """An action that has begun, such as a rewrite whose files are written, and its cost so far."""
-
-    prepared: Prepared
-    cost: Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +37,8 @@ class FormatModel(Protocol[Prepared]):
 
     def commit(self, spec: CommitSpec, tag: Tag) -> Committed: ...
 
-    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[Prepared]:
-        """Prepare an action at a moment, such as by writing the files of an explicit rewrite.
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[Prepared, Cost]:
+        """Prepare an action at a moment, such as by writing the files of an explicit rewrite; at what cost.
 
         Raises ValueError if a file that it names is gone.
         """

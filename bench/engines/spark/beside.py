@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from bench.engines.contract import TicketId
@@ -10,15 +10,6 @@ from bench.engines.spark.meter import Clocks, Meter
 from bench.results.values import Cost
 
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Executed(Generic[_Result]):
-    """The result of a plan, and the clocks around it."""
-
-    result: _Result
-    started: Clocks
-    ended: Clocks
 
 
 class Beside(Generic[_Result]):
@@ -30,7 +21,7 @@ class Beside(Generic[_Result]):
     def __init__(self, meter: Meter, begin: Callable[[], None]) -> None:
         self._meter = meter
         self._thread = ThreadPoolExecutor(1, "compaction", begin)
-        self._running: dict[TicketId, Future[Executed[_Result]]] = {}
+        self._running: dict[TicketId, Future[tuple[_Result, Clocks, Clocks]]] = {}
 
     def __contains__(self, ticket: TicketId) -> bool:
         return ticket in self._running
@@ -39,17 +30,18 @@ class Beside(Generic[_Result]):
         """Begin to execute a plan, after the plans before it have ended."""
         self._running[ticket] = self._thread.submit(self._execute, execute)
 
-    def _execute(self, execute: Callable[[], _Result]) -> Executed[_Result]:
+    def _execute(self, execute: Callable[[], _Result]) -> tuple[_Result, Clocks, Clocks]:
+        """The result of a plan, and the clocks around it."""
         with self._meter.beside():
             started = self._meter.reading()
             result = execute()
-            return Executed(result, started, self._meter.reading())
+            return result, started, self._meter.reading()
 
     def wait(self, ticket: TicketId) -> tuple[_Result, Cost]:
         """The result and the cost of a plan, once it has ended. Raises what the plan raised."""
-        done = self._running.pop(ticket).result()
-        cost = self._meter.between(done.started, done.ended)
-        return done.result, replace(cost, jit_cpu_s=None, gc_cpu_s=None, is_shared=True)
+        result, started, ended = self._running.pop(ticket).result()
+        cost = self._meter.between(started, ended)
+        return result, replace(cost, jit_cpu_s=None, gc_cpu_s=None, is_shared=True)
 
     def stop(self) -> None:
         """Wait for the running plan, and forget the others."""

@@ -1,6 +1,6 @@
 """The reader: the control query and the probes at the ticks of the cadence."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -13,20 +13,12 @@ from bench.scenario.scenario import Scenario
 from strategies.state import TableState
 
 
-@dataclass(frozen=True, slots=True)
-class _Latency:
-    """The latest run of the primary probe."""
-
-    at_ms: int
-    wall_s: float
-
-
 class Queries:
-    """Runs and records queries, and keeps the latest latency of the primary probe."""
+    """Runs and records queries, and keeps the latest one of the primary probe."""
 
     def __init__(self, scenario: Scenario, cadence: Cadence, prober: Prober, log: StepLog) -> None:
         self._scenario, self._cadence, self._prober, self._log = scenario, cadence, prober, log
-        self._latest: _Latency | None = None
+        self._latest: QueryRecord | None = None
 
     def due(self, tick: int) -> tuple[Probe, ...]:
         """The probes that the cadence runs at a tick, the primary one first."""
@@ -50,19 +42,18 @@ class Queries:
         started_s = log.now_s
         outcome = self._prober.query(probe)
         log.took(outcome.cost.wall_s)
-        if probe.primary:
-            self._latest = _Latency(log.at_ms, outcome.cost.wall_s)
-        log.recorder.write(
-            QueryRecord(
-                **log.fields("reader", log.observed, started_s, outcome.cost),
-                work=outcome.work,
-                probe=probe.name,
-                primary=probe.primary,
-                when=when,
-                planning_s=outcome.planning_s,
-                execution_s=outcome.execution_s,
-            )
+        record = QueryRecord(
+            **log.fields("reader", log.observed, started_s, outcome.cost),
+            work=outcome.work,
+            probe=probe.name,
+            primary=probe.primary,
+            when=when,
+            planning_s=outcome.planning_s,
+            execution_s=outcome.execution_s,
         )
+        if probe.primary:
+            self._latest = record
+        log.recorder.write(record)
 
     def run_primary(self, when: Literal["before", "after"]) -> None:
         """Run the primary probe off the cadence."""
@@ -83,7 +74,7 @@ class Queries:
         return replace(
             state,
             probe_rate_per_s=1000 / self._scenario.probe_every_ms,
-            probe_latency_s=latest.wall_s if latest else None,
+            probe_latency_s=latest.cost.wall_s if latest else None,
             probe_latency_age_ms=self._log.at_ms - latest.at_ms if latest else None,
         )
 

@@ -5,7 +5,6 @@ the keys that commits hit (`bench.engines.simulated.live_rows`).
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
 from bench.engines.delta.ledger import delta_ledger
@@ -21,7 +20,7 @@ from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.delta.table_keys import clustering_columns_of
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
-from bench.engines.simulated.model import Committed, Staging
+from bench.engines.simulated.model import Committed
 from bench.results.values import NO_COST, Cost
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
@@ -31,15 +30,6 @@ from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
 _OPERATIONS = {Command.REORG: "REORG", Command.REPARTITION: "WRITE"}  # others: OPTIMIZE
-
-
-@dataclass(frozen=True, slots=True)
-class _Command:
-    operation: str
-    batch_bytes: int | None
-    at_ms: int
-    tag: Tag | None
-    cores: int
 
 
 class DeltaTableModel:
@@ -132,14 +122,15 @@ class DeltaTableModel:
         if not due:
             return (), NO_COST
         preview = plan_compaction(self.ledger.state(at_ms), OPTIONS, due)
-        how = _Command("OPTIMIZE", OPTIONS.batch_bytes, at_ms, None, self._cores.writer)
-        versions, cost = self._rewrite(preview, how)
+        versions, cost = self._rewrite(
+            preview, "OPTIMIZE", OPTIONS.batch_bytes, at_ms, None, self._cores.writer
+        )
         self._automatic.compacted(due)
         if not versions:
             return (), cost
         return (InlineCompaction(cost, versions, Command.OPTIMIZE, preview.is_sorted),), NO_COST
 
-    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[None]:
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[None, Cost]:
         raise ValueError(NO_REWRITE)
 
     def execute(
@@ -154,8 +145,7 @@ class DeltaTableModel:
             raise ValueError(preview.reason)
         options = optimize_options(action.options, self._spec.target_file_size_bytes)
         operation = _OPERATIONS.get(command, "OPTIMIZE")
-        how = _Command(operation, options.batch_bytes, tag.at_ms, tag, self._cores.compactor)
-        return self._rewrite(preview, how)
+        return self._rewrite(preview, operation, options.batch_bytes, tag.at_ms, tag, self._cores.compactor)
 
     def _vacuum(self, older_than_ms: int, tag: Tag) -> tuple[tuple[Version, ...], Cost]:
         """On a local file system VACUUM is two commits."""
@@ -166,20 +156,23 @@ class DeltaTableModel:
         end, end_cost = self._write(Changes("VACUUM END"), tag.at_ms, tag)
         return (start, end), cost + start_cost + end_cost
 
-    def _rewrite(self, preview: Preview, how: _Command) -> tuple[tuple[Version, ...], Cost]:
+    def _rewrite(
+        self, preview: Preview, operation: str, batch_bytes: int | None, at_ms: int, tag: Tag | None,
+        cores: int,
+    ) -> tuple[tuple[Version, ...], Cost]:  # fmt: skip
         """A version for each batch; a batch that adds no file commits nothing."""
-        clusters = how.operation != _OPERATIONS[Command.REPARTITION]
-        columns = self.ledger.state(how.at_ms).clustering_columns if clusters else ()
+        clusters = operation != _OPERATIONS[Command.REPARTITION]
+        columns = self.ledger.state(at_ms).clustering_columns if clusters else ()
         versions: list[Version] = []
         checkpoints_cost = NO_COST
-        for batch in batches(preview.groups, how.batch_bytes):
-            changes = self._maker.of_batch(batch, how.operation, columns)
+        for batch in batches(preview.groups, batch_bytes):
+            changes = self._maker.of_batch(batch, operation, columns)
             if changes is not None:
-                version, checkpoint_cost = self._write(changes, how.at_ms, how.tag)
+                version, checkpoint_cost = self._write(changes, at_ms, tag)
                 versions.append(version)
                 checkpoints_cost += checkpoint_cost
         written_bytes = sum(version.change.added_bytes for version in versions)
-        cost = self._coefficients.rewrite_cost(preview, how.cores, written_bytes)
+        cost = self._coefficients.rewrite_cost(preview, cores, written_bytes)
         return tuple(versions), cost + checkpoints_cost
 
     def _write(self, changes: Changes, at_ms: int, tag: Tag | None) -> tuple[Version, Cost]:

@@ -16,7 +16,6 @@ from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import File, Storage, data_version, service_version
 from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.model import Staging
 from bench.results.values import NO_COST, Cost
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -72,7 +71,7 @@ class Services:
         """In the order of their plans."""
         return [plan for command, plan in self._pending.values() if command is Command.COMPACTION]
 
-    def stage(self, action: Action, at_ms: int) -> Staging[Scheduled]:
+    def stage(self, action: Action, at_ms: int) -> tuple[Scheduled, Cost]:
         """Write the plan of a service, if there is anything to do."""
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
@@ -81,7 +80,7 @@ class Services:
         work, cores = Work(len(self._ledger.data_files)), self._cores.compactor
         if not merges:
             cost = self._coefficients.price(self._coefficients.noop_compaction, work, cores)
-            return Staging(Scheduled(0), cost)
+            return Scheduled(0), cost
         is_log_compaction = command is Command.LOG_COMPACTION
         number = self._timeline.request(
             _INSTANTS[command], at_ms, missing_partitions, is_log_compaction=is_log_compaction
@@ -89,7 +88,7 @@ class Services:
         scheduled = Scheduled(number, merges)
         self._pending[number] = command, scheduled
         self._publish()
-        return Staging(scheduled, self._coefficients.price(self._coefficients.scheduling, work, cores))
+        return scheduled, self._coefficients.price(self._coefficients.scheduling, work, cores)
 
     def _publish(self) -> None:
         by_service: dict[Command, frozenset[FileGroupId]] = {}

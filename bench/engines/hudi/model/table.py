@@ -13,7 +13,7 @@ from bench.engines.hudi.model.versions import Storage, data_version
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, is_merge_on_read
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
-from bench.engines.simulated.model import Committed, Staging
+from bench.engines.simulated.model import Committed
 from bench.engines.sql import reads
 from bench.results.values import NO_COST, Cost
 from strategies.hudi.commands import Command
@@ -102,20 +102,20 @@ class HudiTableModel:
         if self._inline.trigger.due(self.ledger.state(at_ms), RuleMemory()):
             plan = consult(self._inline.planner, self.ledger.state(at_ms)).plan
             for action in plan.actions if plan else ():
-                staging = self._services.stage(action, at_ms)
-                if staging.prepared.merges:
+                scheduled, scheduling_cost = self._services.stage(action, at_ms)
+                if scheduled.merges:
                     versions, cost = self._services.merge(
-                        Command.COMPACTION, staging.prepared, at_ms, None, self._cores.writer
+                        Command.COMPACTION, scheduled, at_ms, None, self._cores.writer
                     )
-                    done.append((versions, cost + staging.cost))
+                    done.append((versions, cost + scheduling_cost))
                 else:
-                    idle_cost += staging.cost
+                    idle_cost += scheduling_cost
         compactions = tuple(
             InlineCompaction(cost, versions, Command.COMPACTION, is_sorted=False) for versions, cost in done
         )
         return compactions, idle_cost
 
-    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[Scheduled]:
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[Scheduled, Cost]:
         return self._services.stage(action, at_ms)
 
     def execute(

@@ -5,7 +5,6 @@ keys that commits hit (`live_rows`).
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from bench.engines.contract import EngineSettings, Tag, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
@@ -22,7 +21,7 @@ from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import wanted_keys
 from bench.engines.simulated.live_rows import LiveRows
-from bench.engines.simulated.model import Committed, Staging
+from bench.engines.simulated.model import Committed
 from bench.results.values import NO_COST, Change, Cost
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
@@ -32,16 +31,6 @@ from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: as many as there are cores, at least two
-
-
-@dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """What one snapshot removes and adds."""
-
-    operation: str
-    removed: Collection[str]
-    data: Collection[IcebergDataFile] = ()
-    deletes: Collection[IcebergDeleteFile] = ()
 
 
 class IcebergTableModel:
@@ -92,7 +81,7 @@ class IcebergTableModel:
         for file, live_rows in new_files:
             self._rows.add(file, live_rows, keys_of(file))
         data = [file for file, _ in new_files]
-        version = self._snapshot(_Snapshot("overwrite" if deletes else "append", (), data, deletes), tag)
+        version = self._snapshot(tag, "overwrite" if deletes else "append", (), data, deletes)
         if self._scan is not None:
             self._scan.add(data, deletes)
         tasks_count = len(data) or len(deletes)
@@ -102,7 +91,7 @@ class IcebergTableModel:
         cost = self._coefficients.price(self._coefficients.commit, work, self._cores.writer)
         return Committed(version, cost)
 
-    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Staging[Prepared]:
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[Prepared, Cost]:
         if not isinstance(action, Rewrite):
             raise ValueError("Iceberg's procedures plan and commit in one call")
         data, deletes = self.ledger.data_files, self.ledger.delete_files
@@ -110,7 +99,7 @@ class IcebergTableModel:
         if missing:
             raise ValueError(f"{missing} is no longer live")
         prepared = self._prepare(action, preview)
-        return Staging(prepared, prepared.cost)
+        return prepared, prepared.cost
 
     def _prepare(self, action: Action, preview: Preview | NoPreview) -> Prepared:
         if isinstance(preview, NoPreview):
@@ -149,7 +138,7 @@ class IcebergTableModel:
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
         """`remove-dangling-deletes`: a separate commit, which does nothing for an unpartitioned table."""
         gone = dangling(map(aged, self.ledger.data_files.values()), self.ledger.delete_files.values())
-        return (self._snapshot(_Snapshot("replace", gone), tag),) if gone else ()
+        return (self._snapshot(tag, "replace", gone),) if gone else ()
 
     def _rewrite(self, prepared: Prepared, tag: Tag) -> tuple[Version, ...]:
         """Commit a rewrite: add data files and position deletes, and remove the files they replace.
@@ -179,7 +168,7 @@ class IcebergTableModel:
         if gone:
             removed += self._dropped_by_commit(outputs, frozenset(removed))
         self._scan = None
-        return (self._snapshot(_Snapshot("replace", removed, outputs, positions), tag),)
+        return (self._snapshot(tag, "replace", removed, outputs, positions),)
 
     def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
         """The files that replace those of a group, one for each task with rows."""
@@ -198,11 +187,13 @@ class IcebergTableModel:
         threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
         return self._metadata.first_deletes(below_oldest(map(aged, [*data, *outputs]), deletes), threads)
 
-    def _snapshot(self, snapshot: _Snapshot, tag: Tag) -> Version:
-        """Commit one snapshot to the ledger and the metadata."""
+    def _snapshot(
+        self, tag: Tag, operation: str, removed: Collection[str], data: Collection[IcebergDataFile] = (),
+        deletes: Collection[IcebergDeleteFile] = (),
+    ) -> Version:  # fmt: skip
+        """Commit one snapshot, which removes and adds files, to the ledger and the metadata."""
         self._sequence_number += 1
         live_bytes = self.ledger.size_bytes
-        removed, data, deletes = snapshot.removed, snapshot.data, snapshot.deletes
         removed_deletes_count = sum(key in self.ledger.delete_files for key in removed)
         self.ledger.remove(removed)
         replaced_bytes = live_bytes - self.ledger.size_bytes
@@ -216,7 +207,7 @@ class IcebergTableModel:
             len(data), len(removed) - removed_deletes_count, len(deletes), removed_deletes_count,
             added_bytes, replaced_bytes, metadata_bytes, metadata_files_count,
         )  # fmt: skip
-        return Version(str(self._sequence_number), snapshot.operation, change, tag)
+        return Version(str(self._sequence_number), operation, change, tag)
 
     def opened(self, sql: str) -> Work:
         if self._scan is None:
