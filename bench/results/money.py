@@ -8,13 +8,11 @@ one GET. That is a lower bound: Parquet is read in ranges (two or three GETs per
 HEAD requests and the reads of commits are missing.
 """
 
-from collections.abc import Sequence
-
 from bench.results import requests
 from bench.results.cpu import total_cpu_s
 from bench.results.figures import RunFigures, all_known, sum_of_known, total
 from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s
-from bench.results.records import CompactionRecord, Manifest, QueryRecord
+from bench.results.records import QueryRecord
 from bench.results.requests import writing_steps
 
 GB = 10**9
@@ -54,7 +52,8 @@ def compute_money_per_day(f: RunFigures) -> float | None:
     m = f.run.manifest
     steps = (*f.commits, *f.compactions, *f.maintenance)
     evaluating_s = 0.0 if f.is_simulated else total(d.cost.wall_s + d.state_wall_s for d in f.decisions)
-    jobs_s = m.job_start_s * len(_jobs(f.compactions))
+    # Compactions that start a process: not run by a commit and not refused.
+    jobs_s = m.job_start_s * sum(not c.is_inline and c.status != "vetoed" for c in f.compactions)
     cpu_s = total_cpu_s(f)
     starts_cpu_s = 0.0 if jobs_s == 0 else None if m.cores is None else m.cores * jobs_s
     if cpu_s is None or starts_cpu_s is None:
@@ -64,7 +63,7 @@ def compute_money_per_day(f: RunFigures) -> float | None:
         cpu_s + starts_cpu_s,
         total(step.cost.wall_s for step in steps) + evaluating_s + jobs_s,
     )
-    return None if money is None else money * _scenarios_per_day(m)
+    return None if money is None else money * DAY_MS / m.duration_ms
 
 
 def query_money_per_day(f: RunFigures) -> float | None:
@@ -99,8 +98,8 @@ def request_money_per_day(f: RunFigures) -> float | None:
         )
     if puts is None or gets is None or (m.queries_per_h is not None and gets_per_query is None):
         return None
-    gets_per_day = gets * _scenarios_per_day(m) + 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
-    puts_per_day = puts * _scenarios_per_day(m)
+    gets_per_day = gets * DAY_MS / m.duration_ms + 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
+    puts_per_day = puts * DAY_MS / m.duration_ms
     return (m.price_per_1000_puts * puts_per_day + m.price_per_1000_gets * gets_per_day) / 1000
 
 
@@ -153,12 +152,3 @@ def _compute_money(f: RunFigures, cpu_s: float, wall_s: float) -> float | None:
     memory_bytes = m.memory_bytes + (executors_bytes or 0)
     memory = (m.price_per_gb_hour or 0.0) * memory_bytes / GB * wall_s
     return (cores + memory) / _HOUR_S
-
-
-def _jobs(compactions: Sequence[CompactionRecord]) -> list[CompactionRecord]:
-    """The compactions that start a process: not run by a commit and not refused."""
-    return [c for c in compactions if not c.is_inline and c.status != "vetoed"]
-
-
-def _scenarios_per_day(m: Manifest) -> float:
-    return DAY_MS / m.duration_ms

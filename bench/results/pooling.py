@@ -9,11 +9,11 @@ refuse. `verify` is covered by `timings_invalid`; notes and the resolved scenari
 versions and scenario_hash.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from bench.errors import ResultSchemaError
 from bench.results.folders import RunResult
@@ -134,14 +134,13 @@ def check_pooled(
 
     Raises ResultSchemaError for a difference that is checked more strictly than `strictest`.
     """
-    differing = differences(runs)
-    return _tolerated(differing, [difference.checked.within for difference in differing], strictest)
+    return _tolerated(differences(runs), "within", strictest)
 
 
 def check_one_format(runs: Iterable[RunResult]) -> None:
     """Raises ResultSchemaError if the runs of one variant are of several formats."""
     of_format = differences(runs, [checked for checked in CHECKED if checked.field == "format"])
-    _tolerated(of_format, [difference.checked.within for difference in of_format], Strictness.ON_REQUEST)
+    _tolerated(of_format, "within", Strictness.ON_REQUEST)
 
 
 def check_old_and_new(
@@ -162,8 +161,7 @@ def check_old_and_new(
             code="copied-run",
             path=twice.folder,
         )
-    differing = differences((*old, *new))
-    return _tolerated(differing, [difference.checked.between for difference in differing], strictest)
+    return _tolerated(differences((*old, *new)), "between", strictest)
 
 
 def _identity(run: RunResult) -> tuple[str, str]:
@@ -171,31 +169,34 @@ def _identity(run: RunResult) -> tuple[str, str]:
 
 
 def _tolerated(
-    differing: Sequence[Difference], how: Sequence[Strictness], strictest: Strictness
+    differing: tuple[Difference, ...], comparison: Literal["within", "between"], strictest: Strictness
 ) -> tuple[Difference, ...]:
-    worst = max(zip(how, differing, strict=True), key=lambda pair: pair[0], default=None)
-    if worst is not None and worst[0] > strictest:
-        strictness, difference = worst
+    def strictness(difference: Difference) -> Strictness:
+        return difference.checked.within if comparison == "within" else difference.checked.between
+
+    difference = max(differing, key=strictness, default=None)
+    if difference is not None and strictness(difference) > strictest:
         (first, second), folders = difference.values, [run.folder for run in difference.runs]
         raise ResultSchemaError(
             f"{_text(first)} in {folders[0]} and {_text(second)} in {folders[1]}{_definitions(difference)}, "
-            f"so these runs cannot be combined; {_remedy(difference, strictness)}",
+            f"so these runs cannot be combined; {_remedy(difference, strictness(difference))}",
             code="mixed-runs",
             path=difference.field,
         )
-    return tuple(differing)
+    return differing
+
+
+_REMEDIES: Mapping[str, str] = {
+    "mode": "give either simulated or real runs",
+    "is_quick": "give runs made either with or without --quick",
+    "counts_tasks_only": 'give runs that count the same CPU: leave out spark.executor_cpu = "tasks"',
+}
 
 
 def _remedy(difference: Difference, strictness: Strictness) -> str:
     if strictness is Strictness.ON_REQUEST:
         return "give results that agree, or use --allow-mixed"
-    if difference.field == "mode":
-        return "give either simulated or real runs"
-    if difference.field == "is_quick":
-        return "give runs made either with or without --quick"
-    if difference.field == "counts_tasks_only":
-        return 'give runs that count the same CPU: leave out spark.executor_cpu = "tasks"'
-    return "give results of one definition only"
+    return _REMEDIES.get(difference.field, "give results of one definition only")
 
 
 def _definitions(difference: Difference) -> str:

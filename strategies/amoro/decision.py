@@ -5,7 +5,7 @@ Source: upstream `CommonPartitionEvaluator` (isNecessary, getOptimizingType, get
 """
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -27,12 +27,8 @@ class Condition(StrEnum):
     INTERVAL = "interval"
     COMBINE = "combine_pos"
 
-    @property
-    def reason(self) -> Reason:
-        return _REASONS[self]
 
-
-_REASONS = {
+REASONS: Mapping[Condition, Reason] = {
     Condition.FULL: Reason.INTERVAL,
     Condition.ENOUGH_CONTENT: Reason.SIZE,
     Condition.SEGMENT: Reason.DELETES,

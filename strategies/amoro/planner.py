@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
-from strategies.amoro.decision import Candidate, decide_partition, is_worth_a_scan
+from strategies.amoro.decision import REASONS, Candidate, decide_partition, is_worth_a_scan
 from strategies.amoro.evaluation import FileClass, Partition, admitted, amoro_index, evaluate, filtered
 from strategies.amoro.health import health
 from strategies.amoro.note import AmoroNote, recall
@@ -218,7 +218,7 @@ def _plan(chosen: tuple[PartitionPlan, ...], settings: Settings) -> Plan:
     action = Rewrite(groups, settings.target_bytes, tuple(sorted(removed)))
     lines = [settings.warning] if settings.warning else []
     lines += [_describe(plan) for plan in chosen]
-    return Plan((action,), leading.fired[0][0].reason, "; ".join(lines), strongest.value)
+    return Plan((action,), REASONS[leading.fired[0][0]], "; ".join(lines), strongest.value)
 
 
 def _describe(plan: PartitionPlan) -> str:

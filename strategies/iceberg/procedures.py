@@ -100,13 +100,8 @@ class RewriteDataFiles(Planner):
         return self._plan()
 
     def _plan(self) -> Plan:
-        values = {
-            "strategy": self.strategy,
-            "sort_order": self.sort_order,
-            "where": self.where,
-            "branch": self.branch,
-        }
-        arguments = {key: value for key, value in values.items() if value is not None}
+        values = {name: getattr(self, name) for name in ("strategy", "sort_order", "where", "branch")}
+        arguments = {name: value for name, value in values.items() if value is not None}
         return _scheduled(Native(Command.REWRITE_DATA_FILES, arguments, option_texts(self.options)))
 
 

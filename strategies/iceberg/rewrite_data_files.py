@@ -72,14 +72,9 @@ def _is_file_due(scan: FileScan, options: RewriteOptions) -> bool:
 
 
 def _is_group_due(group: Sequence[FileScan], options: RewriteOptions) -> bool:
-    """Source: `filterFileGroups`."""
     input_bytes = sum(map(_bytes_of, group))
-    return (
-        options.enough_input_files(len(group))
-        or options.enough_content(len(group), input_bytes)
-        or options.too_much_content(input_bytes)
-        or any(_is_due_for_deletes(scan, options) for scan in group)
-    )
+    has_due_deletes = any(_is_due_for_deletes(scan, options) for scan in group)
+    return has_due_deletes or options.is_group_due(len(group), input_bytes)
 
 
 def _is_due_for_deletes(scan: FileScan, options: RewriteOptions) -> bool:

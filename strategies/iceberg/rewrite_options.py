@@ -119,6 +119,14 @@ class RewriteOptions:
         """Even a single file above the maximum must be split."""
         return input_bytes > self.max_bytes
 
+    def is_group_due(self, files_count: int, input_bytes: int) -> bool:
+        """Whether a group is worth a rewrite, apart from deletes (`filterFileGroups`)."""
+        return (
+            self.enough_input_files(files_count)
+            or self.enough_content(files_count, input_bytes)
+            or self.too_much_content(input_bytes)
+        )
+
     def too_many_deletes(self, delete_files_count: int) -> bool:
         """Then a data file is rewritten whatever its size."""
         return self.delete_file_threshold is not None and delete_files_count >= self.delete_file_threshold

@@ -52,16 +52,11 @@ def _groups(deletes: list[IcebergDeleteFile], options: RewriteOptions) -> list[D
         chosen, _bytes_of, options.max_file_group_bytes, lookback=1, max_items=options.max_file_group_files
     )
     groups = (_delete_group(group, options) for group in packed)
-    return [group for group in groups if options.rewrite_all or _is_group_due(group, options)]
-
-
-def _is_group_due(group: DeleteGroup, options: RewriteOptions) -> bool:
-    """Whether rewriting the group gains anything (`filterFileGroups`)."""
-    return (
-        options.enough_input_files(len(group.files))
-        or options.enough_content(len(group.files), group.input_bytes)
-        or options.too_much_content(group.input_bytes)
-    )
+    return [
+        group
+        for group in groups
+        if options.rewrite_all or options.is_group_due(len(group.files), group.input_bytes)
+    ]
 
 
 def _bytes_of(delete: IcebergDeleteFile) -> int:

@@ -11,7 +11,7 @@ def clocks(*seen, at_ms=100_000):
 
 
 def test_a_new_table_has_clocks_since_1970_so_that_every_usual_interval_is_over():
-    # 2.4 (d) and (f): the times of a new table are 0, the epoch; scenario time begins with the stream.
+    # The times of a new table are 0, the epoch; scenario time begins with the stream.
     found = clocks()
     assert STREAM_BEGIN_MS == EPOCH_MS
     assert (found.minor_ms, found.major_ms, found.full_ms, found.any_ms) == (EPOCH_MS + 100_000,) * 4
@@ -45,7 +45,7 @@ def test_each_kind_has_a_clock_that_runs_from_its_last_plan_time():
 
 @pytest.mark.parametrize("status", ["ok", "noop", "failed", "vetoed"])
 def test_a_process_that_failed_restarts_its_clock_too(status):
-    # 2.1: completeProcess sets the time always.
+    # completeProcess sets the time always.
     assert clocks(ran("minor", 60_000, status)).minor_ms == 40_000
 
 
@@ -60,7 +60,7 @@ def test_a_process_of_unknown_plan_time_counts_from_its_end():
 
 @pytest.mark.parametrize(("at_ms", "due"), [(3_610_000, False), (3_610_001, True)])
 def test_an_interval_is_over_strictly_after_it(at_ms, due):
-    # 1.1: "Compared with strict >".
+    # Compared with strict >.
     found = clocks(ran("minor", 10_000), ran("full", 10_000), at_ms=at_ms)
     assert found.is_minor_due(settings(minor__trigger__interval="1h")) is due
     assert found.is_full_due(settings(full__trigger__interval="1h")) is due
@@ -83,13 +83,13 @@ def test_an_interval_of_0_is_over_a_millisecond_later_and_one_below_0_never():
 
 @pytest.mark.parametrize("kind", ["minor", "major", "full"])
 def test_the_next_plan_waits_for_the_plan_interval_after_any_process(kind):
-    # 2.9: skipped while now - lastPlanTime < min-plan-interval.
+    # Skipped while now - lastPlanTime < min-plan-interval.
     assert not clocks(ran(kind, 40_001)).may_plan(settings())
     assert clocks(ran(kind, 40_000)).may_plan(settings())
 
 
 def test_the_fallback_is_reached_when_exactly_that_much_time_has_passed():
-    # 2.2: metaNecessary with >=, and the gate is closed while < fallback.
+    # metaNecessary with >=, and the gate is closed while < fallback.
     hour = settings(evaluation__fallback_interval="1min")
     assert clocks(ran("major", 40_000)).is_fallback_reached(hour)
     assert not clocks(ran("major", 40_001)).is_fallback_reached(hour)

@@ -2,7 +2,7 @@ import pytest
 from amoro_tables import data, equality, files, position, settings, table
 
 from strategies.amoro.clocks import Clocks, OptimizingType, read_clocks
-from strategies.amoro.decision import Condition, cost_bytes, decide_partition, is_worth_a_scan
+from strategies.amoro.decision import REASONS, Condition, cost_bytes, decide_partition, is_worth_a_scan
 from strategies.amoro.evaluation import FileClass, Partition, amoro_index, evaluate
 from strategies.iceberg.deletes.ranked import FileSums
 from strategies.plan import Reason
@@ -30,7 +30,7 @@ MINOR_BY_TIME = (OptimizingType.MINOR, Condition.INTERVAL)
 HOUR = {"minor__trigger__interval": "1h"}
 
 
-# 2.4, minor.
+# Minor.
 def test_enough_fragments_are_optimized():
     assert verdict(files(*[1] * 11)) is None
     assert verdict(files(*[1] * 12)) == MINOR_BY_COUNT
@@ -39,7 +39,6 @@ def test_enough_fragments_are_optimized():
 
 
 def test_equality_deletes_count_as_fragments_and_position_deletes_do_not():
-    # 2.4 (a).
     assert verdict(files(*[1] * 11), equality("e")) == MINOR_BY_COUNT
     assert verdict(files(*[1] * 11), [position(f"d{n}", f"f{n:02}") for n in range(11)]) is None
 
@@ -57,36 +56,35 @@ def test_two_small_files_are_enough_once_the_interval_is_over():
 
 
 def test_one_equality_delete_never_triggers_even_after_the_interval():
-    # 2.4 (b): the sum must be above 1.
+    # The sum must be above 1.
     assert verdict(data("t", 97), equality("e"), clocks=Clocks(), **HOUR) is None
     assert verdict(data("t", 97), equality("e"), equality("e2"), clocks=Clocks(), **HOUR) == MINOR_BY_TIME
     assert verdict(data("f", 1), equality("e"), clocks=Clocks(), **HOUR) == MINOR_BY_TIME
 
 
 def test_one_foreign_position_delete_on_a_target_file_triggers_nothing_by_itself():
-    # 2.4 (c): it is to be converted, but no trigger asks for that.
+    # It is to be converted, but no trigger asks for that.
     assert partition(TARGET_WITH_DELETES).count(FileClass.POSITIONS) == 1
     assert verdict(TARGET_WITH_DELETES, clocks=Clocks(), **HOUR) is None
 
 
 def test_two_fragments_of_a_new_table_trigger_at_once():
-    # 2.4 (d).
     assert verdict(files(1, 1), clocks=read_clocks(table(at_ms=0)), **HOUR) == MINOR_BY_TIME
 
 
 def test_an_undersized_file_with_few_position_deletes_triggers_nothing():
-    # 2.4 (e): shouldRewritePos is asked for target files alone.
+    # shouldRewritePos is asked for target files alone.
     few = [data("u", 96), position("d", "u", rows=1), position("d2", "u", rows=1)]
     assert verdict(few, clocks=Clocks(), **HOUR) is None
 
 
 def test_a_target_file_with_two_position_deletes_triggers():
-    # 2.4 combinePosCount > 0, upstream #2516.
+    # combinePosCount > 0, upstream #2516.
     two = [data("t", 97), position("t-delete-1", "t", rows=1), position("t-delete-2", "t", rows=1)]
     assert verdict(two) == (OptimizingType.MINOR, Condition.COMBINE)
 
 
-# 2.4, major.
+# Major.
 @pytest.mark.parametrize(
     ("sizes", "fires"),
     [
@@ -104,7 +102,7 @@ def test_undersized_files_with_enough_content_are_merged(sizes, fires):
 
 
 def test_the_smallest_two_are_misjudged_at_targets_of_two_gibibytes_and_more():
-    # 2.3 [O]: min1 and min2 begin at 2^31 - 1. Target 6 GiB: 4 + 4 GiB do not fit, 2^32 - 2 does.
+    # min1 and min2 begin at 2^31 - 1. Target 6 GiB: 4 + 4 GiB do not fit, 2^32 - 2 does.
     options = {"target_size": "6GiB", "max_task_size_bytes": "6GiB"}
     assert verdict(files(4096 * MIB, 4096 * MIB), **options) == (
         OptimizingType.MAJOR,
@@ -129,7 +127,7 @@ def test_major_outranks_minor_and_everything_that_fired_is_listed():
     assert found == (OptimizingType.MAJOR, Condition.ENOUGH_CONTENT, Condition.SEGMENT, Condition.FRAGMENTS)
 
 
-# 2.4, full.
+# Full.
 FULL = {"full__trigger__interval": "1s", "full__rewrite_all_files": False}
 DUE = Clocks(minor_ms=1, full_ms=1001)
 
@@ -152,7 +150,7 @@ def test_full_is_due_for_partitions_with_something_to_do(found, fires):
 
 
 def test_full_with_all_files_is_due_for_any_target_file():
-    # 2.3: rewriteAll makes a segment of a clean file too.
+    # rewriteAll makes a segment of a clean file too.
     assert verdict(data("t", 97), clocks=DUE, full__trigger__interval="1s") == (
         OptimizingType.FULL,
         Condition.FULL,
@@ -171,13 +169,13 @@ def test_full_asks_for_undersized_and_converted_files_too(file_class, count, fir
 
 
 def test_while_full_is_due_nothing_else_is_asked():
-    # 2.4: "when full is due, minor/major triggers are not consulted".
+    # When a full optimization is due, minor and major triggers are not consulted.
     assert verdict(files(1), clocks=RESTED, minor__trigger__file_count=1) == MINOR_BY_COUNT
     assert verdict(files(1), clocks=DUE, minor__trigger__file_count=1, **FULL) is None
 
 
 def test_full_is_due_from_the_moment_it_is_set():
-    # 2.4 (f): lastFull = 0.
+    # lastFull = 0.
     assert verdict(files(1, 1), clocks=Clocks(), full__trigger__interval="24d") == (
         OptimizingType.FULL,
         Condition.FULL,
@@ -185,7 +183,7 @@ def test_full_is_due_from_the_moment_it_is_set():
 
 
 def test_reasons_are_those_all_strategies_share():
-    assert {trigger: trigger.reason for trigger in Condition} == {
+    assert REASONS == {
         Condition.FRAGMENTS: Reason.SMALL_FILES,
         Condition.INTERVAL: Reason.INTERVAL,
         Condition.FULL: Reason.INTERVAL,
@@ -195,7 +193,7 @@ def test_reasons_are_those_all_strategies_share():
     }
 
 
-# 2.5, cost.
+# Cost.
 def test_cost_is_reading_and_writing_a_tenth_of_conversions_and_opening():
     # By hand: 2 x (10 + 50 + 90) = 300, 109 / 10 = 10, deletes 7 + 2 + 3 = 12, 4 x 7 files = 28.
     found = partition(
@@ -214,7 +212,7 @@ def test_cost_of_the_append_only_comparison():
     assert cost_bytes(found, settings(**options)) == 480_000 + 167_772_160
 
 
-# 2.2, the gate of the evaluation by metadata.
+# The gate of the evaluation by metadata.
 FALLBACK = {"evaluation__fallback_interval": "1h"}
 
 
@@ -233,7 +231,7 @@ def test_every_table_is_scanned_when_the_fallback_is_over_or_off():
 
 
 def test_a_partition_with_one_small_file_waits_for_the_fallback():
-    # 2.2: "a partition whose only problem is deletes (n <= 1) is suppressed".
+    # A partition whose only problem is deletes (n <= 1) is suppressed.
     two = [data("t", 97), position("d", "t", rows=1), position("d2", "t", rows=1)]
     combine = (OptimizingType.MINOR, Condition.COMBINE)
     assert verdict(two) == combine

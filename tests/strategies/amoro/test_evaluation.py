@@ -28,12 +28,12 @@ def file_class(*files, full_due=False, **options):
     [(0, FRAGMENT), (16, FRAGMENT), (17, UNDERSIZED), (96, UNDERSIZED), (97, CLEAN), (9999, CLEAN)],
 )
 def test_a_file_is_a_fragment_undersized_or_of_the_target_by_its_size(size, expected):
-    # 2.3: <= fragment size, <= minimum target size; no upper bound, nothing is split.
+    # <= fragment size, <= minimum target size; no upper bound, nothing is split.
     assert file_class(data("f", size)) is expected
 
 
 def test_the_fragment_size_is_rounded_down():
-    # 2.3 and 1.1: 128 / 9 = 14 in whole bytes; 0.7 x 128 = 89.6 is 89.
+    # 128 / 9 = 14 in whole bytes; 0.7 x 128 = 89.6 is 89.
     assert file_class(data("f", 14), fragment_ratio=9) is FRAGMENT
     assert file_class(data("f", 15), fragment_ratio=9) is UNDERSIZED
     assert file_class(data("f", 89), min_target_size_ratio=0.7) is UNDERSIZED
@@ -42,7 +42,7 @@ def test_the_fragment_size_is_rounded_down():
 
 @pytest.mark.parametrize("size", [17, 97])
 def test_a_segment_is_rewritten_above_the_share_of_rows_deleted_by_position(size):
-    # 2.3: sum of rows > 100 x 0.1, strict; the two files of 5 and 6 rows add up.
+    # Sum of rows > 100 x 0.1, strict; the two files of 5 and 6 rows add up.
     file = data("f", size)
     assert file_class(file, position("d", "f", rows=10)) in (UNDERSIZED, POSITIONS)
     assert file_class(file, position("d", "f", rows=11)) is SEGMENT
@@ -51,7 +51,7 @@ def test_a_segment_is_rewritten_above_the_share_of_rows_deleted_by_position(size
 
 
 def test_equality_deletes_never_rewrite_a_segment():
-    # 2.3: upsert writers attach them to everything.
+    # Upsert writers attach them to everything.
     assert file_class(data("f", 17), equality("d", rows=10**6)) is UNDERSIZED
     assert file_class(data("f", 97), equality("d", rows=10**6)) is POSITIONS
 
@@ -68,7 +68,7 @@ def test_equality_deletes_of_other_keys_are_not_those_of_a_file():
 
 
 def test_position_deletes_of_a_partition_count_with_all_rows_for_each_of_its_files():
-    # 2.3 [O]: 11 rows in the whole partition are more than a tenth of each file.
+    # 11 rows in the whole partition are more than a tenth of each file.
     (found,) = partitions(data("f", 97), data("g", 97), position("d", rows=11))
     assert found.count(SEGMENT) == 2
     assert found.position == FileSums(1, 3, 11)
@@ -87,12 +87,12 @@ def test_position_deletes_of_a_partition_count_with_all_rows_for_each_of_its_fil
     ids=["none", "own", "foreign", "two own", "equality", "equality and own"],
 )
 def test_a_target_file_is_converted_unless_its_one_delete_file_is_amoros(deletes, expected):
-    # 2.3 shouldRewritePos.
+    # shouldRewritePos.
     assert file_class(data("a/f.parquet", 97), *deletes) is expected
 
 
 def test_amoros_position_delete_files_are_known_by_name():
-    # 2.3 isAmoroPosDelete: "<data basename without ext>-delete", folders do not count.
+    # isAmoroPosDelete: "<data basename without ext>-delete", folders do not count.
     assert is_amoros_own("s3://b/x/f-1-delete-9.parquet", "s3://b/y/f-1.parquet")
     assert is_amoros_own("f.1-delete", "f.1.parquet")
     assert is_amoros_own("f-delete", "f.orc")
@@ -122,13 +122,13 @@ def test_only_the_extension_of_a_known_format_is_left_out_of_the_name():
     ids=["fragment", "undersized", "clean", "equality", "amoro's own", "many deleted"],
 )
 def test_a_full_run_rewrites_all_files_or_those_not_clean(file, deletes, all_files, part):
-    # 2.3: fullDue -> rewriteAll or f.deletes or f in {FRAGMENT, UNDERSIZED}.
+    # fullDue -> rewriteAll or f.deletes or f in {FRAGMENT, UNDERSIZED}.
     assert file_class(file, *deletes, full_due=True) is all_files
     assert file_class(file, *deletes, full_due=True, full__rewrite_all_files=False) is part
 
 
 def test_a_delete_file_counts_once_and_not_at_all_for_clean_files_alone():
-    # 2.3 countDeletes, de-duplicated by path; a TARGET file left alone is "not counted anywhere".
+    # countDeletes, de-duplicated by path; a TARGET file left alone is not counted anywhere.
     (found,) = partitions(
         [data("f", 10), data("g", 50), data("h", 97)],
         equality("e", rows=7),
@@ -142,14 +142,14 @@ def test_a_delete_file_counts_once_and_not_at_all_for_clean_files_alone():
 
 
 def test_deletes_apply_by_sequence_number():
-    # 2.7: equality deletes with a higher sequence number, position deletes of the same or a higher one.
+    # Equality deletes with a higher sequence number, position deletes of the same or a higher one.
     assert file_class(data("f", 97, at=2), equality("e", at=2)) is CLEAN
     assert file_class(data("f", 97, at=2), equality("e", at=3)) is POSITIONS
     assert file_class(data("f", 97, at=2), position("d", "f", at=2)) is POSITIONS
 
 
 def test_partitions_come_in_the_order_of_a_hash_map_and_specs_of_one_path_are_one():
-    # 2.2: grouped by partitionToPath of the file's own spec. The order is that of java.util.HashMap.
+    # Grouped by partitionToPath of the file's own spec. The order is that of java.util.HashMap.
     found = partitions(data("f", 1, "p=a"), data("g", 1, "p=b"), data("h", 1, "p=b", spec=1))
     assert [(p.name, p.count(FRAGMENT)) for p in found] == [("p=b", 2), ("p=a", 1)]
 
@@ -171,13 +171,13 @@ def test_the_map_grows_at_the_call_after_the_thirteenth_partition():
 
 
 def test_position_deletes_are_not_small_files_and_equality_deletes_are():
-    # 2.4 (a), upstream #2807.
+    # Upstream #2807.
     (found,) = partitions(data("f", 10), equality("e"), position("d", "f"), position("d2", "f"))
     assert found.small_count == 2
 
 
 def test_deletion_vectors_are_out_of_amoros_domain():
-    # 2.7: its reader throws for Puffin files.
+    # Its reader throws for Puffin files.
     vector = IcebergDeleteFile("d", 1, 1, referenced_data_file="f", kind=DeleteKind.DELETION_VECTOR)
     with pytest.raises(ValueError, match="deletion vector"):
         amoro_index(table(vector))

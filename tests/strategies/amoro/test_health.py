@@ -18,13 +18,13 @@ def health_of(figures):
 
 
 def test_a_table_without_partitions_or_with_clean_files_alone_is_healthy():
-    # 3.1: no partitions -> 40 + 40 + 20; clean files are not in n.
+    # No partitions -> 40 + 40 + 20; clean files are not in n.
     assert scores() == PERFECT == scores(files(97, 98))
     assert PERFECT.total == 100
 
 
 def test_one_file_is_never_sick():
-    # 3.1: tp = 0 if n <= 1.
+    # tp = 0 if n <= 1.
     assert scores(data("f", 1), equality("e", rows=10**6)) == PERFECT
 
 
@@ -56,7 +56,7 @@ def test_more_deletes_than_the_ratio_are_as_bad_as_the_ratio():
 
 
 def test_without_a_ratio_deletes_do_not_count():
-    # 3.1: r(a, b) = 0 if b <= 0.
+    # r(a, b) = 0 if b <= 0.
     found = [*files(*[10] * 12), equality("e", rows=60)]
     assert scores(*found, major__trigger__duplicate_ratio=0) == Health(5, 40, 20)
 
@@ -109,7 +109,7 @@ def test_every_partition_weighs_the_same_and_the_mean_is_rounded_up():
 
 
 def test_a_full_run_due_counts_clean_files_too():
-    # 3.1 over the evaluator's own classes: n 2, bytes 200: tp = 2/12; mean 100: no penalty. Equality deletes
+    # Over the evaluator's own classes: n 2, bytes 200: tp = 2/12; mean 100: no penalty. Equality deletes
     # of later files: 100 / 200 > 0.1: 40 - 40/6 = 33.33 -> 34.
     found = [data("a", 100), data("b", 100, at=5), equality("e", rows=100)]
     assert scores(*found) == PERFECT  # b is clean, a alone is one file

@@ -8,7 +8,7 @@ PREFIX = "self-optimizing."
 
 
 def test_defaults_are_amoros():
-    # 1.1: target 128 MB, fragments to 16 MB, the target is reached above 96 MB.
+    # Target 128 MB, fragments to 16 MB, the target is reached above 96 MB.
     found = read_settings({})
     assert found == Settings()
     sizes = (found.target_bytes, found.task_bytes, found.fragment_bytes, found.min_target_bytes)
@@ -78,7 +78,7 @@ def test_options_that_change_no_plan_are_refused_with_the_reason(key):
 
 
 def test_no_option_of_amoro_is_forgotten():
-    # 1.1 has 23 self-optimizing.* keys and one of Iceberg's that the planner reads.
+    # Amoro has 23 self-optimizing.* keys, and the planner reads one of Iceberg's.
     assert not KNOWN_OPTIONS.keys() & REFUSED_OPTIONS.keys()
     assert len(KNOWN_OPTIONS) + len(REFUSED_OPTIONS) == 24
 

@@ -33,7 +33,7 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
 
 
 def test_a_new_table_is_optimized_at_the_first_look_by_its_interval():
-    # 2.4 (d): the published setting fires on 2 fragments the first time, unless the interval is off.
+    # The published setting fires on 2 fragments the first time, unless the interval is off.
     plan = (
         Amoro({COUNT: 40})
         .decide(IcebergState(60_000, MIB, (IcebergDataFile("a", 9, 1), IcebergDataFile("b", 9, 1))))
@@ -73,7 +73,7 @@ def test_its_needs_are_what_its_plans_can_ask_for():
 
 
 def test_nothing_is_planned_when_it_is_disabled_or_a_plan_is_pending():
-    # 1.1 enabled; 2.1: one process per table at a time, whichever files it takes.
+    # One process per table at a time, whichever files it takes.
     state = table(files(*[1] * 12))
     assert amoro().decide(state).plan is not None
     assert amoro(enabled=False).decide(state).plan is None
@@ -90,7 +90,7 @@ def test_the_next_plan_waits_for_the_plan_interval():
 
 
 def test_a_failed_minor_run_costs_a_whole_interval_and_a_major_one_none():
-    # 2.1: "a failed MINOR still resets the minor clock", "a MAJOR or FULL run does not touch" it.
+    # A failed MINOR resets the minor clock too; a MAJOR or FULL run does not touch it.
     def tells(*seen):
         return amoro(minor__trigger__interval="1h").decide(table(files(1, 1), at_ms=4_000_000, ran=seen)).plan
 
@@ -133,7 +133,7 @@ def test_columns_to_sort_by_are_named_once_and_for_full_plans_that_there_are():
 
 
 def test_a_table_of_large_files_waits_for_the_fallback_interval():
-    # 2.2 metaNecessary: no delete file and a mean of 134 above the minimum, though two fragments are there.
+    # metaNecessary: no delete file and a mean of 134 above the minimum, though two fragments are there.
     planner = amoro(evaluation__fallback_interval="1h", minor__trigger__file_count=2)
     found = [data("a", 1), data("b", 1), data("c", 400)]
     assert planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 401_000),))).plan is None

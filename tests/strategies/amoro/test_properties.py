@@ -61,7 +61,7 @@ def test_plans_keep_the_contract_and_the_size_of_a_task(state, planner):
 
 @given(tables(), PLANNERS)
 def test_deletes_go_when_no_file_left_alone_in_a_chosen_partition_has_them(state, planner):
-    # 2.7: the reserved set is one partition's.
+    # The reserved set is one partition's.
     plan = planner.decide(state).plan
     if plan is None:
         return

@@ -36,7 +36,7 @@ def removed(*found, budget=10**9, **options):
     return list(rewrite_of(plan).removed_deletes)
 
 
-# 2.6, tasks of one partition.
+# Tasks of one partition.
 def test_fragments_of_a_partition_are_one_task_by_path():
     found = [data("b", 5), data("a", 16), data("c", 1)]
     assert planned(found, **ALWAYS) == [(["a", "b", "c"], [])]
@@ -50,7 +50,7 @@ def test_files_are_packed_first_fit_by_path_to_the_brim():
 
 
 def test_a_task_takes_more_than_the_target_when_told():
-    # 1.1: the bin is max(target-size, max-task-size-bytes).
+    # The bin is max(target-size, max-task-size-bytes).
     found = [data("a", 60), data("b", 60), data("c", 20)]
     assert planned(found, max_task_size_bytes=140, **FULL) == [(["a", "b", "c"], [])]
     assert planned(found, max_task_size_bytes=139, **FULL) == [(["a", "b"], [])]
@@ -68,7 +68,7 @@ def test_a_file_larger_than_a_task_has_one_of_its_own():
 
 
 def test_a_minor_plan_merges_undersized_files_too():
-    # 2.6 consequences: bins of undersized files are formed whatever the kind.
+    # Bins of undersized files are formed whatever the kind.
     found = [*files(*[1] * 12), data("u1", 40), data("u2", 60)]
     fragments = [f"f{n:02}" for n in range(12)]
     assert planned(found) == [(["u1", "u2"], []), (fragments, [])]
@@ -81,7 +81,7 @@ def test_undersized_files_and_fragments_are_mixed_only_in_a_full_plan():
 
 
 def test_a_full_plan_does_not_rewrite_clean_files_that_find_no_other():
-    # 2.6 consequences: each is a bin of one file without deletes.
+    # Each is a bin of one file without deletes.
     assert planned(data("a", 100), data("b", 100), **FULL) is None
     assert planned(data("a", 100), data("b", 28), **FULL) == [(["a", "b"], [])]
 
@@ -93,7 +93,7 @@ def test_a_lone_file_is_rewritten_when_it_has_deletes():
 
 
 def test_deletes_of_target_files_are_converted_beside_the_rewrites():
-    # 2.6: rewriteData ++ rewritePos in one packing; 10 + 97 fit a task of 128.
+    # rewriteData ++ rewritePos in one packing; 10 + 97 fit a task of 128.
     found = [data("a", 97), position("d", "a", rows=1), data("f", 10)]
     assert planned(found, **ALWAYS) == [(["f"], ["a"])]
 
@@ -111,7 +111,7 @@ def test_a_conversion_alone_is_a_task():
 
 
 def test_an_undersized_file_left_alone_has_its_deletes_converted():
-    # 2.6: len < 2 -> shouldRewritePos(f) ? rewritePos : reserve.
+    # len < 2 -> shouldRewritePos(f) ? rewritePos : reserve.
     found = [data("u", 50), equality("e"), equality("e2")]
     assert planned(found, minor__trigger__file_count=2) == [([], ["u"])]
 
@@ -122,7 +122,7 @@ def test_an_undersized_file_left_alone_without_foreign_deletes_is_left():
     assert removed(*found, **ALWAYS) == []
 
 
-# 2.7, deletes.
+# Deletes.
 def test_deletes_that_nothing_else_needs_are_removed():
     found = [
         data("f", 1),
@@ -155,7 +155,7 @@ def test_deletes_of_an_undersized_file_left_alone_are_reserved():
 
 
 def test_an_equality_delete_of_all_partitions_is_removed_though_another_partition_needs_it():
-    # 2.7 [O], the correctness trap: the reserved set is one partition's, and p=2 is over the budget.
+    # The correctness trap: the reserved set is one partition's, and p=2 is over the budget.
     found = [*files(16, 16, partition="p=1"), *files(1, 1, partition="p=2"), equality("e", size=1)]
     options = {"minor__trigger__file_count": 2, "budget": 1}
     assert planned(*found, **options) == [(["p=1f00", "p=1f01"], [])]
@@ -163,13 +163,13 @@ def test_an_equality_delete_of_all_partitions_is_removed_though_another_partitio
 
 
 def test_no_equality_delete_of_a_chosen_partition_is_reserved():
-    # By 2.3 and 2.6 a file with one is a fragment, merged or converted; it is never left alone.
+    # A file with one is a fragment, merged or converted; it is never left alone.
     found = [data("f", 1), data("u", 50), data("v", 90), data("t", 97), data("c", 97, at=9), equality("e")]
     assert planned(*found, **ALWAYS) == [(["f"], ["t"]), ([], ["u"]), ([], ["v"])]
     assert removed(*found, **ALWAYS) == ["e"]
 
 
-# 2.5, which partitions. Two fragments of 10: 2 x 20 + 2 x 4 = 48; of 12: 56.
+# Which partitions. Two fragments of 10: 2 x 20 + 2 x 4 = 48; of 12: 56.
 def four_partitions():
     return [file for name in "dbca" for file in files(10, 10, partition=f"p={name}")]
 
@@ -191,7 +191,7 @@ def partitions_of(found):
     ],
 )
 def test_partitions_are_taken_up_to_the_first_above_the_budget(budget, threads, expected):
-    # 2.5: stop after the first that makes acc > maxInput, that one included. In Java's HashMap: b a d c.
+    # Stop after the first that makes acc > maxInput, that one included. In Java's HashMap: b a d c.
     found = planned(four_partitions(), budget=budget, threads=threads, **ALWAYS)
     assert partitions_of(found) == list(expected)
 
@@ -202,7 +202,7 @@ def test_the_most_expensive_partition_comes_first():
 
 
 def test_one_partition_more_is_taken_as_long_as_there_is_no_task():
-    # 2.5, upstream #3546: FULL of one clean file yields none. a costs 2 x 120 + 4 = 244, b 242, c and d 48.
+    # Upstream #3546: FULL of one clean file yields none. a costs 2 x 120 + 4 = 244, b 242, c and d 48.
     clean = [data("p=a0", 120, "p=a"), data("p=b0", 119, "p=b")]
     fragments = [*files(10, 10, partition="p=c"), *files(10, 10, partition="p=d")]
     for budget, expected in ((1, "d"), (485, "d"), (486, "d"), (533, "d"), (534, "dc")):
@@ -218,7 +218,7 @@ def test_equally_expensive_partitions_come_in_the_order_of_the_last_hash_map():
 
 
 def test_at_most_the_first_partitions_of_the_hash_map_are_pending():
-    # 2.2: max-pending-partition-count, in the order b a d c z.
+    # max-pending-partition-count, in the order b a d c z.
     state = table(four_partitions(), files(12, 12, partition="p=z"))
     plan = amoro(budget=10**6, partitions=2, **ALWAYS).decide(state).plan
     assert partitions_of(tasks(plan)) == ["b", "a"]
@@ -272,7 +272,7 @@ def test_of_null_and_the_text_null_the_one_scanned_first_is_pending():
 
 
 def test_each_partition_of_a_plan_follows_its_own_files_and_the_strongest_kind_names_it():
-    # 2.5: max over partitions. p=2 costs more: 2 x 128 + 8 = 264 against 48.
+    # Max over partitions. p=2 costs more: 2 x 128 + 8 = 264 against 48.
     state = table(files(10, 10, partition="p=1"), files(64, 64, partition="p=2"))
     plan = amoro(budget=10**6, **ALWAYS).decide(state).plan
     assert (plan.kind, plan.reason) == ("major", Reason.SIZE)

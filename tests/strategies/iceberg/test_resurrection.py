@@ -20,7 +20,7 @@ def native(options, **arguments):
     return Native(Command.REWRITE_DATA_FILES, arguments, options)
 
 
-# The case of the reference: id=1 deleted everywhere before the table was partitioned by cat.
+# id=1 deleted everywhere before the table was partitioned by cat.
 A, B = IcebergDataFile("a", 9, 9, "cat=a", 1, 1), IcebergDataFile("b", 9, 9, "cat=b", 1, 1)
 GLOBAL = IcebergDeleteFile("everywhere", 3, 3, "", 2, 0, kind=EQUALITY)
 
@@ -113,7 +113,7 @@ def test_an_explicit_rewrite_revives_where_a_file_it_does_not_name_needs_a_delet
 
 
 def dropped_by_iceberg(found, left):
-    """RemoveDanglingDeletesSparkAction at 1.11.0 for equality deletes, by the reference's words."""
+    """RemoveDanglingDeletesSparkAction at 1.11.0 for equality deletes."""
     oldest = {}
     for file in left:
         scope = (file.spec_id, file.partition)
