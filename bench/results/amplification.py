@@ -46,17 +46,14 @@ def written_bytes(f: RunFigures) -> float:
 
 
 def write_amplification(f: RunFigures) -> float | None:
-    """Bytes written, without metadata, per byte of the final content."""
     return _per_content_byte(f, written_bytes(f))
 
 
 def compaction_amplification(f: RunFigures) -> float | None:
-    """Bytes written by compaction per byte of the final content."""
     return _per_content_byte(f, total(c.change.added_bytes for c in f.compactions))
 
 
 def space_amplification(f: RunFigures) -> float | None:
-    """Bytes on storage at the end, with metadata, per byte of the final content."""
     return _per_content_byte(f, f.observed[-1].table.storage_bytes) if f.observed else None
 
 

@@ -35,12 +35,10 @@ def evaluation_cpu_s(f: RunFigures) -> float | None:
 
 
 def policy_cpu_s(f: RunFigures) -> float | None:
-    """CPU of compaction, maintenance and, except in simulations, evaluation."""
     return _sum(compaction_cpu_s(f), maintenance_cpu_s(f), evaluation_cpu_s(f) or 0.0)
 
 
 def total_cpu_s(f: RunFigures) -> float | None:
-    """CPU of commits and of the policy, which may have to do the work that a writer leaves."""
     return _sum(commit_cpu_s(f), policy_cpu_s(f))
 
 

@@ -170,7 +170,6 @@ def pending_mean_s(f: RunFigures) -> float | None:
 
 
 def control_mean_s(f: RunFigures) -> float | None:
-    """Mean wall seconds of the control query; None if it did not run."""
     return mean([c.cost.wall_s for c in f.run.of(ControlRecord) if c.status == "ok"])
 
 
@@ -186,7 +185,6 @@ def staleness_mean_s(f: RunFigures) -> float | None:
 
 
 def since_compaction_mean_s(f: RunFigures) -> float | None:
-    """Mean scenario seconds at each commit since the last committed compaction, or since 0."""
     ends = [0, *sorted(c.at_ms for c in f.effective)]
     return mean([(c.at_ms - ends[bisect_left(ends, c.at_ms, lo=1) - 1]) / 1000 for c in f.commits])
 
@@ -237,11 +235,9 @@ def has_deletes(f: RunFigures) -> bool:
 
 
 def overlapped_commits(f: RunFigures) -> float | None:
-    """The duration of the longest compaction in commit intervals."""
     longest_s = max((c.cost.wall_s for c in f.compactions), default=0.0)
     return 1000 * longest_s / f.run.manifest.commit_interval_ms
 
 
 def duty_cycle(f: RunFigures) -> float:
-    """Compaction seconds per second of scenario time; above 1, no compactor could keep up."""
     return total(c.cost.wall_s for c in f.compactions) / (f.run.manifest.duration_ms / 1000)

@@ -1,6 +1,7 @@
-"""The registry of metrics: name, unit, better direction, definition.
+"""The registry of metrics: name, unit, better direction, definition and formula.
 
-A figure that does not apply is None, never 0.
+A figure that does not apply is None, never 0. The definition of a metric is here; the functions that compute
+it explain only what the definition does not say.
 """
 
 from collections.abc import Callable, Mapping, Sequence

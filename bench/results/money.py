@@ -22,7 +22,6 @@ _HOUR_S = 3600
 
 
 def files_written(f: RunFigures) -> float:
-    """Data, delete and metadata files written by the stream, compactions and maintenance."""
     return total(
         step.change.files_added_count
         + step.change.delete_files_added_count
@@ -48,9 +47,7 @@ def _opened_files(query: QueryRecord) -> int | None:
 
 
 def compute_money_per_day(f: RunFigures) -> float | None:
-    """Cores and memory of commits, compactions, maintenance, evaluation and the start of compaction jobs."""
     m = f.run.manifest
-    steps = (*f.commits, *f.compactions, *f.maintenance)
     evaluating_s = 0.0 if f.is_simulated else total(d.cost.wall_s + d.state_wall_s for d in f.decisions)
     # Compactions that start a process: not run by a commit and not refused.
     jobs_s = m.job_start_s * sum(not c.is_inline and c.status != "vetoed" for c in f.compactions)
@@ -58,16 +55,12 @@ def compute_money_per_day(f: RunFigures) -> float | None:
     starts_cpu_s = 0.0 if jobs_s == 0 else None if m.cores is None else m.cores * jobs_s
     if cpu_s is None or starts_cpu_s is None:
         return None
-    money = _compute_money(
-        f,
-        cpu_s + starts_cpu_s,
-        total(step.cost.wall_s for step in steps) + evaluating_s + jobs_s,
-    )
-    return None if money is None else money * DAY_MS / m.duration_ms
+    wall_s = total(step.cost.wall_s for step in writing_steps(f)) + evaluating_s + jobs_s
+    money = _compute_money(f, cpu_s + starts_cpu_s, wall_s)
+    return None if money is None else money * (DAY_MS / m.duration_ms)
 
 
 def query_money_per_day(f: RunFigures) -> float | None:
-    """Cores and memory of the primary query, at the scenario's rate of queries."""
     m = f.run.manifest
     cpu_s, wall_s = mean_cpu_s(m, f.settled), mean_wall_s(m, f.settled)
     if m.queries_per_h is None or cpu_s is None or wall_s is None:
@@ -77,7 +70,6 @@ def query_money_per_day(f: RunFigures) -> float | None:
 
 
 def storage_money_per_day(f: RunFigures) -> float | None:
-    """Storage at the end of the run, for a day."""
     price = f.run.manifest.price_per_storage_gb_month
     if price is None or not f.observed:
         return None
@@ -85,7 +77,6 @@ def storage_money_per_day(f: RunFigures) -> float | None:
 
 
 def request_money_per_day(f: RunFigures) -> float | None:
-    """PUTs and GETs of all writers, and GETs of queries at the scenario's rate."""
     m = f.run.manifest
     if m.price_per_1000_puts is None or m.price_per_1000_gets is None:
         return None
@@ -98,8 +89,9 @@ def request_money_per_day(f: RunFigures) -> float | None:
         )
     if puts is None or gets is None or (m.queries_per_h is not None and gets_per_query is None):
         return None
-    gets_per_day = gets * DAY_MS / m.duration_ms + 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
-    puts_per_day = puts * DAY_MS / m.duration_ms
+    scenarios_per_day = DAY_MS / m.duration_ms
+    gets_per_day = gets * scenarios_per_day + 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
+    puts_per_day = puts * scenarios_per_day
     return (m.price_per_1000_puts * puts_per_day + m.price_per_1000_gets * gets_per_day) / 1000
 
 

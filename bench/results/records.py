@@ -84,9 +84,8 @@ class Manifest(_Model):
     strategy: str  # its label; in a variant, "label @ variant"
     strategy_hash: str = ""
     strategy_summary: str  # its rules in words
-    strategy_index: Int64 | None = (
-        None  # position in tables: in the order of the scenario, each before its variants
-    )
+    # Position in tables: in the order of the scenario, each strategy before its variants.
+    strategy_index: Int64 | None = None
     # label, set (the keys that it changes, as --set takes them), versions; None for the scenario as it is
     variant: dict[str, JsonValue] | None = None
     repetition: Int64

@@ -192,22 +192,16 @@ def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentSta
 
 
 def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, dict[str, float | None]]:
-    by_run = [(run, _queries(run)) for run in runs if timed(run)]
-    names = dict.fromkeys(q.probe for _, queries in by_run for q in queries)
+    by_probe: dict[str, list[dict[str, float | None]]] = {}
+    for run in filter(timed, runs):
+        queries = [q for q in of_content(run, run.of(QueryRecord)) if q.when in _ON_CADENCE]
+        for name in dict.fromkeys(q.probe for q in queries):
+            of_probe = [q for q in queries if q.probe == name]
+            by_probe.setdefault(name, []).append(_probe(run, of_probe, content_bytes))
     return {
-        name: _mean_figures([
-            _probe(run, [q for q in queries if q.probe == name], content_bytes) for run, queries in by_run
-        ])
-        for name in names
-    }  # fmt: skip
-
-
-def _queries(run: RunResult) -> list[QueryRecord]:
-    return [q for q in of_content(run, run.of(QueryRecord)) if q.when in _ON_CADENCE]
-
-
-def _mean_figures(of_runs: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    return {name: mean_of_known(figures[name] for figures in of_runs) for name in of_runs[0]}
+        name: {figure: mean_of_known(values[figure] for values in per_run) for figure in per_run[0]}
+        for name, per_run in by_probe.items()
+    }
 
 
 def _probe(
