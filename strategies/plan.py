@@ -36,11 +36,11 @@ class Capability(StrEnum):
     REWRITE = "rewrite"  # rewrite exactly the files that a plan names
     CONVERT = "convert"  # in a rewrite, convert deletes to position deletes and drop delete files
     DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between the schedule and the commit
-    CONCURRENT = "concurrent"  # execute a scheduled plan beside the stream; no plan needs it
+    CONCURRENT = "concurrent"  # execute a scheduled plan while the stream goes on; no plan needs it
     ROW_FILTER = "row_filter"  # restrict a command to files that may hold matching rows
     BRANCH = "branch"  # run a command on a branch other than main
     UPSERT = "upsert"  # commits that update and delete rows by equality deletes; no plan needs it
-    MERGE = "merge"  # commits that do so by the format's own MERGE; no plan needs it
+    MERGE = "merge"  # commits that do so with the format's own MERGE; no plan needs it
     VECTORS = "vectors"  # deleted rows as deletion vectors; no plan needs it
 
 
@@ -86,7 +86,7 @@ class Rewrite:
 
     @property
     def converts(self) -> bool:
-        """Whether it converts or drops deletes, beyond applying those of the files it replaces."""
+        """Whether it converts or drops deletes, beyond applying the deletes of the files it replaces."""
         return bool(self.removed_deletes) or any(group.convert_paths for group in self.groups)
 
     @property

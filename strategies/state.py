@@ -156,8 +156,8 @@ class TableState:
 
     `version` is the id of the table version in the format's own terms, such as that of a snapshot; None
     before the first commit. Versions can only be compared for equality. `stream_epoch_ms` is the calendar
-    time of scenario time 0, in milliseconds since 1970 UTC, or None. `table_id` tells the tables of a run
-    apart. `note` is the planner's own (`strategies.planner.Answer`).
+    time of scenario time 0, in milliseconds since 1970 UTC, or None. `table_id` identifies the table
+    within a run. `note` is the planner's own (`strategies.planner.Answer`).
     """
 
     observed_at_ms: int

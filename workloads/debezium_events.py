@@ -35,7 +35,7 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """All events, those of the snapshot first; `table` has the columns of changes.
+    """All events, beginning with the snapshot; `table` has the columns of changes.
 
     `arrived_ms` is the arrival time of each event, counted from the first change; 0 for the snapshot.
     `first_ms` is the time of the first change in milliseconds since 1970 UTC; None if there is no change.

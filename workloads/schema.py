@@ -108,7 +108,7 @@ def _of_orders(names: tuple[str, ...]) -> tuple[Column, ...]:
 # Rows of a file and its bytes: Spark 3.5.8 with zstd, seed 7, the mean of 8 files per size (2 of 100,000
 # rows, 1 of a million). Because of dictionaries small files grow faster with their rows than large ones.
 # An order date takes as many bits as the time span of its file in milliseconds needs: in every width 1.9
-# bytes per row more in files of 30 days, as a load writes them, than in those of a minute, as a commit does.
+# bytes per row more in files that span 30 days (of a load) than in files that span a minute (of a commit).
 # The 17 columns were measured with dates of a minute; the other widths, where this makes up to a third of a
 # file, with dates of 30 days.
 SCHEMAS: Mapping[int, Schema] = {

@@ -46,7 +46,7 @@ class Upsert:
     The stream starts from `initial_rows` orders, dated within `initial_span_s` before it and loaded as commit
     0 by `initial_files` tasks; 0 means as many as give files of 0.75 to 1.0 of the table's target size. With
     `initial_order` "random" their dates have nothing to do with their keys; with "by-date" the newest keys
-    are those of the last days, so that a key_skew of "recent-first" changes the last days most.
+    belong to the last days, so that a key_skew of "recent-first" changes the last days most.
     `arrival` says how traffic varies over time. `columns` is the number of columns of the table
     (`workloads.schema`); with 3, an update that does not move its row writes the same row again.
 

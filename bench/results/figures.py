@@ -46,7 +46,7 @@ class RunFigures:
     effects: tuple[QueryEffect, ...]  # of the compactions
     maintenance: tuple[MaintenanceRecord, ...]
     observed: tuple[ObserveRecord, ...]
-    decisions: tuple[DecisionRecord, ...]  # evaluations, except those of `never`
+    decisions: tuple[DecisionRecord, ...]  # evaluations, except of `never`
 
     @property
     def effective(self) -> tuple[CompactionRecord, ...]:
@@ -146,13 +146,14 @@ def noop_evaluations(f: RunFigures) -> float | None:
 def returned_s(f: RunFigures) -> list[float]:
     """For each commit of the stream, the wall seconds until its writer can continue.
 
-    The writer waits for compactions that its commit runs itself. A compaction beside the stream uses the same
-    cores, so Spark jobs queue, first the jobs that prepare the batch: this part of the preparation counts as
-    waiting too.
+    The writer waits for compactions that its commit runs itself. A concurrent compaction uses the same cores,
+    so Spark jobs queue, beginning with the jobs that prepare the batch: this part of the preparation counts
+    as waiting too.
     """
-    beside = [c for c in f.compactions if c.cost.is_shared]
+    concurrent = [c for c in f.compactions if c.cost.is_shared]
     return [
-        c.cost.wall_s + c.waited_s + sum(_prepared_during(c, other) for other in beside) for c in f.commits
+        commit.cost.wall_s + commit.waited_s + sum(_prepared_during(commit, other) for other in concurrent)
+        for commit in f.commits
     ]
 
 

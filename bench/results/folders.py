@@ -35,7 +35,6 @@ class RunResult:
     records: tuple[Any, ...]
 
     def of(self, kind: type[_R]) -> tuple[_R, ...]:
-        """The records of one kind, in order."""
         return tuple(r for r in self.records if isinstance(r, kind))
 
     @property
@@ -69,7 +68,7 @@ def load_runs(*folders: Path) -> tuple[RunResult, ...]:
 
 
 def stored_runs(*folders: Path) -> StoredRuns:
-    """Every run below `folders` that can be read; ResultSchemaError if there is none."""
+    """Every run below `folders` that can be read. Raises ResultSchemaError if there is none."""
     by_folder: dict[Path, RunResult] = {}
     damages: dict[Path, ResultSchemaError] = {}
     for folder in folders:
@@ -97,7 +96,7 @@ def stored_runs(*folders: Path) -> StoredRuns:
 
 
 def _run_folders(folder: Path, unlisted: list[OSError]) -> Iterator[Path]:
-    """`folder` and those at most two levels below it that have a manifest, or a folder in its place."""
+    """`folder` and the folders up to two levels below it that have a manifest, or a folder of that name."""
     for place, subfolders, files in os.walk(folder, onerror=unlisted.append, followlinks=True):
         if MANIFEST in (*subfolders, *files):
             yield Path(place)
@@ -129,7 +128,6 @@ def _check_no_copies(runs: Iterable[RunResult]) -> None:
 
 
 def is_run_folder(folder: Path) -> bool:
-    """Whether it has the manifest of a run."""
     try:
         _load_manifest(folder / MANIFEST)
     except ResultSchemaError:
@@ -140,7 +138,7 @@ def is_run_folder(folder: Path) -> bool:
 def load_run(folder: Path) -> RunResult:
     """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises.
 
-    Compactions beside the stream are dated by their effect (`landed`).
+    Concurrent compactions are dated by their effect (`landed`).
     """
     manifest = _load_manifest(folder / MANIFEST)
     path = folder / EVENTS
@@ -177,7 +175,6 @@ def _writer(manifest: Mapping[str, Any]) -> str:
 
 
 def _numbered_records(path: Path) -> Iterator[tuple[int, Any]]:
-    """The records with the numbers of their lines."""
     try:
         lines = path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:

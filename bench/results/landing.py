@@ -1,4 +1,4 @@
-"""When compactions beside the stream took effect."""
+"""When concurrent compactions took effect."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from bench.results.records import CompactionRecord, ObserveRecord
 
 
 def landed(records: Sequence[Any]) -> tuple[Any, ...]:
-    """The records of a run, with compactions beside the stream dated to when their effect was observed.
+    """The records of a run, with concurrent compactions dated to when their effect was observed.
 
     Such a compaction is recorded when the replay waits for its end, up to the rule's delay later, although
     queries have read its files since. So its time and the table after it are taken from the first observation

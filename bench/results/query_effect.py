@@ -11,8 +11,8 @@ from bench.results.records import CompactionRecord, QueryRecord
 class QueryEffect:
     """A compaction and the wall seconds of the primary queries around it.
 
-    None if the compaction did not commit or if no such query ran. No query runs between a commit and a
-    compaction inside it, and the query before a compaction beside the stream is of an unrelated state.
+    A query is None if the compaction did not commit or if no such query ran. No query runs between a commit
+    and a compaction within it, and the query before a concurrent compaction is of an unrelated state.
     """
 
     compaction: CompactionRecord

@@ -34,6 +34,7 @@ DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU = "process", "processes of a cluster", "dri
 SHARED_JVM = "shared_jvm"  # an option of runs that shared one JVM (`run --quick`)
 QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 
+DELETE_WORDS = ("delete files", "deleted rows")  # unless a format has its own
 VARIANT_LABEL = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$"
 
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
@@ -62,11 +63,8 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-DELETE_WORDS = ("delete files", "deleted rows")  # unless a format has its own
-
-
 class Manifest(_Model):
-    """What ran, and on what: what runs must share to be pooled, and what is needed to repeat them."""
+    """What ran, and on what: all that runs must share to be pooled, and all that is needed to repeat them."""
 
     schema_version: Int64 = SCHEMA_VERSION
     run_id: str

@@ -23,7 +23,7 @@ _SUCCESSFUL = ("ok", "noop")  # a process without anything to commit succeeds to
 
 @dataclass(frozen=True, slots=True)
 class AmoroNote:
-    """A table between two evaluations; the defaults are those of a table that Amoro has not seen before.
+    """A table between two evaluations; the defaults are for a table that Amoro has not seen before.
 
     `judged_version` is not evaluated again (`lastOptimizedSnapshotId`), and a process of unknown outcome was
     planned on `planned_version`. `planned_at_ms` is when a plan was last tried, with or without tasks

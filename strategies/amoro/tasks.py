@@ -67,9 +67,9 @@ def split(
     """Split one partition into tasks.
 
     Undersized files are merged with each other, whatever the optimizing type. If one is alone in its bin, its
-    deletes are converted where that is worthwhile; otherwise they are kept, like those of clean files. A
-    delete file that a task reads and no kept file needs is removed. That considers this partition only, as
-    upstream does, though the delete file may apply in others too: the engine vetoes a plan that would
+    deletes are converted where that is worthwhile; otherwise they are retained, as for clean files. A delete
+    file is removed if a task reads it and no file outside of the tasks needs it. As in upstream, only this
+    partition counts, although the delete file may also apply in others: the engine vetoes a plan that would
     resurrect rows.
 
     `sort_columns` is our extension of Amoro's rules. With it a task has no size limit: if each bin were

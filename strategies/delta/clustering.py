@@ -1,4 +1,4 @@
-"""Which files liquid clustering takes: those outside of Z-cubes, and those of cubes that are still small.
+"""Which files liquid clustering takes: files without a Z-cube, and files of cubes that are still small.
 
 Source: ClusteringStrategy.applyMinZCube and ZCube of delta-spark 3.3.2, without OPTIMIZE FULL.
 """

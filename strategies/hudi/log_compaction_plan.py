@@ -1,4 +1,4 @@
-"""Which file slices a log compaction takes, by the rules of Hudi's plan generator.
+"""Which file slices a log compaction takes, according to Hudi's plan generator.
 
 Source: HoodieLogCompactionPlanGenerator and ScheduleCompactionActionExecutor.needLogCompact of Hudi 1.2.0.
 """

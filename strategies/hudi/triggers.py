@@ -1,8 +1,8 @@
-"""Hudi's triggers, which decide on a compaction by the delta commits and the time since the last one.
+"""Hudi's triggers: a compaction is due by the number of delta commits or the time since the last one.
 
-A delta commit is a commit of the stream, its initial load included, or a log compaction. Hudi evaluates them
-when a client asks it to schedule a compaction; there is no timer. Here they are evaluated whenever their rule
-is. They look at the timeline alone, which each commit of Hudi loads anyway.
+A delta commit is a commit of the stream, its initial load included, or a log compaction. Hudi has no timer:
+it evaluates these triggers when a client requests a compaction. Here they are evaluated whenever their rule
+is. They only need the timeline, which each commit of Hudi loads anyway.
 
 Source: ScheduleCompactionActionExecutor.needCompact and CompactionUtils of Hudi 1.2.0.
 """

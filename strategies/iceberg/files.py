@@ -63,7 +63,7 @@ class IcebergDeleteFile(DeleteFile):
     """A live delete file. `referenced_data_file` is the data file it is scoped to; None if it is not.
 
     Deletion vectors written by one task share a Puffin file, in which each is a blob; the `size_bytes` of a
-    vector are those of its blob.
+    vector is the size of its blob.
     """
 
     kind: DeleteKind = field(kw_only=True)

@@ -37,9 +37,9 @@ def lookback_of(properties: Mapping[str, str]) -> int:
 def scan_task_groups(scans: Iterable[FileScan], split_bytes: int, lookback: int) -> tuple[ScanTaskGroup, ...]:
     """The scan task groups that read the files, in the order the engine creates them.
 
-    The weight of a piece is its own bytes plus those of every delete file that applies to its data file, so
-    many deletes lead to many small tasks. Six files of 100 MiB at a split size of 512 MiB become tasks of 500
-    and 100 MiB. Source: Iceberg TableScanUtil.planTaskGroups at 1.11.0 with a file-open cost of 0.
+    The weight of a piece is its own bytes plus the bytes of every delete file that applies to its data file,
+    so many deletes lead to many small tasks. Six files of 100 MiB at a split size of 512 MiB become tasks of
+    500 and 100 MiB. Source: Iceberg TableScanUtil.planTaskGroups at 1.11.0 with a file-open cost of 0.
     """
     pieces = (piece for scan in scans for piece in _pieces(scan, split_bytes))
     bins = pack(pieces, lambda piece: piece.weight_bytes, split_bytes, lookback, largest_first=True)
