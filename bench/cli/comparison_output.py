@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import typer
 
+from bench.cli.arguments import gaps
 from bench.cli.comparison import Group, Tested
 from bench.cli.figure_table import scaled
 from bench.cli.output import print_csv, print_heading, print_json, print_paragraph, print_remark, print_tables
-from bench.cli.results_argument import gaps
 from bench.cli.tables import Column
 from bench.results.records import QUICK_WORDS
 from bench.text import MISSING, counted, human_percent, human_ratio

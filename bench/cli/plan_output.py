@@ -26,23 +26,22 @@ def nothing_because(answer: Mapping[str, Any], table: Mapping[str, Any]) -> str 
         return f"{' and '.join(answer['planners'])} would do nothing"
     if shortfall is None:
         return "the plan rewrites no file"
-    if not shortfall["files_count"]:
+    files, candidates = shortfall["files_count"], shortfall["candidates_count"]
+    if not files:
         return "no data file can contain rows that the plan selects"
-    return _shortfall_text(shortfall)
-
-
-def _shortfall_text(short: Mapping[str, Any]) -> str:
-    """How many files qualify, and how many the command needs."""
-    has = (
-        f"{short['candidates_count']:,} of {short['files_count']:,} data files are {short['candidates_are']}"
-    )
-    if short["candidates_count"]:
-        has += f", at most {short['candidates_together_count']:,} of them in one {short['together_in']}"
-    return f"{has}; {short['needs']}"
+    together = f"{shortfall['candidates_together_count']:,} of them in one {shortfall['together_in']}"
+    at_most = f", at most {together}" if candidates else ""
+    are = shortfall["candidates_are"]
+    return f"{candidates:,} of {files:,} data files are {are}{at_most}; {shortfall['needs']}"
 
 
 def print_table_facts(facts: Mapping[str, Any], delete_files: str) -> None:
     spec, format_version = facts["partition_spec"], facts["format_version"]
+    deletes = [
+        f"{kind['kind'].replace('_', ' ')}: {_amount(kind['files'], kind['bytes'], kind['rows'])}"
+        for kind in facts["delete_files"]
+        if kind["files"]
+    ]
     print_heading(f"table {facts['name']}")
     print_facts(
         {
@@ -51,7 +50,7 @@ def print_table_facts(facts: Mapping[str, Any], delete_files: str) -> None:
             **({} if format_version is None else {"format version": str(format_version)}),
             "table version": _version(facts["version"], facts["committed_at"]),
             "data files": _amount(facts["data_files"], facts["data_bytes"], facts["rows"]),
-            delete_files: "; ".join(_deletes(facts["delete_files"])) or "none",
+            delete_files: "; ".join(deletes) or "none",
             "partitions": f"{facts['partitions']:,} by {spec}" if spec else "not partitioned",
             "target file size": human_bytes(facts["target_file_size_bytes"]),
         }
@@ -78,13 +77,6 @@ def _amount(files: int, size_bytes: int, rows: int | None) -> str:
     return f"{counted(files, 'file')}, {human_bytes(size_bytes)}, {rows_text}"
 
 
-def _deletes(kinds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for kind in kinds:
-        if kind["files"]:
-            amount = _amount(kind["files"], kind["bytes"], kind["rows"])
-            yield f"{kind['kind'].replace('_', ' ')}: {amount}"
-
-
 def _size_lines(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
     most = max(size["files"] for size in classes)
     for size in classes:
@@ -107,9 +99,8 @@ def print_plan(answer: Mapping[str, Any], table_format: Format) -> None:
     else:
         _print_effect(effect, table_format)
     if answer["cost"]:
-        about = human_duration(float(f"{answer['cost']['cpu_s']:.1g}"))
         marked = "rough" if answer["cost"]["calibrated"] else "rough, uncalibrated"
-        print_paragraph(f"Cost: about {about} of CPU ({marked}).")
+        print_paragraph(f"Cost: about {_rough(answer['cost']['cpu_s'])} of CPU ({marked}).")
     print_paragraph("Nothing was written.")
 
 
@@ -118,35 +109,31 @@ def print_side_by_side(answers: Sequence[Mapping[str, Any]]) -> None:
     print_paragraph("")
     columns = (
         "strategy", "files in", "files out", "data rewritten", Column("deletes in", shown="if any"),
-        Column("deletes dropped", shown="if any"), "CPU", Column("remark", shown="if any"),
+        Column("deletes dropped", shown="if any"), "CPU (rough)", Column("remark", shown="if any"),
     )  # fmt: skip
     print_table(columns, [_side_by_side_cells(answer) for answer in answers])
-    if any(answer["cost"] for answer in answers):
-        print_paragraph("CPU is rough.")
     print_paragraph("Nothing was written.")
 
 
 def _side_by_side_cells(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    effect, name = answer["effect"], answer["strategy"]
+    effect, name, cost = answer["effect"], answer["strategy"], answer["cost"]
     if answer["nothing_because"]:
         return name, "0", "0", human_bytes(0), "", "", MISSING, f"nothing: {answer['nothing_because']}"
     about = "" if effect["files_out_exact"] else "about "
-    deletes = effect["delete_files_read"] + effect["delete_files_in"]
-    cost = answer["cost"]
-    cpu = human_duration(float(f"{cost['cpu_s']:.1g}")) if cost else MISSING
+    read = effect["delete_files_read"] + effect["delete_files_in"]
+    more = effect["delete_files_dropped_more_at_most"]  # by the commit, beyond those of the plan
+    dropped = effect["delete_files_dropped"] + more
     veto = f"would be vetoed: {effect['vetoed_because']}" if effect["vetoed_because"] else ""
     return (
         name, human_count(effect["files_removed_count"]), f"{about}{effect['files_added_count']:,}",
-        human_bytes(effect["read_data_bytes"]), human_count(deletes) if deletes else "",
-        _dropped_text(effect), cpu, veto,
+        human_bytes(effect["read_data_bytes"]), human_count(read) if read else "",
+        f"{'up to ' if more else ''}{human_count(dropped)}" if dropped else "",
+        _rough(cost["cpu_s"]) if cost else MISSING, veto,
     )  # fmt: skip
 
 
-def _dropped_text(effect: Mapping[str, Any]) -> str:
-    """How many delete files would be dropped, by the plan or, at most, by its commit; empty for none."""
-    more = effect["delete_files_dropped_more_at_most"]
-    count = effect["delete_files_dropped"] + more
-    return f"{'up to ' if more else ''}{human_count(count)}" if count else ""
+def _rough(cpu_s: float) -> str:
+    return human_duration(float(f"{cpu_s:.1g}"))
 
 
 def _print_effect(effect: Mapping[str, Any], table_format: Format) -> None:
@@ -223,12 +210,12 @@ def _print_files(groups: Sequence[Mapping[str, Any]]) -> None:
     lines = [
         (
             str(number),
-            human_bytes(file["bytes"]),
-            "unknown" if file["rows"] is None else f"{file['rows']:,}",
-            file["path"],
+            human_bytes(f["bytes"]),
+            "unknown" if f["rows"] is None else f"{f['rows']:,}",
+            f["path"],
         )
         for number, group in enumerate(groups, 1)
-        for file in group["files"]
+        for f in group["files"]
     ]
     print_table(("group", "size", "rows", Column("file", is_path=True)), lines[:FILES_SHOWN])
     if len(lines) > FILES_SHOWN:

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bench.cli.arguments import DEFAULT_OUT, SetOption, readable_runs
 from bench.cli.output import conceal, print_line
-from bench.cli.results_argument import DEFAULT_OUT, readable_runs
 from bench.engines import runtime
 from bench.engines.keys import flat
 from bench.errors import EngineError, ScenarioError
@@ -21,7 +21,6 @@ from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite.dropping import drop_left_by, drop_noted, folders_of_tables, left_by
 from bench.runs.suite.results_folder import LOCK, WORK, locked
 from bench.scenario.load import load_scenario
-from bench.scenario.scenario import Scenario
 from bench.text import human_bytes
 
 # Prefixes of the keys of places of tables and staged files.
@@ -46,10 +45,7 @@ def clean(
             help="Also drop the tables that runs of this scenario left in its own catalog.",
         ),
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario, as for `run`."),
-    ] = None,
+    overrides: SetOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
 ) -> None:
     """Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never removed.
@@ -71,7 +67,9 @@ def clean(
         conceal(loaded.secrets)
         by_name[loaded.name] = loaded
     removed: list[Path] = []
-    if (results / LOCK).exists() or _has_runs(results):
+    # Copied runs have no lock file next to them.
+    has_runs = any(is_run_folder(path.parent) for path in results.glob(f"*/*/{MANIFEST}"))
+    if has_runs or (results / LOCK).exists():
         with locked(results, sweep=False):
             removed = _clean(results, by_name, dry_run=dry_run)
     if cache:
@@ -80,11 +78,6 @@ def clean(
     if not removed:
         hint = "" if results.is_dir() else ", which is not a folder"
         print_line(f"nothing to remove in {results}{hint}")
-
-
-def _has_runs(results: Path) -> bool:
-    """Recognises copies of runs, which have no lock file."""
-    return any(is_run_folder(manifest.parent) for manifest in results.glob(f"*/*/{MANIFEST}"))
 
 
 def _clean(results: Path, by_name: Mapping[str, Scenario], *, dry_run: bool) -> list[Path]:
@@ -163,17 +156,12 @@ def _check_droppable(leftover: _Leftover, by_name: Mapping[str, Scenario]) -> No
             code="key-missing",
             path=leftover.folder,
         )
+    if leftover.run is None:
+        return
+    # In another catalog or staging folder no tables would be found, and their notes would be deleted.
     scenario = by_name[leftover.scenario].in_variant(leftover.variant)
-    if leftover.run is not None:
-        _check_same_places(leftover.run, scenario)
-
-
-def _check_same_places(run: RunResult, scenario: Scenario) -> None:
-    """Raises ScenarioError if a scenario now has another catalog or staging folder than a run had.
-
-    Otherwise no tables would be found there, and their notes would be deleted.
-    """
-    then, now = _places(run.manifest.scenario_text), _places(scenario.secrets.clean(scenario.resolved))
+    then = _places(leftover.run.manifest.scenario_text)
+    now = _places(scenario.secrets.clean(scenario.resolved))
     differing = sorted(key for key in {*then, *now} if then.get(key) != now.get(key))
     if differing:
         key = differing[0]
@@ -181,7 +169,7 @@ def _check_same_places(run: RunResult, scenario: Scenario) -> None:
             f"the run had {key} = {then.get(key)!r}, but with --scenario and --set it is {now.get(key)!r}: "
             "repeat the settings of the run",
             code="mixed-runs",
-            path=run.folder,
+            path=leftover.folder,
         )
 
 
@@ -194,15 +182,8 @@ def _remove(folders: list[Path], *, dry_run: bool) -> list[Path]:
     """Remove the folders that exist and are no links, or only print them; returns them."""
     existing = [folder for folder in folders if folder.is_dir() and not folder.is_symlink()]
     for folder in existing:
-        size = human_bytes(sum(_sizes(folder)))
+        size = human_bytes(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()))
         if not dry_run:
             shutil.rmtree(folder)
-        verb = "would remove" if dry_run else "removed"
-        print_line(f"{verb} {folder} ({size})")
+        print_line(f"{'would remove' if dry_run else 'removed'} {folder} ({size})")
     return existing
-
-
-def _sizes(folder: Path) -> Iterator[int]:
-    for path in folder.rglob("*"):
-        if path.is_file():
-            yield path.stat().st_size

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from bench.cli.arguments import ResultsArgument
 from bench.cli.comparison import EVERY_METRIC, Selection, compare_old_and_new, compare_pooled, decided_jointly
 from bench.cli.comparison_output import ComparisonFormat, print_groups
 from bench.cli.fail_if import parse_limit
-from bench.cli.results_argument import ResultsArgument
 from bench.engines.keys import known_text
 from bench.errors import EXIT_CANNOT_TELL, ScenarioError, first_error
 from bench.results.metrics import METRIC_BY_NAME, METRICS

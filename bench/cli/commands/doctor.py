@@ -14,8 +14,8 @@ import numpy as np
 import psutil
 import typer
 
+from bench.cli.arguments import DEFAULT_OUT
 from bench.cli.output import ERR, print_facts
-from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines import runtime
 from bench.engines.registry import FORMATS
 from bench.errors import CompactbenchError, EngineError, MissingRuntimeError

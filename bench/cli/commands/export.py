@@ -7,7 +7,7 @@ from typing import Annotated
 import duckdb
 import typer
 
-from bench.cli.results_argument import ResultsArgument, readable_runs
+from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.errors import ScenarioError, first_error
 from bench.results.records import MANIFEST
 from reports.data.export import export as export_tables

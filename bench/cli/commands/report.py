@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.cli.output import ERR
-from bench.cli.results_argument import ResultsArgument, readable_runs
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult

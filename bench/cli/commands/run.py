@@ -12,11 +12,11 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
+from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption
 from bench.cli.commands.show import print_rows
-from bench.cli.commands.validate import ScenariosArgument, SetOption, few_repetitions
+from bench.cli.commands.validate import few_repetitions
 from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress, doing
-from bench.cli.results_argument import DEFAULT_OUT
 from bench.engines.registry import engine_kind
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from bench.cli.arguments import ResultsArgument, gaps, readable_runs
 from bench.cli.figure_table import Field, figure_table, plain
 from bench.cli.output import (
     print_csv,
@@ -28,7 +29,6 @@ from bench.cli.record_tables import (
     pair_cells,
     pair_fields,
 )
-from bench.cli.results_argument import ResultsArgument, gaps, readable_runs
 from bench.cli.tables import Column
 from bench.errors import ScenarioError
 from bench.results.agreement import Pair

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bench.cli.arguments import ScenariosArgument, SetOption
 from bench.cli.output import (
     FormatOption,
     conceal,
@@ -32,19 +33,6 @@ from bench.scenario.variants import BASE
 from bench.text import counted
 from workloads.commit import CommitSpec, Recorded
 
-ScenariosArgument = Annotated[
-    list[str], typer.Argument(metavar="SCENARIO", help="Paths of .toml files, or names of shipped scenarios.")
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Override a key of the scenario, e.g. table.target_file_size=8MiB, or of one of its strategies: "
-        "'strategies[LABEL].KEY=VALUE'. May be repeated.",
-    ),
-]
-
 
 def validate(
     scenarios: ScenariosArgument,
@@ -69,10 +57,9 @@ def validate(
             conceal(scenario.secrets)
             for within in (scenario, *scenario.variants):
                 check_supported(within, mode, within.strategies)
+            summaries.append(summary(scenario, mode))
         except ScenarioError as error:
             problems.append(error)
-            continue
-        summaries.append(summary(scenario, mode))
     if output == "json":
         print_json(summaries)
     else:
@@ -93,7 +80,9 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     repetitions = repetitions_of(scenario, mode)
     commits = list(scenario.shape())
     layouts = _layouts(scenario, commits)
-    own_layouts = {spec.label: _layouts(scenario, scenario.commits_of(spec)) for spec in scenario.strategies}
+    by_strategy = [(spec, _layouts(scenario, scenario.commits_of(spec))) for spec in scenario.strategies]
+    recorded = scenario.workload if isinstance(scenario.workload, Recorded) else None
+    left_out = recorded.left_out_rows(scenario.duration_ms) if recorded else 0
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,
@@ -106,7 +95,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "files": _files(layouts),
         "delete_files": sum_of_known(layout.delete_files_count for layout in layouts),
         "expected_bytes": sum(commit.expected_bytes for commit in commits),
-        "left_out_rows": _left_out_rows(scenario),
+        "left_out_rows": left_out,
         "primary_probe": scenario.primary_probe.name,
         "probes": [probe.name for probe in scenario.probes],
         "strategies": [
@@ -114,10 +103,10 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
                 "label": spec.label,
                 "summary": spec.summary,
                 "hash": spec.hash,
-                "commits": len(own_layouts[spec.label]),
-                "files": _files(own_layouts[spec.label]),
+                "commits": len(own),
+                "files": _files(own),
             }
-            for spec in scenario.strategies
+            for spec, own in by_strategy
         ],
         "maintenance": [rule_text(rule) for rule in scenario.maintenance],
         "places": _places(scenario, mode),
@@ -134,13 +123,14 @@ def _places(scenario: Scenario, mode: Mode) -> dict[str, Any]:
     if mode == "simulated":
         return {}
     catalog = configured_catalog(scenario)
-    namespace = f"{run_namespace(catalog.namespace, '')}<run id>"
-    kind = catalog.properties.get("type") or catalog.properties.get("catalog-impl")
+    own = {
+        "name": catalog.name,
+        "kind": catalog.properties.get("type") or catalog.properties.get("catalog-impl"),
+        "namespace": f"{run_namespace(catalog.namespace, '')}<run id>",
+    }
     return {
         "master": scenario.spark.master,
-        "catalog": {"name": catalog.name, "kind": kind, "namespace": namespace}
-        if has_shared_catalog(scenario)
-        else None,
+        "catalog": own if has_shared_catalog(scenario) else None,
         "staging": scenario.spark.staging,
     }
 
@@ -179,12 +169,6 @@ def _files(layouts: Iterable[CommitLayout]) -> int | None:
     return sum_of_known(layout.data_files_count for layout in layouts)
 
 
-def _left_out_rows(scenario: Scenario) -> int:
-    """Recorded changes after the end of the scenario."""
-    workload = scenario.workload
-    return workload.left_out_rows(scenario.duration_ms) if isinstance(workload, Recorded) else 0
-
-
 def _range(strategies: Sequence[Mapping[str, Any]], key: str, noun: str) -> str:
     """The count of all strategies, or "LEAST to MOST"."""
     counts = [strategy[key] for strategy in strategies]
@@ -202,11 +186,8 @@ def few_repetitions(count: int, mode: Mode) -> str | None:
 def _print_summary(facts: dict[str, Any]) -> None:
     strategies, duration = facts["strategies"], duration_text(facts["duration_s"])
     variants = [counted(1 + len(facts["variants"]), "variant")] if facts["variants"] else []
-    matrix = " x ".join((
-        "1 strategy" if len(strategies) == 1 else f"{len(strategies)} strategies",
-        *variants,
-        counted(facts["repetitions"], "repetition"),
-    ))  # fmt: skip
+    of_strategies = "1 strategy" if len(strategies) == 1 else f"{len(strategies)} strategies"
+    matrix = " x ".join((of_strategies, *variants, counted(facts["repetitions"], "repetition")))
     deletes = f" and {counted(facts['delete_files'], 'delete file')}" if facts["delete_files"] else ""
     files = "" if facts["files"] is None else f" in {_range(strategies, 'files', 'file')}{deletes}"
     print_paragraph(
@@ -222,8 +203,7 @@ def _print_summary(facts: dict[str, Any]) -> None:
     for variant in facts["variants"]:
         if variant["places"] != facts["places"] and (places := _places_text(variant["places"])):
             print_paragraph(f"Variant {variant['label']}: {places}")
-    few = few_repetitions(facts["repetitions"], facts["mode"])
-    if few:
+    if few := few_repetitions(facts["repetitions"], facts["mode"]):
         print_paragraph(f"{few}.")
     if facts["left_out_rows"]:
         changes = counted(facts["left_out_rows"], "recorded change")

@@ -1,4 +1,4 @@
-"""Shared by the commands that read results: their argument, and how runs that cannot be used are reported."""
+"""Arguments that several commands share, and how runs that cannot be used are reported."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +21,19 @@ ResultsArgument = Annotated[
         default_factory=lambda: [DEFAULT_OUT],
         show_default=str(DEFAULT_OUT),
         help="Results folders that `run` wrote, or parts of them.",
+    ),
+]
+
+ScenariosArgument = Annotated[
+    list[str], typer.Argument(metavar="SCENARIO", help="Paths of .toml files, or names of shipped scenarios.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a key of the scenario, e.g. table.target_file_size=8MiB, or of one of its strategies: "
+        "'strategies[LABEL].KEY=VALUE'. May be repeated.",
     ),
 ]
 
