@@ -6,8 +6,8 @@ CompactbenchError
 ├── EngineError           the format or Spark failed at one step of a run                   exit 1
 └── ResultSchemaError     the user: a result folder is damaged or of another version        exit 2
 
-`strategies.PlanError` is separate: a planner broke its contract, which fails the run. Exit 4 is no error: the
-limits of `compare --fail-if` are not broken, but the runs cannot show that all of them hold.
+`strategies.PlanError` is separate: a planner broke its contract, which fails the run. Exit 4 is no error: no
+limit of `compare --fail-if` is broken, but the runs do not prove that all of them hold.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from typing import Self
 
 from pydantic import ValidationError
 
-EXIT_CANNOT_TELL = 4
+EXIT_INCONCLUSIVE = 4
 
 
 class CompactbenchError(Exception):

@@ -44,7 +44,7 @@ def print_groups(
         shown = [c for c in group.contrasts if everything or c.metric.name in named or _says_something(c)]
         head, folded = _head(group), len(group.contrasts) - len(shown)
         if folded:
-            left = f"{counted(folded, 'comparison')} of equal or missing figures, or beside 0"
+            left = f"{counted(folded, 'comparison')} of equal or missing figures, or with 0"
             head.append(f"note: left out: {left} (--all shows all)")
         # Decided comparisons first, the confirmatory ones before the others.
         shown.sort(key=lambda c: (_rank(c.comparison), c.role != "confirmatory"))
@@ -62,7 +62,7 @@ def print_groups(
 def _says_something(contrast: Contrast) -> bool:
     """Whether it is more than that figures are equal, are missing, or are compared with 0.
 
-    What a strategy costs is shown even beside a baseline that costs nothing.
+    What a strategy costs is shown even if the baseline costs nothing.
     """
     comparison = contrast.comparison
     if comparison.verdict == "equal":
@@ -102,7 +102,7 @@ def _verdict_lines(group: Group) -> list[str]:
     """What came of the limits, and what fails the build without one."""
     counts = Counter(tested.outcome for tested in group.tested)
     summary = ", ".join(
-        f"{counts[name]} {name}" for name in ("broken", "missing", "cannot tell") if counts[name]
+        f"{counts[name]} {name}" for name in ("broken", "missing", "inconclusive") if counts[name]
     )
     limits = [f"limits: {summary or 'all hold'}"] if group.tested else []
     return limits + [f"failed: {failure}" for failure in group.failures]
@@ -165,12 +165,12 @@ def _ratio(comparison: Comparison) -> str:
 
 def _interval(comparison: Comparison) -> str:
     """The interval, or why there is none: "exact", "tolerance 2 %", "modelled"."""
+    if comparison.ratio is None or comparison.low is None or comparison.high is None:
+        return MISSING
     if comparison.method == "tolerance" and comparison.tolerance:
         return f"tolerance {human_percent(comparison.tolerance)}"
     if comparison.method in ("exact", "modelled"):
         return comparison.method
-    if comparison.low is None or comparison.high is None:
-        return MISSING
     return format_range(comparison.low, comparison.high)
 
 
@@ -198,7 +198,7 @@ def _reason(tested: Tested) -> str:
     reason = (
         f"{both}: {human_ratio(comparison.ratio)}, 95 % interval {_interval(comparison)}, {contrast.sample}"
     )
-    if tested.outcome != "cannot tell":
+    if tested.outcome != "inconclusive":
         return reason
     least = tested.limit.provable(comparison, tested.tests)
     return f"{reason}; n = {comparison.n} at the noise seen here proves {least}"

@@ -19,7 +19,7 @@ from bench.results.metrics import METRIC_BY_NAME
 from bench.text import human_ratio
 from reports.verdicts.compare import CONFIDENCE, Comparison, holm
 
-Outcome = Literal["holds", "broken", "missing", "cannot tell"]
+Outcome = Literal["holds", "broken", "missing", "inconclusive"]
 JOINT_ERROR = (1 - CONFIDENCE) / 2  # how often noise alone may break a limit, of all limits together
 _CONDITION = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>]=?)\s*(?P<ratio>\d+(\.\d+)?|\.\d+)\s*x\s*")
 _TESTS: Mapping[str, Callable[[float, float], bool]] = {
@@ -57,11 +57,11 @@ class Limit:
         elif comparison.verdict == "more" and comparison.ratio is None:
             ends = (math.inf, math.inf)
         elif comparison.low is None or comparison.high is None:
-            return "cannot tell"
+            return "inconclusive"
         else:
             ends = (comparison.low, comparison.high)
         beyond = [_TESTS[self.sign](end, self.ratio) for end in ends]
-        return "broken" if all(beyond) else "cannot tell" if any(beyond) else "holds"
+        return "broken" if all(beyond) else "inconclusive" if any(beyond) else "holds"
 
     def p(self, comparison: Comparison) -> float | None:
         """How often noise alone gives this ratio, or one further beyond, at the limit; None without noise."""
@@ -88,14 +88,14 @@ class Limit:
 def outcomes(tests: Sequence[tuple[Limit, Comparison]]) -> list[Outcome]:
     """Whether each of several limits is broken, tested together.
 
-    One that would be broken alone cannot be told where its p-value, corrected for all, is above 1 in 40.
+    One that would be broken alone is inconclusive if its p-value, corrected for all, is above 1 in 40.
     """
     alone = [limit.alone(comparison) for limit, comparison in tests]
     by_index = {index: limit.p(comparison) for index, (limit, comparison) in enumerate(tests)}
     tested = {index: p for index, p in by_index.items() if p is not None}
     adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
     return [
-        "cannot tell" if outcome == "broken" and adjusted.get(index, 0.0) > JOINT_ERROR else outcome
+        "inconclusive" if outcome == "broken" and adjusted.get(index, 0.0) > JOINT_ERROR else outcome
         for index, outcome in enumerate(alone)
     ]
 

@@ -87,7 +87,10 @@ class _Command(TyperCommand):
         raw_values, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         rest = super().parse_args(ctx, args)
         for param in () if ctx.resilient_parsing else self.get_params(ctx):
-            texts = [text for text in _listed(raw_values.get(param.name)) if isinstance(text, str)]
+            raw = raw_values.get(param.name)
+            texts = [
+                text for text in (raw if isinstance(raw, list | tuple) else [raw]) if isinstance(text, str)
+            ]
             if not all(text.strip() for text in texts):
                 raise typer.BadParameter(
                     "it is empty; give it a value, or leave it out", ctx=ctx, param=param
@@ -103,10 +106,6 @@ class _Command(TyperCommand):
 class _Group(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_types(super().get_params(ctx))
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else [value]
 
 
 def _without_types(params: list[Any]) -> list[Any]:
@@ -175,7 +174,7 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        return _usage_error(error) or _path_error(error) or _space_error(error) or _bug(error)
+        return _usage_error(error) or _system_error(error) or _bug(error)
     return code if isinstance(code, int) else 0
 
 
@@ -196,27 +195,24 @@ def _usage_error(error: Exception) -> int | None:
     return exit_code
 
 
-def _path_error(error: Exception) -> int | None:
-    """Print which path the system refuses, such as a too long one; None for any other error."""
+def _system_error(error: Exception) -> int | None:
+    """Print that the system refuses a path, or that the disk is full; None for any other error."""
+    if not isinstance(error, OSError):
+        return None
     if isinstance(error, FileNotFoundError) and error.filename is None:  # of os.getcwd
         print_error("the working folder has been removed: change to another one")
         return ScenarioError.exit_code
-    if not isinstance(error, OSError) or error.errno not in _REFUSED_PATHS or error.filename is None:
-        return None
-    print_error(f"{error.filename}: cannot be used ({error.strerror}); name another path")
-    return ScenarioError.exit_code
-
-
-def _space_error(error: Exception) -> int | None:
-    """Print that the disk is full; None for any other error."""
-    if not isinstance(error, OSError) or error.errno not in _NO_SPACE:
-        return None
-    where = f"{error.filename}: " if error.filename else ""
-    print_error(
-        f"{where}{error.strerror}; free some space and repeat the command (a run with --resume: what was "
-        "recorded before is kept)"
-    )
-    return MissingRuntimeError.exit_code
+    if error.errno in _REFUSED_PATHS and error.filename is not None:
+        print_error(f"{error.filename}: cannot be used ({error.strerror}); name another path")
+        return ScenarioError.exit_code
+    if error.errno in _NO_SPACE:
+        where = f"{error.filename}: " if error.filename else ""
+        print_error(
+            f"{where}{error.strerror}; free some space and repeat the command (a run with --resume: what was "
+            "recorded before is kept)"
+        )
+        return MissingRuntimeError.exit_code
+    return None
 
 
 def _bug(error: Exception) -> int:

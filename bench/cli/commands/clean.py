@@ -21,6 +21,7 @@ from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite.dropping import drop_left_by, drop_noted, folders_of_tables, left_by
 from bench.runs.suite.results_folder import LOCK, WORK, locked
 from bench.scenario.load import load_scenario
+from bench.scenario.scenario import Scenario
 from bench.text import human_bytes
 
 # Prefixes of the keys of places of tables and staged files.
@@ -40,7 +41,6 @@ def clean(
     scenario: Annotated[
         list[str] | None,
         typer.Option(
-            "--scenario",
             metavar="NAME|FILE",
             help="Also drop the tables that runs of this scenario left in its own catalog.",
         ),

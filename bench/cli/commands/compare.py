@@ -12,7 +12,7 @@ from bench.cli.comparison import EVERY_METRIC, Selection, compare_old_and_new, c
 from bench.cli.comparison_output import ComparisonFormat, print_groups
 from bench.cli.fail_if import parse_limit
 from bench.engines.keys import known_text
-from bench.errors import EXIT_CANNOT_TELL, ScenarioError, first_error
+from bench.errors import EXIT_INCONCLUSIVE, ScenarioError, first_error
 from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.results.pooling import Strictness
 from reports.verdicts.sittings import ASSUMES_NONE, SittingEffect, SittingEffects
@@ -52,8 +52,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="SD|FILE",
-            help="How far timings of two sittings of this machine differ (0.05 is 5 %), or the file in which "
-            "`make trust` says so. Intervals are widened for it.",
+            help="By how much timings of two sittings on this machine differ (0.05 is 5 %), or the file that "
+            "`make trust` wrote. Intervals are widened accordingly.",
         ),
     ] = None,
     allow_mixed: Annotated[
@@ -77,16 +77,16 @@ def compare(
     * `compactbench compare main branch --fail-if 'compaction_cpu_s>1.1x'`
 
     Two folders without a baseline are OLD and NEW: each strategy in NEW is compared with itself in OLD.
-    Otherwise strategies are compared with the baseline, in pairs of runs of one repetition where every run
-    has its partner. Counts are exact, bytes have a tolerance, and timings a 95 % interval, for which three
+    Otherwise strategies are compared with the baseline, in pairs of runs of the same repetition if every run
+    has a partner. Counts are exact, bytes have a tolerance, and timings a 95 % interval, for which three
     runs are needed. Verdicts on the cost and the mean query latency are corrected for their number; the
     others are marked exploratory. Figures of a simulation are modelled.
 
     A limit that `--fail-if` sets is broken only where the whole interval lies beyond its ratio; noise alone
-    breaks any of them in at most one of 40 comparisons, however many limits there are. Without a limit being
-    broken, it fails if a run failed or lost rows, or if a strategy, a scenario or a figure is missing in the
-    new results. Where the interval contains the ratio, the result is inconclusive; the output says how large
-    a difference so many runs could have shown.
+    breaks any of them in at most one of 40 comparisons, however many limits there are. Even if no limit is
+    broken, the command fails if a run failed or lost rows, or if a strategy, a scenario or a figure is
+    missing in the new results. If the interval contains the ratio, the result is inconclusive; the output
+    states how large a difference this many runs could have proven.
 
     Exit codes: 0 all limits hold, 1 a limit is broken, or runs failed or are missing, 2 an error you can
     correct, 4 no limit is broken, but some are inconclusive.
@@ -106,8 +106,8 @@ def compare(
     outcomes = {tested.outcome for group in groups for tested in group.tested}
     if outcomes & {"broken", "missing"} or any(group.failures for group in groups):
         raise typer.Exit(EXIT_BROKEN)
-    if "cannot tell" in outcomes:
-        raise typer.Exit(EXIT_CANNOT_TELL)
+    if "inconclusive" in outcomes:
+        raise typer.Exit(EXIT_INCONCLUSIVE)
 
 
 def _metrics(names: Sequence[str]) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """`compactbench export`: results as tidy tables."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import duckdb
 import typer
@@ -12,10 +11,7 @@ from bench.errors import ScenarioError, first_error
 from bench.results.records import MANIFEST
 from reports.data.export import export as export_tables
 
-
-class ExportFormat(StrEnum):
-    PARQUET = "parquet"
-    DUCKDB = "duckdb"
+ExportFormat = Literal["parquet", "duckdb"]
 
 
 def export(
@@ -32,7 +28,7 @@ def export(
     ] = None,
     file_format: Annotated[
         ExportFormat, typer.Option("--to", help="One Parquet file per table, or a single DuckDB file.")
-    ] = ExportFormat.PARQUET,
+    ] = "parquet",
 ) -> None:
     """Export results as tidy tables: runs, metrics, commits, queries, compactions, decisions and more.
 
@@ -47,29 +43,24 @@ def export(
     * `duckdb -c "SELECT * FROM 'results/tables/metrics.parquet'"`
     """
     with readable_runs(results) as runs:
-        destination = out or _beside(results[0], file_format)
+        destination = out or _default_place(results[0], file_format)
         try:
-            written = export_tables(runs, destination, file_format.value)
-        except OSError as error:
-            raise _not_writable(destination, error.strerror) from error
-        except duckdb.Error as error:
-            raise _not_writable(destination, first_error(error)) from error
+            written = export_tables(runs, destination, file_format)
+        except (OSError, duckdb.Error) as error:
+            problem = error.strerror if isinstance(error, OSError) else first_error(error)
+            raise ScenarioError(
+                f"cannot write there ({problem}); choose another -o", code="not-writable", path=destination
+            ) from error
         except ValueError as error:  # it already exists
             raise ScenarioError(str(error), code="taken") from error
         for path in written:
             typer.echo(path)
 
 
-def _beside(results: Path, file_format: ExportFormat) -> Path:
+def _default_place(results: Path, file_format: ExportFormat) -> Path:
     """The default place. Raises ScenarioError for a run's folder, where `clean` would remove `tables`."""
     if (results / MANIFEST).is_file():
         raise ScenarioError(
             "is the folder of a single run: name the folder to create with -o", code="exclusive", path=results
         )
-    return results / ("tables" if file_format is ExportFormat.PARQUET else "tables.duckdb")
-
-
-def _not_writable(destination: Path, problem: str | None) -> ScenarioError:
-    return ScenarioError(
-        f"cannot write there ({problem}); choose another -o", code="not-writable", path=destination
-    )
+    return results / ("tables" if file_format == "parquet" else "tables.duckdb")

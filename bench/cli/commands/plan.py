@@ -56,9 +56,7 @@ def plan(
     ] = None,
     catalog: Annotated[
         str | None,
-        typer.Option(
-            "--catalog", metavar="NAME", help="A catalog by its name in the configuration described above."
-        ),
+        typer.Option(metavar="NAME", help="A catalog by its name in the configuration described above."),
     ] = None,
     catalog_properties: Annotated[
         list[str] | None,
@@ -71,9 +69,7 @@ def plan(
     ] = None,
     scenario: Annotated[
         str | None,
-        typer.Option(
-            "--scenario", metavar="SCENARIO", help="Take strategies and [catalog] from this scenario."
-        ),
+        typer.Option(metavar="SCENARIO", help="Take strategies and [catalog] from this scenario."),
     ] = None,
     format_name: Annotated[
         str | None,
@@ -84,7 +80,7 @@ def plan(
         ),
     ] = None,
     branch: Annotated[
-        str | None, typer.Option("--branch", metavar="NAME", help="Preview this branch instead of main.")
+        str | None, typer.Option(metavar="NAME", help="Preview this branch instead of main.")
     ] = None,
     files: Annotated[
         bool,

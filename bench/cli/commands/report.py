@@ -28,11 +28,11 @@ def report(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="STRATEGY", help="Report on this strategy only. May be repeated."),
+        typer.Option(metavar="STRATEGY", help="Report on this strategy only. May be repeated."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Write a report: one self-contained HTML page, the same in Markdown, charts and tables.
+    """Write a report: one self-contained HTML page, the same text in Markdown, charts and tables.
 
     * `compactbench report`
 

@@ -83,7 +83,7 @@ def show(
     side_by_side: Annotated[
         bool,
         typer.Option(
-            "--side-by-side", help="Decisions and compactions of real runs beside those of simulated runs."
+            "--side-by-side", help="Decisions and compactions of real and simulated runs, side by side."
         ),
     ] = False,
 ) -> None:

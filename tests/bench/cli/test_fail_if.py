@@ -1,4 +1,4 @@
-"""The regression gate: what breaks it, what fails it without a limit, and where it cannot tell."""
+"""The regression gate: what breaks a limit, what fails without one, and what is inconclusive."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from bench.errors import ScenarioError
 from reports.verdicts.compare import compare, compare_unpaired
 from reports.verdicts.repeating import BytesNoise, compare_bytes, compare_counts
 
-HOLDS, FAILS, CANNOT_TELL = 0, 1, 4
+HOLDS, FAILS, INCONCLUSIVE = 0, 1, 4
 NEW = {"suite_id": "later", "started_utc": "2026-01-06T09:00:00Z"}
 
 
@@ -152,11 +152,11 @@ def test_equals_of_one_repetition_each_are_inconclusive(capsys, tmp_path):
         path.write_text(path.read_text().replace('_bytes": 9000', '_bytes": 9009'))
     limits = ["--fail-if", "query_mean_s>1.1x", "--fail-if", "files_end>1x", "--fail-if"]
     code, out, conditions, failures = gate(capsys, old, new, *limits, "metadata_bytes>1x")
-    assert (code, failures) == (CANNOT_TELL, [])
-    assert [c["outcome"] for c in conditions] == ["cannot tell", "holds", "cannot tell"]
-    assert re.search(r"metadata_bytes <= 1x +cannot tell .* 1\.00x ", out)
-    assert re.search(r"query_mean_s <= 1.1x +cannot tell .* 1 run;", out)
-    assert "limits: 2 cannot tell" in out
+    assert (code, failures) == (INCONCLUSIVE, [])
+    assert [c["outcome"] for c in conditions] == ["inconclusive", "holds", "inconclusive"]
+    assert re.search(r"metadata_bytes <= 1x +inconclusive .* 1\.00x ", out)
+    assert re.search(r"query_mean_s <= 1.1x +inconclusive .* 1 run;", out)
+    assert "limits: 2 inconclusive" in out
     assert gate(capsys, old, new, *limits[2:], "metadata_bytes>1.1x")[0] == HOLDS
 
 
@@ -168,7 +168,7 @@ def test_equals_of_two_sittings_are_inconclusive_once_the_effect_is_known(capsys
     assert code == FAILS
     assert "sittings do not differ" in out
     code, out, conditions, _ = gate(capsys, *arguments, "--sitting-sd", "0.1")
-    assert (code, {c["outcome"] for c in conditions}) == (CANNOT_TELL, {"cannot tell"})
+    assert (code, {c["outcome"] for c in conditions}) == (INCONCLUSIVE, {"inconclusive"})
     assert re.search(r" 3 runs against 3; .* proves 1\.\d+x or more", out)
 
 
@@ -200,7 +200,7 @@ def test_each_condition_of_several_has_its_part_of_the_error(capsys, old, tmp_pa
     assert gate(capsys, old, new, "--only", "never", "--fail-if", limit)[0] == FAILS
     others = ["--fail-if", "query_p95_s>5x", "--fail-if", "commit_mean_s>5x"]
     code, _, conditions, _ = gate(capsys, old, new, "--only", "never", "--fail-if", limit, *others)
-    assert (code, [c["outcome"] for c in conditions]) == (CANNOT_TELL, ["cannot tell", "holds", "holds"])
+    assert (code, [c["outcome"] for c in conditions]) == (INCONCLUSIVE, ["inconclusive", "holds", "holds"])
 
 
 # Limits by themselves
@@ -209,10 +209,10 @@ def test_each_condition_of_several_has_its_part_of_the_error(capsys, old, tmp_pa
 @pytest.mark.parametrize(
     ("sign", "expected"),  # of intervals below, ending at, around, beginning at and above 1.1
     [
-        (">", ["holds", "holds", "cannot tell", "cannot tell", "broken"]),
-        (">=", ["holds", "cannot tell", "cannot tell", "broken", "broken"]),
-        ("<", ["broken", "cannot tell", "cannot tell", "holds", "holds"]),
-        ("<=", ["broken", "broken", "cannot tell", "cannot tell", "holds"]),
+        (">", ["holds", "holds", "inconclusive", "inconclusive", "broken"]),
+        (">=", ["holds", "inconclusive", "inconclusive", "broken", "broken"]),
+        ("<", ["broken", "inconclusive", "inconclusive", "holds", "holds"]),
+        ("<=", ["broken", "broken", "inconclusive", "inconclusive", "holds"]),
     ],
 )
 def test_a_limit_is_broken_where_the_whole_interval_lies_beyond(sign, expected):
@@ -229,9 +229,9 @@ def test_an_exact_ratio_at_the_limit_is_decided(sign, expected):
     assert outcomes([(parse_limit(f"files_end{sign}2x"), compare_counts([4], [2]))]) == [expected]
 
 
-def test_bytes_within_their_tolerance_of_a_limit_cannot_be_told():
+def test_bytes_within_their_tolerance_of_a_limit_are_inconclusive():
     limit = parse_limit("write_amplification>1.1x")
-    for ratio, outcome in ((1.005, "holds"), (1.09, "cannot tell"), (1.13, "broken")):
+    for ratio, outcome in ((1.005, "holds"), (1.09, "inconclusive"), (1.13, "broken")):
         assert limit.alone(compare_bytes([ratio], [1.0], BytesNoise())) == outcome
 
 
