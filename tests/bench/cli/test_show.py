@@ -1,22 +1,17 @@
-import csv
-import io
 import json
 from dataclasses import replace
 
 import pytest
-from refused import printed_codes
 from result_builder import UPSERT, build_results
 
 from bench.cli.commands.show import FIGURES, print_rows
-from bench.cli.main import main
 from bench.cli.output import OUT, print_json
 from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS
 from bench.results.folders import load_runs
 from bench.results.metrics import METRICS
 from bench.results.rows import rows
 
-COMPACTION_COLUMNS = ("run", *(field.name for field in COMPACTION_FIELDS))
-DECISION_COLUMNS = ("run", *(field.name for field in DECISION_FIELDS))
+NAMES = {metric.name for metric in METRICS}
 
 
 @pytest.fixture(scope="module")
@@ -27,32 +22,42 @@ def results(tmp_path_factory):
     return build_results(folder, strategies, 2, 20, fate={("every-10min", 2): "failed"})
 
 
-def show(capsys, *arguments):
-    """Exit code, stdout and stderr of `compactbench show`."""
-    code = main(["show", *map(str, arguments)])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+@pytest.fixture(scope="module")
+def upserts(tmp_path_factory):
+    """A stream of changes over 20 commits: `never`, and `amoro`, which reports a health score."""
+    folder = tmp_path_factory.mktemp("upserts")
+    return build_results(folder, {"never": None, "amoro": 5}, 1, 20, deletes=True, **UPSERT)
 
 
-def test_json_has_a_row_a_strategy_and_nothing_else_on_stdout(capsys, results):
-    code, out, _ = show(capsys, results, "--format", "json")
-    assert code == 0
-    rows = json.loads(out)["rows"]
-    assert [(r["strategy"], r["runs"], r["failed"], r["content"]) for r in rows] == [
+@pytest.fixture
+def show(compactbench):
+    return lambda *words, code=0: compactbench("show", *words, code=code)
+
+
+def test_json_has_a_row_a_strategy_and_nothing_else_on_stdout(show, results):
+    never, compacted = show(results, "--format", "json").json["rows"]
+    assert [(r["strategy"], r["runs"], r["failed"], r["content"]) for r in (never, compacted)] == [
         ("never", 2, 0, "equal"),
         ("every-10min", 1, 1, "equal"),  # of the run whose figures are used
     ]
-    assert {m.name for m in METRICS} <= rows[0].keys()
-    assert rows[1]["compactions"] == 2
-    assert rows[1]["break_even_queries_per_h"] > 0
-    assert rows[0]["break_even_queries_per_h"] is None
-    assert set(rows[0]["probes"]) == {"first-order", "revenue-by-day"}
+    assert never.keys() >= NAMES
+    assert compacted["compactions"] == 2
+    assert compacted["break_even_queries_per_h"] > 0
+    assert never["break_even_queries_per_h"] is None
+    assert set(never["probes"]) == {"first-order", "revenue-by-day"}
 
 
-def test_a_label_is_no_formula_in_a_spreadsheet(capsys, tmp_path):
-    results = build_results(tmp_path, {"=1+1": None}, 1, 2)
-    _, out, _ = show(capsys, results, "--format", "csv")
-    (row,) = csv.DictReader(io.StringIO(out))
+def test_csv_has_the_flat_figures(show, results):
+    never, compacted = show(results, "--format", "csv").csv
+    assert (never["strategy"], compacted["strategy"]) == ("never", "every-10min")
+    assert compacted["compactions"] == "2.0"
+    assert never["break_even_queries_per_h"] == ""
+    assert not {"run_values", "probes", "repetitions"} & never.keys()
+    assert never.keys() >= NAMES
+
+
+def test_a_label_is_no_formula_in_a_spreadsheet(show, tmp_path):
+    (row,) = show(build_results(tmp_path, {"=1+1": None}, 1, 2), "--format", "csv").csv
     assert row["strategy"] == "'=1+1"
 
 
@@ -61,106 +66,76 @@ def test_nan_and_infinities_are_null_in_json(capsys):
     assert json.loads(capsys.readouterr().out) == {"ratios": [1.5, None], "highest": None}
 
 
-def test_csv_has_the_flat_figures(capsys, results):
-    code, out, _ = show(capsys, results, "--format", "csv")
-    assert code == 0
-    never, compacted = csv.DictReader(io.StringIO(out))
-    assert (never["strategy"], compacted["strategy"]) == ("never", "every-10min")
-    assert compacted["compactions"] == "2.0"
-    assert never["break_even_queries_per_h"] == ""
-    assert not {"run_values", "probes", "repetitions"} & never.keys()
-    assert {m.name for m in METRICS} <= never.keys()
-
-
-def test_the_table_is_for_people_and_gaps_go_to_stderr(capsys, results):
-    code, out, err = show(capsys, results)
-    assert code == 0
-    assert "append-small" in out
-    heading, *lines = out.splitlines()
+def test_the_table_is_for_people_and_gaps_go_to_stderr(show, results):
+    printed = show(results)
+    heading, *lines = printed.out.splitlines()
     assert heading.startswith("append-small: append on iceberg, ")
     assert [line.split()[:2] for line in lines[-2:]] == [["never", "2"], ["every-10min", "1"]]  # runs differ
-    assert err == "append-small, every-10min: 1 failed\n"
+    assert printed.err == "append-small, every-10min: 1 failed\n"
+    (units,) = (line.split() for line in lines if set(line.split()) <= {"s", "ms", "µs", "%"})
+    latencies = [figure for figure in FIGURES if figure.name.startswith("query_")]
+    assert len(set(units[-len(latencies) :])) == 1
+    assert not {"delete", "health", "USD"} & set(printed.out.split())  # there are none
 
 
-def test_decisions_are_all_evaluations_of_all_rules(capsys, results):
-    code, out, _ = show(capsys, results, "--decisions", "--format", "json")
-    assert code == 0
-    rows = json.loads(out)["rows"]
-    assert set(rows[0]) == set(DECISION_COLUMNS)
+def test_decisions_are_all_evaluations_of_all_rules(show, results):
+    records = show(results, "--decisions", "--format", "json").json["rows"]
+    assert list(records[0]) == ["run", *(field.name for field in DECISION_FIELDS)]
     # 20 evaluations in the run that finished, 10 in the one that failed half way; `never` has no rules here.
-    assert len(rows) == 30
-    assert [r["tick"] for r in rows if r["verdict"] == "planned"] == [10, 20, 10]
+    assert len(records) == 30
+    assert [r["tick"] for r in records if r["verdict"] == "planned"] == [10, 20, 10]
+    printed = show(results, "--decisions").out
+    assert "figures" not in printed
+    assert "trigger" not in printed  # there is one
 
 
-def test_compactions_are_listed_with_what_they_did(capsys, results):
-    code, out, _ = show(capsys, results, "--compactions", "--format", "csv")
-    assert code == 0
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert tuple(rows[0]) == COMPACTION_COLUMNS
-    assert [(r["tick"], r["files_before"], r["files_after"]) for r in rows[:2]] == [
+def test_decisions_have_the_figures_that_the_planner_reports(show, upserts):
+    records = show(upserts, "--decisions", "--format", "json").json["rows"]
+    fired = [record for record in records if record["verdict"] == "planned"]
+    assert fired[0]["figures"] == {"health_score": 85.0}
+    for output in ("csv", "table"):
+        assert "health_score=85" in show(upserts, "--decisions", "--format", output).out
+
+
+def test_compactions_are_listed_with_what_they_did(show, results):
+    first, second, *_ = show(results, "--compactions", "--format", "csv").csv
+    assert list(first) == ["run", *(field.name for field in COMPACTION_FIELDS)]
+    assert [(r["tick"], r["files_before"], r["files_after"]) for r in (first, second)] == [
         ("10", "80", "1"),
         ("20", "81", "1"),  # 1 + 10 x 8
     ]
-    code, out, _ = show(capsys, results, "--compactions")
-    assert code == 0
-    assert out.startswith("append-small every-10min #1\n")
-    assert "small_files" in out
-    assert "error" not in out  # there is none
+    printed = show(results, "--compactions").out
+    assert printed.startswith("append-small every-10min #1\n")
+    assert "small_files" in printed
+    assert not any(word in printed for word in ("error", "kind", "delete"))  # there is none
+
+
+def test_compactions_have_kinds_and_deletes_where_there_are_any(show, upserts, wide):
+    first, second, *_ = show(upserts, "--compactions", "--format", "csv").csv
+    names = ("kind", "deletes_before", "deletes_after", "delete_rows_after")
+    assert [first[name] for name in names] == ["minor", "15", "1", "50"]
+    assert [second[name] for name in names] == ["major", "16", "0", "0"]
+    printed = show(upserts, "--compactions").out
+    assert all(word in printed for word in ("kind", "delete", "deleted"))
 
 
 @pytest.mark.parametrize("what", ["--decisions", "--compactions"])
 @pytest.mark.parametrize("output", ["table", "json", "csv"])
-def test_a_baseline_without_decisions_is_no_error(capsys, tmp_path, what, output):
-    folder = build_results(tmp_path, {"never": None}, 1, 2)
-    code, out, err = show(capsys, folder, what, "--format", output)
-    assert (code, err) == (0, "")
+def test_a_baseline_without_decisions_is_no_error(show, tmp_path, what, output):
+    printed = show(build_results(tmp_path, {"never": None}, 1, 2), what, "--format", output)
+    assert printed.err == ""
     if output == "json":
-        assert json.loads(out) == {"rows": []}
+        assert printed.json == {"rows": []}
 
 
-@pytest.fixture(scope="module")
-def upserts(tmp_path_factory):
-    """A stream of changes over 20 commits: `never`, and `amoro`, which reports a health score."""
-    folder = tmp_path_factory.mktemp("upserts")
-    return build_results(folder, {"never": None, "amoro": 5}, 1, 20, deletes=True, **UPSERT)
-
-
-def test_deletes_and_health_are_shown_where_there_are_any(capsys, upserts, results, monkeypatch):
-    monkeypatch.setattr(OUT, "_width", 250)
-    _, out, _ = show(capsys, upserts)
-    never, amoro = (line.split() for line in out.splitlines()[-2:])
+def test_deletes_and_health_are_shown_where_there_are_any(show, upserts, wide):
+    printed = show(upserts).out
+    never, amoro = (line.split() for line in printed.splitlines()[-2:])
     # 3 delete files a commit: 3 to 60, mean 31.5, 50 rows each.
     assert never[-4:] == ["31.5", "1,575", "\N{EN DASH}", "160"]
     # It compacts at 5, 10, 15 and 20, which leaves 1, 0, 1 and 0 of 15, 16, 15 and 16 delete files.
     assert amoro[-2] == "84.5"
-    assert "health" in out
-    _, out, _ = show(capsys, results)
-    assert not {"delete", "health"} & set(out.split())
-
-
-def test_decisions_have_the_figures_that_the_planner_reports(capsys, upserts, results):
-    _, out, _ = show(capsys, upserts, "--decisions", "--format", "json")
-    fired = [row for row in json.loads(out)["rows"] if row["verdict"] == "planned"]
-    assert fired[0]["figures"] == {"health_score": 85.0}
-    _, out, _ = show(capsys, upserts, "--decisions", "--format", "csv")
-    assert "health_score=85" in out
-    _, out, _ = show(capsys, upserts, "--decisions")
-    assert "health_score=85" in out
-    _, out, _ = show(capsys, results, "--decisions")
-    assert "figures" not in out
-    assert "trigger" not in out  # there is one
-
-
-def test_compactions_have_kinds_and_deletes_where_there_are_any(capsys, upserts, results, monkeypatch):
-    monkeypatch.setattr(OUT, "_width", 250)
-    _, out, _ = show(capsys, upserts, "--compactions", "--format", "csv")
-    first, second, *_ = csv.DictReader(io.StringIO(out))
-    names = ("kind", "deletes_before", "deletes_after", "delete_rows_after")
-    assert [first[name] for name in names] == ["minor", "15", "1", "50"]
-    assert [second[name] for name in names] == ["major", "16", "0", "0"]
-    for folder, are_shown in ((upserts, True), (results, False)):
-        _, out, _ = show(capsys, folder, "--compactions")
-        assert [word in out for word in ("kind", "delete", "deleted")] == [are_shown] * 3
+    assert "health" in printed
 
 
 def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
@@ -170,56 +145,43 @@ def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
         assert f"append-small, never: {words}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("what", [[], ["--compactions"], ["--decisions"]])
-def test_no_figure_is_broken_at_any_width(capsys, monkeypatch, upserts, what, width):
+def test_columns_that_a_narrow_terminal_leaves_out_are_named(show, monkeypatch, upserts, what):
     monkeypatch.setattr(OUT, "width", 1000)
-    _, out, _ = show(capsys, upserts, *what)
-    figures = {word for word in out.split() if word[0].isdigit()}
-    monkeypatch.setattr(OUT, "width", width)
-    _, narrow, err = show(capsys, upserts, *what)
-    assert {word for word in narrow.split() if word[0].isdigit()} <= figures
-    assert all(len(line) <= width for line in narrow.splitlines())
-    assert ("left out" in err) is (len(narrow.split()) < len(out.split()))
-
-
-def test_the_table_fits_80_columns_with_the_figures_that_decide(capsys, monkeypatch, results):
+    whole = show(upserts, *what).out
     monkeypatch.setattr(OUT, "width", 80)
-    _, out, _ = show(capsys, results)
-    heading = " ".join(out.splitlines()[1:-2]).split()
+    narrow = show(upserts, *what)
+    assert ("left out" in narrow.err) is (len(narrow.out.split()) < len(whole.split()))
+
+
+def test_the_table_fits_80_columns_with_the_figures_that_decide(show, monkeypatch, results):
+    monkeypatch.setattr(OUT, "width", 80)
+    lines = show(results).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    heading = " ".join(lines[1:-2]).split()
     assert {"compactions", "CPU", "query", "mean", "written", "space", "files"} <= set(heading)
 
 
-def test_queries_share_one_unit(capsys, results):
-    _, out, _ = show(capsys, results)
-    (units,) = (line.split() for line in out.splitlines() if set(line.split()) <= {"s", "ms", "µs", "%"})
-    shown = [f for f in FIGURES if f.name.startswith("query_")]
-    assert len(set(units[-len(shown) :])) == 1
-
-
-def test_a_scenario_with_prices_shows_what_each_strategy_costs_a_day(capsys, tmp_path, results):
+def test_a_scenario_with_prices_shows_what_each_strategy_costs_a_day(show, tmp_path):
     prices = {"price_per_core_hour": 0.05, "currency": "EUR"}
-    _, out, _ = show(capsys, build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 4, **prices))
-    assert "EUR" in out
-    never, compacting = (line.split() for line in out.splitlines()[-2:])
+    printed = show(build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 4, **prices)).out
+    assert "EUR" in printed
+    never, compacting = (line.split() for line in printed.splitlines()[-2:])
     assert 0 < float(never[3]) < float(compacting[3])
-    _, out, _ = show(capsys, results)
-    assert "USD" not in out
 
 
-def test_what_all_rows_share_is_in_the_heading(capsys, tmp_path):
+def test_what_all_rows_share_is_in_the_heading(show, tmp_path):
     folder = build_results(tmp_path, {"never": None, "every-1min": 1}, 3, 2, fate={("never", 1): "unchecked"})
-    _, out, _ = show(capsys, folder)
-    assert "3 runs each" in out.splitlines()[0]
-    assert [line.split()[-1] for line in out.splitlines()[-2:]] == ["unchecked", "equal"]
+    heading, *_, never, compacting = show(folder).out.splitlines()
+    assert "3 runs each" in heading
+    assert [line.split()[-1] for line in (never, compacting)] == ["unchecked", "equal"]
 
 
-def test_several_folders_are_one_answer(capsys, tmp_path):
+def test_several_folders_are_one_answer(show, tmp_path):
     build_results(tmp_path / "a", {"never": None}, 1, 2)
     build_results(tmp_path / "b", {"never": None}, 1, 2, scenario="other")
-    code, out, _ = show(capsys, tmp_path / "a", tmp_path / "b", "--format", "json")
-    assert code == 0
-    assert [row["scenario"] for row in json.loads(out)["rows"]] == ["append-small", "other"]
+    shown = show(tmp_path / "a", tmp_path / "b", "--format", "json").json["rows"]
+    assert [row["scenario"] for row in shown] == ["append-small", "other"]
 
 
 @pytest.mark.parametrize(
@@ -230,36 +192,28 @@ def test_several_folders_are_one_answer(capsys, tmp_path):
         (lambda folder: folder.write_text(""), "no-such-folder"),
     ],
 )
-def test_a_folder_without_results_exits_2(capsys, tmp_path, prepare, code):
+def test_a_folder_without_results_exits_2(show, tmp_path, prepare, code):
     prepare(tmp_path / "results")
-    exit_code, out, err = show(capsys, tmp_path / "results")
-    assert (exit_code, out, printed_codes(err)) == (2, "", [code])
+    printed = show(tmp_path / "results", code=2)
+    assert (printed.out, printed.codes) == ("", [code])
 
 
-def test_a_damaged_run_exits_2_and_names_file_and_line(capsys, tmp_path):
-    folder = build_results(tmp_path, {"never": None}, 1, 2)
-    (events,) = folder.rglob("events.jsonl")
-    events.write_text("garbage\n" + events.read_text())
-    code, _, err = show(capsys, folder)
-    assert code == 2
-    assert f"{events}, line 1: " in err
-
-
-@pytest.mark.parametrize("command", ["show", "report", "export"])
-def test_undamaged_runs_are_used(capsys, tmp_path, command):
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [("show", "every-1min"), ("report", "report/index.html"), ("export", "tables/runs.parquet")],
+)
+def test_a_damaged_run_exits_2_with_file_and_line_and_the_others_are_used(
+    compactbench, tmp_path, command, expected
+):
     folder = build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 2)
     damaged, _ = sorted(folder.rglob("events.jsonl"))
     damaged.write_text("garbage\n" + damaged.read_text())
-    assert main([command, str(folder)]) == 2
-    out, err = capsys.readouterr()
-    expected = {"show": "every-1min", "report": "report/index.html", "export": "tables/runs.parquet"}
-    assert expected[command] in out
-    assert f"error: left out: {damaged}, line 1: " in " ".join(err.split())
+    printed = compactbench(command, folder, code=2)
+    assert expected in printed.out
+    assert f"error: left out: {damaged}, line 1: " in " ".join(printed.err.split())
 
 
-def test_missing_figures_are_a_gap(capsys, tmp_path):
-    folder = build_results(tmp_path, {"never": None}, 1, 2, fate={("never", 1): "cut off"})
-    code, out, err = show(capsys, folder)
-    assert code == 0
-    assert "append-small, never: 1 interrupted" in err
-    assert "unchecked" in out
+def test_missing_figures_are_a_gap(show, tmp_path):
+    printed = show(build_results(tmp_path, {"never": None}, 1, 2, fate={("never", 1): "cut off"}))
+    assert "append-small, never: 1 interrupted" in printed.err
+    assert "unchecked" in printed.out

@@ -1,0 +1,57 @@
+"""Runs commands in the process of the test."""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+
+import pytest
+from refused import printed_codes
+
+from bench.cli.main import main
+from bench.cli.output import OUT
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command has printed."""
+
+    out: str
+    err: str
+
+    @property
+    def words(self):
+        """Stdout with single blanks, since lines may be folded anywhere."""
+        return " ".join(self.out.split())
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def csv(self):
+        return list(csv.DictReader(io.StringIO(self.out)))
+
+    @property
+    def codes(self):
+        """The codes of the errors."""
+        return printed_codes(self.err)
+
+
+@pytest.fixture
+def compactbench(capsys):
+    """`compactbench WORDS`, which must exit with `code`."""
+
+    def run(*words, code=0):
+        exit_code = main([str(word) for word in words])
+        printed = Printed(*capsys.readouterr())
+        assert exit_code == code, printed
+        return printed
+
+    return run
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    """A terminal in which every row of a table is one line."""
+    monkeypatch.setattr(OUT, "_width", 250)
