@@ -4,6 +4,7 @@ Every part is escaped for HTML or Markdown when it is printed; `Verbatim` parts 
 a reader sees where a label begins and ends.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from string import Formatter
 
@@ -55,6 +56,12 @@ def joined(sentences: list[Sentence]) -> Sentence:
         between = () if index == 0 else (" and ",) if index == len(sentences) - 1 else (", ",)
         parts += between + sentence.parts
     return Sentence(parts)
+
+
+def named_figures(start: str, figures: Iterable[tuple[str, str]]) -> Sentence:
+    """A figure for each label, such as "At the end: never 3 s and amoro 1 s."; empty without any."""
+    parts = [say(Verbatim(label), f" {figure}") for label, figure in figures]
+    return say(start) + joined(parts) + say(".") if parts else say()
 
 
 def separated(separator: str, sentences: list[Sentence]) -> Sentence:

@@ -24,7 +24,7 @@ from reports.charts.canvas import (
 )
 from reports.charts.theme import Theme, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, named_figures
 
 _LANE_IN = 0.42
 _LARGEST_PT = 15.0  # diameter of the largest mark
@@ -66,9 +66,8 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 
 def finding(group: RunGroup) -> Sentence:
-    known = [(row.strategy, row.values["compactions"]) for row in group.rows]
-    parts = [say(Verbatim(label), f" {count:,.0f}") for label, count in known if count]
-    return say("Compactions that committed: ") + joined(parts) + say(".") if parts else say()
+    known = ((row.strategy, row.values["compactions"]) for row in group.rows)
+    return named_figures("Compactions that committed: ", ((label, f"{n:,.0f}") for label, n in known if n))
 
 
 @dataclass(frozen=True, slots=True)

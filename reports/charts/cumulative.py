@@ -16,7 +16,7 @@ from reports.charts.theme import Theme
 from reports.data.cost import COMPACTION_CPU
 from reports.data.frames import compactions, cumulative
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, named_figures
 from reports.text import cost_text
 
 
@@ -43,16 +43,14 @@ def _has_cpu(run: RunResult) -> bool:
 
 
 def finding(group: RunGroup) -> Sentence:
-    known = [
-        (row.strategy, row.values[group.compaction_cost.metric], row.values["compaction_added_bytes"])
-        for row in group.rows
-    ]
-    parts = [
-        say(Verbatim(label), f" {cost_text(cost_s)} and {human_bytes(size_bytes)}")
+    cost = group.compaction_cost.metric
+    known = ((r.strategy, r.values[cost], r.values["compaction_added_bytes"]) for r in group.rows)
+    figures = (
+        (label, f"{cost_text(cost_s)} and {human_bytes(size_bytes)}")
         for label, cost_s, size_bytes in known
         if cost_s and size_bytes
-    ]
-    return say("In all: ") + joined(parts) + say(".") if parts else say()
+    )
+    return named_figures("In all: ", figures)
 
 
 def _panel(

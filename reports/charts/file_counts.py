@@ -11,7 +11,7 @@ from reports.charts.lines import draw_lines, label_ends
 from reports.charts.theme import Theme
 from reports.data.frames import band, observations
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, named_figures
 
 _FIRST_IN, _OTHER_IN = 3.7, 1.9  # heights of the first panel and of each one below it
 _DELETE_TITLES = {
@@ -44,9 +44,9 @@ def delete_files_finding(group: RunGroup) -> Sentence:
 
 
 def _ends(group: RunGroup, metric: str, noun: str) -> Sentence:
-    known = [(row.strategy, row.values[metric]) for row in group.rows]
-    parts = [say(Verbatim(label), f" {human_count(count)}") for label, count in known if count is not None]
-    return say(f"Live {noun} at the end: ") + joined(parts) + say(".") if parts else say()
+    known = ((row.strategy, row.values[metric]) for row in group.rows)
+    figures = ((label, human_count(count)) for label, count in known if count is not None)
+    return named_figures(f"Live {noun} at the end: ", figures)
 
 
 def _panels(group: RunGroup, titles: Mapping[str, str], theme: Theme) -> Figure:

@@ -12,7 +12,7 @@ from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
 from reports.charts.theme import Theme, chart_label, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, counted, joined, say
+from reports.phrases import Sentence, counted, named_figures
 from reports.text import duration_unit
 
 _FILES, _LATENCY = "files_mean", "query_mean_s"
@@ -44,12 +44,11 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 def finding(group: RunGroup) -> Sentence:
     files, latencies = _points(group, _FILES), _points(group, _LATENCY)
-    parts = []
+    figures = []
     for label, (staleness_s, query_s) in sorted(latencies.items(), key=lambda item: item[1]):
         opened = counted(round(files[label][1]), "file", "files") if label in files else "unknown files"
-        age = human_duration(staleness_s)
-        parts.append(say(Verbatim(label), f" {age}, {opened}, {human_duration(query_s)}"))
-    return say("Age of the newest rows, files and latency: ") + joined(parts) + say(".") if parts else say()
+        figures.append((label, f"{human_duration(staleness_s)}, {opened}, {human_duration(query_s)}"))
+    return named_figures("Age of the newest rows, files and latency: ", figures)
 
 
 def _points(group: RunGroup, name: str) -> Mapping[str, tuple[float, float]]:

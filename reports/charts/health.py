@@ -7,7 +7,7 @@ from reports.charts.lines import draw_lines, label_ends
 from reports.charts.theme import Theme
 from reports.data.frames import band, health
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, named_figures
 
 _BEST = 100
 
@@ -33,8 +33,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 def finding(group: RunGroup) -> Sentence:
     ranges = health(group).groupby("strategy", sort=False)["health_score"].agg(["min", "max"])
-    parts = [
-        say(Verbatim(str(label)), f" {scores['min']:.0f} to {scores['max']:.0f}")
-        for label, scores in ranges.iterrows()
-    ]
-    return say("Lowest to highest score: ") + joined(parts) + say(".") if parts else say()
+    figures = (
+        (str(label), f"{scores['min']:.0f} to {scores['max']:.0f}") for label, scores in ranges.iterrows()
+    )
+    return named_figures("Lowest to highest score: ", figures)

@@ -23,7 +23,7 @@ from reports.charts.lines import draw_lines, label_ends
 from reports.charts.theme import Theme, traits
 from reports.data.frames import band, latency
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, named_figures
 from reports.text import duration_unit
 
 _LANE_PT = 6.0  # one lane of compaction marks under the axis
@@ -56,8 +56,8 @@ def _hint(point: Any) -> str:
 def finding(group: RunGroup) -> Sentence:
     bands = band(latency(group), "wall_s")
     ends = {label: float(of_runs["median"].iloc[-1]) for label, of_runs in bands.items()}
-    known = [say(Verbatim(label), f" {human_duration(s)}") for label, s in ends.items() if not math.isnan(s)]
-    return say("At the end: ") + joined(known) + say(".") if known else say()
+    figures = ((label, human_duration(end_s)) for label, end_s in ends.items() if not math.isnan(end_s))
+    return named_figures("At the end: ", figures)
 
 
 def _compactions(group: RunGroup) -> dict[str, list[int]]:

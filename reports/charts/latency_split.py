@@ -17,7 +17,7 @@ from reports.charts.canvas import (
 )
 from reports.charts.theme import Theme, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, named_figures
 from reports.text import duration_unit
 
 _ROW_IN = 0.36
@@ -54,11 +54,10 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 def finding(group: RunGroup) -> Sentence:
     means = _means(group)
-    shares = means["planning_s"] / (means["planning_s"] + means["execution_s"])
-    parts = [
-        say(Verbatim(str(label)), f" {human_percent(share)}") for label, share in shares.dropna().items()
-    ]
-    return say("Share of planning: ") + joined(parts) + say(".") if parts else say()
+    shares = (means["planning_s"] / (means["planning_s"] + means["execution_s"])).dropna()
+    return named_figures(
+        "Share of planning: ", ((str(label), human_percent(s)) for label, s in shares.items())
+    )
 
 
 def _means(group: RunGroup) -> pd.DataFrame:

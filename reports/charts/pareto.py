@@ -22,7 +22,7 @@ from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
 from reports.charts.theme import Theme, chart_label, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, say
+from reports.phrases import Sentence, named_figures
 from reports.text import cost_text, duration_unit
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
@@ -62,14 +62,9 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 def finding(group: RunGroup) -> Sentence:
     front = pareto_front(points(group))
-    parts = [
-        say(Verbatim(point.strategy), f" {human_duration(point.query_s)} at {cost_text(point.cost_s)}")
-        for point in front
-    ]
-    start = (
-        "On the front: " if differ_in_staleness(front) else "On the front, from the cheapest to the fastest: "
-    )
-    return say(start) + joined(parts) + say(".") if parts else say()
+    order = "" if differ_in_staleness(front) else ", from the cheapest to the fastest"
+    figures = ((p.strategy, f"{human_duration(p.query_s)} at {cost_text(p.cost_s)}") for p in front)
+    return named_figures(f"On the front{order}: ", figures)
 
 
 def _off_the_scale(all_points: Sequence[Point], optimal: Sequence[Point]) -> tuple[Point, ...]:

@@ -12,7 +12,7 @@ from bench.results.records import CompactionRecord, ObserveRecord
 from reports.charts.canvas import FONT_PT, WIDTH_IN, belongs, time_locator, time_unit, write_label
 from reports.charts.theme import Theme, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, counted, joined, say
+from reports.phrases import Sentence, counted, named_figures
 
 _COLUMNS = 3
 _LANE_IN = 0.15
@@ -66,13 +66,12 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 
 def finding(group: RunGroup) -> Sentence:
-    rewritten = {label: places for label, places in _rewritten(group).items() if places}
-    parts = [
-        say(Verbatim(label), f" {counted(len(places), 'partition', 'partitions')} in ",
-            counted(len({at_ms for at_ms, _ in places}), "compaction", "compactions"))
-        for label, places in rewritten.items()
-    ]  # fmt: skip
-    return say("Partitions rewritten: ") + joined(parts) + say(".") if parts else say()
+    figures = (
+        (label, f"{counted(len(places), 'partition', 'partitions')} in "
+                f"{counted(len({at_ms for at_ms, _ in places}), 'compaction', 'compactions')}")
+        for label, places in _rewritten(group).items() if places
+    )  # fmt: skip
+    return named_figures("Partitions rewritten: ", figures)
 
 
 def _rewritten(group: RunGroup) -> Mapping[str, Sequence[tuple[int, str]]]:

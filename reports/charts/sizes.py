@@ -19,7 +19,7 @@ from reports.charts.canvas import (
 )
 from reports.charts.theme import Theme, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, counted, joined, say
+from reports.phrases import Sentence, counted, named_figures
 
 _ROW_IN = 0.62
 _MOST_EMPTY_BINS = 3  # between the largest file and the target, which else is named at the edge
@@ -53,12 +53,12 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 
 def finding(group: RunGroup) -> Sentence:
-    parts = [
-        say(Verbatim(label), f" {counted(sum(counts.values()), 'file', 'files')}, "
-                             f"the largest from {human_bytes(max(counts))}")
+    figures = (
+        (label, f"{counted(sum(counts.values()), 'file', 'files')}, "
+                f"the largest from {human_bytes(max(counts))}")
         for label, counts in _sizes(group).items()
-    ]  # fmt: skip
-    return say("At the end: ") + joined(parts) + say(".") if parts else say()
+    )  # fmt: skip
+    return named_figures("At the end: ", figures)
 
 
 def _sizes(group: RunGroup) -> Mapping[str, Mapping[int, int]]:

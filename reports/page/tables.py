@@ -48,6 +48,16 @@ class Table:
     is_long: bool = False
 
 
+Shown = tuple[Column, list[Cell]]  # a column and its cells
+
+
+def strategy_table(rows: Sequence[Row], shown: Sequence[Shown], note: str, caption: str) -> Table:
+    """A row per strategy: its label, then these columns."""
+    cells = ([Cell(Verbatim(row.strategy)) for row in rows], *(cells for _, cells in shown))
+    columns = (Column("Strategy", is_number=False), *(column for column, _ in shown))
+    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=caption)
+
+
 def has_values(rows: Sequence[Row], name: str) -> bool:
     """Whether some strategy has a value of the metric."""
     return any(row.values[name] is not None for row in rows)
@@ -65,24 +75,20 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
     Seconds are printed without their unit, which is the column's: 1000 per second are milliseconds.
     """
     metric = METRIC_BY_NAME[name]
-    parts = parts_of(rows) if metric.better == "lower" else ()
-    best = {row.strategy: _best(part, name) for part in parts for row in part}
     is_time = metric.unit == "s"
     scale = per_second if is_time else 1.0
+    best = {row.strategy: _best(part, name) for part in parts_of(rows) for row in part}
     values = [None if (value := row.values[name]) is None else value * scale for row in rows]
     texts = seconds(values) if is_time else [format_value(name, value) for value in values]
     decimals = shared_decimals([value for value in values if value is not None])
-    return [
-        Cell(
-            text,
-            _range([v * scale for v in row.run_values[name] if v is not None], decimals) if is_time else "",
-            row.values[name] == best.get(row.strategy),
-            row.values[name],
-        )
-        if row.values[name] is not None
-        else Cell(MISSING)
-        for row, text in zip(rows, texts, strict=True)
-    ]
+    cells = []
+    for row, text in zip(rows, texts, strict=True):
+        known = [value * scale for value in row.run_values[name] if value is not None]
+        value = row.values[name]
+        is_best = metric.better == "lower" and value is not None and value == best[row.strategy]
+        note = _range(known, decimals) if is_time and value is not None else ""
+        cells.append(Cell(text, note, is_best, value))
+    return cells
 
 
 def compared(comparison: Comparison | None) -> Cell:

@@ -1,5 +1,6 @@
 """What a reader must know before trusting any figure of a run group."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import fmean, stdev
@@ -7,6 +8,7 @@ from typing import Any
 
 from bench.results.figures import PARTITIONS_LEFT
 from bench.results.folders import RunResult
+from bench.results.metrics import LATENCY
 from bench.results.pooling import differences
 from bench.results.records import (
     FAILED_STATUSES,
@@ -22,13 +24,13 @@ from bench.results.rows import BASELINE, content_of
 from bench.text import human_number, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parts import part_name
-from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
+from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
-_STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, what became of it
+_STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, outcome
     (CommitRecord, "commit", "commits", "failed"),
     (QueryRecord, "query", "queries", "failed (shown as gaps)"),
     (CompactionRecord, "compaction", "compactions", "failed or were vetoed"),
@@ -41,6 +43,10 @@ class Caution:
 
     is_grave: bool
     text: Sentence
+
+
+def _caution(text: str, is_grave: bool = False, **values: str | Sentence) -> Caution:
+    return Caution(is_grave, sentence(text, **values))
 
 
 def cautions(group: RunGroup) -> tuple[Caution, ...]:
@@ -64,21 +70,26 @@ def _repetition(run: RunResult) -> tuple[str, str, int]:
 def _unusable_runs(group: RunGroup) -> Iterator[Caution]:
     usable = {_repetition(run) for run in group.usable_runs}
     for run in group.runs:
+        name = _name(run)
         if _repetition(run) in usable and content_of(run) != "differs" and not run.finished:
             continue  # repeated successfully since
         if run.end is None:
-            yield Caution(True, _name(run) + say(" was interrupted. Its figures are not used."))
+            yield _caution("{run} was interrupted. Its figures are not used.", True, run=name)
         elif content_of(run) == "differs":
             check = next(check for check in run.of(ContentRecord) if check.status == "differs")
-            counts = f"{check.found_rows:,} rows found, {check.expected_rows:,} expected"
-            text = f" failed its content check ({counts}). Its figures are not used."
-            yield Caution(True, _name(run) + say(text))
+            yield _caution(
+                "{run} failed its content check ({found} rows found, {expected} expected). Its figures "
+                "are not used.",
+                True, run=name, found=f"{check.found_rows:,}", expected=f"{check.expected_rows:,}",
+            )  # fmt: skip
         elif not run.finished:
             error = Verbatim((run.end.error or "no error text")[:_ERROR_CHARACTERS])
-            yield Caution(True, _name(run) + say(" failed: ", error, ". Its figures are not used."))
+            yield _caution("{run} failed: {error}. Its figures are not used.", True, run=name, error=error)
         elif run.end.timings_invalid:
-            text = " was checked after every compaction, which distorts timings: only exact figures are used."
-            yield Caution(False, _name(run) + say(text))
+            text = (
+                "{run} was checked after every compaction, which distorts timings: only exact figures count."
+            )
+            yield _caution(text, run=name)
 
 
 def _mixed(group: RunGroup) -> Iterator[Caution]:
@@ -86,41 +97,42 @@ def _mixed(group: RunGroup) -> Iterator[Caution]:
     for label in group.strategies:
         summaries = {run.manifest.strategy_summary for run in group.runs if run.manifest.strategy == label}
         if len(summaries) > 1:
-            yield Caution(True, say("Not all runs of ", Verbatim(label), " used the same rules."))
-    parts = list(dict.fromkeys(difference.checked.words for difference in differences(group.runs)))
+            yield _caution("Not all runs of {strategy} used the same rules.", True, strategy=Verbatim(label))
+    parts = dict.fromkeys(difference.checked.words for difference in differences(group.runs))
     if parts:
-        text = say("The runs pooled here differ in ") + joined([say(part) for part in parts]) + say(".")
-        yield Caution(True, text)
+        words = joined([say(part) for part in parts])
+        yield _caution("The runs pooled here differ in {parts}.", True, parts=words)
 
 
 def _content(group: RunGroup) -> Iterator[Caution]:
     unchecked = [row.strategy for row in group.rows if row.content == "unchecked" and row.runs]
     if unchecked and not group.is_simulated:
-        yield Caution(
-            False, say("Table content was not checked in every run of ") + listed(unchecked) + say(".")
-        )
+        text = "Table content was not checked in every run of {strategies}."
+        yield _caution(text, strategies=listed(unchecked))
 
 
 def _steps(group: RunGroup) -> Iterator[Caution]:
     """Steps that failed within runs that continued."""
-    for kind, singular, plural, fate in _STEPS:
-        failed = {
-            label: sum(record.status in FAILED_STATUSES for run in group.usable_runs
-                       if run.manifest.strategy == label for record in run.of(kind))
-            for label in group.strategies
-        }  # fmt: skip
-        affected = [label for label, count in failed.items() if count]
-        if affected:
-            number = counted(sum(failed.values()), singular, plural)
-            yield Caution(False, say(f"{number} {fate}, with ") + listed(affected) + say("."))
+    for kind, singular, plural, outcome in _STEPS:
+        failed = Counter(
+            run.manifest.strategy
+            for run in group.usable_runs
+            for record in run.of(kind)
+            if record.status in FAILED_STATUSES
+        )
+        if failed:
+            yield _caution(
+                "{steps} {outcome}, with {strategies}.",
+                steps=counted(failed.total(), singular, plural), outcome=outcome,
+                strategies=listed([label for label in group.strategies if failed[label]]),
+            )  # fmt: skip
 
 
 def _few_runs(group: RunGroup) -> Iterator[Caution]:
     single = [label for label, figures in group.figures.items() if len(figures) < 2]
     if single and not group.is_simulated:
-        yield Caution(
-            False, listed(single) + say(": fewer than two usable runs, so noise cannot be estimated.")
-        )
+        text = "{strategies}: fewer than two usable runs, so noise cannot be estimated."
+        yield _caution(text, strategies=listed(single))
 
 
 def _simulated(group: RunGroup) -> Iterator[Caution]:
@@ -135,7 +147,7 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
     if any(not known.get("calibrated") for known in coefficients.values()):
         text += " The coefficients of the model were not fitted to measured runs, so its times are rough."
     own = {name: str(known["caution"]) for name, known in coefficients.items() if known.get("caution")}
-    named = own.values() if len(group.parts) == 1 else (f"{name}: {said}" for name, said in own.items())
+    named = own.values() if len(group.parts) == 1 else (f"{name}: {text}" for name, text in own.items())
     yield Caution(True, say(" ".join((text, *named))))
 
 
@@ -146,10 +158,12 @@ def _quick(group: RunGroup) -> Iterator[Caution]:
 
 def _cold(group: RunGroup) -> Iterator[Caution]:
     """All runs warm up alike, so a planner that acted in one warm-up usually acted in all."""
-    planners = list(dict.fromkeys(name for run in group.usable_runs for name in cold_planners(run)))
+    planners = dict.fromkeys(name for run in group.usable_runs for name in cold_planners(run))
     if planners:
-        text = " did not act in the warm-up, so first compactions include what Java compiles for them."
-        yield Caution(False, listed(planners) + say(text))
+        text = (
+            "{planners} did not act in the warm-up, so first compactions include what Java compiles for them."
+        )
+        yield _caution(text, planners=listed([*planners]))
 
 
 def cold_planners(run: RunResult) -> tuple[str, ...]:
@@ -163,38 +177,38 @@ def cold_planners(run: RunResult) -> tuple[str, ...]:
 
 def _shared(group: RunGroup) -> Iterator[Caution]:
     """Strategies that compact concurrently with other steps, in the same process."""
-    affected = {
-        run.manifest.strategy: None
+    affected = dict.fromkeys(
+        run.manifest.strategy
         for run in group.usable_runs
         if any(record.cost.is_shared for record in run.of(CompactionRecord))
-    }
+    )
     if affected:
-        text = (
-            ": compactions ran beside commits and queries, so the CPU of each is not known, nor is what the "
-            "strategy costs. Compare wall times. When such a compaction ends depends on the machine, and so "
-            "do the files that queries meet."
+        yield _caution(
+            "{strategies}: compactions ran concurrently with commits and queries, so the CPU of each is "
+            "not known, nor is what the strategy costs. Compare wall times. When such a compaction ends "
+            "depends on the machine, and so do the files that queries read.",
+            strategies=listed([*affected]),
         )
-        yield Caution(False, listed(list(affected)) + say(text))
 
 
 def _requests(group: RunGroup) -> Iterator[Caution]:
     """Requests have a price, and were counted for some strategies only."""
     paid = [row for row in group.rows if row.values["request_money_per_day"] is not None]
-    counted_ones = [row.strategy for row in paid if row.values["s3_put_requests"] is not None]
-    others = [row.strategy for row in paid if row.strategy not in counted_ones]
-    if counted_ones and others:
-        text = (
-            ": requests to S3 were counted. Of the other strategies each file that is written or opened "
-            "stands for one, which is less. Do not compare what their requests cost."
-        )
-        yield Caution(True, listed(counted_ones) + say(text))
+    exact = [row.strategy for row in paid if row.values["s3_put_requests"] is not None]
+    if 0 < len(exact) < len(paid):
+        yield _caution(
+            "{strategies}: requests to S3 were counted. The other strategies are charged one request for "
+            "each file that is written or opened, which is too low. Do not compare what their requests "
+            "cost.",
+            True, strategies=listed(exact),
+        )  # fmt: skip
 
 
 def _ineffective(group: RunGroup) -> Iterator[Caution]:
     affected = [row.strategy for row in group.rows if row.values["ineffective_compactions"]]
     if affected:
-        text = ": some compactions were ineffective, with as many files and rows after as before."
-        yield Caution(False, listed(affected) + say(text))
+        text = "{strategies}: some compactions were ineffective, with as many files and rows after as before."
+        yield _caution(text, strategies=listed(affected))
 
 
 def _backlogs(group: RunGroup) -> Iterator[Caution]:
@@ -204,55 +218,63 @@ def _backlogs(group: RunGroup) -> Iterator[Caution]:
         plans = [d for run in runs for d in run.of(DecisionRecord) if d.status == "planned"]
         left = [most for d in plans if (most := (d.figures or {}).get(PARTITIONS_LEFT, 0)) > 0]
         if left:
-            of_plans = f"{len(left):,} of {counted(len(plans), 'plan', 'plans')}"
-            text = f": {of_plans} left due partitions for a later one, up to {max(left):,.0f} of them. "
-            reference = f"compactbench list strategies {plans[0].planner}"
-            why = say("What limits a plan: ", Verbatim(reference), ".")
-            yield Caution(False, say(Verbatim(row.strategy), text) + why)
+            yield _caution(
+                "{strategy}: {some} of {plans} left due partitions for a later one, up to {most} of them. "
+                "What limits a plan: {reference}.",
+                strategy=Verbatim(row.strategy), some=f"{len(left):,}",
+                plans=counted(len(plans), "plan", "plans"), most=f"{max(left):,.0f}",
+                reference=Verbatim(f"compactbench list strategies {plans[0].planner}"),
+            )  # fmt: skip
 
 
 def _loaded(group: RunGroup) -> Iterator[Caution]:
     """Other work on the machine: before the first run of a suite, and during each."""
     if group.is_simulated:
         return
-    text = ": times are longer and noisier."
     for run in group.usable_runs:
         load, cores = (run.manifest.machine.get(name) for name in ("load_before_suite", "cores"))
-        if not isinstance(load, int | float) or not isinstance(cores, int) or load <= LOADED_ABOVE * cores:
-            continue
-        busy = f"The machine was busy (load {human_number(load)} on {cores} cores) when a suite of runs began"
-        yield Caution(False, say(busy, text))
-        break
+        if isinstance(load, int | float) and isinstance(cores, int) and load > LOADED_ABOVE * cores:
+            yield _caution(
+                "The machine was busy (load {load} on {cores} cores) when a suite of runs began: times are "
+                "longer and noisier.",
+                load=human_number(load), cores=str(cores),
+            )  # fmt: skip
+            break
     disturbed = group.disturbed_runs
     if disturbed:
-        most = human_number(max(cores for _, cores in disturbed))
-        start = say(f"Other processes used up to {most} cores during ")
-        yield Caution(False, start + joined([_name(run) for run, _ in disturbed]) + say(text))
+        yield _caution(
+            "Other processes used up to {most} cores during {runs}: times are longer and noisier.",
+            most=human_number(max(cores for _, cores in disturbed)),
+            runs=joined([_name(run) for run, _ in disturbed]),
+        )
 
 
 def _busy(group: RunGroup) -> Iterator[Caution]:
     """A virtual clock stands still while compaction runs; a real one would not."""
     overlapping = [row.strategy for row in group.rows if (row.values["overlapped_commits"] or 0) > 1]
     if overlapping:
-        text = ": the longest compaction takes longer than the commit interval. A real stream would not wait."
-        yield Caution(False, listed(overlapping) + say(text))
+        yield _caution(
+            "{strategies}: the longest compaction takes longer than the commit interval. A real stream would "
+            "not wait.",
+            strategies=listed(overlapping),
+        )
     for label in group.strategies:
         share = group.row(label).values["duty_cycle"] or 0
         if share > BUSY_ABOVE:
-            text = f" compacts for {human_percent(share)} of the scenario time and could hardly keep up."
-            yield Caution(False, say(Verbatim(label), text))
+            text = "{strategy} compacts for {share} of the scenario time and could hardly keep up."
+            yield _caution(text, strategy=Verbatim(label), share=human_percent(share))
 
 
 def _noisy(group: RunGroup) -> Iterator[Caution]:
-    for metric, words in ((group.cost_metric, "compaction cost"), ("query_mean_s", "mean query latency")):
+    for metric, words in ((group.cost_metric, "compaction cost"), (LATENCY, "mean query latency")):
         noisy = []
         for row in group.rows:
             known = [value for value in row.run_values[metric] if value]
-            if row.strategy == BASELINE and metric != "query_mean_s":
-                continue
-            if len(known) > 1 and stdev(known) > NOISY_ABOVE * fmean(known):
+            is_judged = len(known) > 1 and (row.strategy != BASELINE or metric == LATENCY)
+            if is_judged and stdev(known) > NOISY_ABOVE * fmean(known):
                 noisy.append(row.strategy)
         if noisy:
-            limit = human_percent(NOISY_ABOVE)
-            start = f"Noise: the {words} varies by more than {limit} (1 s.d.) across the runs of "
-            yield Caution(False, say(start) + listed(noisy) + say("."))
+            yield _caution(
+                "Noise: the {figure} varies by more than {limit} (1 s.d.) across the runs of {strategies}.",
+                figure=words, limit=human_percent(NOISY_ABOVE), strategies=listed(noisy),
+            )  # fmt: skip

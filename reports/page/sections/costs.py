@@ -4,8 +4,7 @@ from bench.results.rows import BASELINE
 from reports.data.cost import TOTAL_CPU
 from reports.data.group import RunGroup
 from reports.page.sections.summary import BREAK_EVEN, break_evens
-from reports.page.tables import Cell, Column, Table, metric_cells
-from reports.phrases import Verbatim
+from reports.page.tables import Column, Table, metric_cells, strategy_table
 from reports.verdicts.page_verdicts import PageVerdicts
 
 _COST = ""  # stands for the cost of compaction, as the group recorded it
@@ -38,9 +37,8 @@ _NOTES = (  # shown with the columns they explain
     ),
 )
 _TOTAL = "Policy: compaction, maintenance and evaluations. Total: policy and commits."
-_MODELLED_TOTAL = (
-    "Policy: compaction and maintenance. Total: policy and commits."  # evaluations have no model
-)
+# Evaluations have no model.
+_MODELLED_TOTAL = "Policy: compaction and maintenance. Total: policy and commits."
 _CAPTION = "Over the whole stream"
 
 
@@ -51,18 +49,14 @@ def costs(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     known = [c for c in metrics if any(row.values[c[0]] for row in group.rows)]  # above 0 somewhere
     if len(known) < 2:
         return None
-    cells = [[Cell(Verbatim(row.strategy)) for row in group.rows]]
-    cells += [
-        break_evens(group, verdicts) if name == BREAK_EVEN else metric_cells(group.rows, name)
-        for name, _, _ in known
-    ]
-    columns = (
-        Column("Strategy", is_number=False),
-        *(Column(title, group.manifest.currency if unit == "currency" else unit) for _, title, unit in known),
-    )
+    shown = [
+        (Column(title, group.manifest.currency if unit == "currency" else unit),
+         break_evens(group, verdicts) if name == BREAK_EVEN else metric_cells(group.rows, name))
+        for name, title, unit in known
+    ]  # fmt: skip
     names = {name for name, _, _ in known}
-    modelled = ("Times are modelled.",) if group.is_simulated else ()
-    totals = _MODELLED_TOTAL if group.is_simulated else _TOTAL
-    total = (totals,) if "policy_cpu_s" in names else ()
-    note = " ".join((*modelled, *total, *(text for name, text in _NOTES if name in names)))
-    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
+    notes = ["Times are modelled."] if group.is_simulated else []
+    if "policy_cpu_s" in names:
+        notes.append(_MODELLED_TOTAL if group.is_simulated else _TOTAL)
+    notes += [text for name, text in _NOTES if name in names]
+    return strategy_table(group.rows, shown, " ".join(notes), _CAPTION)

@@ -1,8 +1,8 @@
 """The delete files that each strategy leaves behind, the rows in them, and what it costs."""
 
+from bench.results.metrics import LATENCY
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Table, has_values, latency_unit, metric_cells
-from reports.phrases import Verbatim
+from reports.page.tables import Column, Table, has_values, latency_unit, metric_cells, strategy_table
 
 _LEFT_BEHIND = (
     ("delete_files_mean", "Delete files", "mean"),
@@ -19,7 +19,6 @@ _OF_FORMATS = (
     "deletion vector counts as one delete file, with the rows that it marks, wherever it is stored; an "
     "equality delete file has a deleted row for each key that it names."
 )
-_QUERY = "query_mean_s"
 _CAPTION = "Beside cost and latency"
 _NOTES = (  # shown with the columns they explain
     ("delete_files_mean", "Means are over time."),
@@ -50,22 +49,19 @@ def left_behind(group: RunGroup) -> Table | None:
     if not group.has_deletes:
         return None
     known = [column for column in _LEFT_BEHIND if has_values(group.rows, column[0])]
-    cost = (group.compaction_cost.metric, group.compaction_cost.title, "s")
-    per_second, unit = latency_unit(group.rows, [_QUERY])
+    cost = group.compaction_cost
+    per_second, unit = latency_unit(group.rows, [LATENCY])
     metrics = (
-        *known,
-        cost,
-        ("compaction_added_bytes", "Compaction added", ""),
-        (_QUERY, "Query mean", unit),
-    )
-    cells = [[Cell(Verbatim(label)) for label in group.strategies]]
-    cells += [metric_cells(group.rows, name, per_second if name == _QUERY else 1.0) for name, _, _ in metrics]
-    columns = (
-        Column("Strategy", is_number=False),
-        *(Column(group.in_delete_words(title), unit) for _, title, unit in metrics),
-    )
+        *known, (cost.metric, cost.title, "s"), ("compaction_added_bytes", "Compaction added", ""),
+        (LATENCY, "Query mean", unit),
+    )  # fmt: skip
+    shown = [
+        (Column(group.in_delete_words(title), of),
+         metric_cells(group.rows, name, per_second if name == LATENCY else 1.0))
+        for name, title, of in metrics
+    ]  # fmt: skip
     names = {name for name, _, _ in known}
     of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
     texts = (group.in_delete_words(text) for name, text in _NOTES if name in names)
     note = " ".join((*texts, *of_formats))
-    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
+    return strategy_table(group.rows, shown, note, _CAPTION)

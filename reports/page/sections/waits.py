@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Table, has_values, latency_unit, metric_cells
-from reports.phrases import Verbatim
+from reports.page.tables import Column, Table, has_values, latency_unit, metric_cells, strategy_table
 
 _WALLS = (
     ("commit_mean_s", "Commit", "mean"),
@@ -35,18 +34,14 @@ def waits(group: RunGroup) -> Table | None:
         return None
     per_second, unit = latency_unit(group.rows, [name for name, _, _ in _WALLS])
     ages = [age for age in _AGES if has_values(group.rows, age[0])]
-    columns = (
-        Column("Strategy", is_number=False),
-        *(Column(title, f"{of}, {unit}") for _, title, of in _WALLS),
-        *(Column(title, of) for _, title, of in ages),
-    )
-    cells = [[Cell(Verbatim(row.strategy)) for row in group.rows]]
-    cells += [metric_cells(group.rows, name, per_second) for name, _, _ in _WALLS]
-    cells += [metric_cells(group.rows, name) for name, _, _ in ages]
+    shown = [
+        (Column(t, f"{of}, {unit}"), metric_cells(group.rows, name, per_second)) for name, t, of in _WALLS
+    ]
+    shown += [(Column(title, of), metric_cells(group.rows, name)) for name, title, of in ages]
     has_age = any(name == "deletes_age_mean_s" for name, _, _ in ages)
     is_delayed = any(row.values["pending_mean_s"] for row in group.rows)
     note = _NOTE + (_AGE_NOTE if has_age else "") + (_EARLY_NOTE if is_delayed else "")
-    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
+    return strategy_table(group.rows, shown, note, _CAPTION)
 
 
 def _waits(values: Mapping[str, float | None]) -> bool:

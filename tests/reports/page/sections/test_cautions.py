@@ -141,7 +141,7 @@ def test_cautions_name_strategies_whose_requests_were_counted_where_those_of_oth
 def test_cautions_name_strategies_whose_cpu_is_shared():
     beside = (query(), compaction(is_shared=True), truth(), end())
     (group,) = run_groups([run(query(), truth(), end()), run(*beside, strategy="thread")])
-    assert "thread: compactions ran beside commits and queries, so the CPU" in _texts(group)
+    assert "thread: compactions ran concurrently with commits and queries, so the CPU" in _texts(group)
 
 
 def round_of(options, acted, planner="amoro"):
