@@ -1,7 +1,8 @@
 """The answer: the best trade-off, and the cheapest strategy for each latency that may be acceptable."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from bench.results.metrics import LATENCY
 from bench.results.rows import Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
@@ -14,26 +15,42 @@ from reports.verdicts.pareto_front import Point, alike, candidates, differ_in_st
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
 _BUDGET_METRICS = (  # shown after cost and latency, where a run has a value
-    ("files_end", "Files at end", ""),
-    ("delete_files_end", "Delete files at end", ""),
-    ("storage_bytes_end", "Storage at end", ""),
-    ("space_amplification", "Space amplification", ""),
+    ("files_end", "Files at end"),
+    ("delete_files_end", "Delete files at end"),
+    ("storage_bytes_end", "Storage at end"),
+    ("space_amplification", "Space amplification"),
 )
 _TOLERANCE = human_percent(MODELLED_TOLERANCE)
 
 
 def headline(group: RunGroup) -> tuple[Sentence, ...]:
     """What to choose, and the trade-off of that choice; dominated strategies are not named."""
-    all_points = points(group)
+    return tuple(_headline(group))
+
+
+def _headline(group: RunGroup) -> Iterator[Sentence]:
+    all_points, choices = points(group), _choices(group)
     if not all_points:
-        return (say("No run has both a compaction cost and a query latency: there is nothing to compare."),)
-    choices = _choices(group)
-    if not choices:
-        return (*_none(group, all_points), *_idle(all_points))
-    return (
-        _choice(group, choices), *_without_compaction(group, choices), *_waiting(group),
-        *_by_total_cost(group), *_idle(all_points), *_unplaced(group, all_points), *_what_cost_is(group),
-    )  # fmt: skip
+        yield say("No run has both a compaction cost and a query latency: there is nothing to compare.")
+        return
+    if choices:
+        yield sentence("{basis}{choice}", basis=_basis(group), choice=_choice(group, choices))
+        yield _without_compaction(group, choices)
+        yield from _waiting(group)
+        yield from _by_total_cost(group)
+    elif any(not point.is_baseline for point in candidates(all_points)):
+        text = "{basis}no compaction strategy beats {never} on mean query latency."
+        yield sentence(text, basis=_basis(group), never=Verbatim(group.rows[0].baseline))
+    else:
+        yield say("No strategy compacted during the stream.")
+    yield from _idle(all_points)
+    if choices:
+        yield from _unplaced(group, all_points)
+        if group.cost is not group.compaction_cost:
+            yield say(
+                "Costs are the CPU of commits and policy together, since not all strategies commit in the "
+                "same way."
+            )
 
 
 def budgets(group: RunGroup) -> Table | None:
@@ -43,20 +60,20 @@ def budgets(group: RunGroup) -> Table | None:
         return None
     unit, latencies = durations([point.query_s for point in front])
     rows = [group.row(point.strategy) for point in front]
-    metrics = [metric for metric in _BUDGET_METRICS if _is_shown(rows, metric[0])]
-    priced = has_values(rows, "money_per_day")
+    metrics = [
+        (name, group.in_delete_words(title), "") for name, title in _BUDGET_METRICS if _is_shown(rows, name)
+    ]
+    if has_values(rows, "money_per_day"):
+        metrics.append(("money_per_day", "Cost per day", group.manifest.currency))
     cells = [
         [Cell(text, value=p.query_s) for text, p in zip(latencies, front, strict=True)],
         [Cell(Verbatim(point.strategy)) for point in front],
         [Cell(t, value=p.cost_s) for t, p in zip(seconds(p.cost_s for p in front), front, strict=True)],
-        *(_plain(metric_cells(rows, name)) for name, _, _ in metrics),
-        *([_plain(metric_cells(rows, "money_per_day"))] if priced else []),
+        *([Cell(c.text, value=c.value) for c in metric_cells(rows, name)] for name, _, _ in metrics),
     ]
     columns = (
         Column("If the mean query may take up to", unit), Column("Cheapest strategy", is_number=False),
-        Column(group.cost.title, "s"),
-        *(Column(group.in_delete_words(title), unit) for _, title, unit in metrics),
-        *([Column("Cost per day", group.manifest.currency)] if priced else []),
+        Column(group.cost.title, "s"), *(Column(title, of) for _, title, of in metrics),
     )  # fmt: skip
     modelled = "Times and bytes are modelled. " if group.is_simulated else ""
     note = f"{modelled}Means; the strategies of the Pareto front. The summary has intervals and the others."
@@ -95,28 +112,48 @@ def _choices(group: RunGroup) -> list[Point]:
     return [point for point in pareto_front(points(group)) if not point.is_baseline]
 
 
+def _basis(group: RunGroup) -> str:
+    """What the choice is based on; the noise of means is reported with the timings."""
+    repetitions = max(len(row.repetitions) for row in group.rows)
+    if group.is_simulated:
+        return "As modelled, "
+    if repetitions == 1:
+        return "In one repetition, whose noise is unknown, "
+    return f"On the means of {repetitions} repetitions, "
+
+
 def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
     cheapest, fastest = choices[0], choices[-1]
     if len(choices) == 1:
         return _only(group, cheapest)
     if differ_in_staleness(choices):
         return _by_age(group, choices)
+    values = {
+        "cheapest": Verbatim(cheapest.strategy), "cheapest_figures": _figures(group, cheapest),
+        "fastest": Verbatim(fastest.strategy), "fastest_figures": _figures(group, fastest),
+    }  # fmt: skip
     if _is_as_fast(group, choices):
-        return _as_fast(group, cheapest, fastest)
+        return sentence(
+            "{cheapest} is the cheapest strategy, and within {tolerance} as fast as the fastest, {fastest}: "
+            "{cheapest_figures}, against {fastest_figures}.",
+            tolerance=_TOLERANCE, **values,
+        )  # fmt: skip
     known = points(group) if group.is_simulated else choices
     likely = [point for label in likely_best(group) for point in known if point.strategy == label]
     if len(likely) == 1:
-        return _best_of(group, likely[0], fastest)
+        return sentence(
+            "{best} is the best trade-off: {figures}. Against the fastest on the front, {fastest}, it "
+            "{trade}.",
+            best=Verbatim(likely[0].strategy), figures=_figures(group, likely[0]),
+            trade=_trade(group, likely[0], fastest), **values,
+        )  # fmt: skip
     if likely:
         return _either(group, likely)
     return sentence(
-        "{basis}{why}: {cheapest} is the cheapest, with {cheapest_figures}; {fastest} is the fastest, with "
+        "{why}: {cheapest} is the cheapest, with {cheapest_figures}; {fastest} is the fastest, with "
         "{fastest_figures}. The cheapest {trade}.",
-        basis=_basis(group),
         why="there are two to choose from" if len(choices) == 2 else "no strategy stands out",
-        cheapest=Verbatim(cheapest.strategy), cheapest_figures=_figures(group, cheapest),
-        fastest=Verbatim(fastest.strategy), fastest_figures=_figures(group, fastest),
-        trade=_trade(group, cheapest, fastest),
+        trade=_trade(group, cheapest, fastest), **values,
     )  # fmt: skip
 
 
@@ -127,66 +164,28 @@ def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:
     return choices[0].query_s <= choices[-1].query_s * (1 + MODELLED_TOLERANCE)
 
 
-def _as_fast(group: RunGroup, cheapest: Point, fastest: Point) -> Sentence:
-    return sentence(
-        "{basis}{cheapest} is the cheapest strategy, and within {tolerance} as fast as the fastest, "
-        "{fastest}: {cheapest_figures}, against {fastest_figures}.",
-        basis=_basis(group), tolerance=_TOLERANCE,
-        cheapest=Verbatim(cheapest.strategy), cheapest_figures=_figures(group, cheapest),
-        fastest=Verbatim(fastest.strategy), fastest_figures=_figures(group, fastest),
-    )  # fmt: skip
-
-
 def _by_age(group: RunGroup, choices: list[Point]) -> Sentence:
     """The choices in the order of how fresh the rows are that queries see."""
     ages = [
-        sentence(
-            "{strategy} {age}, with {figures}", strategy=Verbatim(point.strategy),
-            age=human_duration(point.staleness_s), figures=_figures(group, point),
-        )
-        for point in sorted(choices, key=lambda point: point.staleness_s)
-    ]  # fmt: skip
+        say(Verbatim(p.strategy), f" {human_duration(p.staleness_s)}, with {_figures(group, p)}")
+        for p in sorted(choices, key=lambda point: point.staleness_s)
+    ]
     return sentence(
-        "{basis}what to choose depends on how old the rows may be that queries see. Mean age: {ages}.",
-        basis=_basis(group), ages=separated("; ", ages),
-    )  # fmt: skip
-
-
-def _best_of(group: RunGroup, chosen: Point, fastest: Point) -> Sentence:
-    return sentence(
-        "{basis}{chosen} is the best trade-off: {figures}. Against the fastest on the front, {fastest}, it "
-        "{trade}.",
-        basis=_basis(group), chosen=Verbatim(chosen.strategy), figures=_figures(group, chosen),
-        fastest=Verbatim(fastest.strategy), trade=_trade(group, chosen, fastest),
-    )  # fmt: skip
+        "what to choose depends on how old the rows may be that queries see. Mean age: {ages}.",
+        ages=separated("; ", ages),
+    )
 
 
 def _either(group: RunGroup, likely: list[Point]) -> Sentence:
     """Several strategies, each of which may be the knee within the noise or the model's tolerance."""
-    alternatives = [
-        sentence("{strategy}, with {figures}", strategy=Verbatim(p.strategy), figures=_figures(group, p))
-        for p in likely
-    ]
-    why = (
-        f"where figures within {_TOLERANCE} of each other count as equal, each of these may be"
-        if group.is_simulated
-        else "noise decides which is"
-    )
+    noise = "noise decides which is"
+    tolerance = f"where figures within {_TOLERANCE} of each other count as equal, each of these may be"
     return sentence(
-        "{basis}{why} the best trade-off: {alternatives}.",
-        basis=_basis(group), why=why, alternatives=separated("; or ", alternatives),
-    )  # fmt: skip
-
-
-def _basis(group: RunGroup) -> str:
-    """What the choice is based on; the noise of means is reported with the timings."""
-    repetitions = max(len(row.repetitions) for row in group.rows)
-    if group.is_simulated:
-        return "As modelled, "
-    return (
-        "In one repetition, whose noise is unknown, "
-        if repetitions == 1
-        else f"On the means of {repetitions} repetitions, "
+        "{why} the best trade-off: {strategies}.",
+        why=tolerance if group.is_simulated else noise,
+        strategies=separated(
+            "; or ", [say(Verbatim(p.strategy), f", with {_figures(group, p)}") for p in likely]
+        ),
     )
 
 
@@ -204,8 +203,8 @@ def _only(group: RunGroup, point: Point) -> Sentence:
         labels=listed(equal), equal="equals" if len(equal) == 1 else "equal", tolerance=_TOLERANCE,
     )  # fmt: skip
     return sentence(
-        "{basis}{strategy} {why}: {figures}.{equals}{like}",
-        basis=_basis(group), strategy=Verbatim(point.strategy), why=why, figures=_figures(group, point),
+        "{strategy} {why}: {figures}.{equals}{like}",
+        strategy=Verbatim(point.strategy), why=why, figures=_figures(group, point),
         equals=equals if equal else "",
         like=sentence(" Statistically indistinguishable from {labels}.", labels=listed(like)) if like else "",
     )  # fmt: skip
@@ -215,58 +214,55 @@ def _is_like(group: RunGroup, point: Point, other: Point) -> bool:
     """Whether the intervals of both ratios, of cost and of latency, contain 1."""
     ratios = [
         compare_strategies(group, metric, point.strategy, other.strategy)
-        for metric in (group.cost_metric, "query_mean_s")
+        for metric in (group.cost_metric, LATENCY)
     ]
     return all(c.low is not None and c.high is not None and c.low <= 1 <= c.high for c in ratios)
 
 
 def _figures(group: RunGroup, point: Point) -> str:
-    query = f"a mean query of {human_duration(point.query_s)}"
-    return f"{cost_text(point.cost_s)} of {group.cost.words} and {query}"
+    return (
+        f"{cost_text(point.cost_s)} of {group.cost.words} and a mean query of {human_duration(point.query_s)}"
+    )
 
 
 def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
-    share = human_ratio(cheap.cost_s / fast.cost_s)
-    saves = f"takes {share} the {group.cost.short} (saves {cost_text(fast.cost_s - cheap.cost_s)})"
-    ratio = human_ratio(cheap.query_s / fast.query_s)
-    loses = f"gives up {human_duration(cheap.query_s - fast.query_s)} a query ({ratio} the latency)"
-    return f"{saves} and {loses}"
+    share, ratio = human_ratio(cheap.cost_s / fast.cost_s), human_ratio(cheap.query_s / fast.query_s)
+    saved, lost = cost_text(fast.cost_s - cheap.cost_s), human_duration(cheap.query_s - fast.query_s)
+    return (
+        f"takes {share} the {group.cost.short} (saves {saved}) and gives up {lost} a query ({ratio} the "
+        "latency)"
+    )
 
 
-def _without_compaction(group: RunGroup, choices: list[Point]) -> tuple[Sentence, ...]:
+def _without_compaction(group: RunGroup, choices: list[Point]) -> Sentence:
     never = Verbatim(group.rows[0].baseline)
-    never_s = None if group.baseline is None else group.baseline.values["query_mean_s"]
+    never_s = None if group.baseline is None else group.baseline.values[LATENCY]
     if never_s is None:
         text = "Without a usable run of {never}, the benefit of compaction cannot be quantified."
-        return (sentence(text, never=never),)
+        return sentence(text, never=never)
     named = next((point for point in choices if point.strategy == best(group)), choices[-1])
-    return (
-        sentence(
-            "Without compaction ({never}) the mean query takes {time}: {ratio} the latency of {named}.",
-            never=never, time=human_duration(never_s), ratio=human_ratio(never_s / named.query_s),
-            named=Verbatim(named.strategy),
-        ),
+    return sentence(
+        "Without compaction ({never}) the mean query takes {time}: {ratio} the latency of {named}.",
+        never=never, time=human_duration(never_s), ratio=human_ratio(never_s / named.query_s),
+        named=Verbatim(named.strategy),
     )  # fmt: skip
 
 
-def _waiting(group: RunGroup) -> tuple[Sentence, ...]:
+def _waiting(group: RunGroup) -> Iterator[Sentence]:
     """How long callers wait for commits that compactions delay, which neither cost nor latency shows."""
     rows = group.choices
-    if not any(row.commits_wait for row in rows):
-        return ()
-    waits = [
-        say(Verbatim(row.strategy), f" {_returned(row)}")
-        for row in rows
-        if row.commits_wait or row.is_baseline
-    ]
-    return (
-        sentence(
+    if any(row.commits_wait for row in rows):
+        waits = [
+            say(Verbatim(row.strategy), f" {_returned(row)}")
+            for row in rows
+            if row.commits_wait or row.is_baseline
+        ]
+        yield sentence(
             "Compactions make the callers of commits wait. Until a call returns, 95th percentile: {waits}. "
-            "Costs and queries alone decide what is on the front: these waits are in neither.",
+            "The front is decided by costs and queries alone, which do not include these waits.",
             waits=joined(waits),
-        ),
-    )
+        )
 
 
 def _returned(row: Row) -> str:
@@ -274,76 +270,52 @@ def _returned(row: Row) -> str:
     return "not known" if wait_s is None else human_duration(wait_s)
 
 
-def _by_total_cost(group: RunGroup) -> tuple[Sentence, ...]:
+def _by_total_cost(group: RunGroup) -> Iterator[Sentence]:
     """The front by each policy's whole CPU, if it differs from the front by compaction CPU."""
     if group.cost is not group.compaction_cost:
-        return ()
+        return
     known = {point.strategy for point in candidates(points(group))}
-    by_metric = [
-        tuple(point for point in points(group, metric) if point.strategy in known)
-        for metric in (group.cost_metric, "policy_cpu_s")
-    ]
     by_compaction, by_total = (
-        [point.strategy for point in pareto_front(among) if not point.is_baseline] for among in by_metric
+        [
+            point.strategy
+            for point in pareto_front(tuple(p for p in points(group, metric) if p.strategy in known))
+            if not point.is_baseline
+        ]
+        for metric in (group.cost_metric, "policy_cpu_s")
     )
-    if not by_total or by_total == by_compaction:
-        return ()
-    text = "If the CPU of maintenance and evaluations counts too, the Pareto front consists of {labels}."
-    return (sentence(text, labels=listed(by_total)),)
+    if by_total and by_total != by_compaction:
+        text = "If the CPU of maintenance and evaluations counts too, the Pareto front consists of {labels}."
+        yield sentence(text, labels=listed(by_total))
 
 
-def _none(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
-    if any(not point.is_baseline for point in candidates(all_points)):
-        text = "{basis}no compaction strategy beats {never} on mean query latency."
-        return (sentence(text, basis=_basis(group), never=Verbatim(group.rows[0].baseline)),)
-    return (say("No strategy compacted during the stream."),)
-
-
-def _idle(all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
+def _idle(all_points: tuple[Point, ...]) -> Iterator[Sentence]:
     """Strategies that differ from `never` by noise only."""
-    late = [point.strategy for point in all_points if point.is_idle and point.is_late]
-    never = [point.strategy for point in all_points if point.is_idle and not point.is_late]
-    what_they_did = (
-        (never, "did not compact during the stream"),
-        (late, "compacted at the last tick only, which pays after the stream"),
-    )
-    return tuple(
-        sentence(
-            "{labels} {did}; any difference in latency from a table without compaction is noise.",
-            labels=listed(labels), did=did,
-        )
-        for labels, did in what_they_did
-        if labels
-    )  # fmt: skip
+    for is_late, action in (
+        (False, "did not compact during the stream"),
+        (True, "compacted at the last tick only, which pays after the stream"),
+    ):
+        labels = [point.strategy for point in all_points if point.is_idle and point.is_late == is_late]
+        if labels:
+            yield sentence(
+                "{labels} {action}; any difference in latency from a table without compaction is noise.",
+                labels=listed(labels), action=action,
+            )  # fmt: skip
 
 
-def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> tuple[Sentence, ...]:
+def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> Iterator[Sentence]:
     """Strategies with a latency and an unknown cost, since their compactions run concurrently."""
     placed = {point.strategy for point in all_points}
     unplaced = [
         row.strategy
         for row in group.choices
         if row.strategy not in placed
-        and row.values["query_mean_s"] is not None
+        and row.values[LATENCY] is not None
         and row.values[group.cost_metric] is None
     ]
-    if not unplaced:
-        return ()
-    return (sentence("Not ranked, since their cost is unknown: {labels}.", labels=listed(unplaced)),)
-
-
-def _what_cost_is(group: RunGroup) -> tuple[Sentence, ...]:
-    text = (
-        "Costs are the CPU of commits and policy together, since not all strategies commit in the same way."
-    )
-    return () if group.cost is group.compaction_cost else (say(text),)
+    if unplaced:
+        yield sentence("Not ranked, since their cost is unknown: {labels}.", labels=listed(unplaced))
 
 
 def _is_shown(rows: Sequence[Row], name: str) -> bool:
     """Delete files are shown if there are any, everything else if it is known."""
     return any(row.values[name] for row in rows) if name.startswith("delete") else has_values(rows, name)
-
-
-def _plain(cells: list[Cell]) -> list[Cell]:
-    """Cells without ranges and marks, which the summary has."""
-    return [Cell(cell.text, value=cell.value) for cell in cells]
