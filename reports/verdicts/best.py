@@ -1,4 +1,4 @@
-"""Which strategies may be the best trade-off: the knee of the front, or what noise makes of it."""
+"""Which strategies may be the best trade-off: the knee of the front, or several if noise decides."""
 
 from collections import Counter
 from dataclasses import replace
@@ -11,17 +11,17 @@ from reports.verdicts.pareto_front import Point, as_good_as_knee, knee, pareto_f
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
 RESAMPLES = 400
-SURE = 0.9  # share of the resamples that the strategies named have together
+SURE = 0.9  # share of the resamples that the named strategies win together
 _SEED = 2011
 
 
 def likely_best(group: RunGroup) -> tuple[str, ...]:
     """The strategies that are the knee in nine of ten resamples of the repetitions, the likeliest first.
 
-    Empty where the means have no knee. With fewer than three repetitions nothing tells the noise, and it is
-    the knee of the means alone. In a simulation figures within 2 % are equal: it is the knee, then what is as
-    good within that. Repetitions are resampled for all strategies alike, since runs of one repetition share
-    the mood of the machine.
+    Empty if the means have no knee. Fewer than three repetitions do not show the noise, so the answer is the
+    knee of the means. In a simulation figures within 2 % are equal, so the answer is the knee and whatever is
+    as good within 2 %. All strategies are resampled alike, since runs of one repetition share machine
+    conditions.
     """
     all_points = points(group)
     front = pareto_front(all_points)
@@ -33,17 +33,20 @@ def likely_best(group: RunGroup) -> tuple[str, ...]:
     runs = min((row.runs for row in group.rows if row.runs), default=0)
     if runs < MIN_RUNS:
         return (on_means.strategy,)
-    by_repetition = [(point, _values(group, point)) for point in points(group)]
-    drawn = np.random.default_rng(_SEED).integers(0, runs, (RESAMPLES, runs))
-    knees = (knee(pareto_front(tuple(_moved(*one, places) for one in by_repetition))) for places in drawn)
-    return _named(Counter(found.strategy for found in knees if found), on_means.strategy)
+    by_repetition = [(point, _values(group, point)) for point in all_points]
+    resamples = np.random.default_rng(_SEED).integers(0, runs, (RESAMPLES, runs))
+    knees = (
+        knee(pareto_front(tuple(_moved(point, values, drawn) for point, values in by_repetition)))
+        for drawn in resamples
+    )
+    return _named(Counter(best.strategy for best in knees if best), on_means.strategy)
 
 
-def _named(found: Counter[str], otherwise: str) -> tuple[str, ...]:
-    """The likeliest strategies until they are sure together; without any, that of the means."""
+def _named(wins: Counter[str], otherwise: str) -> tuple[str, ...]:
+    """The likeliest strategies that together reach `SURE`; the knee of the means if no resample has one."""
     reached, named = 0, list[str]()
-    for label, count in found.most_common():
-        if reached >= SURE * found.total():
+    for label, count in wins.most_common():
+        if reached >= SURE * wins.total():
             break
         named.append(label)
         reached += count
@@ -51,14 +54,14 @@ def _named(found: Counter[str], otherwise: str) -> tuple[str, ...]:
 
 
 def _values(group: RunGroup, point: Point) -> np.ndarray:
-    """Cost and latency of each repetition, side by side; NaN where a run has none."""
+    """Cost and latency of each repetition, side by side; NaN if a run has none."""
     values = group.row(point.strategy).run_values
     return np.array([values[group.cost_metric], values[LATENCY]], float).T
 
 
-def _moved(point: Point, values: np.ndarray, places: np.ndarray) -> Point:
-    """The point as these repetitions have it; where one has no value, as the mean has it."""
-    known = values[places]
+def _moved(point: Point, values: np.ndarray, drawn: np.ndarray) -> Point:
+    """The point with the means of these repetitions; unchanged if none of them has both values."""
+    known = values[drawn]
     known = known[np.isfinite(known).all(axis=1)]
     if not len(known):
         return point

@@ -1,9 +1,9 @@
 """Whether two groups of runs differ.
 
-A count that repeats is exact. Bytes repeat but for how well rows compress, so they have a tolerance. Timings
-have noise, which is multiplicative and skewed to the right, so their ratios are taken on the log scale and
-have an interval, from three runs on each side: runs that were made close together are compared in pairs
-(`compare`), others as groups (`compare_unpaired`). What a cost model says is modelled, whatever it is.
+Counts that repeat are exact. Bytes repeat except for how well rows compress, so they have a tolerance.
+Timings have multiplicative noise that is skewed to the right, so their ratios are taken on the log scale and
+have an interval from three runs per side on: in pairs if the runs were made close together (`compare`),
+otherwise as groups (`compare_unpaired`). Figures of a cost model are modelled, whatever their kind.
 
 Sources: ratios summarised by their geometric mean, Fleming and Wallace, CACM 29(3), 1986; the t-interval on
 log values transformed back into one of the ratio, Bland and Altman, BMJ 312:1153, 1996; groups of unequal
@@ -26,14 +26,9 @@ SAME = 1e-9  # of a ratio: less than the order of a sum may change, or a clock r
 
 Verdict = Literal["more", "less", "equal", "undecided"]
 Method = Literal[
-    "exact",
-    "tolerance",
-    "modelled",
-    "paired t on log ratios",
-    "Welch's t on logs",
-    "t on means of sittings",
+    "exact", "tolerance", "modelled", "paired t on log ratios", "Welch's t on logs", "t on means of sittings",
     "none",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +36,11 @@ class Comparison:
     """How a relates to b. `ratio` is that of the geometric means, `low`..`high` its 95 % interval.
 
     n: the number of pairs, or of runs in the smaller of two unpaired groups. An exact ratio is both ends of
-    its interval; bytes have their tolerance on both sides. verdict: "more" or "less" where the interval
-    excludes 1, "equal" where figures without noise agree, within the tolerance if they have one; otherwise
-    "undecided", with the reason in words where there is no interval. `error` is the standard error of the log
-    of the ratio, and `freedom` its degrees of freedom, where noise was measured. `adjusted_p` is the p-value
-    after correction for a number of comparisons, where there was one (`corrected`).
+    its interval; bytes have their tolerance on both sides. verdict: "more" or "less" if the interval excludes
+    1, "equal" if figures without noise agree (within their tolerance), otherwise "undecided"; `reason`
+    explains a missing interval. `error` is the standard error of the log ratio and `freedom` its degrees of
+    freedom, if noise was measured. `adjusted_p` is the p-value after correction for several comparisons
+    (`corrected`).
     """
 
     ratio: float | None
@@ -62,7 +57,7 @@ class Comparison:
 
     @property
     def is_retracted(self) -> bool:
-        """Whether the interval excludes 1, but the verdict did not survive the correction."""
+        """Whether the interval excludes 1 but the verdict did not survive the correction."""
         if self.adjusted_p is None or self.low is None or self.high is None:
             return False
         return self.verdict == "undecided" and verdict_of(self.low, self.high) != "undecided"
@@ -122,14 +117,13 @@ def compare_unpaired(
 ) -> Comparison:
     """Compare timings of two groups of runs that were not made close together.
 
-    `sitting_variance` widens the interval for what sittings add: see `unpaired_interval`.
+    `sitting_variance` widens the interval for the effect of sittings: see `unpaired_interval`.
     """
     a, b = np.array(a_values, float), np.array(b_values, float)
     n = min(len(a), len(b))
     if n == 0:
-        return _undecided(
-            None, 0, "one side has no value" if len(a) or len(b) else "neither side has a value"
-        )
+        reason = "one side has no value" if len(a) or len(b) else "neither side has a value"
+        return _undecided(None, 0, reason)
     without_ratio = _without_ratio(a, b, n)
     if without_ratio is not None:
         return without_ratio
@@ -145,7 +139,7 @@ def compare_unpaired(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values, in the order given: those up to 0.05 hold jointly with an error of 5 % at most.
+    """Adjusted p-values, in the given order: those up to 0.05 hold jointly with an error of at most 5 %.
 
     Of m, the smallest is multiplied by m, the next by m - 1, and so on; none is below the one before it.
     """
@@ -160,29 +154,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def corrected(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons with verdicts that hold jointly with an error of 5 %, by Holm's method; intervals stay.
 
-    Those without noise (exact, modelled), with a tolerance or without an interval are not corrected, and do
-    not count. It makes no difference whether some of them were corrected before.
+    Comparisons without noise (exact, modelled), with a tolerance or without an interval are left as they are
+    and do not count. Correcting again what was corrected before changes nothing.
     """
-    noisy = ((index, one.p) for index, one in enumerate(comparisons) if one.method != "tolerance")
+    noisy = ((index, c.p) for index, c in enumerate(comparisons) if c.method != "tolerance")
     by_index = {index: p for index, p in noisy if p is not None}
-    adjusted = dict(zip(by_index, holm(list(by_index.values())), strict=True))
-    return [
-        _with_adjusted_p(one, adjusted[index], len(adjusted)) if index in adjusted else one
-        for index, one in enumerate(comparisons)
-    ]
-
-
-def _with_adjusted_p(one: Comparison, adjusted_p: float, family: int) -> Comparison:
-    """The comparison with the verdict that its adjusted p-value allows."""
-    low, high = one.low or 0.0, one.high or math.inf
-    verdict, reason = verdict_of(low, high), ""
-    if verdict != "undecided" and family > 1 and adjusted_p > 1 - CONFIDENCE:
-        verdict, reason = "undecided", f"not proven after correction for {family} comparisons"
-    return replace(one, verdict=verdict, reason=reason, adjusted_p=adjusted_p)
+    adjusted, made = holm(list(by_index.values())), list(comparisons)
+    for index, p in zip(by_index, adjusted, strict=True):
+        verdict, reason = verdict_of(made[index].low or 0.0, made[index].high or math.inf), ""
+        if verdict != "undecided" and len(adjusted) > 1 and p > 1 - CONFIDENCE:
+            verdict, reason = "undecided", f"not proven after correction for {len(adjusted)} comparisons"
+        made[index] = replace(made[index], verdict=verdict, reason=reason, adjusted_p=p)
+    return made
 
 
 def verdict_of(low: float, high: float) -> Verdict:
-    """What an interval of a ratio says."""
     return "more" if low > 1 else "less" if high < 1 else "undecided"
 
 
@@ -204,13 +190,13 @@ def unpaired_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends of Welch's 95 % interval of mean a - mean b along the last axis; at least two values on each side.
 
-    `sitting_variance` is what the sittings in which the runs were made add to the variance of the difference,
-    known to so many degrees of freedom; see `reports.verdicts.sittings`.
+    `sitting_variance` is what the sittings of the runs add to the variance of the difference, with
+    `sitting_freedom` degrees of freedom; see `reports.verdicts.sittings`.
 
     False positives in % of 10,000 A/A experiments with 3, 5, 10 and 20 runs per side: normal 3.6, 4.5, 4.6,
     4.9; heavy tails (t3) 2.5, 3.6, 4.1, 4.0. With 5 runs per side, a difference of 20 % is detected in all of
-    them at 4 % noise and in 87 % at 8 %: more often than with pairs, whose immunity to drift of the machine
-    costs power.
+    them at 4 % noise and in 87 % at 8 %. That is more often than with pairs, which are immune to drift of the
+    machine at the price of power.
     """
     centre = np.mean(a_logs, axis=-1) - np.mean(b_logs, axis=-1)
     error, freedom = _unpaired_error(a_logs, b_logs, sitting_variance, sitting_freedom)
@@ -233,7 +219,10 @@ def _unpaired_error(
 
 
 def _without_ratio(a: np.ndarray, b: np.ndarray, n: int) -> Comparison | None:
-    """Timings without a logarithm. Where all of a side are 0, nothing happened there, which is certain."""
+    """The comparison of timings that have no logarithm; None if all have one.
+
+    If all timings of a side are 0, nothing happened there, which is certain.
+    """
     if (not a.any() and np.all(b >= 0)) or (not b.any() and np.all(a > 0)):
         return exact(float(np.mean(a)), float(np.mean(b)), n)
     if np.any(a <= 0) or np.any(b <= 0):
@@ -242,7 +231,7 @@ def _without_ratio(a: np.ndarray, b: np.ndarray, n: int) -> Comparison | None:
 
 
 def exact(a: float, b: float, n: int) -> Comparison:
-    """The comparison of two figures that are certain; n is the number of runs behind each."""
+    """The comparison of two certain figures; n is the number of runs behind each."""
     verdict: Verdict = "more" if a > b else "less" if a < b else "equal"
     if b == 0:
         reason = "both values are 0" if a == 0 else "the value it is compared with is 0"
@@ -259,19 +248,12 @@ def _undecided(ratio: float | None, n: int, reason: str) -> Comparison:
 
 
 def _decided(
-    ratio: float,
-    interval: tuple[np.ndarray, np.ndarray],
-    n: int,
-    method: Method,
-    error: float,
-    freedom: float,
+    ratio: float, logs: tuple[np.ndarray, np.ndarray], n: int, method: Method, error: float, freedom: float
 ) -> Comparison:
-    low, high = (math.exp(float(end)) for end in interval)
-    verdict = verdict_of(low, high)
-    return Comparison(ratio, low, high, n, method, verdict, error=error, freedom=freedom)
+    low, high = (math.exp(float(end)) for end in logs)
+    return Comparison(ratio, low, high, n, method, verdict_of(low, high), error=error, freedom=freedom)
 
 
 def _runs(a: int, b: int) -> str:
-    """How many runs there are on both sides: "2 runs", "1 run against 3"."""
     runs = "1 run" if a == 1 else f"{a} runs"
     return runs if a == b else f"{runs} against {b}"

@@ -1,13 +1,13 @@
 """Strategies compared with a baseline, or new results with old ones, metric by metric.
 
 A page of many comparisons has false ones among them: at 5 % each, one in twenty. So two metrics, the cost and
-the mean query latency, are confirmatory: their verdicts are corrected for how many of them there are (Holm),
-and hold jointly with an error of 5 %. All others are exploratory: each verdict stands for itself, and shows
-where to look. Intervals are always those of 95 % for one comparison.
+the mean query latency, are confirmatory: their verdicts are corrected for their number (Holm) and hold
+jointly with an error of 5 %. All others are exploratory: each verdict stands for itself, and shows where to
+look closer. Intervals are always 95 % intervals of one comparison.
 
 Pages with at least one false verdict, in % of 2,000, with four strategies compared with a baseline that
 equals them, n repetitions, 5 % of noise (1 sd of the log), rho between the metrics of a run. "Before" counts
-every timing, "after" the confirmatory ones, which are the only ones that are said to be proven:
+every timing, "after" only the confirmatory ones, the only ones that are called proven:
 
                        before: 3 leading timings    all 34 timings    after
     n = 3, rho = 0                          43.0              99.8      5.1
@@ -41,7 +41,7 @@ Role = Literal["confirmatory", "exploratory"]
 class Contrast:
     """One metric of a strategy and of its counterpart: the baseline, or the same strategy in old results.
 
-    The figures are means over the runs that have one; `runs` and `other_runs` count these.
+    The figures are means over the runs that have the metric; `runs` and `other_runs` count them.
     """
 
     strategy: str
@@ -57,12 +57,11 @@ class Contrast:
 
     @property
     def judged(self) -> Literal["better", "worse", ""]:
-        """The verdict by the direction in which the metric is better; "" where there is none."""
+        """The verdict in the direction in which the metric is better; "" if there is none."""
         if self.comparison.verdict not in ("more", "less") or self.metric.better == "neither":
             return ""
-        return (
-            "better" if (self.comparison.verdict == "more") == (self.metric.better == "higher") else "worse"
-        )
+        is_better = (self.comparison.verdict == "more") == (self.metric.better == "higher")
+        return "better" if is_better else "worse"
 
     @property
     def sample(self) -> str:
@@ -73,15 +72,14 @@ class Contrast:
 
 
 def confirmatory_metrics(group: RunGroup) -> tuple[str, str]:
-    """The metrics whose verdicts are corrected for their number: cost and latency."""
     return (group.cost_metric, LATENCY)
 
 
 def leading_metrics(group: RunGroup) -> tuple[str, ...]:
     """The metrics that are compared by default: the cost first, then what it achieves.
 
-    Where some commits compact by themselves, how long their callers wait belongs to it, and how old log and
-    delete files get under the strategies that make nobody wait.
+    If some commits compact by themselves, also how long their callers wait, and how old delete files get
+    under the strategies that make nobody wait.
     """
     waits = any(row.commits_wait for row in group.rows)
     return (group.cost_metric, *_AFTER_COST, *(_WHERE_COMMITS_WAIT if waits else ()))
@@ -95,7 +93,7 @@ def with_baselines(
 ) -> list[Contrast]:
     """Each strategy compared with its own baseline; verdicts are corrected for all of these contrasts.
 
-    Runs are compared in pairs where each has a partner (`reports.verdicts.pairs`), else as groups.
+    Runs are compared in pairs if each has a partner (`reports.verdicts.pairs`), otherwise as groups.
     """
     names, made = tuple(metrics), []
     for strategy, baseline in baselines.items():

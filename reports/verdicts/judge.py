@@ -1,4 +1,4 @@
-"""How one metric of two strategies is compared: as what it rests on, and how the runs were made, allow."""
+"""How one metric of two strategies is compared, depending on its basis and on how the runs were made."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,10 +21,10 @@ from reports.verdicts.unmodelled import unmodelled, unmodelled_between
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What decides, apart from their values, how samples are compared.
+    """What decides how samples are compared, apart from their values.
 
     are_paired: both samples are in the same order of repetitions, and the runs of each were made close
-    together. `unmodelled` says why simulated times get no verdict, and is None where they do.
+    together. `unmodelled` is the reason why simulated times get no verdict.
     """
 
     are_paired: bool = False
@@ -37,7 +37,7 @@ class Circumstances:
 def compare_strategies(
     group: RunGroup, metric: str, strategy: str, other: str, sitting: SittingEffect | None = None
 ) -> Comparison:
-    """One metric of two strategies: in pairs if each run has a partner, else as groups."""
+    """One metric of two strategies: in pairs if each run has a partner, otherwise as groups."""
     return compare_samples(group, metric, (strategy, other), samples(group, metric, strategy, other), sitting)
 
 

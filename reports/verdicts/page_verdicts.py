@@ -1,10 +1,10 @@
 """The comparisons that a page makes, with verdicts that hold jointly.
 
-Of each run group, a page compares the query latency of every strategy with that of `never`, cost and latency
-of neighbours on the Pareto front of each format, and those of each strategy in a variant with the same
-strategy in the scenario as it is. The front is chosen by the same figures, so its neighbours look more
-different than they are; the correction for the number of comparisons (Holm) covers that as well. Pages with
-at least one false verdict, in % of 2,000, of five strategies that are equal, and equal `never` in latency:
+For each run group, a page compares the query latency of every strategy with `never`, cost and latency of
+neighbours on the Pareto front of each format, and each strategy in a variant with the same strategy in the
+scenario as it is. The front is chosen by the same figures, so its neighbours look more different than they
+are; the correction for the number of comparisons (Holm) covers that as well. Pages with at least one false
+verdict, in % of 2,000, of five strategies that are equal, and equal `never` in latency:
 
              each for itself    corrected
     n = 3               23.5          4.8
@@ -29,13 +29,13 @@ _Key = tuple[str, str, str]  # metric, strategy, the other strategy
 
 @dataclass(frozen=True, slots=True)
 class PageVerdicts:
-    """The comparisons of one run group. `number` is how many of the page were corrected for their number."""
+    """The comparisons of one run group. `number` is how many comparisons of the page were corrected."""
 
     comparisons: Mapping[_Key, Comparison]
     number: int
 
     def of(self, metric: str, strategy: str, other: str) -> Comparison | None:
-        """How a strategy compares with the other; None where the page makes no such comparison."""
+        """How a strategy compares with the other; None if the page makes no such comparison."""
         return self.comparisons.get((metric, strategy, other))
 
     def with_baseline(self, row: Row) -> Comparison | None:
@@ -44,10 +44,10 @@ class PageVerdicts:
 
 
 def page_verdicts(groups: Sequence[RunGroup]) -> tuple[PageVerdicts, ...]:
-    """Every comparison of a page with these groups; of modelled figures too, which need no correction."""
+    """Every comparison of a page with these groups, modelled ones included, which need no correction."""
     keys = [(place, key) for place, group in enumerate(groups) for key in _keys(group)]
     made = corrected([compare_strategies(groups[place], *key) for place, key in keys])
-    number = sum(one.adjusted_p is not None for one in made)
+    number = sum(comparison.adjusted_p is not None for comparison in made)
     by_group: list[dict[_Key, Comparison]] = [{} for _ in groups]
     for (place, key), comparison in zip(keys, made, strict=True):
         by_group[place][key] = comparison

@@ -22,8 +22,8 @@ _ON_CHORD = 1e-9  # of the logarithm of a latency: less than rounding may change
 class Point:
     """A strategy's mean cost and mean query latency, in seconds; `is_baseline` for `never`.
 
-    One that `is_late` compacts at the last tick only: what it pays for comes after the stream. One that
-    `is_idle` does nothing else than `never` before that: it compacts nothing, and commits in the same way.
+    `is_late`: it compacts at the last tick only, so what it pays for comes after the stream. `is_idle`:
+    before that it does nothing else than `never`: it compacts nothing and commits in the same way.
     """
 
     strategy: str
@@ -37,9 +37,9 @@ class Point:
 
 
 def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]:
-    """Each of the group's `choices` that has both figures and a cost that may be compared, in their order.
+    """The group's `choices` that have both figures and a cost that may be compared, in their order.
 
-    The cost is that of the group's compactions, unless `cost_metric` names another.
+    The cost is the group's own unless `cost_metric` names another.
     """
     figures = (
         (row, row.values[cost_metric or group.cost_metric], row.values[LATENCY])
@@ -63,15 +63,15 @@ def _is_idle(group: RunGroup, row: Row) -> bool:
 
 
 def candidates(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """Without the idle ones: from `never` they differ by noise only."""
+    """Without the idle ones, which differ from `never` by noise only."""
     return tuple(point for point in all_points if not point.is_idle)
 
 
 def dominated(all_points: tuple[Point, ...]) -> Mapping[str, str]:
     """Dominated strategy -> the cheapest one that dominates it.
 
-    A strategy is dominated by one that is no worse in cost and latency, and better in at least one of them,
-    and whose queries see rows that are no older. In a simulation it may be worse in one by less than its
+    A strategy is dominated by one that is no worse in cost and latency and better in at least one of them,
+    and whose queries see rows that are no older. In a simulation it may be worse in one by less than the
     tolerance, if it is better in the other by more.
     """
     some, front = candidates(all_points), _front(all_points)
@@ -90,7 +90,7 @@ def pareto_front(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
 
 
 def _front(all_points: tuple[Point, ...]) -> list[Point]:
-    """Of what stays only: within a tolerance, a may beat b, and b beat c, where a does not beat c."""
+    """Compared with the points that stay only: within a tolerance, a may beat b and b beat c, but a not c."""
     front: list[Point] = []
     for point in sorted(candidates(all_points), key=_place):
         if not any(_dominates(other, point) for other in front):
@@ -103,7 +103,7 @@ def _place(point: Point) -> tuple[float, float]:
 
 
 def differ_in_staleness(some: Iterable[Point]) -> bool:
-    """Whether queries see older rows with some strategies than with others."""
+    """Whether queries see older rows under some strategies than under others."""
     return len({point.staleness_s for point in some}) > 1
 
 
@@ -111,10 +111,10 @@ def knee(front: tuple[Point, ...]) -> Point | None:
     """The point of a front farthest below the chord between its cheapest and its fastest end.
 
     `never` is no end, as its cost may be 0 and both axes are logarithmic: the front begins with the cheapest
-    strategy besides it. With costs 1, 3 and 9 s and latencies 8, 2 and 1 s it is the middle one: the chord
-    passes 3 s at 2.8 s. None where the front has fewer than three strategies besides `never`, all of them at
-    one point, or none below the chord, and where they differ in staleness, which no ratio of cost to latency
-    makes up for.
+    other strategy. With costs 1, 3 and 9 s and latencies 8, 2 and 1 s it is the middle one: the chord passes
+    3 s at 2.8 s. None if the front has fewer than three strategies besides `never`, if they all have the same
+    cost, if none is below the chord, or if they differ in staleness, which no ratio of cost to latency makes
+    up for.
     """
     compacting = [point for point in front if _is_choice(point)]
     if differ_in_staleness(compacting):
@@ -130,22 +130,21 @@ def as_good_as_knee(
 ) -> tuple[Point, ...]:
     """The knee of a front first, then the points that would lie as far below its chord within a tolerance.
 
-    For these, cost and latency are both lower by the tolerance. A point beside the knee need not be on the
-    front for that.
+    Their cost and latency are both lowered by the tolerance for that; they need not be on the front.
     """
-    found = knee(front)
-    if found is None:
+    best = knee(front)
+    if best is None:
         return ()
     ends = [point for point in front if _is_choice(point)]
     cheapest, fastest = ends[0], ends[-1]
-    depth = _below_chord(found, cheapest, fastest)
+    depth = _below_chord(best, cheapest, fastest)
     near = (
         point
         for point in candidates(all_points)
-        if _is_choice(point) and point != found
+        if _is_choice(point) and point != best
         and _below_chord(_lower(point, tolerance), cheapest, fastest) >= depth
     )  # fmt: skip
-    return (found, *near)
+    return (best, *near)
 
 
 def alike(group: RunGroup) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
-"""Whether figures that repeat differ: counts, bytes, and what a cost model says.
+"""Whether figures that repeat differ: counts, bytes, and figures of a cost model.
 
-A count is exact. Bytes repeat but for the order of rows within merged files, which changes how well they
-compress, and for paths and timestamps, so they have a tolerance. A model repeats to the last digit and is not
+A count is exact. Bytes repeat except for the order of rows within merged files, which changes how well they
+compress, and for paths and timestamps, so they have a tolerance. A model repeats to the last digit but is not
 that good.
 """
 
@@ -26,7 +26,7 @@ Basis = Literal["count", "bytes", "timing"]
 class BytesNoise:
     """How far bytes of equal runs are apart: `sd` of their logs, with its degrees of freedom.
 
-    sd is None where no strategy has three runs; `spread` is then the largest difference of two, as a share.
+    sd is None if no strategy has three runs; `spread` is then the largest difference of two, as a share.
     """
 
     sd: float | None = None
@@ -34,7 +34,7 @@ class BytesNoise:
     spread: float = 0.0
 
     def tolerance(self, a_runs: int, b_runs: int) -> float:
-        """By what share means over so many runs may differ; the default where no three runs were measured."""
+        """By what share means over so many runs may differ; the default if no strategy has three runs."""
         if self.sd is None:
             return max(BYTES_TOLERANCE, self.spread)
         quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, self.freedom))
@@ -48,16 +48,14 @@ class BytesNoise:
 def bytes_noise(by_strategy: Sequence[Sequence[float]]) -> BytesNoise:
     """The noise of the noisiest strategy, since one that never compacts has none."""
     logs = [np.log(values) for values in by_strategy if len(values) and min(values) > 0]
-    measured = [
-        (float(np.std(of_one, ddof=1)), len(of_one) - 1) for of_one in logs if len(of_one) >= MIN_RUNS
-    ]
+    measured = [(float(np.std(own, ddof=1)), len(own) - 1) for own in logs if len(own) >= MIN_RUNS]
     if measured:
         return BytesNoise(*max(measured))
-    return BytesNoise(spread=max((math.expm1(float(np.ptp(of_one))) for of_one in logs), default=0.0))
+    return BytesNoise(spread=max((math.expm1(float(np.ptp(own))) for own in logs), default=0.0))
 
 
 def compare_counts(a_values: Sequence[float], b_values: Sequence[float]) -> Comparison | None:
-    """Compare counts, which repeat; None where they do not, or where a side has none."""
+    """Compare counts; None if they do not repeat, or if a side has none."""
     if not a_values or not b_values or len({*a_values}) > 1 or len({*b_values}) > 1:
         return None
     return exact(a_values[0], b_values[0], min(len(a_values), len(b_values)))
@@ -66,22 +64,22 @@ def compare_counts(a_values: Sequence[float], b_values: Sequence[float]) -> Comp
 def compare_bytes(
     a_values: Sequence[float], b_values: Sequence[float], noise: BytesNoise
 ) -> Comparison | None:
-    """Compare bytes; None where a side has no value. Those within the tolerance are equal.
+    """Compare bytes; None if a side has no value. Values within the tolerance are equal.
 
     The tolerance is the margin of a 95 % interval with the noise of the noisiest strategy. So equal
-    strategies are called different in at most 5 % of cases, and in fewer where their bytes repeat better.
+    strategies are called different in at most 5 % of cases, and in fewer if their bytes repeat better.
     """
     if not a_values or not b_values:
         return None
     runs = (len(a_values), len(b_values))
-    found = _within(a_values, b_values, "tolerance", noise.tolerance(*runs))
-    if found.tolerance is None or not noise.sd:
-        return found
-    return replace(found, error=noise.error(*runs), freedom=float(noise.freedom))
+    comparison = _within(a_values, b_values, "tolerance", noise.tolerance(*runs))
+    if comparison.tolerance is None or not noise.sd:
+        return comparison
+    return replace(comparison, error=noise.error(*runs), freedom=float(noise.freedom))
 
 
 def compare_modelled(a_values: Sequence[float], b_values: Sequence[float], basis: Basis) -> Comparison | None:
-    """Compare what a cost model says; None where a side has no value.
+    """Compare figures of a cost model; None if a side has no value.
 
     Counts differ as they do. Modelled bytes and seconds repeat to the last digit, but the model is not that
     good: within 2 % they are equal.
@@ -94,11 +92,11 @@ def compare_modelled(a_values: Sequence[float], b_values: Sequence[float], basis
 def _within(
     a_values: Sequence[float], b_values: Sequence[float], method: Method, tolerance: float
 ) -> Comparison:
-    """A comparison without an interval: equal where the ratio is within the tolerance."""
+    """A comparison without an interval: equal if the ratio is within the tolerance."""
     n = min(len(a_values), len(b_values))
     if min(*a_values, *b_values) <= 0:
-        found = exact(float(np.mean(a_values)), float(np.mean(b_values)), n)
-        return replace(found, method=method) if method == "modelled" else found
+        comparison = exact(float(np.mean(a_values)), float(np.mean(b_values)), n)
+        return replace(comparison, method=method) if method == "modelled" else comparison
     ratio = math.exp(float(np.mean(np.log(a_values)) - np.mean(np.log(b_values))))
     ratio = 1.0 if abs(math.log(ratio)) <= SAME else ratio
     low, high = ratio / (1 + tolerance), ratio * (1 + tolerance)

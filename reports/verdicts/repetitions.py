@@ -1,12 +1,10 @@
-"""How many repetitions a comparison that is undecided needs, and how long they take."""
+"""How many repetitions an undecided comparison needs, and how long they take."""
 
 import math
-from collections.abc import Iterable
 from statistics import fmean
 
 from scipy import stats
 
-from bench.results.folders import RunResult
 from reports.data.group import RunGroup
 from reports.verdicts.compare import CONFIDENCE, Comparison
 from reports.verdicts.pairs import ended_s, started_s
@@ -19,11 +17,10 @@ _POWER = 0.8  # how likely a difference as large as the one seen is to be decide
 def needed(comparison: Comparison, family: int = 1) -> int | None:
     """Repetitions after which a difference like this would probably be decided; None above `MOST`.
 
-    The true ratio is taken to be the one found, and the noise to be that behind its interval: with n
-    repetitions the difference is found in four of five cases where its logarithm exceeds
-    (t(1 - 2.5 % / family, n - 1) + z(80 %)) standard errors. `family` is the number of comparisons that its
-    verdict is corrected for, taken as if it had the smallest p-value of them. A comparison without an
-    interval tells no noise, so the answer is `FEWEST`.
+    The true ratio and noise are taken to be those measured: with n repetitions the difference is detected in
+    four of five cases if its logarithm exceeds (t(1 - 2.5 % / family, n - 1) + z(80 %)) standard errors.
+    `family` is the number of comparisons that its verdict is corrected for, taken as if it had the smallest
+    p-value of them. The noise of a comparison without an interval is unknown, so the answer is `FEWEST`.
     """
     if not comparison.ratio or not comparison.error:
         return FEWEST
@@ -37,25 +34,11 @@ def needed(comparison: Comparison, family: int = 1) -> int | None:
 
 
 def minutes(group: RunGroup, repetitions: int) -> float | None:
-    """Minutes of wall time that so many repetitions of all strategies take, going by those that ran.
-
-    None where the runs do not say when they began and ended.
-    """
-    by_strategy = [
-        _mean(_wall_s(run) for run in group.usable_runs if run.manifest.strategy == label)
+    """Minutes that so many repetitions of all strategies take, judging by the runs; None if unknown."""
+    by_strategy = (
+        [ended_s(run) - started_s(run) for run in group.usable_runs
+         if run.manifest.strategy == label and run.end is not None]
         for label in group.strategies
-    ]
-    known = [wall_s for wall_s in by_strategy if wall_s]
-    return repetitions * sum(known) / 60 if known else None
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
-
-
-def _wall_s(run: RunResult) -> float | None:
-    """From the manifest to the last record: set-up, warm-up, the stream and the content check."""
-    if run.end is None:
-        return None
-    return max(ended_s(run) - started_s(run), 0.0)
+    )  # fmt: skip
+    known = [fmean(max(wall_s, 0.0) for wall_s in walls_s) for walls_s in by_strategy if walls_s]
+    return repetitions * sum(known) / 60 if any(known) else None

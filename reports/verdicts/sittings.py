@@ -1,9 +1,9 @@
-"""Runs of one sitting share the mood of the machine, so old against new is more uncertain than it looks.
+"""Runs of one sitting share machine conditions, so old against new is more uncertain than it looks.
 
-A sitting is runs of a results folder made without a long break (`pairs.sittings`). What one sitting
-has in common (the machine's neighbours, its temperature, the state of its caches) moves all its runs alike.
-Within a sitting it cancels; between results of two sittings it looks like a difference, and more repetitions
-only make the wrong answer surer. Verdicts of "more" or "less" in % of 1,500 comparisons of equal results, one
+A sitting is runs of a results folder made without a long break (`pairs.sittings`). Its conditions (other
+tenants of the machine, its temperature, the state of its caches) affect all its runs alike. Within a sitting
+they cancel; between results of two sittings they look like a difference, and more repetitions only make the
+wrong answer more certain. Verdicts of "more" or "less" in % of 1,500 comparisons of equal results, one
 sitting on each side, n runs each, 5 % of noise between runs (1 sd of the log); 5 is right, and 0.6 the
 standard error:
 
@@ -41,7 +41,7 @@ from reports.verdicts.samples import Sample
 
 @dataclass(frozen=True, slots=True)
 class SittingEffect:
-    """How far sittings are apart: `sd` of the log of a timing, known to so many degrees of freedom."""
+    """How far sittings are apart: `sd` of the log of a timing, with its degrees of freedom."""
 
     sd: float
     freedom: float = math.inf
@@ -49,13 +49,13 @@ class SittingEffect:
 
 @dataclass(frozen=True, slots=True)
 class SittingEffects:
-    """The effects of sittings on timings, by metric; `otherwise` is that of the metrics not named."""
+    """The effects of sittings on timings, by metric; `otherwise` applies to all other metrics."""
 
     by_metric: Mapping[str, SittingEffect]
     otherwise: SittingEffect | None = None
 
     def of(self, metric: str) -> SittingEffect | None:
-        """The effect on a metric; None where none is known."""
+        """The effect on a metric; None if it is not known."""
         return self.by_metric.get(metric, self.otherwise)
 
 
@@ -65,8 +65,8 @@ ASSUMES_NONE = SittingEffects({})
 def sitting_variance(a: Sample, b: Sample, effect: SittingEffect | None) -> float:
     """What sittings add to the variance of the difference of both means (of logs).
 
-    Each sitting counts with its share of a's runs minus its share of b's: 0 where all runs were made in the
-    same sittings in equal shares, twice the effect's variance for one sitting against another.
+    Each sitting counts with its share of a's runs minus its share of b's: 0 if all runs were made in the same
+    sittings in equal shares, twice the effect's variance for one sitting against another.
     """
     if effect is None:
         return 0.0
@@ -79,10 +79,10 @@ def sitting_variance(a: Sample, b: Sample, effect: SittingEffect | None) -> floa
 
 
 def compare_sittings(a: Sample, b: Sample) -> Comparison | None:
-    """Compare timings by the means of their sittings; None unless each side has several that are its own.
+    """Compare timings by the means of their sittings; None unless each side has at least two of its own.
 
-    Sittings are then the independent pieces, and their spread holds that of runs. It is pooled over both
-    sides, since it is the machine's. Two sittings on each side are the fewest.
+    Sittings are then the independent units, and their spread includes that of runs. It is pooled over both
+    sides, since it is a property of the machine.
     """
     n = min(len(a.values), len(b.values))
     if n < MIN_RUNS or {*a.sittings} & {*b.sittings} or min(*a.values, *b.values) <= 0:
@@ -104,10 +104,10 @@ def compare_sittings(a: Sample, b: Sample) -> Comparison | None:
 
 
 def estimate_effect(by_strategy: Sequence[Sample]) -> SittingEffect | None:
-    """The effect of sittings, from runs of the same strategies in several of them; None of fewer than two.
+    """The effect of sittings, from runs of the same strategies in several of them; None for fewer than two.
 
-    It is the sd of the sittings' means, once each strategy's own level is taken out. What is left of the
-    noise of runs in these means is not taken off, so that the figure errs on the safe side.
+    It is the sd of the sittings' means after subtracting each strategy's own level. The noise of runs that is
+    left in these means is not subtracted, so that the figure errs on the safe side.
     """
     deviations: dict[str, list[float]] = {}
     for sample in by_strategy:
@@ -118,7 +118,7 @@ def estimate_effect(by_strategy: Sequence[Sample]) -> SittingEffect | None:
             deviations.setdefault(sitting, []).append(math.log(value) - level)
     if len(deviations) < 2:
         return None
-    means = [float(np.mean(of_one)) for of_one in deviations.values()]
+    means = [float(np.mean(own)) for own in deviations.values()]
     return SittingEffect(float(np.std(means, ddof=1)), len(means) - 1)
 
 

@@ -10,7 +10,7 @@ _UNMODELLED = {"conversion": "is_converting", "sorting": "is_sorted"}
 
 
 def unmodelled(group: RunGroup, strategy: str) -> str | None:
-    """Why the times of a simulated strategy get no verdict; None where they do, and for real runs.
+    """Why the times of a simulated strategy get no verdict; None if they do, and for real runs.
 
     Conversions of deletes and sorting are priced by guesses until the coefficients of the runs are fitted.
     """
@@ -25,9 +25,9 @@ def unmodelled(group: RunGroup, strategy: str) -> str | None:
 
 
 def unmodelled_between(groups: Iterable[RunGroup], strategies: Collection[str]) -> str | None:
-    """Why simulated times of these strategies cannot be compared with each other; None where they can.
+    """Why simulated times of these strategies cannot be compared with each other; None if they can.
 
-    Coefficients of two formats are guesses of their own until they are fitted to measured runs.
+    Coefficients of two formats are unrelated guesses until they are fitted to measured runs.
     """
     runs = [
         run.manifest
