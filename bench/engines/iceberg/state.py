@@ -5,6 +5,7 @@ Manifests never change once they are written, so each is read once and cached wh
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 
 from pyiceberg.io import FileIO
@@ -18,6 +19,7 @@ from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of, key_column
 from bench.engines.iceberg.table_files import data_folder, metadata_folder
 from bench.engines.ledger import TableReading
+from bench.errors import ScenarioError
 from bench.results.values import Change
 from strategies.iceberg.files import IcebergState
 from strategies.state import MIB
@@ -42,7 +44,8 @@ class LiveFiles:
 
     def read(self, table: Table, snapshot: Snapshot | None) -> Iterator[LiveFile]:
         """The files that are live in `snapshot`; none without a snapshot."""
-        manifests = snapshot.manifests(table.io) if snapshot else []
+        with _decoding(snapshot.manifest_list if snapshot else ""):
+            manifests = snapshot.manifests(table.io) if snapshot else []
         deletes = self._read([m for m in manifests if m.content is ManifestContent.DELETES], table)
         compared = frozenset(ids for manifest in deletes.values() for ids in manifest.equality_ids)
         key = key_column(compared, table.schema()) if compared else self._key
@@ -54,12 +57,25 @@ class LiveFiles:
         return (file for manifest in self._manifests.values() for file in manifest.files)
 
     def _read(self, manifests: Iterable[ManifestFile], table: Table) -> dict[str, ManifestFiles]:
-        known = self._manifests
-        return {
-            m.manifest_path: known.get(m.manifest_path)
-            or files_of(m, table, self._key, self._snapshot_times_ms)
-            for m in manifests
-        }
+        read = {}
+        for m in manifests:
+            with _decoding(m.manifest_path):
+                read[m.manifest_path] = self._manifests.get(m.manifest_path) or files_of(
+                    m, table, self._key, self._snapshot_times_ms
+                )
+        return read
+
+
+@contextmanager
+def _decoding(path: str) -> Iterator[None]:
+    """Names a file whose content is not what the block expects."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:  # PyIceberg raises EOFError, zlib.error, MemoryError and others
+        problem = f"cannot be decoded ({type(error).__name__}): check the table with its own engine"
+        raise ScenarioError(problem, code="damaged", path=path) from error
 
 
 class IcebergReader:

@@ -713,7 +713,11 @@ def test_plan_refuses_damaged_manifests(error, table, suffix, damage):
         file.unlink()
         if damage != "missing":
             file.write_bytes({"empty": b"", "cut": whole[: len(whole) // 2], "noise": b"x" * 500}[damage])
-    assert error(table.location(), *REWRITE)[0].startswith(f"{table.location()}: ")
+    text, code = error(table.location(), *REWRITE)
+    if damage == "missing":
+        assert (text.startswith(f"{table.location()}: "), code) == (True, "unreadable")
+    else:
+        assert (text.split(": ")[0].removeprefix("file://") in map(str, files), code) == (True, "damaged")
 
 
 def test_plan_refuses_a_table_that_lists_a_file_twice(error, table):

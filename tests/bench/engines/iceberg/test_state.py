@@ -53,7 +53,7 @@ class Lake:
     def keys(self, *manifests):
         """The keys of the files by path, read as the next snapshot."""
         self.opened.clear()
-        snapshot = SimpleNamespace(manifests=lambda io: list(manifests))
+        snapshot = SimpleNamespace(manifest_list="list", manifests=lambda io: list(manifests))
         return {file.path: file.key_bounds for file in self.files.read(self, snapshot)}
 
 
