@@ -35,7 +35,7 @@ def batches(log: ChangeLog | None, partitioning: Partitioning | None = None) -> 
 
 def without_rows(batch: Batch) -> Batch:
     """The same commit with no rows."""
-    return Batch(replace(batch.spec, rows=0, inserts=0, partitions=(), expected_bytes=0))
+    return Batch(replace(batch.spec, rows=0, inserts=0, partitions=()))
 
 
 def commit_all(engine: Engine, stream: Sequence[Batch]) -> list[Batch]:

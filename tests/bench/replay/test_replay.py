@@ -313,7 +313,7 @@ def test_the_initial_load_is_no_tick_of_the_stream(scenario):
 
 def test_a_tick_without_rows_is_a_tick_without_a_commit(scenario):
     first, second = batches(scenario("2min"))
-    empty = Batch(replace(second.spec, rows=0, inserts=0, partitions=(), expected_bytes=0))
+    empty = Batch(replace(second.spec, rows=0, inserts=0, partitions=()))
     recorder, _ = replay(scenario("2min"), EVERY_2, stream=[first, empty])
     assert [line for line in recorder.log() if line.startswith("2")] == [
         "2 observe after commit",
