@@ -197,6 +197,8 @@ class DeltaLog:
             return None
         lines = ((f"{path}, line {n}", line) for n, line in enumerate(text.splitlines(), 1) if line.strip())
         actions = [(path, checked(LOG_LINE.validate_json, line, place)) for place, line in lines]
+        if not actions:
+            raise LogError(f"{path} is empty")
         others = self._system.get_file_info([f"{name}.crc", f"{name}.checkpoint.parquet"])
         sizes = (len(text), *(info.size for info in others if info.type is FileType.File))
         return _commit_of(version, actions, sizes)

@@ -208,6 +208,16 @@ def test_a_table_that_cannot_be_read_correctly_is_refused(tmp_path, changed, pro
     assert re.search(problem, str(caught.value))
 
 
+@pytest.mark.parametrize("content", ["", "\n"])
+def test_an_empty_commit_is_named(tmp_path, content):
+    address = written(tmp_path)
+    commit = tmp_path / "_delta_log" / f"{1:020}.json"
+    commit.write_text(content)
+    with refused("damaged") as caught:
+        open_existing(address)
+    assert str(caught.value).startswith(f"{commit} is empty")
+
+
 def test_the_catalog_of_a_scenario_is_ignored(place):
     assert open_existing(TableAddress(place, scenario_catalog=CatalogSettings())).state.version == "1"
 
