@@ -1,5 +1,7 @@
+import zipfile
+
 import pytest
-from refused import printed_codes
+from refused import printed_codes, refused
 
 from bench.cli.commands import doctor
 from bench.cli.main import main
@@ -59,6 +61,19 @@ def test_what_is_missing_exits_3_with_its_remedy(machine, capsys, monkeypatch):
     captured = capsys.readouterr()
     assert "no Java: install it" in captured.out
     assert printed_codes(captured.err) == ["not-ready"]
+
+
+@pytest.mark.parametrize("at", [40, 20_000])  # in a header, in the content of a file
+def test_a_damaged_jar_is_found_although_its_size_is_right(tmp_path, monkeypatch, at):
+    jar = tmp_path / "format.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("a.class", bytes(range(256)) * 200)
+    monkeypatch.setattr(doctor.runtime, "jars", lambda name: (jar,))
+    assert doctor._jars().startswith("format.jar in ")
+    content = jar.read_bytes()
+    jar.write_bytes(content[:at] + b"damaged" + content[at + 7 :])
+    with refused("damaged", jar):
+        doctor._jars()
 
 
 @pytest.mark.parametrize(
