@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 2  # of manifest.json
 GENERATOR_VERSION = 1  # increased whenever the same workload and seed generate different rows
 MANIFEST = "manifest.json"
+_KEY_LENGTH = 16
 EARLIER_FILES_MAX = 64  # the maximum number of files that are read again to generate the next commit
 
 
@@ -130,23 +134,45 @@ def ensure_change_log(
     folder = _folder_of(cache_folder, parameters)
     if not (folder / MANIFEST).exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as work:
+        with _work_folder(folder) as work:
             specs = tuple(workload.shape(seed, commits_count, commit_interval_ms, Partitioning()))
-            spark, earlier = spark_factory(), _Earlier(Path(work) / "earlier")
+            spark, earlier = spark_factory(), _Earlier(work / "earlier")
             payload, commits = workload.schema.names, list[LoggedCommit]()
             for spec in specs:
                 known = earlier.frame(spark) if workload.is_cdc else None
                 rows = workload.rows(spark, seed, spec, commit_interval_ms, known)
                 is_change = workload.is_cdc and not spec.is_initial
                 columns = change_columns(payload) if is_change else payload
-                commits.append(_write_commit(Path(work), spec, rows, columns))
+                commits.append(_write_commit(work, spec, rows, columns))
                 if is_change:
-                    earlier.add(_paths(Path(work) / "log", commits[-1]))
+                    earlier.add(_paths(work / "log", commits[-1]))
                 progress(len(commits), len(specs))
             log = ChangeLog(folder, folder.name, tuple(commits), workload.is_cdc, payload)
-            _write_manifest(Path(work), log, parameters)
-            _publish(Path(work), folder)
+            _write_manifest(work, log, parameters)
+            _publish(work, folder)
     return open_change_log(folder)
+
+
+@contextmanager
+def _work_folder(folder: Path) -> Iterator[Path]:
+    """A folder beside `folder`, removed in the end; first those that killed writers of any log have left."""
+    for left in folder.parent.glob(f".{'[0-9a-f]' * _KEY_LENGTH}-*"):
+        with suppress(OSError), _locked(left):  # unless its writer is at work
+            shutil.rmtree(left)
+    prefix = f".{folder.name}-"
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=prefix) as name, _locked(Path(name)):
+        yield Path(name)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Raises BlockingIOError if another process has locked it; a lock ends with its process."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def find_change_log(
@@ -197,7 +223,7 @@ def _parameters(workload: Workload, seed: int, commits_count: int, commit_interv
 
 def _folder_of(cache_folder: Path, parameters: Mapping[str, Any]) -> Path:
     """The folder of a change log, whose name is its key."""
-    key = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:16]
+    key = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:_KEY_LENGTH]
     return cache_folder.resolve() / key
 
 

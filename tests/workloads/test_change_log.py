@@ -7,7 +7,13 @@ from workload_builders import change_log_folder
 
 from workloads.append import Append
 from workloads.arrival import Poisson
-from workloads.change_log import MANIFEST, ChangeLogError, ensure_change_log, open_change_log
+from workloads.change_log import (
+    MANIFEST,
+    ChangeLogError,
+    _work_folder,
+    ensure_change_log,
+    open_change_log,
+)
 from workloads.content import content
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS
@@ -129,6 +135,14 @@ def test_change_log_that_fails_half_way_leaves_nothing(spark, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         ensure(lambda: spark, tmp_path, progress=fail)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_writer_has_left_is_removed_and_what_one_at_work_writes_is_not(tmp_path):
+    (tmp_path / ".0123456789abcdef-killed" / "log").mkdir(parents=True)
+    (tmp_path / ".other").mkdir()
+    with _work_folder(tmp_path / "0123456789abcdef") as first, _work_folder(tmp_path / ("f" * 16)) as second:
+        assert {path.name for path in tmp_path.iterdir()} == {".other", first.name, second.name}
+    assert [path.name for path in tmp_path.iterdir()] == [".other"]
 
 
 @pytest.mark.spark
