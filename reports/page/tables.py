@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.rows import Row
@@ -51,11 +51,16 @@ class Table:
 Shown = tuple[Column, list[Cell]]  # a column and its cells
 
 
+def by_columns(shown: Sequence[Shown], note: str = "", **how: Any) -> Table:
+    """A table of these columns; `how` are further fields of `Table`."""
+    columns = tuple(column for column, _ in shown)
+    return Table(columns, tuple(zip(*(cells for _, cells in shown), strict=True)), note, **how)
+
+
 def strategy_table(rows: Sequence[Row], shown: Sequence[Shown], note: str, caption: str) -> Table:
     """A row per strategy: its label, then these columns."""
-    cells = ([Cell(Verbatim(row.strategy)) for row in rows], *(cells for _, cells in shown))
-    columns = (Column("Strategy", is_number=False), *(column for column, _ in shown))
-    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=caption)
+    names = (Column("Strategy", is_number=False), [Cell(Verbatim(row.strategy)) for row in rows])
+    return by_columns([names, *shown], note, caption=caption)
 
 
 def has_values(rows: Sequence[Row], name: str) -> bool:

@@ -6,7 +6,7 @@ from bench.results.metrics import LATENCY
 from bench.results.rows import Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Table, durations, has_values, metric_cells, seconds
+from reports.page.tables import Cell, Column, Table, by_columns, durations, has_values, metric_cells, seconds
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, separated
 from reports.text import cost_text
 from reports.verdicts.best import likely_best
@@ -65,20 +65,19 @@ def budgets(group: RunGroup) -> Table | None:
     ]
     if has_values(rows, "money_per_day"):
         metrics.append(("money_per_day", "Cost per day", group.manifest.currency))
-    cells = [
-        [Cell(text, value=p.query_s) for text, p in zip(latencies, front, strict=True)],
-        [Cell(Verbatim(point.strategy)) for point in front],
-        [Cell(t, value=p.cost_s) for t, p in zip(seconds(p.cost_s for p in front), front, strict=True)],
-        *([Cell(c.text, value=c.value) for c in metric_cells(rows, name)] for name, _, _ in metrics),
-    ]
-    columns = (
-        Column("If the mean query may take up to", unit), Column("Cheapest strategy", is_number=False),
-        Column(group.cost.title, "s"), *(Column(title, of) for _, title, of in metrics),
-    )  # fmt: skip
+    costs = zip(seconds(point.cost_s for point in front), front, strict=True)
+    shown = [
+        (Column("If the mean query may take up to", unit),
+         [Cell(text, value=point.query_s) for text, point in zip(latencies, front, strict=True)]),
+        (Column("Cheapest strategy", is_number=False), [Cell(Verbatim(point.strategy)) for point in front]),
+        (Column(group.cost.title, "s"), [Cell(text, value=point.cost_s) for text, point in costs]),
+        *((Column(title, of), [Cell(c.text, value=c.value) for c in metric_cells(rows, name)])
+          for name, title, of in metrics),
+    ]  # fmt: skip
     modelled = "Times and bytes are modelled. " if group.is_simulated else ""
     note = f"{modelled}Means; the strategies of the Pareto front. The summary has intervals and the others."
     caption = "The cheapest strategy for each mean query latency that may be acceptable"
-    return Table(columns, tuple(zip(*cells, strict=True)), note, caption=caption)
+    return by_columns(shown, note, caption=caption)
 
 
 def primary_query(group: RunGroup) -> Sentence:

@@ -1,5 +1,7 @@
 """The tables behind the summary: each compaction, each query, each rule, each metric, each forecast."""
 
+from collections.abc import Callable, Sequence
+
 from bench.results.metrics import METRICS, Metric
 from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord
@@ -7,7 +9,7 @@ from bench.results.rows import Row
 from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.answer import query_text
-from reports.page.tables import Cell, Column, Table, arrow, durations, seconds
+from reports.page.tables import Cell, Column, Table, arrow, by_columns, durations, seconds
 from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.text import format_value
 
@@ -25,43 +27,35 @@ def compactions(group: RunGroup) -> tuple[Table, ...]:
 def _compactions(group: RunGroup, label: str, effects: tuple[QueryEffect, ...]) -> Table:
     records = [effect.compaction for effect in effects]
     files, deleted = (words.capitalize() for words in group.delete_words)
-    has_kinds = any(c.plan_kind for c in records)
-    has_deletes = any(c.before.delete_files_count for c in records)
     unit, queries = durations([*(e.query_before_s for e in effects), *(e.query_after_s for e in effects)])
-    columns = (
-        Column("At"), Column("Status", is_number=False),
-        *((Column("Kind", is_number=False),) if has_kinds else ()), Column("Reason", is_number=False),
-        Column(f"Data files {_BEFORE_AFTER}"),
-        *((Column(f"{files} {_BEFORE_AFTER}"), Column(f"{deleted} after")) if has_deletes else ()),
-        Column(f"Live bytes {_BEFORE_AFTER}"), Column("Added"), Column("Time", "s"), Column("CPU", "s"),
-        Column("Query before", unit), Column("Query after", unit),
+    kinds = [(Column("Kind", is_number=False), [Cell(Verbatim(c.plan_kind)) for c in records])]
+    deletes = [
+        (Column(f"{files} {_BEFORE_AFTER}"), _before_after(records, "delete_files_count", human_count)),
+        (Column(f"{deleted} after"), [Cell(format_value("count", c.after.delete_rows)) for c in records]),
+    ]
+    errors = [Verbatim(c.error[:_ERROR_CHARACTERS]) if c.error else "" for c in records]
+    return by_columns(
+        [
+            (Column("At"), [Cell(human_duration(c.at_ms / 1000)) for c in records]),
+            (Column("Status", is_number=False),
+             [Cell(Verbatim(c.status), error) for c, error in zip(records, errors, strict=True)]),
+            *(kinds if any(c.plan_kind for c in records) else []),
+            (Column("Reason", is_number=False), [Cell(Verbatim(c.reason)) for c in records]),
+            (Column(f"Data files {_BEFORE_AFTER}"), _before_after(records, "data_files_count", human_count)),
+            *(deletes if any(c.before.delete_files_count for c in records) else []),
+            (Column(f"Live bytes {_BEFORE_AFTER}"), _before_after(records, "live_bytes", human_bytes)),
+            (Column("Added"), [Cell(human_bytes(c.change.added_bytes)) for c in records]),
+            (Column("Time", "s"), [Cell(text) for text in seconds(c.cost.wall_s for c in records)]),
+            (Column("CPU", "s"), [Cell(text) for text in seconds(c.cost.own_cpu_s for c in records)]),
+            (Column("Query before", unit), [Cell(text) for text in queries[: len(records)]]),
+            (Column("Query after", unit), [Cell(text) for text in queries[len(records) :]]),
+        ],
+        title=say(Verbatim(label)), caption="Every compaction, in order", is_long=True,
     )  # fmt: skip
-    costs = (seconds(getattr(c.cost, name) for c in records) for name in ("wall_s", "own_cpu_s"))
-    timings = zip(*costs, queries[: len(records)], queries[len(records) :], strict=True)
-    rows = tuple(
-        (*_compaction(c, has_kinds, has_deletes), *(Cell(text) for text in times))
-        for c, times in zip(records, timings, strict=True)
-    )
-    caption = "Every compaction, in order"
-    return Table(columns, rows, title=say(Verbatim(label)), caption=caption, is_long=True)
 
 
-def _compaction(c: CompactionRecord, has_kinds: bool, has_deletes: bool) -> tuple[Cell, ...]:
-    error = Verbatim(c.error[:_ERROR_CHARACTERS]) if c.error else ""
-    deletes = (
-        Cell(arrow(human_count(c.before.delete_files_count), human_count(c.after.delete_files_count))),
-        Cell(format_value("count", c.after.delete_rows)),
-    )
-    return (
-        Cell(human_duration(c.at_ms / 1000)),
-        Cell(Verbatim(c.status), error),
-        *((Cell(Verbatim(c.plan_kind)),) if has_kinds else ()),
-        Cell(Verbatim(c.reason)),
-        Cell(arrow(human_count(c.before.data_files_count), human_count(c.after.data_files_count))),
-        *(deletes if has_deletes else ()),
-        Cell(arrow(human_bytes(c.before.live_bytes), human_bytes(c.after.live_bytes))),
-        Cell(human_bytes(c.change.added_bytes)),
-    )
+def _before_after(records: Sequence[CompactionRecord], name: str, text: Callable[[float], str]) -> list[Cell]:
+    return [Cell(arrow(text(getattr(c.before, name)), text(getattr(c.after, name)))) for c in records]
 
 
 _QUERY_COLUMNS = (
@@ -76,7 +70,7 @@ _QUERY_COLUMNS = (
 def queries(group: RunGroup) -> tuple[Table, ...]:
     """One table per query, the primary one first: different queries are never averaged.
 
-    Queries that a model cannot tell apart share a table.
+    Queries that a model does not distinguish share a table.
     """
     primary = group.manifest.primary_probe
     names = dict.fromkeys(name for row in group.rows for name in row.probes)
@@ -88,29 +82,21 @@ def queries(group: RunGroup) -> tuple[Table, ...]:
 
 
 def _query(group: RunGroup, names: list[str]) -> Table:
-    name = names[0]
-    rows = [row for row in group.rows if name in row.probes]
-    timings = [row.probes[name][key] for key, _, unit in _QUERY_COLUMNS if unit == "s" for row in rows]
-    time_unit, texts_of_times = durations(timings)
-    cells, times = [[Cell(Verbatim(row.strategy)) for row in rows]], iter(texts_of_times)
-    for key, _, unit in _QUERY_COLUMNS:
-        values = [row.probes[name][key] for row in rows]
-        texts = [next(times) if unit == "s" else format_value(_unit_of(key), value) for value in values]
-        cells.append([Cell(text) for text in texts])
-    columns = (
-        Column("Strategy", is_number=False),
-        *(
-            Column(group.in_delete_words(title), time_unit if unit == "s" else unit)
-            for _, title, unit in _QUERY_COLUMNS
-        ),
-    )
-    return Table(
-        columns,
-        tuple(zip(*cells, strict=True)),
-        "The model does not tell these queries apart." if len(names) > 1 else "",
-        title=joined([_named(group, name) for name in names]),
-        caption="Latency and work of each strategy",
-    )
+    probes = {row.strategy: row.probes[names[0]] for row in group.rows if names[0] in row.probes}
+    times_s = [figures[key] for key, _, unit in _QUERY_COLUMNS if unit == "s" for figures in probes.values()]
+    time_unit, times = durations(times_s)
+    shown = [(Column("Strategy", is_number=False), [Cell(Verbatim(label)) for label in probes])]
+    for key, title, unit in _QUERY_COLUMNS:
+        if unit == "s":
+            texts, times = times[: len(probes)], times[len(probes) :]
+        else:
+            texts = [format_value(_unit_of(key), figures[key]) for figures in probes.values()]
+        column = Column(group.in_delete_words(title), time_unit if unit == "s" else unit)
+        shown.append((column, [Cell(text) for text in texts]))
+    return by_columns(
+        shown, "The model does not distinguish these queries." if len(names) > 1 else "",
+        title=joined([_named(group, name) for name in names]), caption="Latency and work of each strategy",
+    )  # fmt: skip
 
 
 def _unit_of(key: str) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from bench.results.folders import RunResult
-from bench.results.metrics import METRIC_BY_NAME
+from bench.results.metrics import LATENCY, METRIC_BY_NAME
 from bench.results.records import Manifest
 from bench.results.table_content import commits_of
 from bench.text import human_bytes, human_duration, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.notes import METHOD, Entry, noted, unexplained
 from reports.page.sections.parts import format_names, full_format_names
-from reports.phrases import Sentence, Verbatim, counted, joined, listed, say
+from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
 
 _RUNS = say(
     "Each run is a separate process with its own JVM and a fresh table. Repetitions interleave the "
@@ -39,32 +39,37 @@ _SIMULATED_COMPARISONS = say(
 
 def title(groups: Sequence[RunGroup]) -> Sentence:
     """What was run: scenarios, format and version, how many strategies, when."""
-    scenarios = joined([say(Verbatim(name)) for name in dict.fromkeys(g.manifest.scenario for g in groups)])
-    count = len({label for group in groups for label in group.strategies})
     modes = ", simulated" if all(group.is_simulated for group in groups) else ""
     modes += ", quick" if any(group.is_quick for group in groups) else ""
-    when = dates([run for group in groups for run in group.runs])
-    strategies = counted(count, "strategy", "strategies")
-    return scenarios + say(" on ") + format_names(groups) + say(f", {strategies}{modes}, {when}")
+    count = len({label for group in groups for label in group.strategies})
+    return sentence(
+        "{scenarios} on {formats}, {strategies}{modes}, {dates}",
+        scenarios=listed([*dict.fromkeys(group.manifest.scenario for group in groups)]),
+        formats=format_names(groups), strategies=counted(count, "strategy", "strategies"), modes=modes,
+        dates=dates([run for group in groups for run in group.runs]),
+    )  # fmt: skip
 
 
 def section_title(group: RunGroup) -> Sentence:
     m = group.manifest
-    return say(Verbatim(m.scenario), " on ") + format_names([group]) + say(f", {m.mode}")
+    return sentence(
+        "{scenario} on {format}, {mode}",
+        scenario=Verbatim(m.scenario), format=format_names([group]), mode=m.mode,
+    )  # fmt: skip
 
 
 def facts(group: RunGroup) -> Sentence:
     """One line: what ran, how often, on what, when."""
     m = group.manifest
     repetitions = max((len(row.repetitions) for row in group.rows), default=0)
-    counts = (
-        counted(len(group.rows), "strategy", "strategies"),
-        counted(repetitions, "repetition", "repetitions"),
-    )
-    every = f"{', '.join(counts)}, {_commits(group)} of scenario time. "
-    what = say(Verbatim(m.workload), " on ") + full_format_names(group) + say(f", {m.mode}: ")
-    machine = () if group.is_simulated else (*_machine(m), ". ")
-    return what + say(every, *machine, f"{dates(group.runs)}.")
+    return sentence(
+        "{workload} on {formats}, {mode}: {strategies}, {repetitions}, {commits} of scenario time. "
+        "{machine}{dates}.",
+        workload=Verbatim(m.workload), formats=full_format_names(group), mode=m.mode,
+        strategies=counted(len(group.rows), "strategy", "strategies"),
+        repetitions=counted(repetitions, "repetition", "repetitions"), commits=_commits(group),
+        machine="" if group.is_simulated else say(*_machine(m), ". "), dates=dates(group.runs),
+    )  # fmt: skip
 
 
 def method(group: RunGroup) -> tuple[Entry, ...]:
@@ -95,16 +100,15 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
     m = group.manifest
     yield (
         "Queries",
-        say(
-            "The primary query, ",
-            Verbatim(m.primary_probe),
-            ", runs twice every "
-            f"{human_duration(m.probe_every_ms / 1000)} of scenario time under every strategy: right after a "
-            "commit, and settled, at the end of that tick, after any compaction. The others run every "
-            f"{human_duration(m.side_probe_every_ms / 1000)}. Query mean: "
-            f"{METRIC_BY_NAME['query_mean_s'].definition}.",
+        sentence(
+            "The primary query, {query}, runs twice every {interval} of scenario time under every "
+            "strategy: right after a commit, and settled, at the end of that tick, after any compaction. "
+            "The others run every {side_interval}. Query mean: {query_mean}.",
+            query=Verbatim(m.primary_probe), interval=human_duration(m.probe_every_ms / 1000),
+            side_interval=human_duration(m.side_probe_every_ms / 1000),
+            query_mean=METRIC_BY_NAME[LATENCY].definition,
         ),
-    )
+    )  # fmt: skip
     if group.is_simulated:
         yield "Comparisons", _SIMULATED_COMPARISONS
         return
@@ -112,11 +116,11 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
     yield "Comparisons", _COMPARISONS
     yield (
         "Content",
-        say(
+        sentence(
             "After the last measurement of a run, the whole table is compared with the content that follows "
-            "from the change log. Figures of a run that differs are not used. Here the check was set to ",
-            Verbatim(m.verify),
-            ".",
+            "from the change log. Figures of a run that differs are not used. Here the check was set to "
+            "{verify}.",
+            verify=Verbatim(m.verify),
         ),
     )
 
@@ -125,7 +129,7 @@ def _origin(group: RunGroup) -> Iterator[Entry]:
     manifests = [run.manifest for run in group.runs]
     m = group.manifest
     versions = sorted({pair for part in group.parts for pair in part.manifest.versions.items()})
-    yield "Versions", joined([say(Verbatim(f"{name} {version}")) for name, version in versions])
+    yield "Versions", listed([f"{name} {version}" for name, version in versions])
     if not group.is_simulated:
         yield "Machine", say(*_machine(m), "; system ", Verbatim(m.machine.get("system", "unknown")))
     dirty = " with uncommitted changes" if m.git.get("dirty") else ""
@@ -133,23 +137,22 @@ def _origin(group: RunGroup) -> Iterator[Entry]:
     yield "Git", say("commit ", Verbatim(commit), dirty) if commit else say("not run from a checkout")
     yield "Seed", joined([say(str(seed)) for seed in sorted({other.seed for other in manifests})])
     scenario, log = ({getattr(o, name) for o in manifests} for name in ("scenario_hash", "change_log_hash"))
-    yield "Hashes", say("scenario ", *_hashes(scenario), "; change log ", *_hashes(log))
+    hashes = {"scenario": _hashes(scenario), "change_log": _hashes(log)}
+    yield "Hashes", sentence("scenario {scenario}; change log {change_log}", **hashes)
     target = human_bytes(m.target_file_size_bytes)
     yield "Compactor", say(f"{human_bytes(m.memory_bytes)} of memory; target file size {target}")
     known = [(row.strategy, share) for row in group.rows if (share := row.values["duty_cycle"]) is not None]
     if known:
-        shares = [say(Verbatim(label), f" {human_percent(share)}") for label, share in known]
-        yield "Duty cycle", joined(shares) + say(" (compaction seconds per second of scenario time)")
+        shares = joined([say(Verbatim(label), f" {human_percent(share)}") for label, share in known])
+        yield "Duty cycle", shares + say(" (compaction seconds per second of scenario time)")
     own = [run.end.own_s / run.end.loop_s for run in group.runs if run.end is not None and run.end.loop_s]
     if own and not group.is_simulated:
-        yield (
-            "Overhead",
-            say(f"at most {human_percent(max(own))} of a run's time was spent in compactbench's own code"),
-        )
+        most = human_percent(max(own))
+        yield "Overhead", say(f"at most {most} of a run's time was spent in compactbench's own code")
 
 
-def _hashes(hashes: Iterable[str]) -> tuple[str, ...]:
-    return joined([say(Verbatim(value[:16])) for value in sorted(hashes)]).parts
+def _hashes(hashes: Iterable[str]) -> Sentence:
+    return listed([value[:16] for value in sorted(hashes)])
 
 
 def _machine(m: Manifest) -> tuple[str, ...]:

@@ -1,10 +1,19 @@
 """The summary: a row per strategy."""
 
 from bench.results.metrics import LATENCY
-from bench.results.rows import BASELINE
+from bench.results.rows import BASELINE, Row
 from bench.text import MISSING, human_percent
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Table, compared, has_values, latency_unit, metric_cells
+from reports.page.tables import (
+    Cell,
+    Column,
+    Table,
+    by_columns,
+    compared,
+    has_values,
+    latency_unit,
+    metric_cells,
+)
 from reports.phrases import Verbatim
 from reports.verdicts.page_verdicts import PageVerdicts
 from reports.verdicts.pareto_front import alike, dominated, points
@@ -42,23 +51,21 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
     known = [m for m in metrics if has_values(group.rows, m[0])]
     latencies = [name for name, _, _ in known if name.startswith("query_")]
     per_second, unit = latency_unit(group.rows, latencies)
-    columns, cells = [Column("Strategy", is_number=False)], [_names(group)]
+    shown = [(Column("Strategy", is_number=False), _names(group))]
     for name, title, other_unit in known:
-        is_latency = name in latencies
-        columns.append(Column(title, unit if is_latency else other_unit))
-        factor = per_second if is_latency else 1.0
-        cells.append(
-            break_evens(group, verdicts) if name == BREAK_EVEN else metric_cells(group.rows, name, factor)
-        )
+        if name == BREAK_EVEN:
+            cells = break_evens(group, verdicts)
+        else:
+            cells = metric_cells(group.rows, name, per_second if name in latencies else 1.0)
+        shown.append((Column(title, unit if name in latencies else other_unit), cells))
         if name == LATENCY and any(verdicts.with_baseline(row) for row in group.rows):
-            columns.append(Column(f"Query mean vs {BASELINE}", "95 % CI"))
-            cells.append([compared(verdicts.with_baseline(row)) for row in group.rows])
-    columns.append(Column("Runs"))
-    cells.append(_runs(group))
+            ratios = [compared(verdicts.with_baseline(row)) for row in group.rows]
+            shown.append((Column(f"Query mean vs {BASELINE}", "95 % CI"), ratios))
+    shown.append((Column("Runs"), [_runs(group, row) for row in group.rows]))
     of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
     of_variants = (_OF_VARIANTS,) if any(row.variant is not None for row in group.rows) else ()
     note = " ".join((_MODELLED_NOTE if group.is_simulated else _NOTE, *of_formats, *of_variants))
-    return Table(tuple(columns), tuple(zip(*cells, strict=True)), note, caption=_CAPTION)
+    return by_columns(shown, note, caption=_CAPTION)
 
 
 def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
@@ -83,11 +90,7 @@ def _names(group: RunGroup) -> list[Cell]:
     return [Cell(Verbatim(label), unmodelled(group, label) or why(label)) for label in group.strategies]
 
 
-def _runs(group: RunGroup) -> list[Cell]:
+def _runs(group: RunGroup, row: Row) -> Cell:
     """The number of usable runs, such as "3", or "2 of 3"."""
-    cells = []
-    for row in group.rows:
-        usable, started = len(row.repetitions), sum(r.manifest.strategy == row.strategy for r in group.runs)
-        text = f"{usable}" if usable == started else f"{usable} of {started}"
-        cells.append(Cell(text, value=float(usable)))
-    return cells
+    usable, started = len(row.repetitions), sum(r.manifest.strategy == row.strategy for r in group.runs)
+    return Cell(f"{usable}" if usable == started else f"{usable} of {started}", value=float(usable))
