@@ -1,4 +1,4 @@
-"""Markdown in which text from results stays text, whatever it contains.
+"""Markdown in which text from results stays text.
 
 Labels become code spans. A label that could end its span, table cell or line is written with character
 references instead, which every dialect understands.

@@ -36,7 +36,7 @@ class Cell:
 class Table:
     """Rows of cells under headings. `note` explains how to read it, `caption` what it holds.
 
-    `title` tells several tables of a section apart. A page folds a long table and shortens it to its ends.
+    `title` distinguishes several tables of a section. A page folds a long table and shortens it to its ends.
     """
 
     kind: ClassVar = "table"

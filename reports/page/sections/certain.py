@@ -34,13 +34,14 @@ def _rewritten(group: RunGroup) -> Sentence | None:
         return None
     sizes = sorted((size_bytes, label) for label, number, size_bytes in known if number and size_bytes)
     (least, fewest), (most, largest) = sizes[0], sizes[-1]
-    if (
-        largest != fewest
-        and compare_strategies(group, "compaction_added_bytes", largest, fewest).verdict != "equal"
-    ):
-        text = "{largest} rewrites {ratio} the bytes of {fewest}"
-        ratio = human_ratio(most / least)
-        parts.append(sentence(text, largest=Verbatim(largest), ratio=ratio, fewest=Verbatim(fewest)))
+    bytes_metric = "compaction_added_bytes"
+    if largest != fewest and compare_strategies(group, bytes_metric, largest, fewest).verdict != "equal":
+        parts.append(
+            sentence(
+                "{largest} rewrites {ratio} the bytes of {fewest}",
+                largest=Verbatim(largest), ratio=human_ratio(most / least), fewest=Verbatim(fewest),
+            )
+        )  # fmt: skip
     return separated("; ", parts) + say(", as modelled." if group.is_simulated else ".")
 
 
@@ -58,7 +59,7 @@ def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
 
 
 def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) -> Sentence | None:
-    """A count at the end, with the strategies that share it; the smallest first. The noun stands once.
+    """A count at the end with the strategies that share it, the smallest first; the noun appears once.
 
     A strategy whose runs differ in it is left out, as its count is not certain.
     """

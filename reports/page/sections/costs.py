@@ -27,8 +27,8 @@ _NOTES = (  # shown with the columns they explain
     ("jit_share", "JIT: the share of compaction CPU that Java's compiler took; it falls as a process ages."),
     (
         "commit_cpu_s",
-        "Commits have the same rows for all, but metadata that a strategy leaves behind makes them more "
-        "expensive, and its writer or table properties may change what they do.",
+        "Commits write the same rows under every strategy, but metadata that a strategy leaves behind makes "
+        "them more expensive, and its writer or table properties may change what they do.",
     ),
     (
         BREAK_EVEN,

@@ -1,4 +1,4 @@
-"""The delete files that each strategy leaves behind, the rows in them, and what it costs."""
+"""The delete files that each strategy leaves behind, the rows in them, and what the strategy costs."""
 
 from bench.results.metrics import LATENCY
 from reports.data.group import RunGroup
@@ -15,31 +15,31 @@ _LEFT_BEHIND = (
     ("health_mean", "Health", "mean, of 100"),
 )
 _OF_FORMATS = (
-    "What a delete file is differs between formats, so its columns compare strategies of one format only: a "
-    "deletion vector counts as one delete file, with the rows that it marks, wherever it is stored; an "
-    "equality delete file has a deleted row for each key that it names."
+    "Formats differ in what a delete file is, so compare its columns within one format only: a deletion "
+    "vector counts as one delete file with the rows that it marks, wherever it is stored; an equality delete "
+    "file has a deleted row for each of its keys."
 )
-_CAPTION = "Beside cost and latency"
+_CAPTION = "What each strategy leaves behind, with its cost and latency"
 _NOTES = (  # shown with the columns they explain
     ("delete_files_mean", "Means are over time."),
     (
         "delete_rows_mean",
-        "Deleted rows: those in the live delete files. A log file has new versions of rows as well as "
+        "Deleted rows: the rows in live delete files. A log file has new versions of rows as well as "
         "deletes, a key once for each commit.",
     ),
     (
         "deletes_age_mean_s",
-        "Age of oldest delete: how long the oldest live delete or log file has waited: how far behind a "
-        "reader may be that does not apply them, for one row or many.",
+        "Age of oldest delete: how long the oldest live delete or log file has waited, which is how far "
+        "behind a reader that ignores them may be, for one row or many.",
     ),
     (
         "since_compaction_mean_s",
-        "Age of last compaction: time since a compaction last committed; files it did not touch have waited "
-        "longer.",
+        "Age of last compaction: time since a compaction last committed; files that it did not touch have "
+        "waited longer.",
     ),
     (
         "health_mean",
-        "Health: the score that the planner of the strategy reports whenever its trigger fires; 100 is best.",
+        "Health: the score that the strategy's planner reports whenever its trigger fires; 100 is best.",
     ),
 )
 

@@ -26,10 +26,10 @@ METHOD: Mapping[Note, Entry] = {
     ("concurrency", "compaction beside the stream"): (
         "Concurrency",
         say(
-            "Compactions of rules with ", Verbatim("concurrent = true"), " run in a thread beside the "
-            "stream. Steps of the stream then compete with the compaction, and its CPU cannot be separated "
-            "from theirs. Commits follow each other without the pauses of a real stream, so more of them "
-            "overlap with a compaction.",
+            "Compactions of rules with ", Verbatim("concurrent = true"), " run in a thread of their own. "
+            "Steps of the stream then compete with the compaction, and its CPU cannot be separated from "
+            "theirs. Commits follow each other without the pauses of a real stream, so more of them overlap "
+            "with a compaction.",
         ),
     ),
     ("times", "modelled"): (
@@ -102,8 +102,8 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
         "compactbench measures noise only on the driver's machine."
     ),
     ("storage", "of the catalog"): say(
-        "The tables were where the scenario's catalog keeps them. The figures include the speed, caches and "
-        "other users of the catalog and its storage, and the durability of its writes."
+        "The tables were stored by the scenario's catalog. The figures include the speed, caches, other "
+        "users and durable writes of the catalog and its storage."
     ),
     ("clock", "virtual"): say(
         "The virtual clock stands still during compaction. This favours long compactions, and hides "

@@ -1,7 +1,7 @@
 """The setup in one table: what a reader needs to judge a comparison, or to repeat it.
 
-Everything comes from manifests and records, or is called unknown. The rows answer what
-readers missed in published comparisons (apache/amoro issue 4173).
+Everything comes from manifests and records, or is called unknown. The rows answer what readers missed in
+published comparisons (apache/amoro issue 4173).
 """
 
 import json
@@ -14,7 +14,7 @@ from bench.text import human_bytes, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parameters import plugin_text
 from reports.page.tables import Cell, Column, Table
-from reports.phrases import Sentence, Verbatim, counted, joined, say
+from reports.phrases import Sentence, counted, joined, listed, say
 
 UNKNOWN = "not known"
 _COLUMNS = (Column("Property", is_number=False), Column("Value", is_number=False))
@@ -30,17 +30,15 @@ def set_up(group: RunGroup) -> Table:
 
 
 def _value(group: RunGroup, fact: Fact) -> Sentence | None:
-    values: dict[str, list[Sentence]] = {}
+    labels_by_value: dict[str, list[str]] = {}
     for label in group.strategies:
-        manifest = group.manifest_of(label)
-        value = fact(manifest)
+        value = fact(group.manifest_of(label))
         if value is not None:
-            values.setdefault(value, []).append(say(Verbatim(label)))
-    if not values:
-        return None
-    if len(values) == 1 and len(next(iter(values.values()))) == len(group.strategies):
-        return say(*values)
-    return joined([say(f"{value} (") + joined(labels) + say(")") for value, labels in values.items()])
+            labels_by_value.setdefault(value, []).append(label)
+    if list(labels_by_value.values()) == [list(group.strategies)]:
+        return say(*labels_by_value)
+    values = [say(f"{value} (") + listed(labels) + say(")") for value, labels in labels_by_value.items()]
+    return joined(values) if values else None
 
 
 def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
@@ -63,7 +61,7 @@ def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
 
 
 def _variant(m: Manifest) -> str | None:
-    """The keys that the run's variant sets, with their values; None without a variant."""
+    """The keys that the variant of the run sets, with their values; None without a variant."""
     if m.variant is None:
         return None
     changes, versions = m.variant.get("set"), m.variant.get("versions")
@@ -123,7 +121,7 @@ def _writer(group: RunGroup, m: Manifest) -> tuple[str, object]:
 
 
 def _operations(m: Manifest) -> str | None:
-    """Shares of the changes; for recorded events they are not known."""
+    """Shares of the changes, which are not known for recorded events."""
     workload, late_by = _numbers(m, "workload"), _part(m, "workload").get("late_by", UNKNOWN)
     if not m.is_cdc:
         return None
@@ -132,23 +130,17 @@ def _operations(m: Manifest) -> str | None:
     inserts, deletes = workload["insert_share"], workload["delete_share"]
     rest = 1 - inserts - deletes
     shares = f"{_percent(inserts)} inserts, {_percent(rest)} updates, {_percent(deletes)} deletes"
-    more = (
-        (
-            "repeat_share",
-            "of updates and deletes hit a key already changed in the same commit",
-            "no key is changed twice in a commit",
-        ),
-        (
-            "move_share",
-            "of updates move the row to another partition",
-            "no update moves a row to another partition",
-        ),
+    details = (
+        ("repeat_share", "of updates and deletes hit a key already changed in the same commit",
+         "no key is changed twice in a commit"),
+        ("move_share", "of updates move the row to another partition",
+         "no update moves a row to another partition"),
         ("late_share", f"of changes arrive up to {late_by} late", "no late changes"),
         ("duplicate_share", "of changes are delivered twice", "no duplicate deliveries"),
-    )
+    )  # fmt: skip
     known = (
-        f"{_percent(workload[name])} {some}" if workload[name] else none
-        for name, some, none in more
+        f"{_percent(workload[name])} {if_some}" if workload[name] else if_none
+        for name, if_some, if_none in details
         if name in workload
     )
     return "; ".join([shares, *known])
@@ -235,7 +227,7 @@ def _call(part: object) -> str:
 
 
 def _caches(m: Manifest) -> str | None:
-    """The caches of the format's reader, if its engine states them."""
+    """The caches of the format's reader, if its engine reports them."""
     caches = m.options.get("caches")
     if not isinstance(caches, dict):
         return None

@@ -1,4 +1,4 @@
-"""From the cheapest strategy to the fastest: what each step along the Pareto front costs and gains."""
+"""Along the Pareto front, from the cheapest strategy to the fastest: what each step costs and gains."""
 
 from itertools import pairwise
 

@@ -69,7 +69,7 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
 
 
 def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
-    """The break-even of strategies with significantly faster queries than without compaction."""
+    """The break-even of strategies whose queries are significantly faster than without compaction."""
     comparisons = ((row, verdicts.with_baseline(row)) for row in group.rows)
     decided = [row for row, comparison in comparisons if comparison and comparison.verdict == "less"]
     cells = metric_cells(decided, BREAK_EVEN)
@@ -78,7 +78,7 @@ def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
 
 
 def _names(group: RunGroup) -> list[Cell]:
-    """The strategies; dominated ones, and those that cannot be compared, with the reason."""
+    """The strategies; for dominated ones and ones that cannot be compared, with the reason."""
     better = {label: other for part in group.parts for label, other in dominated(points(part)).items()}
     equal = {label: other for part in group.parts for label, other in alike(part).items()}
 

@@ -76,5 +76,5 @@ def _remedy(group: RunGroup, comparisons: list[Comparison], runs: int, family: i
         if is_known
         else "At least {most} repetitions are needed{time} ({option}){rest}.",
         most=str(most), time=time, option=Verbatim(f"--repetitions {most}"),
-        rest="; the closest of them stay open" if len(possible) < len(wanted) else "",
+        rest="; the closest pairs stay undecided" if len(possible) < len(wanted) else "",
     )  # fmt: skip

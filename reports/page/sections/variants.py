@@ -16,7 +16,7 @@ _MODELLED = (
     "Each strategy in a variant, compared with the same strategy in the scenario as it is; all ratios are "
     "modelled."
 )
-_OF_BASE = "The best trade-off above is one of the scenario as it is."
+_OF_BASE = "The best trade-off above is for the scenario as it is."
 
 
 def variants(group: RunGroup, verdicts: PageVerdicts) -> Table | None:

@@ -1,4 +1,4 @@
-"""How long the writer waits for a commit, with compactions inside commits or concurrent with them."""
+"""How long the writer waits for a commit, with compactions inside or concurrent with commits."""
 
 from collections.abc import Mapping
 
@@ -15,16 +15,14 @@ _AGES = (  # in scenario time
     ("deletes_age_mean_s", "Age of oldest delete", "mean, s"),
 )
 _NOTE = (
-    "Commit: until the commit's own version is there. Call returns: until its writer can go on, compactions "
-    "that it waits for included; where one runs beside the stream, preparing the batch counts for as long as "
-    "it runs. Decision to commit: how long a compaction is planned before it commits, in "
-    "scenario time."
+    "Commit: until the commit's own version exists. Call returns: until its writer can go on, including "
+    "compactions that it waits for; while a compaction runs concurrently, preparing the batch counts too. "
+    "Decision to commit: how long before its commit a compaction was planned, in scenario time."
 )
 _AGE_NOTE = (
-    " Age of oldest delete: how far behind a reader is that does not apply delete and log files, in scenario "
-    "time."
+    " Age of oldest delete: how far behind a reader is that ignores delete and log files, in scenario time."
 )
-_EARLY_NOTE = " What is still pending at the end of the stream is executed there, before its delay is over."
+_EARLY_NOTE = " What is pending at the end of the stream is executed there, before its delay is over."
 _CAPTION = "How long a commit takes"
 
 

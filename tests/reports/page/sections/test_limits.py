@@ -31,7 +31,7 @@ def test_runs_of_one_machine_say_so(group):
     ("notes", "told"),
     [
         ({"machines": "a cluster's"}, "Tasks ran on the machines of a cluster."),
-        ({"storage": "of the catalog"}, "The tables were where the scenario's catalog keeps them."),
+        ({"storage": "of the catalog"}, "The tables were stored by the scenario's catalog."),
     ],
 )
 def test_runs_elsewhere_say_where(group, notes, told):
