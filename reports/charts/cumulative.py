@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord
 from bench.text import byte_unit, human_bytes
 from reports.charts.canvas import head, new_figure, nothing_to_draw, right_margin, value_axis
@@ -28,7 +27,11 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     above, below = figure.axes
     cost = group.compaction_cost
     is_cpu = cost is COMPACTION_CPU
-    runs = [run for run in group.timed_runs if not is_cpu or _has_cpu(run)]
+    runs = [
+        run
+        for run in group.timed_runs
+        if not is_cpu or not any(record.cost.is_shared for record in run.of(CompactionRecord))
+    ]
     seconds = cumulative(group, attrgetter("cost.cpu_s" if is_cpu else "cost.wall_s"), runs)
     _panel(above, group, seconds, 1.0, f"cumulative compaction cost ({cost.unit})", theme)
     above.set_xlabel("")
@@ -36,10 +39,6 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     written = cumulative(group, attrgetter("change.added_bytes"), group.usable_runs)
     _panel(below, group, written, 1 / unit_bytes, f"cumulative data written by compaction ({unit})", theme)
     return figure
-
-
-def _has_cpu(run: RunResult) -> bool:
-    return not any(record.cost.is_shared for record in run.of(CompactionRecord))
 
 
 def finding(group: RunGroup) -> Sentence:

@@ -213,15 +213,12 @@ def parts_of(rows: Sequence[Row]) -> tuple[tuple[Row, ...], ...]:
 
 def run_groups(runs: Iterable[RunResult]) -> tuple[RunGroup, ...]:
     """One group per scenario, workload and mode, in the order of their names."""
+    rows_by_place: dict[tuple[str, ...], list[Row]] = {}
+    runs_by_place: dict[tuple[str, ...], list[RunResult]] = {}
     all_runs = tuple(runs)
-    by_place: dict[tuple[str, ...], list[Row]] = {}
     for row in rows(all_runs):
-        by_place.setdefault((row.scenario, row.workload, row.mode), []).append(row)
-    return tuple(
-        RunGroup(tuple(by_place[place]), tuple(run for run in all_runs if _place(run.manifest) == place))
-        for place in sorted(by_place)
-    )
-
-
-def _place(manifest: Manifest) -> tuple[str, ...]:
-    return (manifest.scenario, manifest.workload, manifest.mode)
+        rows_by_place.setdefault((row.scenario, row.workload, row.mode), []).append(row)
+    for run in all_runs:
+        m = run.manifest
+        runs_by_place.setdefault((m.scenario, m.workload, m.mode), []).append(run)
+    return tuple(RunGroup(tuple(rows_by_place[p]), tuple(runs_by_place[p])) for p in sorted(rows_by_place))

@@ -13,7 +13,7 @@ verdict, in % of 2,000, of five strategies that are equal, and equal `never` in 
 Reproduced by `make noise`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -54,9 +54,9 @@ def page_verdicts(groups: Sequence[RunGroup]) -> tuple[PageVerdicts, ...]:
     return tuple(PageVerdicts(comparisons, number) for comparisons in by_group)
 
 
-def _keys(group: RunGroup) -> tuple[_Key, ...]:
+def _keys(group: RunGroup) -> Iterable[_Key]:
     """Each comparison once: `never` may also be the cheapest on the front."""
-    return tuple(dict.fromkeys((*_with_baseline(group), *_along_front(group), *_with_base(group))))
+    return dict.fromkeys((*_with_baseline(group), *_along_front(group), *_with_base(group)))
 
 
 def _with_baseline(group: RunGroup) -> Iterator[_Key]:

@@ -75,7 +75,7 @@ def budgets(group: RunGroup) -> Table | None:
           for name, title, of in metrics),
     ]  # fmt: skip
     modelled = "Times and bytes are modelled. " if group.is_simulated else ""
-    note = f"{modelled}Means; the strategies of the Pareto front. The summary has intervals and the others."
+    note = f"{modelled}Means of the strategies on the Pareto front. The summary has intervals and the others."
     caption = "The cheapest strategy for each mean query latency that may be acceptable"
     return by_columns(shown, note, caption=caption)
 
@@ -291,7 +291,7 @@ def _idle(all_points: tuple[Point, ...]) -> Iterator[Sentence]:
     """Strategies that differ from `never` by noise only."""
     for is_late, action in (
         (False, "did not compact during the stream"),
-        (True, "compacted at the last tick only, which pays after the stream"),
+        (True, "compacted at the last tick only, which pays off after the stream"),
     ):
         labels = [point.strategy for point in all_points if point.is_idle and point.is_late == is_late]
         if labels:

@@ -52,9 +52,9 @@ def _caution(text: str, is_grave: bool = False, **values: str | Sentence) -> Cau
 def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
-        *_unusable_runs(group), *_mixed(group), *_content(group), *_steps(group), *_few_runs(group),
-        *_simulated(group), *_quick(group), *_shared(group), *_ineffective(group), *_backlogs(group),
-        *_loaded(group), *_busy(group), *_cold(group), *_noisy(group), *_requests(group),
+        *_unusable_runs(group), *_mixed(group), *_steps(group), *_simulated(group), *_quick(group),
+        *_shared(group), *_lists(group), *_backlogs(group), *_loaded(group), *_busy(group), *_noisy(group),
+        *_requests(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -104,13 +104,6 @@ def _mixed(group: RunGroup) -> Iterator[Caution]:
         yield _caution("The runs pooled here differ in {parts}.", True, parts=words)
 
 
-def _content(group: RunGroup) -> Iterator[Caution]:
-    unchecked = [row.strategy for row in group.rows if row.content == "unchecked" and row.runs]
-    if unchecked and not group.is_simulated:
-        text = "Table content was not checked in every run of {strategies}."
-        yield _caution(text, strategies=listed(unchecked))
-
-
 def _steps(group: RunGroup) -> Iterator[Caution]:
     """Steps that failed within runs that continued."""
     for kind, singular, plural, outcome in _STEPS:
@@ -126,13 +119,6 @@ def _steps(group: RunGroup) -> Iterator[Caution]:
                 steps=counted(failed.total(), singular, plural), outcome=outcome,
                 strategies=listed([label for label in group.strategies if failed[label]]),
             )  # fmt: skip
-
-
-def _few_runs(group: RunGroup) -> Iterator[Caution]:
-    single = [label for label, figures in group.figures.items() if len(figures) < 2]
-    if single and not group.is_simulated:
-        text = "{strategies}: fewer than two usable runs, so noise cannot be estimated."
-        yield _caution(text, strategies=listed(single))
 
 
 def _simulated(group: RunGroup) -> Iterator[Caution]:
@@ -156,14 +142,28 @@ def _quick(group: RunGroup) -> Iterator[Caution]:
         yield Caution(True, say(f"These runs were {QUICK_WORDS}."))
 
 
-def _cold(group: RunGroup) -> Iterator[Caution]:
-    """All runs warm up alike, so a planner that acted in one warm-up usually acted in all."""
-    planners = dict.fromkeys(name for run in group.usable_runs for name in cold_planners(run))
-    if planners:
-        text = (
-            "{planners} did not act in the warm-up, so first compactions include what Java compiles for them."
-        )
-        yield _caution(text, planners=listed([*planners]))
+def _lists(group: RunGroup) -> Iterator[Caution]:
+    """Cautions that only list strategies or planners."""
+    rows, is_real = group.rows, not group.is_simulated
+    unchecked = [row.strategy for row in rows if is_real and row.content == "unchecked" and row.runs]
+    single = [label for label, figures in group.figures.items() if is_real and len(figures) < 2]
+    ineffective = [row.strategy for row in rows if row.values["ineffective_compactions"]]
+    # A virtual clock stands still while compaction runs; a real one would not.
+    overlapping = [row.strategy for row in rows if (row.values["overlapped_commits"] or 0) > 1]
+    # All runs warm up alike, so a planner that acted in one warm-up usually acted in all.
+    cold = [*dict.fromkeys(name for run in group.usable_runs for name in cold_planners(run))]
+    for names, text in (
+        (unchecked, "Table content was not checked in every run of {names}."),
+        (single, "{names}: fewer than two usable runs, so noise cannot be estimated."),
+        (ineffective,
+         "{names}: some compactions were ineffective, with as many files and rows after as before."),
+        (overlapping, "{names}: the longest compaction takes longer than the commit interval. A real stream "
+                      "would not wait."),
+        (cold,
+         "{names} did not act in the warm-up, so first compactions include what Java compiles for them."),
+    ):  # fmt: skip
+        if names:
+            yield _caution(text, names=listed(names))
 
 
 def cold_planners(run: RunResult) -> tuple[str, ...]:
@@ -202,13 +202,6 @@ def _requests(group: RunGroup) -> Iterator[Caution]:
             "cost.",
             True, strategies=listed(exact),
         )  # fmt: skip
-
-
-def _ineffective(group: RunGroup) -> Iterator[Caution]:
-    affected = [row.strategy for row in group.rows if row.values["ineffective_compactions"]]
-    if affected:
-        text = "{strategies}: some compactions were ineffective, with as many files and rows after as before."
-        yield _caution(text, strategies=listed(affected))
 
 
 def _backlogs(group: RunGroup) -> Iterator[Caution]:
@@ -250,14 +243,6 @@ def _loaded(group: RunGroup) -> Iterator[Caution]:
 
 
 def _busy(group: RunGroup) -> Iterator[Caution]:
-    """A virtual clock stands still while compaction runs; a real one would not."""
-    overlapping = [row.strategy for row in group.rows if (row.values["overlapped_commits"] or 0) > 1]
-    if overlapping:
-        yield _caution(
-            "{strategies}: the longest compaction takes longer than the commit interval. A real stream would "
-            "not wait.",
-            strategies=listed(overlapping),
-        )
     for label in group.strategies:
         share = group.row(label).values["duty_cycle"] or 0
         if share > BUSY_ABOVE:

@@ -1,11 +1,9 @@
 """What is certain because it was counted: compactions, bytes rewritten, files, space on storage."""
 
-from collections.abc import Iterator
-
 from bench.results.rows import Row
 from bench.text import human_bytes, human_count, human_percent, human_ratio
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, separated
+from reports.phrases import Sentence, Verbatim, listed, say, sentence, separated
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import pareto_front, points
 
@@ -15,8 +13,12 @@ _SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides n
 def certain(group: RunGroup) -> tuple[Sentence, ...]:
     """The most important first; rewritten bytes only for the strategies that the answer names."""
     rewritten = (_rewritten(part) for part in group.parts)
-    files = _grouped(group, "files_end", "The table ends with ", ("data file", "data files"))
-    lines = (*rewritten, files, *_delete_files(group), _space(group))
+    deletes = (  # a sentence per format: they differ in what counts as one delete file
+        _at_end(part, "delete_files_end", part.delete_words[0].capitalize())
+        for part in group.parts
+        if any(row.values["delete_files_end"] for row in part.rows)
+    )
+    lines = (*rewritten, _at_end(group, "files_end", "Data files"), *deletes, _space(group))
     return tuple(line for line in lines if line is not None)
 
 
@@ -49,17 +51,8 @@ def _times(number: float) -> str:
     return "once" if number == 1 else "twice" if number == 2 else f"{human_count(number)} times"
 
 
-def _delete_files(group: RunGroup) -> Iterator[Sentence | None]:
-    """A sentence per format: they differ in what counts as one delete file."""
-    for part in group.parts:
-        words = part.delete_words[0]
-        left = (f"{words.removesuffix('s')} left", f"{words} left")
-        if any(row.values["delete_files_end"] for row in part.rows):
-            yield _grouped(part, "delete_files_end", "It has ", left)
-
-
-def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) -> Sentence | None:
-    """A count at the end with the strategies that share it, the smallest first; the noun appears once.
+def _at_end(group: RunGroup, metric: str, noun: str) -> Sentence | None:
+    """A count at the end with the strategies that share it, the smallest first.
 
     A strategy whose runs differ in it is left out, as its count is not certain.
     """
@@ -68,11 +61,13 @@ def _grouped(group: RunGroup, metric: str, start: str, noun: tuple[str, str]) ->
         counts = {count for count in row.run_values[metric] if count is not None}
         if len(counts) == 1:
             labels_by_count.setdefault(counts.pop(), []).append(row.strategy)
-    parts = [
-        say(human_count(count), "" if place else f" {noun[count != 1]}", " with ") + listed(labels)
-        for place, (count, labels) in enumerate(sorted(labels_by_count.items()))
+    if not labels_by_count:
+        return None
+    counts_with_labels = [
+        say(f"{human_count(count)} with ") + listed(labels)
+        for count, labels in sorted(labels_by_count.items())
     ]
-    return say(start) + joined(parts) + say(".") if parts else None
+    return sentence("{noun} at the end: {counts}.", noun=noun, counts=separated("; ", counts_with_labels))
 
 
 def _space(group: RunGroup) -> Sentence | None:

@@ -33,7 +33,7 @@ _NOTES = (  # shown with the columns they explain
     (
         BREAK_EVEN,
         f"Break-even: with more queries per hour than this, the strategy costs less CPU than {BASELINE} over "
-        f"this scenario. It falls as a scenario gets longer, since the tables of {BASELINE} only grow.",
+        f"this scenario. It falls as a scenario gets longer, since the table of {BASELINE} only grows.",
     ),
 )
 _TOTAL = "Policy: compaction, maintenance and evaluations. Total: policy and commits."

@@ -126,7 +126,7 @@ def decisions(group: RunGroup) -> Table | None:
     )  # fmt: skip
     names = (Column(title, is_number=False) for title in ("Strategy", "Trigger", "Planner"))
     numbers = (Column(title) for title in ("Evaluations", "Not due", "Nothing to do", "Planned"))
-    caption = "How often each rule was evaluated, and what came of it"
+    caption = "How often each rule was evaluated, and with what result"
     return Table((*names, *numbers), rows, caption=caption) if rows else None
 
 
@@ -136,9 +136,9 @@ def metrics(group: RunGroup) -> Table:
     known = [m for m in METRICS if any(row.values[m.name] is not None for row in group.rows)]
     zero = [m.name for m in known if not any(any(row.run_values[m.name]) for row in group.rows)]
     note = (
-        "Means over the runs, with the lowest and highest run where they differ. Exact figures are counted; "
-        "bytes repeat but for how well rows compress; timings have noise. Metrics without a value in any run "
-        "are omitted."
+        "Means over the runs, with the lowest and highest run if they differ. Counts are exact; bytes repeat "
+        "except for how well rows compress; timings have noise. Metrics without a value in any run are "
+        "omitted."
     )
     return Table(
         columns,
@@ -168,7 +168,7 @@ def forecasts(group: RunGroup) -> Table | None:
     rows = tuple(_forecast(label, name, *figures) for (label, name), figures in _forecast_sums(group).items())
     names = (Column("Strategy", is_number=False), Column("Figure", is_number=False))
     numbers = (Column(title) for title in ("Compactions", "Forecast", "Actual", "Forecast / actual"))
-    note = "Sums over the compactions of the first usable repetition. A dash: the run did not record it."
+    note = "Sums over the compactions of the first usable repetition. A dash: not recorded."
     caption = "What the planners forecast, and what was done"
     return Table((*names, *numbers), rows, note, caption=caption) if rows else None
 

@@ -11,8 +11,8 @@ from reports.text import cost_text
 from reports.verdicts.unmodelled import unmodelled
 
 _NOTE = (
-    "Compaction cost and mean query latency. Bold: the best trade-off of the scenario in a format, where "
-    "there is one."
+    "Compaction cost and mean query latency. Bold: the best trade-off of the scenario in a format, if there "
+    "is one."
 )
 
 
@@ -22,7 +22,7 @@ def matrix(groups: Sequence[RunGroup]) -> Table | None:
     labels = dict.fromkeys(label for group in groups for label in group.strategies)
     columns = (
         Column("Strategy", is_number=False),
-        *(Column(Verbatim(g.manifest.scenario), f"{_formats(g)}, {g.manifest.mode}") for g in groups),
+        *(Column(Verbatim(group.manifest.scenario), _formats_and_mode(group)) for group in groups),
     )
     chosen = [{best(part) for part in group.parts} for group in groups]
     rows = tuple(
@@ -35,8 +35,8 @@ def matrix(groups: Sequence[RunGroup]) -> Table | None:
     return Table(columns, rows, _NOTE, caption="Every strategy in every scenario")
 
 
-def _formats(group: RunGroup) -> str:
-    return named_once(part.manifest.format for part in group.parts)
+def _formats_and_mode(group: RunGroup) -> str:
+    return f"{named_once(part.manifest.format for part in group.parts)}, {group.manifest.mode}"
 
 
 def _cell(group: RunGroup, label: str, is_best: bool) -> Cell:

@@ -52,7 +52,7 @@ def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
     yield "Key distribution", _key_distribution
     yield "Primary key", lambda m: _key(m) if m.is_cdc else None
     yield "Updates and deletes", _upsert_mode
-    yield "Partitioning", lambda m: _partitioning(_part(m, "table"))
+    yield "Partitioning", _partitioning
     yield "Table", _table
     yield "Catalog", _catalog
     yield "Maintenance of every table", _maintenance
@@ -174,9 +174,10 @@ def _upsert_mode(m: Manifest) -> str | None:
     return _text(mode) if by is None else f"{by} on {_key(m)}"
 
 
-def _partitioning(table: Mapping[str, Any]) -> str:
-    by = str(table.get("partitioning", UNKNOWN))
-    return f"{by}, {table['buckets']} buckets" if "buckets" in table else by
+def _partitioning(m: Manifest) -> str:
+    table = _part(m, "table")
+    buckets = f", {table['buckets']} buckets" if "buckets" in table else ""
+    return f"{table.get('partitioning', UNKNOWN)}{buckets}"
 
 
 def _table(m: Manifest) -> str:
@@ -228,11 +229,7 @@ def _call(part: object) -> str:
 
 def _caches(m: Manifest) -> str | None:
     """The caches of the format's reader, if its engine reports them."""
-    caches = m.options.get("caches")
+    caches, words = m.options.get("caches"), {"true": "on", "false": "off"}
     if not isinstance(caches, dict):
         return None
-    return "; ".join(f"{name} {_on(value)}" for name, value in caches.items())
-
-
-def _on(value: object) -> str:
-    return {"true": "on", "false": "off"}.get(str(value).lower(), UNKNOWN)
+    return "; ".join(f"{name} {words.get(str(value).lower(), UNKNOWN)}" for name, value in caches.items())

@@ -13,8 +13,8 @@ from reports.verdicts.repeating import MODELLED_TOLERANCE
 
 _NOTE = (
     "Each strategy compared with the one above it: ratio and 95 % confidence interval over the repetitions. "
-    "An interval that contains 1 is inconclusive, as is one marked as unproven. Without an interval there "
-    "are too few repetitions."
+    "An interval that contains 1 is inconclusive, as is one marked as unproven. No interval: too "
+    "few repetitions."
 )
 _CAPTION = "The Pareto front, from the cheapest strategy to the fastest"
 _MODELLED = "Each strategy compared with the one above it; all ratios are modelled."

@@ -37,7 +37,7 @@ _NOTE = (
     "Means over the runs, with the lowest and the highest run. Bold: the lowest mean among the strategies "
     "that compacted, whether or not the difference is significant. An interval that contains 1 is "
     "inconclusive, as is one marked as unproven: verdicts are corrected for the number of comparisons on the "
-    "page (Holm). Without an interval there are too few repetitions."
+    "page (Holm). No interval: too few repetitions."
 )
 _OF_FORMATS = "The format of the scenario, and each variant in another one, has bold figures of its own."
 _OF_VARIANTS = f"A strategy in a variant is compared with {BASELINE} of that variant."

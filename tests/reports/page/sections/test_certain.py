@@ -27,9 +27,7 @@ def test_counts_are_those_of_the_strategies_on_the_front(group):
         / (group.row("every-10min").values["compaction_added_bytes"])
     )
     assert rewritten.endswith(f"; every-1min rewrites {ratio:.2g}x the bytes of every-10min.")
-    assert files == (
-        "The table ends with 1 data file with every-1min, every-10min and every-60min and 480 with never."
-    )
+    assert files == ("Data files at the end: 1 with every-1min, every-10min and every-60min; 480 with never.")
     ends = {label: group.row(label).values["storage_bytes_end"] for label in ("every-1min", "never")}
     assert space.startswith("Space: every-1min ends with ")
     assert f" of it metadata), {ends['every-1min'] / ends['never']:.0f}x that of never. " in space
@@ -57,7 +55,7 @@ def test_little_space_is_no_news(tmp_path):
 
 def test_delete_files_left_are_counted(upsert_group):
     said = [str(line) for line in certain(upsert_group)]
-    assert "It has 0 delete files left with every-3min, 1 with amoro and 18 with never." in said
+    assert "Delete files at the end: 0 with every-3min; 1 with amoro; 18 with never." in said
 
 
 def test_bytes_of_a_simulation_are_modelled(tmp_path):
