@@ -14,10 +14,8 @@ from pyiceberg.catalog import load_catalog
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType, StructType
 from pyiceberg.utils.config import Config
-from refused import printed_codes
 from scenario_builder import SOUND, write
 
-from bench.cli.main import main
 from bench.errors import ScenarioError
 
 REWRITE = ["--strategy", "iceberg.rewrite_data_files"]
@@ -55,40 +53,36 @@ def local_path(table):
 
 
 @pytest.fixture
-def as_json(capsys):
-    """The JSON of `compactbench plan ARGUMENTS`, which must succeed."""
+def plan(compactbench):
+    """What `compactbench plan WORDS` prints; it must succeed."""
 
-    def run(*arguments):
-        assert main(["plan", *map(str, arguments), "--format", "json"]) == 0
-        captured = capsys.readouterr()
-        assert captured.err == ""
-        return json.loads(captured.out)
-
-    return run
-
-
-@pytest.fixture
-def printed(capsys):
-    """The table that `compactbench plan ARGUMENTS` prints, with single blanks."""
-
-    def run(*arguments):
-        assert main(["plan", *map(str, arguments)]) == 0
-        captured = capsys.readouterr()
-        assert captured.err == ""
-        return " ".join(captured.out.split())
+    def run(*words):
+        printed = compactbench("plan", *words)
+        assert printed.err == ""
+        return printed
 
     return run
 
 
 @pytest.fixture
-def error(capsys):
-    """The text and the code of the one error of `compactbench plan ARGUMENTS`."""
+def printed(plan):
+    """The table that it prints, with single blanks."""
+    return lambda *words: plan(*words).words
 
-    def run(*arguments):
-        assert main(["plan", *map(str, arguments)]) == 2
-        captured = capsys.readouterr()
-        assert captured.out == ""
-        (line,) = captured.err.splitlines()
+
+@pytest.fixture
+def as_json(plan):
+    return lambda *words: plan(*words, "--format", "json").json
+
+
+@pytest.fixture
+def error(compactbench):
+    """The text and the code of the one error of `compactbench plan WORDS`."""
+
+    def run(*words):
+        printed = compactbench("plan", *words, code=2)
+        assert printed.out == ""
+        (line,) = printed.err.splitlines()
         text, _, code = line.removeprefix("error: ").removesuffix("]").rpartition(" [")
         return text, code
 
@@ -97,20 +91,15 @@ def error(capsys):
 
 def test_plan_prints_table_groups_and_result(printed, table, folder):
     text = printed("shop.visits", *in_catalog(folder), *REWRITE, *FEW)
-    assert f"location {table.location()}" in text
-    assert f"table version {table.current_snapshot().snapshot_id}, committed 20" in text
-    assert "data files 5 files, " in text
-    assert ", 13 rows" in text
-    assert "delete files none" in text
-    assert "partitions 2 by city" in text
-    assert "size 512 MiB" in text
-    assert "below 5.12 MiB 5 " in text
-    assert "iceberg.rewrite_data_files(min-input-files=2) plans" in text
-    assert all(part in text for part in ("rewrite 5 data files", "in 2 groups", "into 2 files", "to 2."))
-    assert "city=Oslo 1 3 1 " in text
+    parts = (
+        f"location {table.location()}", f"table version {table.current_snapshot().snapshot_id}, committed 20",
+        "data files 5 files, ", ", 13 rows", "delete files none", "partitions 2 by city", "size 512 MiB",
+        "below 5.12 MiB 5 ", "iceberg.rewrite_data_files(min-input-files=2) plans", "rewrite 5 data files",
+        "in 2 groups", "into 2 files", "to 2.", "city=Oslo 1 3 1 ", "Cost: about ",
+        " of CPU (rough, uncalibrated).",
+    )  # fmt: skip
+    assert [part for part in parts if part not in text] == []
     assert text.index("city=Oslo") < text.index("city=Rome")
-    assert "Cost: about " in text
-    assert " of CPU (rough, uncalibrated)." in text
     assert text.endswith("Nothing was written.")
 
 
@@ -119,23 +108,23 @@ def test_plan_prints_json(as_json, table, folder):
     files = sorted(table.inspect.files().to_pylist(), key=lambda file: file["file_path"])
     size = sum(file["file_size_in_bytes"] for file in files)
     facts, effect = found["table"], found["effect"]
-    assert facts["name"] == "shop.visits"
-    assert facts["metadata"] == table.metadata_location
-    assert facts["format_version"] == 2
-    assert facts["version"] == str(table.current_snapshot().snapshot_id)
     assert facts["committed_at"].endswith("+00:00")
-    assert (facts["data_files"], facts["data_bytes"], facts["rows"]) == (5, size, 13)
-    assert (facts["partitions"], facts["partition_spec"]) == (2, "city")
-    assert facts["target_file_size_bytes"] == 512 * 2**20
     assert [size_class["files"] for size_class in facts["file_sizes"]] == [5, 0, 0, 0, 0]
     assert sum(size_class["bytes"] for size_class in facts["file_sizes"]) == size
+    expected = {
+        "name": "shop.visits", "metadata": table.metadata_location, "format_version": 2,
+        "version": str(table.current_snapshot().snapshot_id), "data_files": 5, "data_bytes": size, "rows": 13,
+        "partitions": 2, "partition_spec": "city", "target_file_size_bytes": 512 * 2**20,
+    }  # fmt: skip
+    assert expected.items() <= facts.items()
     assert found["strategy"] == "iceberg.rewrite_data_files"
     assert found["plan"]["reason"] == "scheduled"
     assert found["plan"]["actions"] == ["iceberg.rewrite_data_files(strategy=binpack, min-input-files=2)"]
-    assert (effect["groups"], effect["files_removed_count"], effect["files_added_count"]) == (2, 5, 2)
-    assert (effect["files_before"], effect["files_after"], effect["read_data_bytes"]) == (5, 2, size)
-    assert effect["replaced_bytes"] == size
-    assert (effect["files_out_exact"], effect["deletes_exact"]) == (True, True)
+    expected = {
+        "groups": 2, "files_removed_count": 5, "files_added_count": 2, "files_before": 5, "files_after": 2,
+        "read_data_bytes": size, "replaced_bytes": size, "files_out_exact": True, "deletes_exact": True,
+    }  # fmt: skip
+    assert expected.items() <= effect.items()
     assert [(line["partition"], line["files_removed_count"]) for line in effect["partitions"]] == [
         ("city=Oslo", 3), ("city=Rome", 2),
     ]  # fmt: skip
@@ -350,23 +339,12 @@ def test_plan_previews_a_plan_of_one_partition(as_json, standing_table):
     assert counts == (2, 2, 3)
 
 
-def test_plan_reports_a_planner_that_breaks_its_contract(error, capsys, standing_table):
-    text, code = error(standing_table.location(), "--strategy", "own_planners:Invents")
-    assert "nowhere" in text
-    assert code == "bad-plan"
-    assert main(["plan", standing_table.location(), "--strategy", "own_planners:Fails"]) == 2
-    first, *trace = capsys.readouterr().err.splitlines()
-    assert printed_codes(first) == ["plugin-failed"]
+def test_plan_reports_a_planner_that_fails_with_its_traceback(compactbench, standing_table):
+    printed = compactbench("plan", standing_table.location(), "--strategy", "own_planners:Fails", code=2)
+    assert printed.codes == ["plugin-failed"]
+    trace = printed.err.splitlines()
     assert any(line.endswith("in decide") for line in trace)
     assert trace[-1] == "ZeroDivisionError: division by zero"
-
-
-@pytest.mark.parametrize(
-    ("trait", "code"), [("version", "wrong-version"), ("columns", "unsupported"), ("needs", "unsupported")]
-)
-def test_plan_refuses_a_planner_that_does_not_support_the_table(error, standing_table, trait, code):
-    own = ["--strategy", "own_planners:Narrow", "--option", f"trait={trait}"]
-    assert error(standing_table.location(), *own)[1] == code
 
 
 def test_plan_knows_sort_columns_by_their_whole_names_and_case(as_json, error, folder):
@@ -474,11 +452,6 @@ def test_plan_narrows_to_the_files_a_filter_may_match(as_json, standing_table):
         assert (found["effect"]["groups"], found["shortfall"]["files_count"]) == (0, files_count)
 
 
-@pytest.mark.parametrize("where", ["length(city) > 2", "nowhere = 1", "id ="])
-def test_plan_refuses_a_filter_it_cannot_read(error, standing_table, where):
-    assert error(standing_table.location(), *REWRITE, "--option", f"where={where}")[0].startswith("where: ")
-
-
 def test_plan_reads_a_branch(as_json, error, table):
     table.manage_snapshots().create_branch(table.metadata.snapshots[0].snapshot_id, "audit").commit()
     place = table.metadata_location
@@ -492,39 +465,45 @@ def test_plan_reads_a_branch(as_json, error, table):
     assert error(place, *REWRITE, "--option", "branch=audit")[1] == "mismatch"
 
 
-def test_plan_refuses_what_metadata_does_not_determine(error, standing_table):
-    text, code = error(standing_table.location(), "--strategy", "iceberg.rewrite_manifests")
-    assert text.startswith("iceberg.rewrite_manifests(use_caching=false): ")
-    assert code == "not-predictable"
-
-
 def test_plan_counts_the_age_of_a_table_from_its_oldest_snapshot(as_json, standing_table):
     expiry = ["--strategy", "iceberg.expire_snapshots", "--option", "retain=365d"]
     assert as_json(standing_table.location(), *expiry)["plan"] is None
 
 
+NARROW = ["--strategy", "own_planners:Narrow", "--option"]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "part"),
+    ("words", "part", "code"),
     [
-        (["--strategy", "nope"], '--strategy "nope": '),
-        (["--strategy", "iceberg.rewrite_data_file"], '"iceberg.rewrite_data_files"'),
-        (["--strategy", "no.such:Thing"], "no.such:Thing cannot be imported"),
-        ([*REWRITE, "--option", "min-input-files=2"], "min-input-files = 2: "),
-        ([*REWRITE, "--option", "options.min-input-file=2"], "'min-input-file' "),
-        ([*REWRITE, "--option", "options.target-file-size-bytes=64XB"], "64XB"),
-        ([*REWRITE, "--option", "options"], "--option: options is not"),
-        ([*REWRITE, "--option", "options.password Zq7-opt"], "--option: options.password is not"),
+        (["--strategy", "nope"], '--strategy "nope": ', "unknown-name"),
+        (["--strategy", "iceberg.rewrite_data_file"], '"iceberg.rewrite_data_files"', "unknown-name"),
+        (["--strategy", "no.such:Thing"], "no.such:Thing cannot be imported", "not-importable"),
+        (["--strategy", "own_planners:Invents"], "nowhere", "bad-plan"),
+        (["--strategy", "iceberg.rewrite_manifests"], "rewrite_manifests(use_cach", "not-predictable"),
+        ([*NARROW, "trait=version"], "", "wrong-version"),
+        ([*NARROW, "trait=columns"], "", "unsupported"),
+        ([*NARROW, "trait=needs"], "", "unsupported"),
+        ([*REWRITE, "--option", "min-input-files=2"], "min-input-files = 2: ", "unknown-name"),
+        ([*REWRITE, "--option", "options.min-input-file=2"], "'min-input-file' ", "invalid"),
+        ([*REWRITE, "--option", "options.target-file-size-bytes=64XB"], "64XB", "invalid"),
+        ([*REWRITE, "--option", "options"], "--option: options is not", "not-a-setting"),
+        ([*REWRITE, "--option", "options.password Zq7-opt"], "--option: options.password is not", "not-a-setting"),
         (
             [*REWRITE, "--strategy", "never", "--option", "options.password Zq7-opt"],
-            "--option options.password ",
+            "--option options.password ", "exclusive",
         ),
-        ([*REWRITE, "--option", "type=never"], "--option type=never: "),
-        ([*REWRITE, "--option", "options.delete-ratio-threshold=2"], "delete-ratio-threshold=2.0 must"),
+        ([*REWRITE, "--option", "type=never"], "--option type=never: ", "set-elsewhere"),
+        ([*REWRITE, "--option", "options.delete-ratio-threshold=2"], "delete-ratio-threshold=2.0 must", "invalid"),
+        ([*REWRITE, "--option", "where=length(city) > 2"], "where: ", "unsupported"),
+        ([*REWRITE, "--option", "where=nowhere = 1"], "where: ", "unsupported"),
+        ([*REWRITE, "--option", "where=id ="], "where: ", "unsupported"),
     ],
-)
-def test_plan_refuses_what_no_planner_takes(error, standing_table, arguments, part):
-    text, _ = error(standing_table.location(), *arguments)
+)  # fmt: skip
+def test_plan_refuses_what_no_planner_takes(error, standing_table, words, part, code):
+    text, printed_code = error(standing_table.location(), *words)
     assert part in text
+    assert printed_code == code
     assert "Zq7" not in text
 
 
@@ -571,7 +550,7 @@ def test_plan_refuses_a_table_that_is_not_there(error, table, folder):
         assert code == "unknown-name"
 
 
-def test_plan_refuses_a_catalog_that_holds_no_tables(error, folder):
+def test_plan_refuses_a_catalog_that_contains_no_tables(error, folder):
     load_catalog("lake", **catalog_properties(folder))
     assert error("shop.visits", *in_catalog(folder), *REWRITE)[1] == "unknown-name"
 
@@ -581,12 +560,6 @@ def test_plan_refuses_a_catalog_nobody_configured(error, monkeypatch):
     text, code = error("shop.visits", "--catalog", "my-prod", *REWRITE)
     assert "PYICEBERG_CATALOG__MY_PROD__URI" in text
     assert code == error("shop.visits", *REWRITE)[1] == "not-configured"
-
-
-def test_plan_refuses_a_catalog_that_cannot_be_reached(error):
-    text, code = error("shop.visits", "--catalog-property", "uri=http://127.0.0.1:1/", *REWRITE)
-    assert "ConnectionError" in text
-    assert code == "unreachable"
 
 
 @pytest.fixture
@@ -628,6 +601,7 @@ def test_plan_does_not_show_what_a_catalog_has_vended(error, rest_server):
 @pytest.mark.parametrize(
     ("pair", "part"),
     [
+        ("uri=http://127.0.0.1:1/", "ConnectionError"),
         ("type=nonsense", "'nonsense' is not"),
         ("warehouse=/tmp", "URI missing"),
         ("type", "--catalog-property: "),
@@ -635,7 +609,7 @@ def test_plan_does_not_show_what_a_catalog_has_vended(error, rest_server):
         ("type=glue", "pip install 'pyiceberg[glue]'"),
     ],
 )
-def test_plan_refuses_properties_that_make_no_catalog(error, pair, part):
+def test_plan_refuses_properties_of_a_catalog_that_cannot_be_opened(error, pair, part):
     assert part in error("shop.visits", f"--catalog-property={pair}", *REWRITE)[0]
 
 
@@ -647,19 +621,23 @@ def test_plan_refuses_a_catalog_of_a_scenario_that_only_spark_knows(error, folde
     assert error("visits", "--scenario", scenario, *REWRITE)[1] == "unsupported"
 
 
-def test_plan_never_prints_a_secret(capsys):
-    arguments = ["plan", "a.b", *REWRITE, "--catalog-property", "uri=ftp://me:hunter2@host/x"]
-    assert main([*arguments, "--catalog-property", "s3.secret-access-key=abcdefg"]) == 2
-    assert main(["plan", "a.b", *REWRITE, "--catalog-property", "hunter2"]) == 2
-    secrets = ["token=hunter2", "adls.account-key=hunter2", "adls.connection-string=hunter2"]
-    for secret in secrets:
-        properties = ["--catalog-property", "type=hunter2", "--catalog-property", secret]
-        assert main(["plan", "a.b", *REWRITE, *properties]) == 2
-    shown = "".join(capsys.readouterr())
-    assert "hunter2" not in shown
-    assert "'(hidden)' is not" in shown
-    assert "abcdefg" not in shown
-    assert "ftp://(hidden)@host" in shown
+@pytest.mark.parametrize(
+    ("properties", "part"),
+    [
+        (["uri=ftp://me:hunter2@host/x", "s3.secret-access-key=abcdefg"], "ftp://(hidden)@host"),
+        (["hunter2"], ""),
+        *(
+            (["type=hunter2", secret], "'(hidden)' is not")
+            for secret in ("token=hunter2", "adls.account-key=hunter2", "adls.connection-string=hunter2")
+        ),
+    ],
+)
+def test_plan_never_prints_a_secret(compactbench, properties, part):
+    options = [f"--catalog-property={setting}" for setting in properties]
+    printed = compactbench("plan", "a.b", *REWRITE, *options, code=2)
+    assert "hunter2" not in printed.out + printed.err
+    assert "abcdefg" not in printed.out + printed.err
+    assert part in printed.err
 
 
 def test_plan_takes_secrets_of_the_catalog_from_the_environment(error, monkeypatch):
@@ -689,15 +667,16 @@ def test_plan_refuses_what_is_no_variable_of_a_secret(error, pair, code):
 
 
 def test_plan_refuses_a_folder_that_is_no_table(error, tmp_path):
-    assert error(str(tmp_path), *REWRITE)[1] == "not-a-table"
-    missing = tmp_path / "gone.metadata.json"
-    assert error(missing, *REWRITE)[0].startswith(f"{missing}: cannot be read: ")
+    assert error(tmp_path, *REWRITE)[1] == "not-a-table"
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"format-version": 2}', '{"format-version": 9}', "\xff\x00"])
-def test_plan_refuses_damaged_table_metadata(error, tmp_path, content):
+@pytest.mark.parametrize(
+    "content", [None, b"{", b"[]", b'{"format-version": 2}', b'{"format-version": 9}', b"\xff\x00"]
+)
+def test_plan_refuses_missing_and_damaged_table_metadata(error, tmp_path, content):
     file = tmp_path / "v1.metadata.json"
-    file.write_bytes(content.encode("latin-1"))
+    if content is not None:
+        file.write_bytes(content)
     assert error(file, *REWRITE)[0].startswith(f"{file}: cannot be read: ")
 
 
