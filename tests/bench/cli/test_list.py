@@ -1,26 +1,21 @@
-import json
-
 import pytest
-from refused import printed_codes
 
 from bench.cli.commands.list import TOPICS
-from bench.cli.main import main
 from bench.cli.output import OUT
 from bench.results.metrics import METRICS
 from bench.scenario.file import shipped
 from strategies.registry import PLANNERS, TRIGGERS
 from workloads.registry import ARRIVALS, WORKLOADS
 
-TIME = "a duration such as 10min"
 
-
-def listed(capsys, what):
-    assert main(["list", what, "--format", "json"]) == 0
-    return json.loads(capsys.readouterr().out)
+@pytest.fixture
+def listed(compactbench):
+    """What `compactbench list WORDS` prints."""
+    return lambda *words, code=0: compactbench("list", *words, code=code)
 
 
 @pytest.mark.parametrize(
-    ("what", "names"),
+    ("topic", "names"),
     [
         ("strategies", PLANNERS),
         ("triggers", TRIGGERS),
@@ -31,103 +26,65 @@ def listed(capsys, what):
         ("metrics", [metric.name for metric in METRICS]),
     ],
 )
-def test_list_names_everything_and_explains_it(capsys, what, names):
-    entries = listed(capsys, what)
+def test_every_name_is_listed_and_explained_in_full(listed, monkeypatch, topic, names):
+    monkeypatch.setattr(OUT, "width", 60)
+    entries = listed(topic, "--format", "json").json
     assert {entry["name"] for entry in entries} >= set(names)
-    assert all(entry["doc"] for entry in entries)
+    table = listed(topic)
+    assert table.err == ""
+    assert {entry["name"] for entry in entries} <= set(table.out.split())
+    assert all(len(line) <= 60 for line in table.out.splitlines())
+    assert len(table.out.splitlines()) < 12 * len(entries)
+    for entry in entries:
+        printed = listed(topic, entry["name"]).out
+        assert printed.startswith(f"{entry['name']}\n")
+        assert entry["doc"]
+        assert set(entry["doc"].split()) <= set(printed.split())
+        assert all(option["key"] in printed for option in entry.get("options", ()))
+    assert listed(topic, entries[0]["name"], "--format", "json").json == entries[0]
 
 
-def test_list_gives_options_as_toml_writes_them(capsys):
-    (every,) = (entry for entry in listed(capsys, "triggers") if entry["name"] == "every")
-    assert every["options"] == [
-        {"key": "interval", "type": TIME, "default": None},
-        {"key": "offset", "type": TIME, "default": "none"},
+def test_options_are_as_toml_writes_them(listed):
+    duration = "a duration such as 10min"
+    assert listed("triggers", "every", "--format", "json").json["options"] == [
+        {"key": "interval", "type": duration, "default": None},
+        {"key": "offset", "type": duration, "default": "none"},
     ]
 
 
-def test_formats_list_whether_they_have_an_engine(capsys):
-    assert {e["name"]: e["engine"] for e in listed(capsys, "formats")} == {
+def test_formats_list_whether_they_have_an_engine(listed):
+    assert {e["name"]: e["engine"] for e in listed("formats", "--format", "json").json} == {
         "iceberg": True, "delta": True, "hudi": True,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("width", [20, 60, 120])
-@pytest.mark.parametrize("what", list(TOPICS))
-def test_list_prints_whole_names_at_any_width(capsys, monkeypatch, what, width):
-    monkeypatch.setattr(OUT, "width", width)
-    names = [entry["name"] for entry in listed(capsys, what)]
-    assert main(["list", what]) == 0
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    assert set(names) <= set(captured.out.split())
-    if width >= 60:  # the longest word and what it is about
-        assert all(len(line) <= width for line in captured.out.splitlines())
-        assert len(captured.out.splitlines()) < 12 * len(names)
+def test_list_without_a_topic_lists_the_topics(listed):
+    assert {line.split()[0] for line in listed().out.splitlines()[1:]} == set(TOPICS)
 
 
-def test_list_without_a_topic_lists_the_topics(capsys):
-    assert main(["list"]) == 0
-    assert {line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]} == set(TOPICS)
-
-
-@pytest.mark.parametrize("width", [60, 120])
-@pytest.mark.parametrize("what", list(TOPICS))
-def test_list_explains_every_entry_in_full(capsys, monkeypatch, what, width):
-    monkeypatch.setattr(OUT, "width", width)
-    for entry in listed(capsys, what):
-        assert main(["list", what, entry["name"]]) == 0
-        printed = capsys.readouterr().out
-        assert printed.startswith(f"{entry['name']}\n")
-        assert set(entry["doc"].split()) <= set(printed.split())
-        assert all(option["key"] in printed for option in entry.get("options", ()))
-        assert main(["list", what, entry["name"], "--format", "json"]) == 0
-        assert json.loads(capsys.readouterr().out) == entry
-
-
-def test_an_entry_has_options_with_meaning_and_default(capsys):
-    assert main(["list", "triggers", "file_count"]) == 0
-    printed = capsys.readouterr().out
-    rows = [line.split() for line in printed.splitlines() if line.startswith(("files  ", "small  "))]
+def test_an_entry_has_options_with_meaning_and_default(listed):
+    lines = listed("triggers", "file_count").out.splitlines()
+    rows = [line.split() for line in lines if line.startswith(("files  ", "small  "))]
     assert [(row[0], row[-1]) for row in rows] == [("files", "required"), ("small", "none")]
 
 
-@pytest.mark.parametrize("what", ["strategies", "triggers", "workloads", "arrivals"])
-def test_every_option_is_explained(capsys, what):
-    for entry in listed(capsys, what):
+@pytest.mark.parametrize("topic", ["strategies", "triggers", "workloads", "arrivals"])
+def test_every_option_is_explained(listed, topic):
+    for entry in listed(topic, "--format", "json").json:
         text = f"{entry['doc']} {entry['details']}"
-        missing = [
-            o["key"] for o in entry["options"] if f"`{o['key']}`" not in text and "options." not in o["key"]
-        ]
-        assert not missing, entry["name"]
+        keys = (option["key"] for option in entry["options"])
+        assert [k for k in keys if f"`{k}`" not in text and "options." not in k] == [], entry["name"]
 
 
-def test_a_scenario_has_its_file_and_strategies(capsys):
-    assert main(["list", "scenarios", "append-only"]) == 0
-    printed = capsys.readouterr().out
+def test_a_scenario_has_its_file_and_strategies(listed):
+    printed = listed("scenarios", "append-only").out
     assert str(shipped()["append-only"]) in printed
     assert "every-10min" in printed
     assert printed.endswith("next: compactbench validate append-only\n")
 
 
-def test_a_metric_has_its_basis(capsys):
-    assert main(["list", "metrics", "files_end"]) == 0
-    assert "repeat exactly" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("words", "nearest"),
-    [
-        (["strategy"], '"strategies"'),
-        (["strategies", "amro"], '"amoro"'),
-        (["metrics", "query_men_s"], '"query_mean_s"'),
-    ],
-)
-def test_a_misspelt_name_is_answered_with_the_near_one(capsys, words, nearest):
-    assert main(["list", *words]) == 2
-    error = capsys.readouterr().err
-    assert printed_codes(error) == ["unknown-name"]
-    assert error.startswith(f"error: list {' '.join(words)}: ")
-    assert nearest in error
+def test_a_metric_has_its_basis(listed):
+    assert "repeat exactly" in listed("metrics", "files_end").out
 
 
 OWN = '''
@@ -144,32 +101,43 @@ class Mine:
 '''
 
 
-def test_a_class_of_ones_own_is_explained_like_a_registered_one(capsys, tmp_path, monkeypatch):
+@pytest.fixture
+def own_class(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "listed_by_name.py").write_text(OWN)
-    name = "listed_by_name:Mine"
-    assert main(["list", "strategies", name]) == 0
-    printed = capsys.readouterr().out
-    assert printed.splitlines()[:4] == [name, "Merges what is small.", "", "Leaves the rest."]
-    assert printed.splitlines()[-1].split() == ["small", "a", "size", "such", "as", "128MiB", '"1KiB"']
-    for words, code, text in (
-        (["triggers", name], "not-a-plugin", " due"),
+    return "listed_by_name:Mine"
+
+
+def test_a_class_of_ones_own_is_explained_like_a_registered_one(listed, own_class):
+    lines = listed("strategies", own_class).out.splitlines()
+    assert lines[:4] == [own_class, "Merges what is small.", "", "Leaves the rest."]
+    assert lines[-1].split() == ["small", "a", "size", "such", "as", "128MiB", '"1KiB"']
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["strategy"], "unknown-name", '"strategies"'),
+        (["strategies", "amro"], "unknown-name", '"amoro"'),
+        (["metrics", "query_men_s"], "unknown-name", '"query_mean_s"'),
+        (["triggers", "listed_by_name:Mine"], "not-a-plugin", " due"),
         (["strategies", "listed_by_name:Other"], "not-importable", "AttributeError"),
         (["strategies", "nowhere_to_be_found:Mine"], "not-importable", "ModuleNotFoundError"),
         (["strategies", "mine"], "unknown-name", "module:Class"),
         (["metrics", "a:b:c"], "unknown-name", "list metrics a:b:c: "),  # and no emoji for ":b:"
-    ):
-        assert main(["list", *words]) == 2
-        error = capsys.readouterr().err
-        assert printed_codes(error) == [code]
-        assert text in error
+    ],
+)
+def test_an_unknown_name_is_one_clear_error(listed, own_class, words, code, text):
+    printed = listed(*words, code=2)
+    assert printed.codes == [code]
+    assert text in printed.err
+    assert code != "unknown-name" or printed.err.startswith(f"error: list {' '.join(words)}: ")
 
 
-def test_long_names_of_amoro_do_not_break_the_table_of_other_options(capsys, monkeypatch):
+def test_long_names_of_amoro_do_not_break_the_table_of_other_options(listed, monkeypatch):
     monkeypatch.setattr(OUT, "width", 80)
-    assert main(["list", "strategies", "amoro"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = listed("strategies", "amoro").out.splitlines()
     assert ["threads", "a", "whole", "number", "1"] in [line.split() for line in lines]
     assert "option   options.self-optimizing.full.rewrite-all-files" in lines
     assert "value" not in lines
