@@ -1,11 +1,9 @@
 import json
 
 import pytest
-from refused import printed_codes
 from result_builder import build_results
 
 from bench.cli.commands import clean as cli_clean
-from bench.cli.main import main
 from bench.engines.journal import Journal
 from bench.errors import EngineError
 from bench.results.folders import load_run, load_runs
@@ -43,12 +41,16 @@ def left(folder):
     return sorted(path.name for path in folder.rglob("part.parquet"))
 
 
-def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
+@pytest.fixture
+def clean(compactbench):
+    return lambda *words, code=0: compactbench("clean", *words, code=code)
+
+
+def test_clean_removes_tables_and_keeps_results(clean, results, cache):
     before = load_runs(results)
-    assert main(["clean", str(results)]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == f"removed {results / results_folder.WORK} (5 B)"
-    assert [line.split(" (")[0] for line in printed[1:]] == [
+    first, *others = clean(results).out.splitlines()
+    assert first == f"removed {results / results_folder.WORK} (5 B)"
+    assert [line.split(" (")[0] for line in others] == [
         f"removed {run.folder / TABLES}" for run in sorted(before, key=lambda run: run.folder)
     ]
     assert left(results) == []
@@ -56,64 +58,57 @@ def test_clean_removes_tables_and_keeps_results(results, cache, capsys):
     assert (cache / "change_logs").exists()
 
 
-def test_folders_of_others_are_kept(tmp_path, results, cache):
+def test_folders_of_others_are_kept(clean, tmp_path, results, cache):
     other = tmp_path / "project"
     for place in ("src/part/tables", ".work"):
         (other / place).mkdir(parents=True)
         (other / place / "part.parquet").write_bytes(b"12345")
     (other / "src" / "part" / MANIFEST).write_text("{}")
-    assert main(["clean", str(other)]) == 0
+    clean(other)
     assert len(left(other)) == 2
     assert not (other / results_folder.LOCK).exists()  # with a lock, the next clean would remove .work
-    linked = next(results.glob(f"*/*/{TABLES}"))
-    linked.rename(tmp_path / "elsewhere")
-    linked.symlink_to(tmp_path / "elsewhere")
-    assert main(["clean", str(results)]) == 0
-    assert linked.is_symlink()
-    assert len(left(tmp_path / "elsewhere")) == 1
-
-
-def test_a_linked_folder_of_runs_is_not_followed(tmp_path, results, cache):
-    linked = next(results.glob(f"*/*/{TABLES}")).parents[1]
-    linked.rename(tmp_path / "elsewhere")
-    linked.symlink_to(tmp_path / "elsewhere")
-    assert main(["clean", str(results)]) == 0
-    assert len(left(tmp_path / "elsewhere")) == 2
-
-
-def test_the_tables_of_a_report_are_kept(results, cache):
     page = results / "s" / "report" / "tables"
     page.mkdir(parents=True)
     (page / "compactions.csv").write_text("at_ms\n")
-    assert main(["clean", str(results)]) == 0
+    clean(results)
     assert (page / "compactions.csv").is_file()
 
 
-def test_a_dry_run_removes_nothing(results, cache, capsys):
-    assert main(["clean", str(results), "--cache", "--dry-run"]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert len(printed) == 5
-    assert all(line.startswith("would remove ") for line in printed)
+@pytest.mark.parametrize(("above", "kept"), [(0, 1), (2, 2)])
+def test_linked_folders_are_not_followed(clean, tmp_path, results, cache, above, kept):
+    tables = next(results.glob(f"*/*/{TABLES}"))
+    linked = (tables, *tables.parents)[above]  # the tables of one run, or the folder of both runs
+    linked.rename(tmp_path / "elsewhere")
+    linked.symlink_to(tmp_path / "elsewhere")
+    clean(results)
+    assert linked.is_symlink()
+    assert len(left(tmp_path / "elsewhere")) == kept
+
+
+def test_a_dry_run_removes_nothing(clean, results, cache):
+    lines = clean(results, "--cache", "--dry-run").out.splitlines()
+    assert len(lines) == 5
+    assert all(line.startswith("would remove ") for line in lines)
     assert len(left(results)) == 3
     assert (cache / "jars").exists()
 
 
-def test_the_cache_goes_only_when_asked(results, cache):
-    assert main(["clean", str(results), "--cache"]) == 0
+def test_the_cache_is_removed_on_request_only(clean, results, cache):
+    clean(results, "--cache")
     assert [path.name for path in cache.iterdir()] == ["other"]
 
 
-def test_clean_without_results_creates_none(tmp_path, cache, capsys, monkeypatch):
+def test_clean_without_results_creates_none(clean, tmp_path, cache, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert main(["clean"]) == 0
-    assert capsys.readouterr().out.startswith("nothing to remove in results, ")
+    printed = clean()
+    assert printed.out.startswith("nothing to remove in results, ")
+    assert printed.err == ""
     assert not (tmp_path / "results").exists()
 
 
-def test_clean_leaves_a_suite_in_progress_alone(results, cache, capsys):
+def test_clean_leaves_a_suite_in_progress_alone(clean, results, cache):
     with results_folder.locked(results, sweep=False):
-        assert main(["clean", str(results)]) == 2
-    assert printed_codes(capsys.readouterr().err) == ["locked"]
+        assert clean(results, code=2).codes == ["locked"]
     assert len(left(results)) == 3
 
 
@@ -157,7 +152,7 @@ def cross_out(run, *others):
         Journal(run.folder / NAMESPACE_NOTES).cross_out(name)
 
 
-def test_a_failed_drop_does_not_stop_others_and_is_reported_at_the_end(lake, capsys, monkeypatch):
+def test_a_failed_drop_does_not_stop_others_and_is_reported_at_the_end(clean, lake, monkeypatch):
     results, run, file = lake
     other = next(stored.folder for stored in load_runs(results) if stored.folder != run)
     text = json.loads((run / MANIFEST).read_text())["scenario_text"]
@@ -172,14 +167,13 @@ def test_a_failed_drop_does_not_stop_others_and_is_reported_at_the_end(lake, cap
         cross_out(stored)
 
     monkeypatch.setattr(cli_clean, "drop_left_by", drop)
-    assert main(["clean", str(results), "--scenario", str(file)]) == 1
-    printed = capsys.readouterr()
+    printed = clean(results, "--scenario", file, code=1)
     assert printed.out == f"dropped bench_r2 (of {other})\nremoved {other / TABLES} (0 B)\n"
     assert "bench_r1: unreachable" in printed.err
     assert (run / TABLES).is_dir()  # without it, --resume would drop the table
 
 
-def test_namespaces_are_dropped_in_the_catalog_of_their_scenario(lake, capsys, monkeypatch):
+def test_namespaces_are_dropped_in_the_catalog_of_their_scenario(clean, lake, monkeypatch):
     results, run, file = lake
     calls = []
 
@@ -188,14 +182,13 @@ def test_namespaces_are_dropped_in_the_catalog_of_their_scenario(lake, capsys, m
         cross_out(*arguments)
 
     monkeypatch.setattr(cli_clean, "drop_left_by", drop)
-    assert main(["clean", str(results), "--dry-run"]) == 0
-    assert capsys.readouterr().out == f"would drop bench_r1 (of {run})\nwould remove {run / TABLES} (0 B)\n"
-    assert main(["clean", str(results)]) == 2
-    assert printed_codes(capsys.readouterr().err) == ["key-missing"]
+    printed = clean(results, "--dry-run").out
+    assert printed == f"would drop bench_r1 (of {run})\nwould remove {run / TABLES} (0 B)\n"
+    assert clean(results, code=2).codes == ["key-missing"]
     assert not calls
     assert (run / TABLES).is_dir()
-    assert main(["clean", str(results), "--scenario", str(file)]) == 0
-    assert capsys.readouterr().out == f"dropped bench_r1 (of {run})\nremoved {run / TABLES} (0 B)\n"
+    printed = clean(results, "--scenario", file).out
+    assert printed == f"dropped bench_r1 (of {run})\nremoved {run / TABLES} (0 B)\n"
     ((dropped, scenario, _),) = calls
     assert (dropped.folder, scenario.catalog.name) == (run, "mine")
 
@@ -209,27 +202,24 @@ def test_namespaces_are_dropped_in_the_catalog_of_their_scenario(lake, capsys, m
         ('spark."spark.hadoop.fs.s3a.endpoint"="http://else"', "spark.spark.hadoop.fs.s3a.endpoint"),
     ],
 )
-def test_nothing_is_dropped_from_another_catalog(lake, capsys, monkeypatch, changed, key):
+def test_nothing_is_dropped_from_another_catalog(clean, lake, monkeypatch, changed, key):
     results, run, file = lake
     monkeypatch.delattr(cli_clean, "drop_left_by")
-    assert main(["clean", str(results), "--scenario", str(file), "--set", changed]) == 2
-    error = capsys.readouterr().err
-    assert printed_codes(error) == ["mixed-runs"]
-    assert f"the run had {key} = " in " ".join(error.split())
+    printed = clean(results, "--scenario", file, "--set", changed, code=2)
+    assert printed.codes == ["mixed-runs"]
+    assert f"the run had {key} = " in printed.err
     assert left_by(run) == ["bench_r1"]
     assert (run / TABLES).is_dir()
 
 
-def test_trial_tables_are_dropped_in_the_catalog_of_their_scenario(lake, capsys, monkeypatch):
+def test_trial_tables_are_dropped_in_the_catalog_of_their_scenario(clean, lake, monkeypatch):
     results, run, file = lake
     cross_out(load_run(run))
     tried = results / TRIES / "lake" / "base" / "try_1234"
     Journal(tried / NAMESPACE_NOTES).note("bench_try_1234")
     dropped = []
     monkeypatch.setattr(cli_clean, "drop_noted", lambda folder, *_: dropped.append(folder))
-    assert main(["clean", str(results)]) == 2
-    assert printed_codes(capsys.readouterr().err) == ["key-missing"]
-    assert main(["clean", str(results), "--scenario", str(file)]) == 0
-    assert f"dropped bench_try_1234 (of {tried})" in capsys.readouterr().out
+    assert clean(results, code=2).codes == ["key-missing"]
+    assert f"dropped bench_try_1234 (of {tried})" in clean(results, "--scenario", file).out
     assert dropped == [tried]
     assert not (results / TRIES).exists()

@@ -1,10 +1,9 @@
 import zipfile
 
 import pytest
-from refused import printed_codes, refused
+from refused import refused
 
 from bench.cli.commands import doctor
-from bench.cli.main import main
 from bench.cli.output import OUT
 from bench.errors import MissingRuntimeError
 
@@ -23,44 +22,47 @@ def machine(monkeypatch):
     return load
 
 
+@pytest.fixture
+def checked(compactbench):
+    """What `compactbench doctor` prints without measuring the noise."""
+    return lambda code=0: compactbench("doctor", "--seconds", "0", code=code)
+
+
 @pytest.mark.parametrize(("load", "status"), [(0.0, "ok"), (1.0, "ok"), (1.01, "warn"), (14.15, "warn")])
-def test_load_above_half_the_cores_is_a_warning(machine, capsys, load, status):
+def test_load_above_half_the_cores_is_a_warning(machine, checked, load, status):
     machine(load)
-    assert main(["doctor", "--seconds", "0"]) == 0
-    assert f"load {status}: {load:.2f} " in " ".join(capsys.readouterr().out.split())
+    assert f"load {status}: {load:.2f} " in checked().words
 
 
-@pytest.mark.parametrize(("modules", "status"), [({"jdk.net"}, "ok"), ({"java.base"}, "warn")])
+@pytest.mark.parametrize(
+    ("modules", "status"), [({"jdk.net"}, "ok"), ({"java.base"}, "warn"), (None, "warn")]
+)
 def test_a_java_without_a_module_is_a_warning_for_the_catalogs_that_need_it(
-    machine, monkeypatch, capsys, modules, status
+    machine, monkeypatch, checked, modules, status
 ):
     monkeypatch.setattr(doctor.runtime, "java_home", lambda: None)
     monkeypatch.setattr(doctor.runtime, "java_modules", lambda home: modules)
-    assert main(["doctor", "--seconds", "0"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert f"catalogs {status}: " in printed
-    assert ("full JDK 17" in printed) is (status == "warn")
+    words = checked().words
+    assert f"catalogs {status}: " in words
+    assert ("full JDK 17" in words) is (modules == {"java.base"})
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
-def test_paths_stay_whole_and_all_other_lines_fit(machine, capsys, monkeypatch, width):
-    monkeypatch.setattr(OUT, "width", width)
+def test_paths_stay_whole_and_all_other_lines_fit(machine, checked, monkeypatch):
+    monkeypatch.setattr(OUT, "width", 60)
     machine(9.0)
-    assert main(["doctor", "--seconds", "0"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert all(len(line) <= width for line in lines if "/deep" not in line)
+    lines = checked().out.splitlines()
+    assert all(len(line) <= 60 for line in lines if "/deep" not in line)
     assert sum("/deep" * 11 in line for line in lines) == 4
 
 
-def test_what_is_missing_exits_3_with_its_remedy(machine, capsys, monkeypatch):
+def test_what_is_missing_exits_3_with_its_remedy(machine, checked, monkeypatch):
     def missing():
         raise MissingRuntimeError("no Java: install it", code="test")
 
     monkeypatch.setattr(doctor, "_java", missing)
-    assert main(["doctor"]) == 3
-    captured = capsys.readouterr()
-    assert "no Java: install it" in captured.out
-    assert printed_codes(captured.err) == ["not-ready"]
+    printed = checked(code=3)
+    assert "no Java: install it" in printed.out
+    assert printed.codes == ["not-ready"]
 
 
 @pytest.mark.parametrize("at", [40, 20_000])  # in a header, in the content of a file
@@ -80,13 +82,11 @@ def test_a_damaged_jar_is_found_although_its_size_is_right(tmp_path, monkeypatch
     ("walls", "verdict"),
     [([1.0] * 10, "ok: quiet"), ([1.0, 1.2] * 9, "ok: usable with"), ([1.0, 2.0] * 9, "warn: noisy")],
 )
-def test_the_noise_is_judged(machine, capsys, monkeypatch, walls, verdict):
+def test_the_noise_is_judged(machine, compactbench, monkeypatch, walls, verdict):
     monkeypatch.setattr(doctor, "_query_walls_s", lambda seconds: walls)
-    assert main(["doctor", "--seconds", "1"]) == 0
-    assert f"noise {verdict}" in " ".join(capsys.readouterr().out.split())
+    assert f"noise {verdict}" in compactbench("doctor", "--seconds", "1").words
 
 
 @pytest.mark.parametrize("seconds", ["inf", "1e999", "nan", "-1"])
-def test_the_noise_is_measured_for_a_while_only(machine, capsys, seconds):
-    assert main(["doctor", f"--seconds={seconds}"]) == 2
-    assert "--seconds" in capsys.readouterr().err
+def test_the_noise_is_measured_for_a_while_only(machine, compactbench, seconds):
+    assert "--seconds" in compactbench("doctor", f"--seconds={seconds}", code=2).err

@@ -3,12 +3,10 @@ import signal
 
 import pytest
 from records import commit, end, observed
-from refused import printed_codes
 from result_builder import manifest, write_run
 from scenario_builder import SOUND, write
 
 from bench.cli.commands import run as cli_run
-from bench.cli.main import main
 from bench.errors import MissingRuntimeError
 from bench.results.folders import load_run
 from bench.runs.jobs import SentScenario
@@ -16,15 +14,13 @@ from bench.runs.suite import results_folder
 
 
 @pytest.fixture
-def run(tmp_path, capsys, monkeypatch):
-    """`compactbench run` of the sound scenario into tmp_path/results: exit code, stdout and stderr."""
+def run(tmp_path, compactbench, monkeypatch):
+    """`compactbench run` of the sound scenario into tmp_path/results."""
     file = write(tmp_path)
     monkeypatch.chdir(tmp_path)
 
-    def call(*arguments, scenarios=(file,)):
-        code = main(["run", *scenarios, "--out", "results", *arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
+    def call(*words, scenarios=(file,), code=0):
+        return compactbench("run", *scenarios, "--out", "results", *words, code=code)
 
     return call
 
@@ -55,9 +51,9 @@ def stored(out, planned, status="finished"):
 
 
 def test_a_dry_run_lists_the_runs_and_writes_nothing(run, tmp_path):
-    code, out, err = run("--dry-run", "--repetitions", "2")
-    assert (code, err) == (0, "")
-    lines = out.splitlines()
+    printed = run("--dry-run", "--repetitions", "2")
+    assert printed.err == ""
+    lines = printed.out.splitlines()
     named = [line.split(":")[0].split(". ")[1] for line in lines[:4]]
     assert sorted(named[:2]) == ["demo every-2min #1", "demo never #1"]
     assert sorted(named[2:]) == ["demo every-2min #2", "demo never #2"]
@@ -71,16 +67,15 @@ def test_a_dry_run_lists_the_runs_and_writes_nothing(run, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.parametrize("arguments", [["--repetitions", "3"], ["--simulate"]])
-def test_enough_repetitions_need_no_remark(run, arguments):
-    code, out, _ = run("--dry-run", *arguments)
-    assert code == 0
-    assert "intervals" not in out
-    assert ("disk" in out) is ("--simulate" not in arguments)
+@pytest.mark.parametrize("words", [["--repetitions", "3"], ["--simulate"]])
+def test_enough_repetitions_need_no_remark(run, words):
+    printed = run("--dry-run", *words).out
+    assert "intervals" not in printed
+    assert ("disk" in printed) is ("--simulate" not in words)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "text"),
+    ("words", "text"),
     [
         (["--only", "never"], "--only never: "),
         (["--only", "strategy="], "--only strategy=: "),
@@ -96,13 +91,17 @@ def test_enough_repetitions_need_no_remark(run, arguments):
         (["--set", "sed=3"], "unknown key"),
         (["--repetitions", "0"], "--repetitions"),
         (["--verify", "sometimes"], "--verify"),
+        (["--simulate", "--verify", "each"], "--verify each and --simulate: "),
+        (["--simulate", "--keep-tables"], "--keep-tables and --simulate: "),
+        (["--simulate", "--quick"], "--quick and --simulate: "),
+        (["--coefficients", "mine.toml"], "--coefficients mine.toml: "),
     ],
 )
-def test_bad_options_exit_2_with_their_name(run, arguments, text):
-    code, out, err = run("--dry-run", *arguments)
-    assert (code, out) == (2, "")
-    assert text in err
-    assert "Zq7" not in err
+def test_bad_options_exit_2_with_their_name(run, words, text):
+    printed = run("--dry-run", *words, code=2)
+    assert printed.out == ""
+    assert text in printed.err
+    assert "Zq7" not in printed.err
 
 
 VARIED = SOUND + '[[variants]]\nlabel = "v3"\nset = { table = { properties = { a = "b" } } }\n'
@@ -110,27 +109,25 @@ VARIED = SOUND + '[[variants]]\nlabel = "v3"\nset = { table = { properties = { a
 
 def test_variants_are_planned_and_chosen(run, tmp_path):
     file = write(tmp_path, VARIED, "v.toml")
-    code, out, _ = run("--dry-run", scenarios=(file,))
-    assert code == 0
-    assert "4 runs planned" in out
-    assert "every-2min @ v3" in out
-    code, out, _ = run("--dry-run", "--only", "variant=v3", "--only", "strategy=never", scenarios=(file,))
-    assert "1 run planned" in out
-    assert "never @ v3" in out
-    assert "every-2min" not in out
+    printed = run("--dry-run", scenarios=(file,)).out
+    assert "4 runs planned" in printed
+    assert "every-2min @ v3" in printed
+    only = ("--only", "variant=v3", "--only", "strategy=never")
+    printed = run("--dry-run", *only, scenarios=(file,)).out
+    assert "1 run planned" in printed
+    assert "never @ v3" in printed
+    assert "every-2min" not in printed
 
 
 def test_quiet_leaves_the_results(run):
-    _, out, err = run("--simulate", "--quiet")
-    assert "compactbench report" in out
-    assert [line.split(":")[0] for line in err.splitlines()] == ["simulated rows"]
-    _, _, err = run("--simulate", "-o", "loud")
-    assert "all: 2/2 runs in " in err
+    printed = run("--simulate", "--quiet")
+    assert "compactbench report" in printed.out
+    assert [line.split(":")[0] for line in printed.err.splitlines()] == ["simulated rows"]
+    assert "all: 2/2 runs in " in run("--simulate", "-o", "loud").err
 
 
 def test_conf_sets_spark(run, suites):
-    settings = ["--conf", "spark.master=local[1]", "--conf", 'spark.some.key=a "b" = c']
-    assert run(*settings)[0] == 0
+    run("--conf", "spark.master=local[1]", "--conf", 'spark.some.key=a "b" = c')
     (planned, _) = suites[0]
     spark = planned[0].scenario.spark
     assert spark.master == "local[1]"
@@ -138,7 +135,7 @@ def test_conf_sets_spark(run, suites):
 
 
 def test_a_worker_can_load_the_scenario_with_its_overrides(run, suites):
-    assert run("--set", "workload.rows_per_commit=10", "--conf", "spark.a=1")[0] == 0
+    run("--set", "workload.rows_per_commit=10", "--conf", "spark.a=1")
     scenario = suites[0][0][0].scenario
     assert SentScenario.of(scenario).made().resolved == scenario.resolved
 
@@ -146,41 +143,29 @@ def test_a_worker_can_load_the_scenario_with_its_overrides(run, suites):
 def test_a_scenario_given_twice_is_refused(run, tmp_path):
     (tmp_path / "other").mkdir()
     again = write(tmp_path / "other", SOUND)
-    code, _, err = run("--dry-run", scenarios=(write(tmp_path), again))
-    assert (code, printed_codes(err)) == (2, ["taken"])
+    assert run("--dry-run", scenarios=(write(tmp_path), again), code=2).codes == ["taken"]
 
 
 def test_options_reach_the_suite(run, suites, tmp_path):
-    assert run("--verify", "each", "--keep-tables")[0] == 0
+    run("--verify", "each", "--keep-tables")
     (_, options) = suites[0]
     assert (options.verify, options.keep_tables) == ("each", True)
     assert options.out == tmp_path / "results"
+    assert options.command.endswith("demo.toml --verify each")
 
 
-def test_results_that_are_there_need_resume(run, suites, tmp_path):
-    assert run("--only", "strategy=never")[0] == 0
+def test_existing_results_need_resume(run, suites):
+    run("--only", "strategy=never")
     for more in ([], ["--dry-run"]):
-        code, _, err = run(*more)
-        assert (code, printed_codes(err)) == (2, ["has-runs"])
-    code, out, _ = run("--resume", "--dry-run")
-    assert code == 0
-    assert "demo every-2min #1" in out
-    assert "1 run planned" in out
-    code, out, _ = run("--resume")
-    assert code == 0
+        assert run(*more, code=2).codes == ["has-runs"]
+    printed = run("--resume", "--dry-run").out
+    assert "demo every-2min #1" in printed
+    assert "1 run planned" in printed
+    printed = run("--resume").out
     assert [planned_run.spec.label for planned_run in suites[-1][0]] == ["every-2min"]
-    assert "never" in out  # the table shows the earlier runs too
-
-
-def test_resuming_another_definition_is_refused(run, suites):
-    assert run()[0] == 0
-    code, _, err = run("--resume", "--set", "workload.rows_per_commit=7")
-    assert (code, printed_codes(err)) == (2, ["mixed-runs"])
-
-
-def test_more_repetitions_are_no_other_definition(run, suites):
-    assert run()[0] == 0
-    assert run("--resume", "--repetitions", "2")[0] == 0
+    assert "never" in printed  # the table shows the earlier runs too
+    assert run("--resume", "--set", "workload.rows_per_commit=7", code=2).codes == ["mixed-runs"]
+    run("--resume", "--repetitions", "2")  # more repetitions are no other definition
     assert [planned_run.repetition for planned_run in suites[-1][0]] == [2, 2]
 
 
@@ -189,38 +174,33 @@ def test_a_failed_run_exits_1_after_the_table(run, suites, monkeypatch):
         return tuple(stored(options.out, planned_run, "failed") for planned_run in planned)
 
     monkeypatch.setattr(cli_run, "run_suite", run_suite)
-    code, out, err = run()
-    assert code == 1
-    assert "log.txt" in out
-    assert "demo, never: 1 failed" in err
+    printed = run(code=1)
+    assert "log.txt" in printed.out
+    assert "demo, never: 1 failed" in printed.err
 
 
-def test_what_the_machine_lacks_exits_3_before_anything_runs(run, suites, monkeypatch, tmp_path):
+def test_what_the_machine_lacks_exits_3_before_anything_runs(run, suites, monkeypatch):
     def check(planned, out, keep_tables):
         raise MissingRuntimeError("no Java", code="test")
 
     monkeypatch.setattr(cli_run, "check", check)
-    code, _, err = run()
-    assert (code, printed_codes(err)) == (3, ["test"])
+    assert run(code=3).codes == ["test"]
     assert suites == []
 
 
 def test_a_folder_in_use_exits_2(run, suites, tmp_path):
     with results_folder.locked(tmp_path / "results"):
-        code, _, err = run()
-    assert (code, printed_codes(err)) == (2, ["locked"])
+        assert run(code=2).codes == ["locked"]
     assert suites == []
 
 
 def test_filters_must_match_a_run_of_some_scenario(run, tmp_path):
     varied = write(tmp_path, VARIED, "varied.toml")
     contradiction = ("--only", "variant=base", "--only", "strategy=never @ v3")
-    code, _, err = run("--simulate", *contradiction, scenarios=(varied,))
-    assert (code, printed_codes(err)) == (2, ["no-runs"])
+    assert run("--simulate", *contradiction, scenarios=(varied,), code=2).codes == ["no-runs"]
     # One scenario has the variant, the other has nothing to run.
-    code, out, err = run("--simulate", "--only", "variant=v3", scenarios=(varied, write(tmp_path)))
-    assert code == 0, err
-    assert "never @ v3" in out
+    printed = run("--simulate", "--only", "variant=v3", scenarios=(varied, write(tmp_path)))
+    assert "never @ v3" in printed.out
 
 
 def test_sigterm_stops_a_suite_and_is_the_callers_again_afterwards(run, monkeypatch):
@@ -231,8 +211,8 @@ def test_sigterm_stops_a_suite_and_is_the_callers_again_afterwards(run, monkeypa
     monkeypatch.setattr(cli_run, "run_suite", terminated)
     callers = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        assert run("--simulate")[0] == cli_run.EXIT_INTERRUPTED
-        assert run("--only", "strategy=nver")[0] == 2
+        run("--simulate", code=cli_run.EXIT_INTERRUPTED)
+        run("--only", "strategy=nver", code=2)
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGTERM, callers)
