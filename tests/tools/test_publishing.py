@@ -13,42 +13,40 @@ from bench.text import MISSING, human_count
 from reports.data.group import run_groups
 from reports.page.render import markdown_text
 from tools.publishing import EXAMPLE, FOLDER, Agreement, Published, entries, pack, pages, unpack
+from tools.publishing import published as runs_of
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    strategies = {"never": None, "every-2min": 2}
+    return load_runs(build_results(tmp_path_factory.mktemp("results"), strategies, 3, 6))
 
 
 @pytest.fixture
-def results(tmp_path):
-    return build_results(tmp_path / "results")
+def published(results):
+    (group,) = run_groups(results)
+    return Published(entries()[0], group)
 
 
-def test_an_archive_gives_back_the_figures_of_its_runs(results, tmp_path):
-    runs = load_runs(results)
-    pack(runs, tmp_path / "a.tar.xz")
-    assert [row.to_json() for row in rows(unpack(tmp_path / "a.tar.xz"))] == [
-        row.to_json() for row in rows(runs)
-    ]
-
-
-def test_the_same_runs_give_the_same_archive(results, tmp_path):
+def test_an_archive_gives_back_the_figures_of_its_runs_and_is_the_same_each_time(results, tmp_path):
     for name in ("a.tar.xz", "b.tar.xz"):
-        pack(load_runs(results), tmp_path / name)
+        pack(results, tmp_path / name)
     assert (tmp_path / "a.tar.xz").read_bytes() == (tmp_path / "b.tar.xz").read_bytes()
+    unpacked = rows(unpack(tmp_path / "a.tar.xz"))
+    assert [row.to_json() for row in unpacked] == [row.to_json() for row in rows(results)]
 
 
-def test_a_run_that_did_not_finish_is_not_published(tmp_path):
-    runs = load_runs(build_results(tmp_path / "results", fate={("never", 1): "cut off"}))
-    with pytest.raises(ValueError, match="did not finish"):
-        pack(runs, tmp_path / "a.tar.xz")
-
-
-def test_quick_runs_are_not_published_and_an_archive_survives_a_refusal(results, tmp_path):
+def test_unfinished_and_quick_runs_are_not_published_and_an_archive_survives_a_refusal(results, tmp_path):
     archive = tmp_path / "a.tar.xz"
-    pack(load_runs(results), archive)
+    pack(results, archive)
     before = archive.read_bytes()
-    (run, *others) = load_runs(results)
-    options = {**run.manifest.options, SHARED_JVM: True}
-    quick = replace(run, manifest=run.manifest.model_copy(update={"options": options}))
-    with pytest.raises(ValueError, match="made with --quick"):
-        pack([*others, quick], archive)
+    first, *others = results
+    options = {**first.manifest.options, SHARED_JVM: True}
+    quick = replace(first, manifest=first.manifest.model_copy(update={"options": options}))
+    (unfinished,) = load_runs(build_results(tmp_path, {"never": None}, 1, 2, {("never", 1): "cut off"}))
+    for refused, problem in ((quick, "made with --quick"), (unfinished, "did not finish")):
+        with pytest.raises(ValueError, match=problem):
+            pack([*others, refused], archive)
     assert archive.read_bytes() == before
 
 
@@ -64,8 +62,8 @@ MODELLED = ("compactions", "compaction_cpu_s", "query_mean_s", "compaction_added
 
 @pytest.mark.parametrize("entry", MEASURED, ids=lambda entry: entry.name)
 def test_every_published_table_ended_with_the_content_of_its_stream(entry):
-    checks = [record.status for run in unpack(entry.archive) for record in run.of(ContentRecord)]
-    assert checks == ["equal"] * len(unpack(entry.archive))
+    runs = runs_of(entry).group.runs
+    assert [record.status for run in runs for record in run.of(ContentRecord)] == ["equal"] * len(runs)
 
 
 @pytest.mark.parametrize("entry", SIMULATED, ids=lambda entry: entry.name)
@@ -75,22 +73,19 @@ def test_published_simulations_are_what_the_simulator_says(entry, tmp_path, caps
     capsys.readouterr()
     packed, now = (
         {row.strategy: [row.values[name] for name in MODELLED] for row in rows(runs)}
-        for runs in (unpack(entry.archive), load_runs(tmp_path))
+        for runs in (runs_of(entry).group.runs, load_runs(tmp_path))
     )
     assert packed == now, f"pack {entry.name} anew (tools/publishing.py), then run `make docs`"
 
 
-def test_a_simulation_is_shown_over_what_was_measured(results, tmp_path):
-    pack(load_runs(results), tmp_path / "a.tar.xz")
-    (group,) = run_groups(unpack(tmp_path / "a.tar.xz"))
-    one = Published(entries()[0], group)
-    label = next(label for label in one.strategies if label != "never")
-    assert one.over(one, "query_mean_s", label) == one.quotient("query_mean_s", label, label) == "1.00x"
-    assert one.over(one, "compaction_cpu_s", "never") == MISSING
+def test_a_simulation_is_shown_over_what_was_measured(published):
+    ratio = published.over(published, "query_mean_s", "every-2min")
+    assert ratio == published.quotient("query_mean_s", "every-2min", "every-2min") == "1.00x"
+    assert published.over(published, "compaction_cpu_s", "never") == MISSING
 
 
 @pytest.mark.parametrize(
-    ("published", "verdict"),
+    ("figures", "verdict"),
     [
         (("394", "75.3"), "no"),  # 5.2, far above
         (("2.0", "1.0"), "depends on rounding"),  # 1.86 to 2.16, of which a part is below 2.1
@@ -99,23 +94,17 @@ def test_a_simulation_is_shown_over_what_was_measured(results, tmp_path):
         (("2", "1"), "depends on rounding"),
     ],
 )
-def test_a_published_ratio_is_known_as_far_as_its_digits(results, monkeypatch, published, verdict):
-    (group,) = run_groups(load_runs(results))
-    one = Published(entries()[0], group)
-    found = replace(one.compare("query_mean_s", *one.strategies[:2]), low=2.1, high=2.5)
-    monkeypatch.setattr(Published, "compare", lambda self, *names: found)
-    assert one.agrees("query_mean_s", *one.strategies[:2], published) == verdict
-    unknown = replace(found, low=None, high=None)
-    monkeypatch.setattr(Published, "compare", lambda self, *names: unknown)
-    assert one.agrees("query_mean_s", *one.strategies[:2], published) == MISSING
+def test_a_published_ratio_is_known_as_far_as_its_digits(published, monkeypatch, figures, verdict):
+    names = ("query_mean_s", *published.strategies)
+    known = replace(published.compare(*names), low=2.1, high=2.5)
+    for comparison, expected in ((known, verdict), (replace(known, low=None, high=None), MISSING)):
+        monkeypatch.setattr(Published, "compare", lambda *names, comparison=comparison: comparison)
+        assert published.agrees(*names, figures) == expected
 
 
-def test_a_figure_of_one_query_has_its_unit(results, tmp_path):
-    pack(load_runs(results), tmp_path / "a.tar.xz")
-    (group,) = run_groups(unpack(tmp_path / "a.tar.xz"))
-    one = Published(entries()[0], group)
-    files = group.row("never").probes["first-order"]["files_mean"]
-    assert one.probe("never", "first-order", "files_mean", "count") == human_count(files)
+def test_a_figure_of_one_query_has_its_unit(published):
+    files = published.group.row("never").probes["first-order"]["files_mean"]
+    assert published.probe("never", "first-order", "files_mean", "count") == human_count(files)
 
 
 def test_decisions_and_files_are_compared_across_modes(tmp_path):
@@ -144,4 +133,4 @@ def test_runs_of_which_nothing_is_known_of_other_processes_are_not_called_undist
 
 def test_the_checked_in_report_is_what_is_written_of_the_published_runs():
     (entry,) = (entry for entry in entries() if entry.name == EXAMPLE.name)
-    assert (EXAMPLE / "report.md").read_text(encoding="utf-8") == markdown_text(unpack(entry.archive))
+    assert (EXAMPLE / "report.md").read_text(encoding="utf-8") == markdown_text(runs_of(entry).group.runs)
