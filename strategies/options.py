@@ -15,13 +15,13 @@ OptionValue = str | int | float | bool
 Number = TypeVar("Number", int, float)
 
 
-def check_known(names: Iterable[str], known: Collection[str]) -> None:
+def check_known(names: Iterable[str], known: Collection[str], word: str = "option") -> None:
     """Raise ValueError on an unknown name; the message lists all names and suggests the closest one."""
     for name in names:
         if name not in known:
             near = near_name(name, known)
             hint = f"; did you mean {near!r}?" if near else ""
-            raise ValueError(f"option {name!r} is not one of {', '.join(sorted(known))}{hint}")
+            raise ValueError(f"{word} {name!r} is not one of {', '.join(sorted(known))}{hint}")
 
 
 def option_texts(options: Mapping[str, OptionValue], sizes: Collection[str] = frozenset()) -> dict[str, str]:

@@ -4,14 +4,14 @@ Source: PartitionAwareClusteringPlanStrategy of Hudi 1.2.0, without a filter of 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, FileSlice, HudiState
 from strategies.hudi.incremental import INCREMENTAL, all_partitions, incremental_partitions
 from strategies.java_values import parse_boolean, parse_int, parse_long
-from strategies.options import NumberOption, OptionValue, at_least, check_known, option_texts
+from strategies.options import NumberOption, OptionValue, at_least, check_known, option_texts, read_fields
 
 _PREFIX = "hoodie.clustering.plan.strategy."
 SMALL_FILE_LIMIT = f"{_PREFIX}small.file.limit"
@@ -37,9 +37,12 @@ CLUSTERING_OPTIONS: Mapping[str, str] = {
 }
 _SERVICE = Action.REPLACE_COMMIT
 _SIZES = (SMALL_FILE_LIMIT, TARGET_BYTES, GROUP_BYTES)
-_SMALL_BYTES = NumberOption(SMALL_FILE_LIMIT, parse_long)
-_TARGET_BYTES, _GROUP_BYTES = at_least(TARGET_BYTES, parse_long, 1), at_least(GROUP_BYTES, parse_long, 1)
-_GROUPS_MAX = at_least(GROUPS_MAX, parse_int, 1)
+_NUMBERS: Mapping[str, NumberOption[int]] = {  # by the field of `ClusteringOptions`
+    "small_bytes": NumberOption(SMALL_FILE_LIMIT, parse_long),
+    "target_bytes": at_least(TARGET_BYTES, parse_long, 1),
+    "group_bytes": at_least(GROUP_BYTES, parse_long, 1),
+    "groups_max": at_least(GROUPS_MAX, parse_int, 1),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +99,7 @@ def clustering_options(options: Mapping[str, str], target_bytes: int) -> Cluster
     """Option texts parsed, completed by `complete_texts`. Raises ValueError on a bad value."""
     texts = complete_texts(options, target_bytes)
     return ClusteringOptions(
-        small_bytes=_SMALL_BYTES.read(texts, 0),
-        target_bytes=_TARGET_BYTES.read(texts, target_bytes),
-        group_bytes=_GROUP_BYTES.read(texts, 0),
-        groups_max=_GROUPS_MAX.read(texts, _DEFAULT_GROUPS_MAX),
+        **read_fields(_NUMBERS, texts),
         takes_single=parse_boolean(texts.get(SINGLE_GROUPS, "true")),
         is_sorted=bool(texts.get(SORT_COLUMNS)),
         is_incremental=parse_boolean(texts.get(INCREMENTAL, "true")),
@@ -153,10 +153,9 @@ def _groups(
             size_bytes = 0
         packed[-1].append(file_slice)
         size_bytes += size_of(file_slice)
-    groups = [_group(members, sum(map(size_of, members)), options.target_bytes) for members in packed]
+    groups = [
+        ClusteringGroup(tuple(members), math.ceil(sum(map(size_of, members)) / options.target_bytes))
+        for members in packed
+    ]
     wanted = [g for g in groups if options.takes_single or len(g.slices) > 1 or g.outputs_count > 1]
     return wanted, is_done
-
-
-def _group(slices: Sequence[FileSlice], size_bytes: int, target_bytes: int) -> ClusteringGroup:
-    return ClusteringGroup(tuple(slices), math.ceil(size_bytes / target_bytes))

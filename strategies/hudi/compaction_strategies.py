@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 from strategies.hudi.dates import day_of
 from strategies.hudi.files import FileSlice
 from strategies.java_hash_map import grouped
-from strategies.names import near_name
+from strategies.options import check_known
 from strategies.state import MIB
 
 _Item = TypeVar("_Item")
@@ -287,9 +287,5 @@ def class_names(names: str) -> str:
 def names_of(names: str) -> list[str]:
     """Short names; package and suffix may be given."""
     short = [name.strip().removeprefix(_PACKAGE).removesuffix(_SUFFIX) for name in names.split(",")]
-    for name in short:
-        if name not in STRATEGIES:
-            near = near_name(name, STRATEGIES)
-            hint = f"; did you mean {near!r}?" if near else ""
-            raise ValueError(f"strategy {name!r} is not one of {', '.join(STRATEGIES)}{hint}")
+    check_known(short, STRATEGIES, "strategy")
     return short

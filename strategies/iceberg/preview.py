@@ -3,7 +3,7 @@
 The veto, the forecast, the simulation and `compactbench plan` rest on it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from strategies.iceberg.commands import Command
@@ -19,6 +19,7 @@ from strategies.iceberg.rewrite_position_delete_files import (
 )
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.java_values import parse_long
+from strategies.options import check_known
 from strategies.plan import Action, Compact, FileGroup, Native, Rewrite, state_as
 from strategies.preview import Preview, PreviewError, RewriteGroup
 from strategies.state import TableState
@@ -56,7 +57,7 @@ def preview_action(action: Action, state: TableState) -> Preview:
 
 
 def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState) -> Preview:
-    _check_options(Command.REWRITE_DATA_FILES, options, RewriteDataFiles.known_options)
+    check_known(options, RewriteDataFiles.known_options.keys() | _REFUSED_OPTIONS)
     _check_arguments(arguments)
     default = "sort" if "sort_order" in arguments else "binpack"
     is_shuffled = arguments.get("strategy", default).lower() != "binpack"
@@ -67,18 +68,11 @@ def _planned(arguments: Mapping[str, str], options: Mapping[str, str], state: Ic
 def _planned_deletes(
     arguments: Mapping[str, str], options: Mapping[str, str], state: IcebergState
 ) -> Preview:
-    command = Command.REWRITE_POSITION_DELETE_FILES
-    _check_options(command, options, RewritePositionDeleteFiles.known_options)
+    check_known(options, RewritePositionDeleteFiles.known_options.keys() | _REFUSED_OPTIONS)
     _check_arguments(arguments)
     target = state.properties.get(TARGET_FILE_SIZE)
     target_bytes = DEFAULT_TARGET_BYTES if target is None else parse_long(target)
     return plan_delete_rewrite(state, rewrite_options(options, target_bytes))
-
-
-def _check_options(command: Command, options: Mapping[str, str], known: Collection[str]) -> None:
-    unknown = options.keys() - known - _REFUSED_OPTIONS
-    if unknown:
-        raise ValueError(f"{command} does not have the options {', '.join(sorted(unknown))}")
 
 
 def _check_arguments(arguments: Mapping[str, str]) -> None:

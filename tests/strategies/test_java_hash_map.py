@@ -10,10 +10,10 @@ KEYS = st.lists(st.text(max_size=3), unique=True, max_size=60)
 
 
 def filled(keys):
-    found = HashMapKeys()
+    keys_of_map = HashMapKeys()
     for key in keys:
-        found.compute_if_absent(key)
-    return found
+        keys_of_map.compute_if_absent(key)
+    return keys_of_map
 
 
 def test_hashes_are_those_of_texts_folded():
@@ -51,8 +51,8 @@ def test_a_crowded_bucket_makes_a_small_map_grow():
 
 @given(KEYS)
 def test_no_key_is_lost_or_doubled(keys):
-    for found in (list(filled([*keys, *keys])), collected(keys)):
-        assert sorted(found) == sorted(keys)
+    for ordered in (list(filled([*keys, *keys])), collected(keys)):
+        assert sorted(ordered) == sorted(keys)
 
 
 @given(KEYS, st.randoms(use_true_random=False))

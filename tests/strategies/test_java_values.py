@@ -107,8 +107,8 @@ def test_whole_numbers_are_read_back_within_their_range(number):
 
 @given(st.floats(), st.sampled_from(["", "f", "D"]), st.sampled_from(["", " ", "\n\t"]))
 def test_doubles_are_read_back_with_any_suffix(number, suffix, blank):
-    found = parse_double(f"{blank}{text_of(number)}{suffix if math.isfinite(number) else ''}{blank}")
-    assert found == number or (math.isnan(found) and math.isnan(number))
+    parsed = parse_double(f"{blank}{text_of(number)}{suffix if math.isfinite(number) else ''}{blank}")
+    assert parsed == number or (math.isnan(parsed) and math.isnan(number))
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

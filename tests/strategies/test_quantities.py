@@ -54,8 +54,8 @@ def test_parse_refuses_what_is_too_large_for_a_float(parse):
     ],
 )  # fmt: skip
 def test_parse_duration_ms_reads_every_unit(text, milliseconds):
-    found = parse_duration_ms(text)
-    assert (found, type(found)) == (milliseconds, int)
+    parsed = parse_duration_ms(text)
+    assert (parsed, type(parsed)) == (milliseconds, int)
 
 
 @pytest.mark.parametrize("text", ["0.5ms", "1.0005s", "0.0001s", "0.00001min", "0.0000001h", "0.3333333d"])

@@ -119,11 +119,11 @@ def files(count):
 
 def planned(strategy, *states):
     """Which states were planned on, one after the other."""
-    memories, found = strategy.fresh_memories(0, 0), []
+    memories, planned = strategy.fresh_memories(0, 0), []
     for each in states:
         decisions, memories = evaluate(strategy, each, memories)
-        found.append(decisions[-1].verdict is Verdict.PLANNED)
-    return found
+        planned.append(decisions[-1].verdict is Verdict.PLANNED)
+    return planned
 
 
 def test_a_planner_finds_what_it_noted_when_its_rule_fired_before():

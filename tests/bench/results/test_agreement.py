@@ -14,8 +14,8 @@ from bench.results.agreement import evaluations, side_by_side
 
 def due(tick, **fields):
     """An evaluation of rule 1 that planned a compaction."""
-    given = {"status": "planned", "actions": ["compact(all partitions)"], "reason": "scheduled"}
-    return idle(tick, **given | fields)
+    defaults = {"status": "planned", "actions": ["compact(all partitions)"], "reason": "scheduled"}
+    return idle(tick, **defaults | fields)
 
 
 def idle(tick, **fields):
@@ -23,11 +23,11 @@ def idle(tick, **fields):
 
 
 def done(tick, files_in=8, files_out=1, **fields):
-    given = {
+    defaults = {
         "tick": tick, "at_ms": 60_000 * tick, "scheduled_at_ms": 60_000 * tick,
         "files_removed_count": files_in, "files_added_count": files_out, "added_bytes": 5_120,
     }  # fmt: skip
-    return compaction(**given | fields)
+    return compaction(**defaults | fields)
 
 
 REAL = [idle(1), due(2), done(2), idle(3), end(tick=3)]

@@ -154,9 +154,9 @@ def test_no_policy_writes_or_stores_less_than_the_content(commits, policies, che
                     table.rewrite(tick, share, maintenance)
         label = "never" if number == 0 else f"policy-{number}"
         runs.append(finished(*table.records(), strategy=label, content_bytes=checked_bytes))
-    found = rows(runs)
-    assert len({row.values["content_bytes"] for row in found}) == 1
-    for row in found:
+    all_rows = rows(runs)
+    assert len({row.values["content_bytes"] for row in all_rows}) == 1
+    for row in all_rows:
         for name in AMPLIFICATIONS:
             if row.values["content_bytes"]:
                 assert row.values[name] >= 1

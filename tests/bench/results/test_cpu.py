@@ -64,12 +64,12 @@ def test_a_peak_is_that_of_the_highest_step_of_its_kind():
         query(when="before", peak_rss_bytes=5000, peak_heap_bytes=5000),
         query(primary=False, peak_rss_bytes=5000, peak_heap_bytes=5000),
     )
-    found = {
+    figures_of_run = {
         (steps, memory): value(f"{steps}_peak_{memory}_bytes", *records)
         for steps in ("compaction", "commit", "query")
         for memory in ("rss", "heap")
     }
-    assert found == {
+    assert figures_of_run == {
         ("compaction", "rss"): 900, ("compaction", "heap"): 700, ("commit", "rss"): 300,
         ("commit", "heap"): 200, ("query", "rss"): 410, ("query", "heap"): 100,
     }  # fmt: skip

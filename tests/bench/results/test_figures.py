@@ -46,8 +46,8 @@ COMPACTIONS = (
     ],
 )
 def test_figures_of_compactions(name, expected):
-    found = value(name, *COMPACTIONS, commit_interval_ms=60_000, duration_ms=600_000)
-    assert found == pytest.approx(expected)
+    figure = value(name, *COMPACTIONS, commit_interval_ms=60_000, duration_ms=600_000)
+    assert figure == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -300,8 +300,8 @@ SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share"} | {
 
 
 def test_a_run_without_records_has_no_figure_that_needs_one():
-    found = run_figures(run(end()))
-    unknown = {name for name, figure in found.items() if figure is None}
+    values = run_figures(run(end()))
+    unknown = {name for name, figure in values.items() if figure is None}
     assert unknown == {
         "content_bytes", "data_storage_bytes_end", "metadata_storage_bytes_end", "storage_bytes_end",
         "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
@@ -311,16 +311,16 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
         "commit_returned_p95_s", "files_end", "delete_files_end", *MONEY, *REQUESTS, *SPLITS,
         *OF_CHANGES_AND_LOOKS, "since_compaction_mean_s",
     }  # fmt: skip
-    assert all(figure == 0 for name, figure in found.items() if name not in unknown)
+    assert all(figure == 0 for name, figure in values.items() if name not in unknown)
 
 
 def test_a_perturbed_run_has_exact_figures_only():
-    found = run_figures(run(*COMMITS, *COMPACTIONS, *QUERIES, observed(), end(timings_invalid=True)))
+    values = run_figures(run(*COMMITS, *COMPACTIONS, *QUERIES, observed(), end(timings_invalid=True)))
     timings = {m.name for m in METRICS if not m.exact}
     assert timings >= {"compaction_s", "query_mean_s", "commit_mean_s", "policy_cpu_s", "money_per_day"}
     without = {"storage_money_per_day", *OF_CHANGES_AND_LOOKS} - {"pending_mean_s"}
-    assert {name for name in found if found[name] is None} == timings | without
-    assert found["compaction_added_bytes"] == 450
+    assert {name for name in values if values[name] is None} == timings | without
+    assert values["compaction_added_bytes"] == 450
 
 
 def test_mean_percentile_and_ratio_of_nothing_are_none():

@@ -17,12 +17,12 @@ LOOKS = [
 
 def test_a_compaction_beside_the_stream_is_dated_by_the_first_look_after_its_end():
     beside = compaction(tick=4, at_ms=240_000, started_s=12.0, ended_s=24.0, is_shared=True)
-    *looks, found = landed([*LOOKS, beside])
+    *looks, dated = landed([*LOOKS, beside])
     assert looks == LOOKS
-    assert (found.tick, found.at_ms, found.scheduled_at_ms) == (3, 180_000, beside.scheduled_at_ms)
-    assert (found.before.data_files_count, found.after.data_files_count) == (2, 3)
-    assert (found.before.delete_files_count, found.after.delete_files_count) == (3, 2)
-    assert (found.span, found.cost) == (beside.span, beside.cost)
+    assert (dated.tick, dated.at_ms, dated.scheduled_at_ms) == (3, 180_000, beside.scheduled_at_ms)
+    assert (dated.before.data_files_count, dated.after.data_files_count) == (2, 3)
+    assert (dated.before.delete_files_count, dated.after.delete_files_count) == (3, 2)
+    assert (dated.span, dated.cost) == (beside.span, beside.cost)
 
 
 def test_a_look_that_began_before_the_end_does_not_show_it():

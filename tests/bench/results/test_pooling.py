@@ -46,8 +46,8 @@ RULES = [
 ]
 
 
-def fields(found):
-    return [difference.field for difference in found]
+def fields(differing):
+    return [difference.field for difference in differing]
 
 
 def newer(**changes):
@@ -151,13 +151,13 @@ def test_a_refusal_names_both_runs_and_the_gravest_difference_with_both_values()
 
 
 def test_what_one_side_lacks_is_none():
-    (found,) = differences([run(), newer(versions={**run().manifest.versions, "delta": "3.3.2"})])
-    assert str(found) == "versions.delta (none and '3.3.2')"
+    (difference,) = differences([run(), newer(versions={**run().manifest.versions, "delta": "3.3.2"})])
+    assert str(difference) == "versions.delta (none and '3.3.2')"
 
 
 def test_a_difference_of_one_strategy_names_it():
-    (found,) = differences([run(), newer(strategy_hash="other")])
-    assert str(found) == "strategy_hash of 'never' ('' and 'other')"
+    (difference,) = differences([run(), newer(strategy_hash="other")])
+    assert str(difference) == "strategy_hash of 'never' ('' and 'other')"
 
 
 def test_a_run_cannot_stand_on_both_sides():

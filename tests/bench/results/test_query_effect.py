@@ -11,10 +11,10 @@ QUERIES = [
 
 
 def effect(**fields):
-    (found,) = query_effects(
+    (effect,) = query_effects(
         run(*QUERIES, compaction(**{"tick": 2, "started_s": 12.0, "ended_s": 14.0} | fields))
     )
-    return found.query_before_s, found.query_after_s
+    return effect.query_before_s, effect.query_after_s
 
 
 def test_the_queries_around_a_compaction_are_the_last_before_and_the_first_after_it():
@@ -34,8 +34,8 @@ def test_a_compaction_beside_the_stream_has_no_query_before_it():
     # It ended at 14 s, and the table was observed at 10 and at 20 s.
     looks = [observed(tick=tick, started_s=10.0 * tick, ended_s=10.0 * tick + 0.1) for tick in (1, 2)]
     beside = compaction(tick=2, started_s=12.0, ended_s=14.0, is_shared=True)
-    (found,) = query_effects(run(*QUERIES, *looks, beside))
-    assert (found.query_before_s, found.query_after_s) == (None, pytest.approx(0.4))
+    (effect,) = query_effects(run(*QUERIES, *looks, beside))
+    assert (effect.query_before_s, effect.query_after_s) == (None, pytest.approx(0.4))
 
 
 def test_without_a_later_query_there_is_none_after():
@@ -44,5 +44,5 @@ def test_without_a_later_query_there_is_none_after():
 
 def test_other_queries_than_the_primary_one_do_not_count():
     side = query(9.0, tick=2, started_s=11.5, ended_s=11.6, primary=False)
-    (found,) = query_effects(run(*QUERIES, side, compaction(tick=2, started_s=12.0, ended_s=14.0)))
-    assert found.query_before_s == pytest.approx(0.3)
+    (effect,) = query_effects(run(*QUERIES, side, compaction(tick=2, started_s=12.0, ended_s=14.0)))
+    assert effect.query_before_s == pytest.approx(0.3)

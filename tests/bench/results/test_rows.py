@@ -59,8 +59,8 @@ def test_rows_group_by_scenario_workload_mode_and_strategy():
     runs = [good(), good(repetition=2), good("b"), good(scenario="other"),
             good("never @ delta", format="delta", variant=DELTA), good(mode="simulated"),
             good(workload="upsert")]  # fmt: skip
-    found = [(r.scenario, r.workload, r.format, r.mode, r.strategy, r.runs) for r in rows(runs)]
-    assert sorted(found) == sorted([
+    places = [(r.scenario, r.workload, r.format, r.mode, r.strategy, r.runs) for r in rows(runs)]
+    assert sorted(places) == sorted([
         ("append-small", "append", "iceberg", "real", "never", 2),
         ("append-small", "append", "iceberg", "real", "b", 1),
         ("other", "append", "iceberg", "real", "never", 1),
@@ -224,17 +224,17 @@ def test_each_probe_has_figures_of_its_own():
 
 def test_rows_of_a_suite_have_each_fate_in_its_place(tmp_path):
     fate = {("never", 1): "failed", ("every-1min", 2): "cut off", ("every-10min", 1): "differs"}
-    found = {
+    by_label = {
         r.strategy: r for r in rows(load_runs(build_results(tmp_path, repetitions=2, ticks=20, fate=fate)))
     }
-    counts = {label: (r.runs, r.failed, r.interrupted, r.repetitions) for label, r in found.items()}
+    counts = {label: (r.runs, r.failed, r.interrupted, r.repetitions) for label, r in by_label.items()}
     assert counts == {
         "never": (1, 1, 0, (2,)),
         "every-1min": (1, 0, 1, (1,)),
         "every-10min": (1, 1, 0, (2,)),
         "every-60min": (2, 0, 0, (1, 2)),
     }
-    assert found["every-10min"].values["compactions"] == 2  # of 20 commits a minute, two tens
+    assert by_label["every-10min"].values["compactions"] == 2  # of 20 commits a minute, two tens
 
 
 def test_rows_of_one_mode_stay_together(tmp_path):

@@ -12,20 +12,20 @@ def clocks(*seen, at_ms=100_000):
 
 def test_a_new_table_has_clocks_since_1970_so_that_every_usual_interval_is_over():
     # The times of a new table are 0, the epoch; scenario time begins with the stream.
-    found = clocks()
+    since = clocks()
     assert STREAM_BEGIN_MS == EPOCH_MS
-    assert (found.minor_ms, found.major_ms, found.full_ms, found.any_ms) == (EPOCH_MS + 100_000,) * 4
-    assert found.is_minor_due(settings(minor__trigger__interval="1h"))
-    assert found.is_full_due(settings(full__trigger__interval="24d"))
+    assert (since.minor_ms, since.major_ms, since.full_ms, since.any_ms) == (EPOCH_MS + 100_000,) * 4
+    assert since.is_minor_due(settings(minor__trigger__interval="1h"))
+    assert since.is_full_due(settings(full__trigger__interval="24d"))
 
 
 @pytest.mark.parametrize("option", ["evaluation__fallback_interval", "min_plan_interval"])
 def test_an_interval_longer_than_the_time_since_1970_is_not_over_on_a_new_table(option):
     # now - 0 >= interval, in milliseconds (MetadataBasedEvaluationEvent, SchedulingPolicy.fillSkipSet).
     def is_over(interval_ms):
-        own = settings(**{option: interval_ms})
-        found = clocks()
-        return found.may_plan(own) if option == "min_plan_interval" else found.is_fallback_reached(own)
+        opts = settings(**{option: interval_ms})
+        since = clocks()
+        return since.may_plan(opts) if option == "min_plan_interval" else since.is_fallback_reached(opts)
 
     assert is_over(EPOCH_MS + 100_000)
     assert not is_over(EPOCH_MS + 100_001)
@@ -33,14 +33,14 @@ def test_an_interval_longer_than_the_time_since_1970_is_not_over_on_a_new_table(
 
 
 def test_each_kind_has_a_clock_that_runs_from_its_last_plan_time():
-    found = clocks(
+    since = clocks(
         ran("full", 10_000),
         ran("minor", 20_000),
         ran("major", 30_000),
         ran("minor", 40_000, ended_at_ms=90_000),
     )
-    assert (found.minor_ms, found.major_ms, found.full_ms) == (60_000, 70_000, 90_000)
-    assert found.any_ms == 60_000
+    assert (since.minor_ms, since.major_ms, since.full_ms) == (60_000, 70_000, 90_000)
+    assert since.any_ms == 60_000
 
 
 @pytest.mark.parametrize("status", ["ok", "noop", "failed", "vetoed"])
@@ -61,9 +61,9 @@ def test_a_process_of_unknown_plan_time_counts_from_its_end():
 @pytest.mark.parametrize(("at_ms", "due"), [(3_610_000, False), (3_610_001, True)])
 def test_an_interval_is_over_strictly_after_it(at_ms, due):
     # Compared with strict >.
-    found = clocks(ran("minor", 10_000), ran("full", 10_000), at_ms=at_ms)
-    assert found.is_minor_due(settings(minor__trigger__interval="1h")) is due
-    assert found.is_full_due(settings(full__trigger__interval="1h")) is due
+    since = clocks(ran("minor", 10_000), ran("full", 10_000), at_ms=at_ms)
+    assert since.is_minor_due(settings(minor__trigger__interval="1h")) is due
+    assert since.is_full_due(settings(full__trigger__interval="1h")) is due
 
 
 def test_an_interval_of_0_is_over_a_millisecond_later_and_one_below_0_never():

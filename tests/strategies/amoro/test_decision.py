@@ -12,16 +12,16 @@ RESTED = Clocks(minor_ms=1, major_ms=1, full_ms=1)  # no interval of a second or
 TARGET_WITH_DELETES = [data("t", 97), position("d", "t")]
 
 
-def partition(*found, full_due=False, **options):
-    state = table(*found)
-    (own,) = evaluate(state.data_files, amoro_index(state), settings(**options), full_due)
-    return own
+def partition(*items, full_due=False, **options):
+    state = table(*items)
+    (opts,) = evaluate(state.data_files, amoro_index(state), settings(**options), full_due)
+    return opts
 
 
-def verdict(*found, clocks=RESTED, **options):
+def verdict(*items, clocks=RESTED, **options):
     """The kind and what fired, None for nothing."""
-    own = settings(**options)
-    decision = decide_partition(partition(*found, full_due=clocks.is_full_due(own), **options), own, clocks)
+    opts = settings(**options)
+    decision = decide_partition(partition(*items, full_due=clocks.is_full_due(opts), **options), opts, clocks)
     return decision and (decision.optimizing_type, *(trigger for trigger, _ in decision.fired))
 
 
@@ -123,8 +123,8 @@ def test_a_segment_with_many_deleted_rows_is_major():
 
 
 def test_major_outranks_minor_and_everything_that_fired_is_listed():
-    found = verdict(files(*[1] * 12, 64, 64), data("t", 97), position("d", "t", rows=11))
-    assert found == (OptimizingType.MAJOR, Condition.ENOUGH_CONTENT, Condition.SEGMENT, Condition.FRAGMENTS)
+    fired = verdict(files(*[1] * 12, 64, 64), data("t", 97), position("d", "t", rows=11))
+    assert fired == (OptimizingType.MAJOR, Condition.ENOUGH_CONTENT, Condition.SEGMENT, Condition.FRAGMENTS)
 
 
 # Full.
@@ -133,7 +133,7 @@ DUE = Clocks(minor_ms=1, full_ms=1001)
 
 
 @pytest.mark.parametrize(
-    ("found", "fires"),
+    ("items", "fires"),
     [
         ([data("t", 97)], False),
         (files(1), False),
@@ -145,8 +145,8 @@ DUE = Clocks(minor_ms=1, full_ms=1001)
     ],
     ids=["clean", "one fragment", "two fragments", "undersized", "equality", "position", "target"],
 )
-def test_full_is_due_for_partitions_with_something_to_do(found, fires):
-    assert verdict(found, clocks=DUE, **FULL) == ((OptimizingType.FULL, Condition.FULL) if fires else None)
+def test_full_is_due_for_partitions_with_something_to_do(items, fires):
+    assert verdict(items, clocks=DUE, **FULL) == ((OptimizingType.FULL, Condition.FULL) if fires else None)
 
 
 def test_full_with_all_files_is_due_for_any_target_file():
@@ -196,20 +196,20 @@ def test_reasons_are_those_all_strategies_share():
 # Cost.
 def test_cost_is_reading_and_writing_a_tenth_of_conversions_and_opening():
     # By hand: 2 x (10 + 50 + 90) = 300, 109 / 10 = 10, deletes 7 + 2 + 3 = 12, 4 x 7 files = 28.
-    found = partition(
+    part = partition(
         [data("f", 10), data("u", 50), data("s", 90), data("t", 109), data("c", 5000, at=9)],
         equality("e", size=7, at=2), position("ds", "s", rows=11, size=2), position("dt", "t", size=3),
     )  # fmt: skip
-    assert [found.count(b) for b in FileClass] == [1, 1, 1, 1, 1]
-    assert cost_bytes(found, settings()) == 300 + 10 + 12 + 28
+    assert [part.count(b) for b in FileClass] == [1, 1, 1, 1, 1]
+    assert cost_bytes(part, settings()) == 300 + 10 + 12 + 28
 
 
 def test_cost_of_the_append_only_comparison():
     # By hand, at Amoro's own sizes: 40 x 6,000 x 2 + 40 x 4 MiB.
     state = table([data(f"f{n}", 6000) for n in range(40)])
     options = {"read.split.open-file-cost": "4MiB", "target_size": "128MiB"}
-    (found,) = evaluate(state.data_files, amoro_index(state), settings(**options), False)
-    assert cost_bytes(found, settings(**options)) == 480_000 + 167_772_160
+    (part,) = evaluate(state.data_files, amoro_index(state), settings(**options), False)
+    assert cost_bytes(part, settings(**options)) == 480_000 + 167_772_160
 
 
 # The gate of the evaluation by metadata.
@@ -264,10 +264,10 @@ def test_the_mean_square_error_passes_at_the_tolerance_exactly(tolerance, passes
 def test_the_mean_square_error_is_over_small_files_and_sums_all():
     # By hand: a segment to rewrite of 20 is short by 76: (86^2 + 86^2 + 76^2) / 2 = 10284; 101^2 = 10201,
     # 102^2 = 10404. A target file adds nothing.
-    found = [files(10, 10, 200), data("s", 20), position("d", "s", rows=11)]
+    items = [files(10, 10, 200), data("s", 20), position("d", "s", rows=11)]
     for tolerance, passes in ((101, True), (102, False)):
         options = {"evaluation__file_size__mse_tolerance": tolerance, **FALLBACK}
-        assert (verdict(*found, **options) is not None) is passes
+        assert (verdict(*items, **options) is not None) is passes
 
 
 def test_figures_stand_beside_each_trigger():
@@ -298,8 +298,8 @@ def test_the_sum_of_squares_stops_at_the_largest_long():
     # Short of 12 TiB by all of it: the square is beyond 2^63, of which half is the mean.
     options = {"target_size": "16TiB", "minor__trigger__file_count": 0, **FALLBACK}
     for tolerance, passes in ((2**31, True), (2**31 + 2**30, False)):
-        found = verdict(files(1, 1), evaluation__file_size__mse_tolerance=tolerance, **options)
-        assert (found is not None) is passes
+        fired = verdict(files(1, 1), evaluation__file_size__mse_tolerance=tolerance, **options)
+        assert (fired is not None) is passes
 
 
 def test_below_a_tolerance_of_0_the_gate_stays_shut():

@@ -18,9 +18,9 @@ def partitions(*files, full_due=False, **options):
 
 def file_class(*files, full_due=False, **options):
     """The class of the one data file among `files`."""
-    (found,) = partitions(*files, full_due=full_due, **options)
-    (own,) = (each for each in FileClass if found.count(each))
-    return own
+    (part,) = partitions(*files, full_due=full_due, **options)
+    (only,) = (kind for kind in FileClass if part.count(kind))
+    return only
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_equality_deletes_of_other_keys_are_not_those_of_a_file():
         replace(data(name, 97), key_bounds=KeyBounds(low, low + 9)) for name, low in (("old", 0), ("new", 10))
     )
     delete = replace(equality("d"), key_bounds=KeyBounds(12, 15))
-    (found,) = partitions(old, new, delete)
-    assert [scanned.file.path for scanned in found.files[POSITIONS]] == ["new"]
-    assert [scanned.file.path for scanned in found.files[CLEAN]] == ["old"]
+    (part,) = partitions(old, new, delete)
+    assert [scanned.file.path for scanned in part.files[POSITIONS]] == ["new"]
+    assert [scanned.file.path for scanned in part.files[CLEAN]] == ["old"]
     assert partitions(old, delete)[0].equality == FileSums()
 
 
 def test_position_deletes_of_a_partition_count_with_all_rows_for_each_of_its_files():
     # 11 rows in the whole partition are more than a tenth of each file.
-    (found,) = partitions(data("f", 97), data("g", 97), position("d", rows=11))
-    assert found.count(SEGMENT) == 2
-    assert found.position == FileSums(1, 3, 11)
+    (part,) = partitions(data("f", 97), data("g", 97), position("d", rows=11))
+    assert part.count(SEGMENT) == 2
+    assert part.position == FileSums(1, 3, 11)
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_a_full_run_rewrites_all_files_or_those_not_clean(file, deletes, all_fil
 
 def test_a_delete_file_counts_once_and_not_at_all_for_clean_files_alone():
     # countDeletes, de-duplicated by path; a TARGET file left alone is not counted anywhere.
-    (found,) = partitions(
+    (part,) = partitions(
         [data("f", 10), data("g", 50), data("h", 97)],
         equality("e", rows=7),
         position("h-delete-1", "h", at=9),
     )
-    assert found.equality == FileSums(1, 3, 7)
-    assert found.position == FileSums(1, 3, 5)  # h has the equality delete too: it is converted
+    assert part.equality == FileSums(1, 3, 7)
+    assert part.position == FileSums(1, 3, 5)  # h has the equality delete too: it is converted
     (clean,) = partitions(data("g", 50), data("h", 97), position("h-delete-1", "h"))
     assert clean.position == FileSums()
     assert clean.counted == FileSums(1, 50, 100)
@@ -150,30 +150,30 @@ def test_deletes_apply_by_sequence_number():
 
 def test_partitions_come_in_the_order_of_a_hash_map_and_specs_of_one_path_are_one():
     # Grouped by partitionToPath of the file's own spec. The order is that of java.util.HashMap.
-    found = partitions(data("f", 1, "p=a"), data("g", 1, "p=b"), data("h", 1, "p=b", spec=1))
-    assert [(p.name, p.count(FRAGMENT)) for p in found] == [("p=b", 2), ("p=a", 1)]
+    part = partitions(data("f", 1, "p=a"), data("g", 1, "p=b"), data("h", 1, "p=b", spec=1))
+    assert [(p.name, p.count(FRAGMENT)) for p in part] == [("p=b", 2), ("p=a", 1)]
 
 
 def test_null_and_the_text_null_are_one_partition():
     # Iceberg's PartitionSpec.partitionToPath writes both as p=null; the first scanned stands for both.
-    (found,) = partitions(data("g", 1, "p=null"), data("f", 1, "p=%6Eull"))
-    assert (found.name, found.count(FRAGMENT)) == ("p=null", 2)
-    assert (found.texts, found.scanned_first) == ({"p=null", "p=%6Eull"}, "p=%6Eull")
+    (part,) = partitions(data("g", 1, "p=null"), data("f", 1, "p=%6Eull"))
+    assert (part.name, part.count(FRAGMENT)) == ("p=null", 2)
+    assert (part.texts, part.scanned_first) == ({"p=null", "p=%6Eull"}, "p=%6Eull")
 
 
 def test_the_map_grows_at_the_call_after_the_thirteenth_partition():
     # HashMap.computeIfAbsent leaves 13 keys in 16 buckets, unless a further file is scanned. By Java, up to
     # there the two orders are one.
-    found = [data(f"{n:02}", 1, f"p={n}") for n in range(13)]
+    items = [data(f"{n:02}", 1, f"p={n}") for n in range(13)]
     order = ["0", "2", "1", "4", "3", "6", "5", "8", "7"]
-    assert [p.name[2:] for p in partitions(*found)] == [*order, "12", "9", "11", "10"]
-    assert [p.name[2:] for p in partitions(*found, data("99", 1, "p=0"))] == [*order, "9", "12", "11", "10"]
+    assert [p.name[2:] for p in partitions(*items)] == [*order, "12", "9", "11", "10"]
+    assert [p.name[2:] for p in partitions(*items, data("99", 1, "p=0"))] == [*order, "9", "12", "11", "10"]
 
 
 def test_position_deletes_are_not_small_files_and_equality_deletes_are():
     # Upstream #2807.
-    (found,) = partitions(data("f", 10), equality("e"), position("d", "f"), position("d2", "f"))
-    assert found.small_count == 2
+    (part,) = partitions(data("f", 10), equality("e"), position("d", "f"), position("d2", "f"))
+    assert part.small_count == 2
 
 
 def test_deletion_vectors_are_out_of_amoros_domain():

@@ -8,8 +8,8 @@ from strategies.state import MIB
 PERFECT = Health(40, 40, 20)
 
 
-def scores(*found, **options):
-    return health_of(amoro(**options).decide(table(*found)).figures)
+def scores(*live_files, **options):
+    return health_of(amoro(**options).decide(table(*live_files)).figures)
 
 
 def health_of(figures):
@@ -46,19 +46,19 @@ def test_the_trigger_count_is_what_files_are_weighed_by():
 def test_delete_scores_by_hand():
     # 12 files of 10, 100 rows each: tp = 1 x 1. Equality 60 / 1200 = 0.05 of 0.1: 40 - 20 = 20. Position
     # 120 / 1200 = 0.1 of 0.2: 20 - 10 = 10. Mean 10: 5 as above.
-    found = [*files(*[10] * 12), equality("e", rows=60), position("d", "f00", rows=120)]
-    assert scores(*found) == Health(5, 20, 10)
+    live_files = [*files(*[10] * 12), equality("e", rows=60), position("d", "f00", rows=120)]
+    assert scores(*live_files) == Health(5, 20, 10)
 
 
 def test_more_deletes_than_the_ratio_are_as_bad_as_the_ratio():
-    found = [*files(*[10] * 12), equality("e", rows=10**6), position("d", "f00", rows=10**6)]
-    assert scores(*found) == Health(5, 0, 0)
+    live_files = [*files(*[10] * 12), equality("e", rows=10**6), position("d", "f00", rows=10**6)]
+    assert scores(*live_files) == Health(5, 0, 0)
 
 
 def test_without_a_ratio_deletes_do_not_count():
     # r(a, b) = 0 if b <= 0.
-    found = [*files(*[10] * 12), equality("e", rows=60)]
-    assert scores(*found, major__trigger__duplicate_ratio=0) == Health(5, 40, 20)
+    live_files = [*files(*[10] * 12), equality("e", rows=60)]
+    assert scores(*live_files, major__trigger__duplicate_ratio=0) == Health(5, 40, 20)
 
 
 def test_the_mean_size_is_a_fraction_of_bytes():
@@ -70,21 +70,21 @@ def test_the_mean_size_is_a_fraction_of_bytes():
 
 def test_a_byte_in_twelve_files_tells():
     # Amoro's own classes at 96a4d78: n 12, tp = 1, mean 48 MiB and a twelfth byte: 20.0000000003 -> 21.
-    found = table(files(*[48 * MIB] * 11, 48 * MIB + 1))
-    assert health_of(Amoro().decide(found).figures).total == 81
+    state = table(files(*[48 * MIB] * 11, 48 * MIB + 1))
+    assert health_of(Amoro().decide(state).figures).total == 81
 
 
 def test_a_disabled_table_has_the_highest_score():
     # CommonPartitionEvaluator.addFile takes no file then.
-    found = [*files(*[10] * 12), equality("e", rows=10**6), position("d", "f00", rows=10**6)]
-    assert scores(*found, enabled=False) == PERFECT
+    live_files = [*files(*[10] * 12), equality("e", rows=10**6), position("d", "f00", rows=10**6)]
+    assert scores(*live_files, enabled=False) == PERFECT
 
 
 def test_a_ratio_that_is_no_number_gives_no_points():
     # Java: ceil of NaN is NaN, and (int) NaN is 0.
-    found = [*files(*[10] * 12), equality("e", rows=60)]
-    assert scores(*found, major__trigger__duplicate_ratio="NaN") == Health(5, 0, 0)
-    assert scores(*found, major__trigger__duplicate_ratio="Infinity") == Health(5, 40, 20)
+    live_files = [*files(*[10] * 12), equality("e", rows=60)]
+    assert scores(*live_files, major__trigger__duplicate_ratio="NaN") == Health(5, 0, 0)
+    assert scores(*live_files, major__trigger__duplicate_ratio="Infinity") == Health(5, 40, 20)
 
 
 def test_partitions_that_the_filter_leaves_out_do_not_count():
@@ -111,18 +111,18 @@ def test_every_partition_weighs_the_same_and_the_mean_is_rounded_up():
 def test_a_full_run_due_counts_clean_files_too():
     # Over the evaluator's own classes: n 2, bytes 200: tp = 2/12; mean 100: no penalty. Equality deletes
     # of later files: 100 / 200 > 0.1: 40 - 40/6 = 33.33 -> 34.
-    found = [data("a", 100), data("b", 100, at=5), equality("e", rows=100)]
-    assert scores(*found) == PERFECT  # b is clean, a alone is one file
-    assert scores(*found, full__trigger__interval=0) == Health(40, 34, 20)
+    live_files = [data("a", 100), data("b", 100, at=5), equality("e", rows=100)]
+    assert scores(*live_files) == PERFECT  # b is clean, a alone is one file
+    assert scores(*live_files, full__trigger__interval=0) == Health(40, 34, 20)
 
 
 @pytest.mark.parametrize("kind", ["full", "minor"])
 def test_figures_are_the_scores_under_names(kind):
     planner = amoro(full__trigger__interval="1d")
-    found = planner.decide(table(files(16, 16, 16, 97), ran=(ran(kind, 7_100_000),))).figures
+    figures = planner.decide(table(files(16, 16, 16, 97), ran=(ran(kind, 7_100_000),))).figures
     # With the clean file: n 4, bytes 145: tp = 1/3; mean 36: 40 - 40/3 x 60/96 = 31.67 -> 32.
     small = 36 if kind == "full" else 32
-    scores_found = {name: value for name, value in found.items() if name.startswith("health")}
+    scores_found = {name: value for name, value in figures.items() if name.startswith("health")}
     assert scores_found == {
         "health_score": small + 60, "health_small_files": small, "health_equality_deletes": 40,
         "health_position_deletes": 20,

@@ -19,8 +19,8 @@ FREEZING = amoro(partitions=100)
 LIKE_UPSTREAM = replace(FREEZING, max_pending_partitions=0)
 
 
-def at(at_s, version, *found, ran=EARLIER, **more):
-    return table(*found, at_ms=at_s * S, version=version, ran=ran, **more)
+def at(at_s, version, *live_files, ran=EARLIER, **more):
+    return table(*live_files, at_ms=at_s * S, version=version, ran=ran, **more)
 
 
 def evaluations(planner, *states):
@@ -135,8 +135,8 @@ def test_compactions_of_others_end_no_process_of_amoros():
 
 def test_while_a_compaction_is_pending_nothing_is_noted():
     busy = (PendingPlan(30 * S, 90 * S, "size", frozenset({"other"})),)
-    found = evaluations(FREEZING, at(30, "v1", A), at(60, "v2", A, B, pending=busy), at(90, "v3", A, B))
-    assert [partitions(plan) for plan in found[0]] == [None, None, {"p=a"}]
+    plans = evaluations(FREEZING, at(30, "v1", A), at(60, "v2", A, B, pending=busy), at(90, "v3", A, B))
+    assert [partitions(plan) for plan in plans[0]] == [None, None, {"p=a"}]
 
 
 def test_the_metadata_gate_is_asked_at_the_evaluation_and_not_of_a_pending_table():
@@ -164,9 +164,9 @@ def test_the_metadata_gate_counts_from_the_last_plan_be_it_empty():
 
 @pytest.mark.parametrize("planner", [FREEZING, LIKE_UPSTREAM, amoro(enabled=False)])
 def test_notes_are_values(planner):
-    for found in ((), (A,), (A, B)):
+    for live_files in ((), (A,), (A, B)):
         for at_s in (30, 60):
-            state = at(at_s, "v1", *found)
+            state = at(at_s, "v1", *live_files)
             first, second = (planner.decide(state).note for _ in range(2))
             assert first == second
             assert hash(first) == hash(second)
@@ -178,14 +178,14 @@ COMMITS = st.lists(
     max_size=12,
 )
 PLANNERS = st.builds(
-    lambda count, interval, full, kept, budget: replace(
+    lambda count, interval, full, pending_count, budget: replace(
         amoro(
             budget=budget,
             minor__trigger__file_count=count,
             minor__trigger__interval=interval,
             full__trigger__interval=full,
         ),
-        max_pending_partitions=kept,
+        max_pending_partitions=pending_count,
     ),
     st.integers(1, 6),
     st.sampled_from([-1, 0, 150 * S]),

@@ -9,16 +9,16 @@ PREFIX = "self-optimizing."
 
 def test_defaults_are_amoros():
     # Target 128 MB, fragments to 16 MB, the target is reached above 96 MB.
-    found = read_settings({})
-    assert found == Settings()
-    sizes = (found.target_bytes, found.task_bytes, found.fragment_bytes, found.min_target_bytes)
+    parsed = read_settings({})
+    assert parsed == Settings()
+    sizes = (parsed.target_bytes, parsed.task_bytes, parsed.fragment_bytes, parsed.min_target_bytes)
     assert sizes == (134217728, 134217728, 16 * MIB, 96 * MIB)
-    assert (found.minor_files_count, found.duplicate_ratio, found.full_rewrites_all) == (12, 0.1, True)
-    times_ms = (found.minor_interval_ms, found.full_interval_ms, found.min_plan_interval_ms)
+    assert (parsed.minor_files_count, parsed.duplicate_ratio, parsed.full_rewrites_all) == (12, 0.1, True)
+    times_ms = (parsed.minor_interval_ms, parsed.full_interval_ms, parsed.min_plan_interval_ms)
     assert times_ms == (3_600_000, -1, 60_000)
-    assert (found.fallback_interval_ms, found.mse_tolerance_bytes) == (-1, 0)
-    assert found.open_file_cost_bytes == 4_194_304
-    assert found.is_enabled
+    assert (parsed.fallback_interval_ms, parsed.mse_tolerance_bytes) == (-1, 0)
+    assert parsed.open_file_cost_bytes == 4_194_304
+    assert parsed.is_enabled
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_no_option_of_amoro_is_forgotten():
 
 def test_sizes_follow_from_ratios_as_in_java():
     # CommonPartitionEvaluator: a long divided by an int is cut towards 0, a double cast to a long too.
-    def sizes(**given):
-        found = read_settings({PREFIX + key.replace("_", "-"): value for key, value in given.items()})
-        return found.fragment_bytes, found.min_target_bytes
+    def sizes(**set_):
+        parsed = read_settings({PREFIX + key.replace("_", "-"): value for key, value in set_.items()})
+        return parsed.fragment_bytes, parsed.min_target_bytes
 
     assert sizes(target_size=100, fragment_ratio=-8) == (-12, 75)
     assert sizes(target_size=99, min_target_size_ratio=1.5) == (12, 148)

@@ -28,7 +28,7 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
         )
         (decision,), memories = evaluate(strategy, IcebergState(60_000 * minute, 128 * MIB, small), memories)
         verdicts.append(decision.verdict)
-    assert [minute for minute, told in enumerate(verdicts, 1) if told is Verdict.PLANNED] == [5, 10]
+    assert [minute for minute, was in enumerate(verdicts, 1) if was is Verdict.PLANNED] == [5, 10]
     assert Every(300_000) == every
 
 
@@ -51,9 +51,9 @@ def test_a_scenario_writes_options_plainly_and_reads_them_back():
 
 
 def test_the_list_of_strategies_tells_each_option_with_its_default():
-    told = {option.key: option.default for option in describe(Amoro).options}
-    assert told["max_input_per_thread"] == '"512MiB"'
-    assert told["options.self-optimizing.evaluation.file-size.mse-tolerance"] == "0B: off"
+    defaults = {option.key: option.default for option in describe(Amoro).options}
+    assert defaults["max_input_per_thread"] == '"512MiB"'
+    assert defaults["options.self-optimizing.evaluation.file-size.mse-tolerance"] == "0B: off"
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_columns_to_sort_by_are_named_once_and_for_full_plans_that_there_are():
 def test_a_table_of_large_files_waits_for_the_fallback_interval():
     # metaNecessary: no delete file and a mean of 134 above the minimum, though two fragments are there.
     planner = amoro(evaluation__fallback_interval="1h", minor__trigger__file_count=2)
-    found = [data("a", 1), data("b", 1), data("c", 400)]
-    assert planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 401_000),))).plan is None
-    plan = planner.decide(table(found, at_ms=4_000_000, ran=(ran("full", 400_000),))).plan
+    items = [data("a", 1), data("b", 1), data("c", 400)]
+    assert planner.decide(table(items, at_ms=4_000_000, ran=(ran("full", 401_000),))).plan is None
+    plan = planner.decide(table(items, at_ms=4_000_000, ran=(ran("full", 400_000),))).plan
     assert tasks(plan) == [(["a", "b"], [])]
-    assert planner.decide(table(found[:2], at_ms=4_000_000, ran=(ran("full", 401_000),))).plan is not None
+    assert planner.decide(table(items[:2], at_ms=4_000_000, ran=(ran("full", 401_000),))).plan is not None
 
 
 def test_a_plan_tells_kind_reason_and_the_figures_of_each_partition():
@@ -183,8 +183,8 @@ def three_partitions():
     ],
 )
 def test_figures_tell_how_many_partitions_a_plan_leaves_for_later(planner, left):
-    found = planner.decide(three_partitions()).figures
+    figures = planner.decide(three_partitions()).figures
     plan = planner.decide(three_partitions()).plan
     planned = {group.partition for action in plan.actions for group in action.groups} if plan else set()
-    assert found["partitions_left"] == left
-    assert found["partitions_due"] == left + len(planned)
+    assert figures["partitions_left"] == left
+    assert figures["partitions_due"] == left + len(planned)

@@ -18,12 +18,12 @@ NUMBERS = st.integers(1, 4)
 @st.composite
 def tables(draw, deletes=True, sizes=SIZES):
     shapes = draw(st.lists(st.tuples(sizes, PARTITIONS, NUMBERS, st.integers(1, 50)), max_size=25))
-    found = [data(f"f{n:02}", size, p, rows, at) for n, (size, p, at, rows) in enumerate(shapes)]
+    live_files = [data(f"f{n:02}", size, p, rows, at) for n, (size, p, at, rows) in enumerate(shapes)]
     if not deletes:
-        return table(found)
-    names = st.none() | st.sampled_from([f.path for f in found] or ["gone"])
+        return table(live_files)
+    names = st.none() | st.sampled_from([f.path for f in live_files] or ["gone"])
     made = draw(st.lists(st.tuples(st.booleans(), PARTITIONS, NUMBERS, names, st.booleans()), max_size=8))
-    partition_of = {f.path: f.partition for f in found}
+    partition_of = {f.path: f.partition for f in live_files}
     deletes = []
     for n, (is_equality, p, at, named, is_own) in enumerate(made):
         if is_equality:
@@ -31,7 +31,7 @@ def tables(draw, deletes=True, sizes=SIZES):
         else:
             path = f"{named}-delete-{n}" if is_own else f"d{n}"
             deletes.append(position(path, named, partition_of.get(named, p), at=at))
-    return table(found, deletes)
+    return table(live_files, deletes)
 
 
 PLANNERS = st.builds(

@@ -19,18 +19,18 @@ FULL = {"full__trigger__interval": 0}
 NOW = {"min_plan_interval": 0}
 
 
-def planned(*found, threads=1, budget=10**9, **options):
+def planned(*items, threads=1, budget=10**9, **options):
     """The tasks of a plan, which keeps the contract; None for no plan."""
-    state = table(*found)
+    state = table(*items)
     plan = amoro(threads, budget, **options).decide(state).plan
     if plan is not None:
         check_plan(state, plan)
     return tasks(plan)
 
 
-def removed(*found, budget=10**9, **options):
+def removed(*items, budget=10**9, **options):
     """The delete files a plan drops."""
-    state = table(*found)
+    state = table(*items)
     plan = amoro(budget=budget, **options).decide(state).plan
     check_plan(state, plan)
     return list(rewrite_of(plan).removed_deletes)
@@ -38,46 +38,46 @@ def removed(*found, budget=10**9, **options):
 
 # Tasks of one partition.
 def test_fragments_of_a_partition_are_one_task_by_path():
-    found = [data("b", 5), data("a", 16), data("c", 1)]
-    assert planned(found, **ALWAYS) == [(["a", "b", "c"], [])]
+    items = [data("b", 5), data("a", 16), data("c", 1)]
+    assert planned(items, **ALWAYS) == [(["a", "b", "c"], [])]
 
 
 def test_files_are_packed_first_fit_by_path_to_the_brim():
     # By hand: a 60, b 60 | c 20 does not fit (140), d 8 goes back to the first: 128. e 96 beside c.
-    found = [data("a", 60), data("b", 60), data("c", 20), data("d", 8), data("e", 96), data("f", 13)]
-    assert planned(found, **FULL) == [(["a", "b", "d"], []), (["c", "e"], [])]  # f alone is dropped
+    items = [data("a", 60), data("b", 60), data("c", 20), data("d", 8), data("e", 96), data("f", 13)]
+    assert planned(items, **FULL) == [(["a", "b", "d"], []), (["c", "e"], [])]  # f alone is dropped
     assert planned([data("a", 60), data("b", 60), data("c", 9)], **FULL) == [(["a", "b"], [])]
 
 
 def test_a_task_takes_more_than_the_target_when_told():
     # The bin is max(target-size, max-task-size-bytes).
-    found = [data("a", 60), data("b", 60), data("c", 20)]
-    assert planned(found, max_task_size_bytes=140, **FULL) == [(["a", "b", "c"], [])]
-    assert planned(found, max_task_size_bytes=139, **FULL) == [(["a", "b"], [])]
-    assert planned(found, max_task_size_bytes=0, **FULL) == [(["a", "b"], [])]
+    items = [data("a", 60), data("b", 60), data("c", 20)]
+    assert planned(items, max_task_size_bytes=140, **FULL) == [(["a", "b", "c"], [])]
+    assert planned(items, max_task_size_bytes=139, **FULL) == [(["a", "b"], [])]
+    assert planned(items, max_task_size_bytes=0, **FULL) == [(["a", "b"], [])]
 
 
 def test_bytes_of_deletes_are_not_weighed():
-    found = [data("a", 64), data("b", 64), position("d", "a", size=999)]
-    assert planned(found, **FULL) == [(["a", "b"], [])]
+    items = [data("a", 64), data("b", 64), position("d", "a", size=999)]
+    assert planned(items, **FULL) == [(["a", "b"], [])]
 
 
 def test_a_file_larger_than_a_task_has_one_of_its_own():
-    found = [data("a", 300), position("d", "a", rows=11), *files(1, 1)]
-    assert planned(found) == [(["a"], []), (["f00", "f01"], [])]
+    items = [data("a", 300), position("d", "a", rows=11), *files(1, 1)]
+    assert planned(items) == [(["a"], []), (["f00", "f01"], [])]
 
 
 def test_a_minor_plan_merges_undersized_files_too():
     # Bins of undersized files are formed whatever the kind.
-    found = [*files(*[1] * 12), data("u1", 40), data("u2", 60)]
+    items = [*files(*[1] * 12), data("u1", 40), data("u2", 60)]
     fragments = [f"f{n:02}" for n in range(12)]
-    assert planned(found) == [(["u1", "u2"], []), (fragments, [])]
+    assert planned(items) == [(["u1", "u2"], []), (fragments, [])]
 
 
 def test_undersized_files_and_fragments_are_mixed_only_in_a_full_plan():
-    found = [data("f1", 10), data("f2", 10), data("u", 50)]
-    assert planned(found, **ALWAYS) == [(["f1", "f2"], [])]
-    assert planned(found, **FULL) == [(["f1", "f2", "u"], [])]
+    items = [data("f1", 10), data("f2", 10), data("u", 50)]
+    assert planned(items, **ALWAYS) == [(["f1", "f2"], [])]
+    assert planned(items, **FULL) == [(["f1", "f2", "u"], [])]
 
 
 def test_a_full_plan_does_not_rewrite_clean_files_that_find_no_other():
@@ -94,79 +94,79 @@ def test_a_lone_file_is_rewritten_when_it_has_deletes():
 
 def test_deletes_of_target_files_are_converted_beside_the_rewrites():
     # rewriteData ++ rewritePos in one packing; 10 + 97 fit a task of 128.
-    found = [data("a", 97), position("d", "a", rows=1), data("f", 10)]
-    assert planned(found, **ALWAYS) == [(["f"], ["a"])]
+    items = [data("a", 97), position("d", "a", rows=1), data("f", 10)]
+    assert planned(items, **ALWAYS) == [(["f"], ["a"])]
 
 
 def test_rewrites_are_packed_before_conversions():
     # By hand: 30 + 31, then 97 does not fit; the other way round 97 + 30 would.
     segments = [data("r1", 30), data("r2", 31), position("d1", "r1", rows=11), position("d2", "r2", rows=11)]
-    found = [data("a", 97), position("d", "a", rows=1), *segments]
-    assert planned(found) == [(["r1", "r2"], []), ([], ["a"])]
+    items = [data("a", 97), position("d", "a", rows=1), *segments]
+    assert planned(items) == [(["r1", "r2"], []), ([], ["a"])]
 
 
 def test_a_conversion_alone_is_a_task():
-    found = [data("t", 97), equality("e"), equality("e2")]
-    assert planned(found, minor__trigger__interval="1h") == [([], ["t"])]
+    items = [data("t", 97), equality("e"), equality("e2")]
+    assert planned(items, minor__trigger__interval="1h") == [([], ["t"])]
 
 
 def test_an_undersized_file_left_alone_has_its_deletes_converted():
     # len < 2 -> shouldRewritePos(f) ? rewritePos : reserve.
-    found = [data("u", 50), equality("e"), equality("e2")]
-    assert planned(found, minor__trigger__file_count=2) == [([], ["u"])]
+    items = [data("u", 50), equality("e"), equality("e2")]
+    assert planned(items, minor__trigger__file_count=2) == [([], ["u"])]
 
 
 def test_an_undersized_file_left_alone_without_foreign_deletes_is_left():
-    found = [data("u", 50), position("u-delete-1", "u", rows=1), *files(1, 1)]
-    assert planned(found, **ALWAYS) == [(["f00", "f01"], [])]
-    assert removed(*found, **ALWAYS) == []
+    items = [data("u", 50), position("u-delete-1", "u", rows=1), *files(1, 1)]
+    assert planned(items, **ALWAYS) == [(["f00", "f01"], [])]
+    assert removed(*items, **ALWAYS) == []
 
 
 # Deletes.
 def test_deletes_that_nothing_else_needs_are_removed():
-    found = [
+    items = [
         data("f", 1),
         data("g", 1),
         equality("e"),
         position("d", "g", rows=1),
         position("x", "t", rows=1),
     ]
-    assert removed(*found, **ALWAYS) == ["d", "e"]
+    assert removed(*items, **ALWAYS) == ["d", "e"]
 
 
 def test_an_equality_delete_is_removed_when_every_file_it_hits_is_rewritten_or_converted():
-    found = [data("f", 1), data("t", 97), data("u", 90), equality("e")]
-    assert planned(*found, **ALWAYS) == [(["f"], ["t"]), ([], ["u"])]
-    assert removed(*found, **ALWAYS) == ["e"]
+    items = [data("f", 1), data("t", 97), data("u", 90), equality("e")]
+    assert planned(*items, **ALWAYS) == [(["f"], ["t"]), ([], ["u"])]
+    assert removed(*items, **ALWAYS) == ["e"]
 
 
 def test_deletes_of_files_left_alone_are_reserved():
     # The delete file is of the whole partition, Amoro's own for t by its name, and hits f and g as well.
-    found = [data("t", 97), data("f", 1), data("g", 1), position("t-delete-1", rows=1)]
-    assert planned(*found, **ALWAYS) == [(["f", "g"], [])]
-    assert removed(*found, **ALWAYS) == []
+    items = [data("t", 97), data("f", 1), data("g", 1), position("t-delete-1", rows=1)]
+    assert planned(*items, **ALWAYS) == [(["f", "g"], [])]
+    assert removed(*items, **ALWAYS) == []
 
 
 def test_deletes_of_an_undersized_file_left_alone_are_reserved():
-    found = [data("u", 90), data("f", 1), data("g", 1), position("u-delete-1", rows=1)]
-    assert removed(*found, **ALWAYS) == []
-    merged = [*found, data("v", 30)]
+    items = [data("u", 90), data("f", 1), data("g", 1), position("u-delete-1", rows=1)]
+    assert removed(*items, **ALWAYS) == []
+    merged = [*items, data("v", 30)]
     assert removed(*merged, **ALWAYS) == ["u-delete-1"]
 
 
 def test_an_equality_delete_of_all_partitions_is_removed_though_another_partition_needs_it():
     # The correctness trap: the reserved set is one partition's, and p=2 is over the budget.
-    found = [*files(16, 16, partition="p=1"), *files(1, 1, partition="p=2"), equality("e", size=1)]
+    items = [*files(16, 16, partition="p=1"), *files(1, 1, partition="p=2"), equality("e", size=1)]
     options = {"minor__trigger__file_count": 2, "budget": 1}
-    assert planned(*found, **options) == [(["p=1f00", "p=1f01"], [])]
-    assert removed(*found, **options) == ["e"]
+    assert planned(*items, **options) == [(["p=1f00", "p=1f01"], [])]
+    assert removed(*items, **options) == ["e"]
 
 
 def test_no_equality_delete_of_a_chosen_partition_is_reserved():
     # A file with one is a fragment, merged or converted; it is never left alone.
-    found = [data("f", 1), data("u", 50), data("v", 90), data("t", 97), data("c", 97, at=9), equality("e")]
-    assert planned(*found, **ALWAYS) == [(["f"], ["t"]), ([], ["u"]), ([], ["v"])]
-    assert removed(*found, **ALWAYS) == ["e"]
+    items = [data("f", 1), data("u", 50), data("v", 90), data("t", 97), data("c", 97, at=9), equality("e")]
+    assert planned(*items, **ALWAYS) == [(["f"], ["t"]), ([], ["u"]), ([], ["v"])]
+    assert removed(*items, **ALWAYS) == ["e"]
 
 
 # Which partitions. Two fragments of 10: 2 x 20 + 2 x 4 = 48; of 12: 56.
@@ -174,8 +174,8 @@ def four_partitions():
     return [file for name in "dbca" for file in files(10, 10, partition=f"p={name}")]
 
 
-def partitions_of(found):
-    return [paths[0][2] for paths, _ in found]
+def partitions_of(planned_tasks):
+    return [paths[0][2] for paths, _ in planned_tasks]
 
 
 @pytest.mark.parametrize(
@@ -192,13 +192,13 @@ def partitions_of(found):
 )
 def test_partitions_are_taken_up_to_the_first_above_the_budget(budget, threads, expected):
     # Stop after the first that makes acc > maxInput, that one included. In Java's HashMap: b a d c.
-    found = planned(four_partitions(), budget=budget, threads=threads, **ALWAYS)
-    assert partitions_of(found) == list(expected)
+    chosen = planned(four_partitions(), budget=budget, threads=threads, **ALWAYS)
+    assert partitions_of(chosen) == list(expected)
 
 
 def test_the_most_expensive_partition_comes_first():
-    found = [*four_partitions(), *files(12, 12, partition="p=z")]
-    assert partitions_of(planned(found, budget=1, **ALWAYS)) == ["z"]
+    items = [*four_partitions(), *files(12, 12, partition="p=z")]
+    assert partitions_of(planned(items, budget=1, **ALWAYS)) == ["z"]
 
 
 def test_one_partition_more_is_taken_as_long_as_there_is_no_task():
@@ -206,8 +206,8 @@ def test_one_partition_more_is_taken_as_long_as_there_is_no_task():
     clean = [data("p=a0", 120, "p=a"), data("p=b0", 119, "p=b")]
     fragments = [*files(10, 10, partition="p=c"), *files(10, 10, partition="p=d")]
     for budget, expected in ((1, "d"), (485, "d"), (486, "d"), (533, "d"), (534, "dc")):
-        found = planned(*clean, *fragments, budget=budget, **FULL)
-        assert partitions_of(found) == list(expected), budget
+        chosen = planned(*clean, *fragments, budget=budget, **FULL)
+        assert partitions_of(chosen) == list(expected), budget
     assert planned(*clean, budget=1, **FULL) is None
 
 
@@ -252,13 +252,13 @@ def test_a_pending_table_without_partitions_lets_all_others_through():
 def test_null_and_the_text_null_count_together_and_are_written_apart():
     # Six fragments each are twelve of one partition to Amoro. The pending q=1, of a spec without p, lets both
     # through; they are one task there, and two groups here, as a group is of one partition.
-    found = [
+    items = [
         files(*[1] * 6, partition="p=null"),
         files(*[1] * 6, partition="p=%6Eull"),
         files(*[1] * 12, partition="q=1"),
     ]
-    plan = amoro().decide(table(*found)).plan
-    check_plan(table(*found), plan)
+    plan = amoro().decide(table(*items)).plan
+    check_plan(table(*items), plan)
     groups = {group.partition: len(group.paths) for group in rewrite_of(plan).groups}
     assert groups == {"p=null": 6, "p=%6Eull": 6, "q=1": 12}
 
@@ -266,9 +266,9 @@ def test_null_and_the_text_null_count_together_and_are_written_apart():
 def test_of_null_and_the_text_null_the_one_scanned_first_is_pending():
     # AbstractOptimizingEvaluator keeps the partition of the first file, by path "p=%6..." here. With six
     # of its own files too few, what was found necessary together is not planned.
-    found = [files(*[1] * 6, partition="p=null"), files(*[1] * 6, partition="p=%6Eull")]
-    assert planned_partitions(amoro(minor__trigger__file_count=6).decide(table(*found)).plan) == {"p=%6Eull"}
-    assert amoro(minor__trigger__file_count=7).decide(table(*found)).plan is None
+    items = [files(*[1] * 6, partition="p=null"), files(*[1] * 6, partition="p=%6Eull")]
+    assert planned_partitions(amoro(minor__trigger__file_count=6).decide(table(*items)).plan) == {"p=%6Eull"}
+    assert amoro(minor__trigger__file_count=7).decide(table(*items)).plan is None
 
 
 def test_each_partition_of_a_plan_follows_its_own_files_and_the_strongest_kind_names_it():

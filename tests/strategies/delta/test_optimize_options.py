@@ -16,10 +16,10 @@ def test_options_that_are_not_set_are_written_out():
     }
 
 
-@pytest.mark.parametrize("given", [{}, {"minFileSize": "7", "maxDeletedRowsRatio": "1"}, {BATCH_SIZE: "9"}])
-def test_what_is_written_out_means_the_same(given):
-    options = optimize_options(given, 100)
-    assert optimize_options(complete_texts(given, 100), 1) == options
+@pytest.mark.parametrize("texts", [{}, {"minFileSize": "7", "maxDeletedRowsRatio": "1"}, {BATCH_SIZE: "9"}])
+def test_what_is_written_out_means_the_same(texts):
+    options = optimize_options(texts, 100)
+    assert optimize_options(complete_texts(texts, 100), 1) == options
 
 
 def test_unknown_names_and_bad_texts_are_refused():

@@ -24,21 +24,21 @@ def decide(*files, min_delete_files=1, pending=()):
     """What becomes of the data files and deletes: paths by group, keys removed."""
     deletes = tuple(file for file in files if isinstance(file, IcebergDeleteFile))
     others = tuple(file for file in files if isinstance(file, IcebergDataFile))
-    found = IcebergState(0, 100, data_files=others, delete_files=deletes, pending=pending)
-    plan = ConvertDeletes(min_delete_files).decide(found)
+    state = IcebergState(0, 100, data_files=others, delete_files=deletes, pending=pending)
+    plan = ConvertDeletes(min_delete_files).decide(state)
     if plan is None:
         return None
-    check_plan(found, plan)
+    check_plan(state, plan)
     (action,) = plan.actions
     assert not any(group.paths for group in action.groups)
     return [group.convert_paths for group in action.groups], action.removed_deletes
 
 
 def test_files_with_deletes_are_converted_and_the_deletes_go():
-    found = IcebergState(
+    state = IcebergState(
         0, 100, data_files=(data("g"), data("f"), data("new", 5)), delete_files=(delete("d"), delete("e"))
     )
-    plan = ConvertDeletes().decide(found)
+    plan = ConvertDeletes().decide(state)
     assert plan.actions == (Rewrite((FileGroup((), "", ("f", "g")),), 100, ("d", "e")),)
     assert (plan.reason, plan.detail) == (Reason.DELETES, "2 data files with 1 or more delete files")
     assert capabilities_of(plan) == ConvertDeletes().traits().needs
@@ -107,33 +107,33 @@ def test_fewer_than_one_delete_file_is_refused():
 
 
 @given(tables(), st.integers(1, 4))
-def test_a_plan_names_what_it_must_and_drops_what_nothing_needs(found, count):
-    plan = ConvertDeletes(count).decide(found)
+def test_a_plan_names_what_it_must_and_drops_what_nothing_needs(state, count):
+    plan = ConvertDeletes(count).decide(state)
     chosen, removed = set(), set()
     if plan is not None:
-        check_plan(found, plan)
+        check_plan(state, plan)
         (action,) = plan.actions
-        assert resurrected(action, found) is None
+        assert resurrected(action, state) is None
         chosen = {path for group in action.groups for path in group.convert_paths}
         removed = set(action.removed_deletes)
-    left = [file for file in found.data_files if file.path not in chosen]
-    assert removed == {d.key for d in found.delete_files if not any(applies(d, f, found) for f in left)}
-    for file in found.data_files:
-        deletes = applying(found, file)
+    left = [file for file in state.data_files if file.path not in chosen]
+    assert removed == {d.key for d in state.delete_files if not any(applies(d, f, state) for f in left)}
+    for file in state.data_files:
+        deletes = applying(state, file)
         is_own = len(deletes) == 1 and deletes[0].referenced_data_file is not None
         is_due = len(deletes) >= count and not is_own
         shares = any(
-            applies(d, other, found)
-            for d in deletes for other in found.data_files if other is not file and other.path in chosen
+            applies(d, other, state)
+            for d in deletes for other in state.data_files if other is not file and other.path in chosen
         )  # fmt: skip
         assert (file.path in chosen) == (is_due or shares)
 
 
 @given(tables(), st.integers(1, 4), st.sampled_from([POSITION, VECTOR]), st.booleans())
-def test_a_second_look_after_a_conversion_finds_nothing_to_do(found, count, kind, has_rows):
+def test_a_second_look_after_a_conversion_finds_nothing_to_do(state, count, kind, has_rows):
     if kind is POSITION:  # a table of format version 2 has no vectors
-        found = replace(found, delete_files=tuple(d for d in found.delete_files if d.kind is not VECTOR))
-    plan = ConvertDeletes(count).decide(found)
+        state = replace(state, delete_files=tuple(d for d in state.delete_files if d.kind is not VECTOR))
+    plan = ConvertDeletes(count).decide(state)
     if plan is not None:
-        after = converted(found, plan.actions[0], kind, lambda path: has_rows or path < "h")
+        after = converted(state, plan.actions[0], kind, lambda path: has_rows or path < "h")
         assert ConvertDeletes(count).decide(after) is None

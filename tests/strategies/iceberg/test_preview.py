@@ -312,10 +312,10 @@ def test_a_second_rewrite_of_small_files_finds_nothing_to_do(sizes_mib):
 def after(table, preview):
     """The state once the groups are rewritten, each task into one file."""
     gone = {f.path for g in preview.groups for f in g.files}
-    kept = [f for f in table.data_files if f.path not in gone]
+    remaining = [f for f in table.data_files if f.path not in gone]
     new = [
         IcebergDataFile(f"new{n}.{m}", task.input_bytes, task.rows, group.partition, data_sequence_number=1)
         for n, group in enumerate(preview.groups)
         for m, task in enumerate(group.tasks)
     ]
-    return replace(table, data_files=(*kept, *new))
+    return replace(table, data_files=(*remaining, *new))

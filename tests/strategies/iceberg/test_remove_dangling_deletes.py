@@ -33,14 +33,14 @@ def test_deletes_that_a_pending_plan_names_are_left_to_it():
 
 
 @given(tables())
-def test_exactly_the_deletes_that_apply_to_nothing_are_dropped_once(found):
-    plan = RemoveDanglingDeletes().decide(found)
-    deletes = found.delete_files
-    needed = [d for d in deletes if any(applies(d, file, found) for file in found.data_files)]
+def test_exactly_the_deletes_that_apply_to_nothing_are_dropped_once(state):
+    plan = RemoveDanglingDeletes().decide(state)
+    deletes = state.delete_files
+    needed = [d for d in deletes if any(applies(d, file, state) for file in state.data_files)]
     if plan is None:
         assert len(needed) == len(deletes)
         return
-    check_plan(found, plan)
+    check_plan(state, plan)
     (action,) = plan.actions
     assert set(action.removed_deletes) == {d.key for d in deletes} - {d.key for d in needed}
-    assert RemoveDanglingDeletes().decide(replace(found, delete_files=tuple(needed))) is None
+    assert RemoveDanglingDeletes().decide(replace(state, delete_files=tuple(needed))) is None

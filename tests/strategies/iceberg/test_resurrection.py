@@ -35,8 +35,8 @@ def state(*files):
 
 
 def test_a_delete_without_partition_is_dropped_while_another_partition_needs_it():
-    told = resurrected(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL))
-    assert told == (
+    problem = resurrected(native(DANGLING, where="cat = 'a'"), state(A, B, GLOBAL))
+    assert problem == (
         "remove-dangling-deletes: dropping delete file everywhere would resurrect rows of a, to which it "
         "still applies; iceberg.remove_dangling_deletes keeps such deletes"
     )
@@ -90,35 +90,35 @@ def test_other_commands_revive_nothing():
 
 
 @given(tables(), st.data())
-def test_an_explicit_rewrite_revives_where_a_file_it_does_not_name_needs_a_delete_it_drops(found, draw):
+def test_an_explicit_rewrite_revives_where_a_file_it_does_not_name_needs_a_delete_it_drops(table, draw):
     def some(keys):
         return draw.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
 
     named, dropped = (
-        some([f.path for f in found.data_files]),
-        some([d.key for d in found.delete_files]),
+        some([f.path for f in table.data_files]),
+        some([d.key for d in table.delete_files]),
     )
     half = len(named) // 2
     groups = (FileGroup(tuple(named[:half]), "", tuple(named[half:])),) if named else ()
-    told = resurrected(Rewrite(groups, 100, tuple(dropped)), found)
+    problem = resurrected(Rewrite(groups, 100, tuple(dropped)), table)
     lost = [
         (d.key, f.path)
-        for d in found.delete_files if d.key in dropped
-        for f in found.data_files if f.path not in named and applies(d, f, found)
+        for d in table.delete_files if d.key in dropped
+        for f in table.data_files if f.path not in named and applies(d, f, table)
     ]  # fmt: skip
-    assert (told is None) == (not lost)
-    if told is not None:
+    assert (problem is None) == (not lost)
+    if problem is not None:
         key, path = min(lost)
-        assert f"delete file {key} would resurrect rows of {path}," in told
+        assert f"delete file {key} would resurrect rows of {path}," in problem
 
 
-def dropped_by_iceberg(found, left):
+def dropped_by_iceberg(table, left):
     """RemoveDanglingDeletesSparkAction at 1.11.0 for equality deletes."""
     oldest = {}
     for file in left:
         scope = (file.spec_id, file.partition)
         oldest[scope] = min(oldest.get(scope, file.data_sequence_number), file.data_sequence_number)
-    for delete in found.delete_files:
+    for delete in table.delete_files:
         lowest = oldest.get((delete.spec_id, delete.partition))
         if delete.kind is EQUALITY and (lowest is None or delete.data_sequence_number <= lowest):
             yield delete
@@ -128,24 +128,24 @@ REWRITES = [{}, {"rewrite-all": "true"}, {"min-input-files": "2"}, {"min-file-si
 
 
 @given(tables(), st.sampled_from(REWRITES))
-def test_removing_dangling_deletes_revives_where_iceberg_drops_one_that_applies(found, options):
+def test_removing_dangling_deletes_revives_where_iceberg_drops_one_that_applies(table, options):
     action = native(DANGLING | options)
-    gone = {file.path for group in preview_action(action, found).groups for file in group.files}
-    left = [file for file in found.data_files if file.path not in gone]
-    lost = [d for d in dropped_by_iceberg(found, left) if any(applies(d, file, found) for file in left)]
-    told = resurrected(action, found)
-    assert (told is None) == (not lost)
+    gone = {file.path for group in preview_action(action, table).groups for file in group.files}
+    left = [file for file in table.data_files if file.path not in gone]
+    lost = [d for d in dropped_by_iceberg(table, left) if any(applies(d, file, table) for file in left)]
+    problem = resurrected(action, table)
+    assert (problem is None) == (not lost)
     if lost:
-        assert any(f"delete file {delete.path} " in told for delete in lost)
+        assert any(f"delete file {delete.path} " in problem for delete in lost)
 
 
 @given(tables())
-def test_where_the_files_are_not_known_every_outcome_counts(found):
+def test_where_the_files_are_not_known_every_outcome_counts(table):
     action = native(DANGLING | {"rewrite-all": "true"}, where="id > 1")
     with pytest.raises(PreviewError):
-        preview_action(action, found)
-    deletes = [d for d in found.delete_files if d.kind is EQUALITY and not d.partition]
-    others = [f for f in found.data_files if f.partition]
-    assert (resurrected(action, found) is None) == (
-        not any(applies(d, f, found) for d in deletes for f in others)
+        preview_action(action, table)
+    deletes = [d for d in table.delete_files if d.kind is EQUALITY and not d.partition]
+    others = [f for f in table.data_files if f.partition]
+    assert (resurrected(action, table) is None) == (
+        not any(applies(d, f, table) for d in deletes for f in others)
     )

@@ -74,8 +74,8 @@ def test_equality_deletes_apply_where_their_keys_meet_those_of_the_file():
     data_file = file(keys=KeyBounds(10, 20))
     ranges = {(1, 9): 0, (1, 10): 1, (12, 13): 1, (20, 99): 1, (21, 99): 0}
     for partition in ("p=a", ""):
-        found = {r: count([delete(EQUALITY, 9, partition, keys=KeyBounds(*r))], data_file) for r in ranges}
-        assert found == ranges
+        counted = {r: count([delete(EQUALITY, 9, partition, keys=KeyBounds(*r))], data_file) for r in ranges}
+        assert counted == ranges
     assert count([delete(POSITION, 9, keys=KeyBounds(1, 9))], data_file) == 1
 
 

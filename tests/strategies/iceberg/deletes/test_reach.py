@@ -34,13 +34,13 @@ def test_reach_equals_a_look_at_every_pair(files, fields):
         d if d.kind is POSITION else replace(d, referenced_data_file=None) for d in deletes
     ]  # equality deletes name no data file
     reach = DeleteSet(index_deletes(deletes), files)
-    found = {kind: [d for d in deletes if d.kind is kind and any(applies(d, f) for f in files)]
+    by_kind = {kind: [d for d in deletes if d.kind is kind and any(applies(d, f) for f in files)]
              for kind in (EQUALITY, POSITION)}  # fmt: skip
-    assert reach.keys == {d.path for own in found.values() for d in own}
+    assert reach.keys == {d.path for group in by_kind.values() for d in group}
     for kind, sums in ((EQUALITY, reach.equality), (POSITION, reach.position)):
-        own = found[kind]
-        assert sums == FileSums(len(own), sum(d.size_bytes for d in own), sum(d.rows for d in own))
-    assert sorted(d.path for d in reach.position_files) == sorted(d.path for d in found[POSITION])
+        group = by_kind[kind]
+        assert sums == FileSums(len(group), sum(d.size_bytes for d in group), sum(d.rows for d in group))
+    assert sorted(d.path for d in reach.position_files) == sorted(d.path for d in by_kind[POSITION])
 
 
 def test_an_equality_delete_reaches_a_file_of_its_keys_that_is_older():
