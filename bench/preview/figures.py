@@ -16,6 +16,7 @@ from strategies.state import TableState
 def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
     """Figures of the table. `rows` includes deleted rows and is None if unknown; times are in UTC."""
     state, facts = table.state, table.facts
+    has_rows = all(file.has_rows_count for file in state.data_files)
     return {
         "name": name,
         "location": facts.location,
@@ -25,19 +26,13 @@ def table_figures(name: str, table: ExistingTable) -> dict[str, Any]:
         "committed_at": facts.committed_at,
         "data_files": len(state.data_files),
         "data_bytes": sum(p.size_bytes for p in state.partitions.values()),
-        "rows": _rows(state),
+        "rows": sum(p.rows for p in state.partitions.values()) if has_rows else None,
         "delete_files": [asdict(kind) for kind in facts.delete_files],
         "partitions": len(state.partitions),
         "partition_spec": facts.partition_spec,
         "target_file_size_bytes": state.target_file_size_bytes,
         "file_sizes": file_sizes(state, facts.size_classes),
     }
-
-
-def _rows(state: TableState) -> int | None:
-    if not all(file.has_rows_count for file in state.data_files):
-        return None
-    return sum(partition.rows for partition in state.partitions.values())
 
 
 def file_sizes(state: TableState, classes: Sequence[float]) -> list[dict[str, Any]]:

@@ -1,7 +1,12 @@
-"""The strategy in force, which a switch may replace by another one."""
+"""The strategy in force, which a switch may replace by another one, and the records of its decisions."""
 
 from collections.abc import Iterator, Mapping
 
+from bench.replay.step_log import StepFields
+from bench.results.records import DecisionRecord
+from bench.results.values import Cost
+from bench.scenario.plugins import name_of
+from strategies.plan import describe_action
 from strategies.planner import traits_of
 from strategies.state import TableState
 from strategies.strategy import Decision, Strategy, Verdict
@@ -59,3 +64,22 @@ class ActiveStrategy:
         """Whether commits evaluate rules, now or after a switch."""
         labels = {self._strategy.label, *(label for _, label in self._switches)}
         return any(rule.is_inline for label in labels for rule in self._strategies[label].rules)
+
+
+def decision_record(fields: StepFields, label: str, decision: Decision, read: Cost) -> DecisionRecord:
+    """The record of an evaluation; `read` is the cost of reading the table's state for it."""
+    plan, rule = decision.plan, decision.rule
+    return DecisionRecord(
+        **fields,
+        status=decision.verdict.value,
+        strategy=label,
+        rule=decision.rule_index,
+        trigger=name_of(type(rule.trigger)),
+        planner=name_of(type(rule.planner)),
+        reason=plan.reason if plan else None,
+        detail=plan.detail if plan else "",
+        actions=[describe_action(action) for action in plan.actions] if plan else [],
+        figures=dict(decision.figures) or None,
+        state_wall_s=read.wall_s,
+        state_cpu_s=read.cpu_s,
+    )

@@ -1,10 +1,12 @@
-"""A plan from its schedule to its outcome, and when both phases began and ended."""
+"""A plan from its schedule to its outcome and its record, and when both phases began and ended."""
 
-from bench.engines.contract import Engine, Outcome
-from bench.replay.step_log import StepFields, StepLog
-from bench.results.records import RoleId
+from bench.engines.contract import Engine, Observation, Outcome, Ticket, Version
+from bench.engines.format import SizeModel
+from bench.replay.step_log import PARTITIONS_MAX, StepFields, StepLog, version_ids
+from bench.results.records import CompactionRecord, RoleId
 from bench.results.values import Span
-from strategies.plan import Plan
+from strategies.plan import Action, Plan, Rewrite, describe_action
+from strategies.preview import NoPreview, PlanPreview, Preview
 from strategies.strategy import Rule
 
 
@@ -54,3 +56,84 @@ class Execution:
         """The common fields of the record of the executed plan."""
         outcome, staged_s = self.outcome, self.ticket.scheduling_s
         return self._log.fields(role, outcome.observed, self._started_s, outcome.cost, staged_s=staged_s)
+
+
+def compaction_record(
+    role: RoleId,
+    execution: Execution,
+    before: Observation | None,
+    *,
+    size_model: SizeModel | None,
+    is_inline: bool = False,
+) -> CompactionRecord:
+    """The record of an executed plan; without a size model it has no forecast."""
+    ticket, outcome = execution.ticket, execution.outcome
+    return CompactionRecord(
+        **execution.fields(role),
+        status=outcome.status,
+        error=outcome.error,
+        reason=ticket.plan.reason,
+        actions=[describe_action(action) for action in ticket.plan.actions],
+        plan_kind=ticket.plan.kind,
+        executor=ticket.executor or "",
+        scheduled_at_ms=ticket.scheduled_at_ms,
+        staged=execution.staged,
+        before=(before or outcome.observed).table.live,
+        after=outcome.observed.table.live,
+        change=outcome.change,
+        versions=version_ids(outcome.versions),
+        partitions=rewritten_partitions(outcome.observed, outcome.versions),
+        forecast=forecast(ticket, size_model) if size_model else None,
+        answer=dict(outcome.answer) or None,
+        is_sorted=_is_sorted(ticket.preview),
+        is_converting=any(map(_is_converting, ticket.plan.actions)),
+        is_inline=is_inline,
+    )
+
+
+def rewritten_partitions(after: Observation, versions: tuple[Version, ...]) -> list[str] | None:
+    """The partitions in which versions replaced files; None if there are too many to name.
+
+    If a version does not know its partitions, these are the ones that have lost files since the last
+    observation: nothing else has run since then.
+    """
+    known = [version.rewritten for version in versions if version.rewritten is not None]
+    is_complete = known and len(known) == len(versions)
+    rewritten = frozenset[str]().union(*known) if is_complete else after.rewritten
+    return sorted(rewritten) if len(rewritten) <= PARTITIONS_MAX else None
+
+
+def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:
+    """The expected values of a compaction's `change`, by field, from the preview of its plan.
+
+    None if there is no preview, if delete files are rewritten (how many are written depends on their rows),
+    and for plans of several actions, because earlier actions change the table for later ones. Byte counts are
+    left out if deletes are converted or log files merged: the bytes written then depend on the keys.
+    """
+    if len(ticket.plan.actions) > 1:
+        return None
+    action, preview = ticket.plan.actions[0], ticket.preview.actions[0]
+    if isinstance(preview, NoPreview) or preview.delete_groups:
+        return None
+    expected: dict[str, float] = {
+        "files_removed_count": preview.files_removed_count,
+        "files_added_count": preview.files_added_count,
+    }
+    if _is_converting(action):
+        return expected
+    expected["replaced_bytes"] = preview.replaced_bytes
+    if all(group.has_exact_rows for group in preview.groups):
+        tasks = (task for group in preview.groups for task in group.tasks)
+        expected["added_bytes"] = sum(size_model(task.rows, 1) for task in tasks)
+    return expected
+
+
+def _is_converting(action: Action) -> bool:
+    return isinstance(action, Rewrite) and any(group.convert_paths for group in action.groups)
+
+
+def _is_sorted(preview: PlanPreview) -> bool | None:
+    """Whether an action orders rows by value; None if that depends on an action without a preview."""
+    if any(isinstance(action, Preview) and action.is_sorted for action in preview.actions):
+        return True
+    return None if any(isinstance(action, NoPreview) for action in preview.actions) else False

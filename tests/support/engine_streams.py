@@ -51,7 +51,7 @@ def content_of(engine: Engine, stream: Sequence[Batch], folder: Path) -> Content
     """
     if isinstance(engine, SimulatedEngine):
         expected = sum(batch.spec.rows for batch in stream)
-        return ContentCheck(expected, engine.physical_rows, 0, 0)
+        return ContentCheck(expected, engine.model.physical_rows, 0, 0)
     engine.dump(folder)
     logged = [path for batch in stream for path in batch.paths]
     return compare_content(sorted(folder.glob("*.parquet")), logged, ORDERS.names)

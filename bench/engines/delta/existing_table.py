@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TypeVar, cast
 
-from bench.engines.delta.actions import SCHEMA, Column, LogError, Metadata, Protocol, Struct, checked
+from bench.engines.delta.actions import SCHEMA, LogError, Metadata, Protocol, Struct, checked
 from bench.engines.delta.columns import Layout, planner_problem
 from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.log import LOG_FOLDER, DeltaLog, LogCommit, live_actions
@@ -210,14 +210,12 @@ def _check_protocol(protocol: Protocol, folder: str) -> None:
         )
 
 
-def _stored_name(column: Column) -> str:
-    """The column's name in the log, which column mapping makes differ from its own."""
-    return (column.get("metadata") or {}).get("delta.columnMapping.physicalName") or column["name"]
-
-
 def _logical_names(schema: Struct) -> Mapping[str, str]:
-    """The names of columns by their names in the log."""
-    return {_stored_name(column): column["name"] for column in schema["fields"]}
+    """The names of columns by their names in the log, which differ with column mapping."""
+    mapped = (
+        ((c.get("metadata") or {}).get("delta.columnMapping.physicalName"), c) for c in schema["fields"]
+    )
+    return {stored or column["name"]: column["name"] for stored, column in mapped}
 
 
 def _clustering(commits: Sequence[LogCommit]) -> tuple[str, ...]:

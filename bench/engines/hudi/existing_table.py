@@ -53,14 +53,14 @@ class HudiTable(FolderTable):
 
     @property
     def facts(self) -> TableFacts:
-        logs = self.state.delete_files
+        logs, fields = self.state.delete_files, self.properties.get("hoodie.table.partition.fields", "")
         return TableFacts(
             location=self.location,
             metadata=f"{self.location.rstrip('/')}/{METADATA_FOLDER}",
             format_version=None,
             version=self.state.version,
             committed_at=self.committed_at,
-            partition_spec=", ".join(_listed(self.properties.get("hoodie.table.partition.fields", ""))),
+            partition_spec=", ".join(filter(None, map(str.strip, fields.split(",")))),
             columns=self.columns,
             delete_files=[DeleteFacts.of("log_file", logs, has_rows=all(log.has_rows_count for log in logs))],
         )
@@ -192,7 +192,3 @@ def _check_properties(properties: Mapping[str, str], place: str) -> None:
     base = properties.get("hoodie.table.base.file.format", "PARQUET")
     if base.upper() != "PARQUET":
         raise TimelineError(f"{place}: hoodie.table.base.file.format is {base}, only PARQUET is supported")
-
-
-def _listed(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

@@ -31,16 +31,6 @@ from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind, spark_options
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
-from workloads.commit import CommitSpec
-
-
-def _writing_needs(keys: HudiKeys, upsert_mode: str | None) -> frozenset[str]:
-    return frozenset() if upsert_mode is None else frozenset({Capability.UPSERT})
-
-
-def _layout(spec: CommitSpec, settings: Mapping[str, str]) -> CommitLayout:
-    """Unknown: the files of a commit depend on the file groups of the table."""
-    return CommitLayout(None, None)
 
 
 def _initial_order(keys: HudiKeys) -> str | None:
@@ -82,8 +72,8 @@ FORMAT = Format(
     writer=WriterRules(
         upsert_modes=UPSERT_MODES,
         default_upsert_mode=DEFAULT_UPSERT_MODE,
-        needs=_writing_needs,
-        layout=_layout,
+        needs=lambda keys, mode: frozenset() if mode is None else frozenset({Capability.UPSERT}),
+        layout=lambda spec, settings: CommitLayout(None, None),  # it depends on the table's file groups
         metadata_bytes_per_commit=30_000,
         files_refused="has no effect on a Hudi table, because its index chooses the file groups of a commit: "
         "leave it out, and set table.index_buckets, or with a simple index "

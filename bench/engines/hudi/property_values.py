@@ -52,19 +52,16 @@ _BY_CLOCK = ("TIME_ELAPSED", "NUM_AND_TIME", "NUM_OR_TIME")
 
 def property_problem(spec: TableSpec) -> tuple[str, str] | None:
     """The first option that cannot work, and why."""
+    itself = compacts_itself(spec)
     for name, value in spec.properties.items():
         problem = value_problem(name, value)
-        if problem is None and name in _OF_RULES - _read_by_commits(spec):
+        if problem is None and name in _OF_RULES and not (itself and name in COMPACTION_OPTIONS):
             problem = (
                 "is an option of a table service: set it as an option of the rule that plans the service"
             )
         if problem is not None:
             return name, problem
-    return None if not compacts_itself(spec) else _inline_problem(spec)
-
-
-def _read_by_commits(spec: TableSpec) -> frozenset[str]:
-    return frozenset(COMPACTION_OPTIONS) if compacts_itself(spec) else frozenset()
+    return _inline_problem(spec) if itself else None
 
 
 def _inline_problem(spec: TableSpec) -> tuple[str, str] | None:

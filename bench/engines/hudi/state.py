@@ -114,7 +114,9 @@ class HudiReader:
         self._commits[instant.requested] = commit
         extra = commit.get("extraMetadata") or {}
         self.schema = extra.get("schema") or self.schema
-        added = dict(self._added(commit))
+        added = dict[str, int]()
+        for path, size_bytes, records in written_files(commit):
+            added[path], self._rows[path] = size_bytes, records
         removed = list(self._removed(instant, commit))
         change = Change(
             files_added_count=sum(is_base(path) for path in added),
@@ -129,12 +131,6 @@ class HudiReader:
         tag = Tag.parse(extra.get(TAG_PROPERTY) or "")
         rewritten = frozenset(path.rpartition("/")[0] for path in removed)
         return Version(instant.requested, instant.action, change + written, tag, rewritten)
-
-    def _added(self, commit: Fields) -> Iterator[tuple[str, int]]:
-        """The paths and bytes of the files that a commit wrote; notes their records."""
-        for path, size_bytes, records in written_files(commit):
-            self._rows[path] = records
-            yield path, size_bytes
 
     def _described(self, path: str, size_bytes: int, commit: Fields) -> LiveFile:
         partition = path.rpartition("/")[0]

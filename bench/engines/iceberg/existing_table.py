@@ -64,12 +64,14 @@ class IcebergTable:
 
     @property
     def facts(self) -> TableFacts:
+        at_ms = self.snapshot.timestamp_ms if self.snapshot else None
+        committed = None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
         return TableFacts(
             location=self.table.location(),
             metadata=self.table.metadata_location,
             format_version=self.table.metadata.format_version,
             version=self.state.version,
-            committed_at=_committed_at(self.snapshot) if self.snapshot else None,
+            committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
             partition_spec=_spec_text(self.table),
             columns=self.table.schema().column_names,
             delete_files=[
@@ -198,7 +200,10 @@ def _find_table(address: TableAddress) -> Table:
     name_or_path = _hadoop_folder(address) or address.name
     if _is_path(name_or_path, address):
         with _explained(name_or_path, address.properties):
-            return _table_at(name_or_path.rstrip("/"), dict(address.properties))
+            location, properties = name_or_path.rstrip("/"), dict(address.properties)
+            if not location.endswith(METADATA_SUFFIX):
+                location = _newest_metadata(location, properties)
+            return StaticTable.from_metadata(location, properties)
     catalog, name = _catalog(address), _full_name(address)
     with _explained(name, catalog.properties):
         problem = "write namespace.table, or the path of the table's folder"
@@ -287,12 +292,6 @@ def _nearest_tables(catalog: Catalog, name: str) -> str:
     if near:
         return f"nearest: {', '.join(near)}"
     return "it holds no tables; a SQL catalog stores them under its own name: pass that with --catalog"
-
-
-def _table_at(location: str, properties: dict[str, str]) -> Table:
-    if location.endswith(METADATA_SUFFIX):
-        return StaticTable.from_metadata(location, properties)
-    return StaticTable.from_metadata(_newest_metadata(location, properties), properties)
 
 
 def _newest_metadata(folder: str, properties: dict[str, str]) -> str:
@@ -419,7 +418,3 @@ def _cause(error: Exception, properties: Mapping[str, str]) -> str:
         text = "; ".join(f"{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors())
     text = " ".join(Secrets.of(properties).scrub(text).split()) or type(error).__name__
     return text if len(text) <= _ERROR_LENGTH_MAX else f"{text[:_ERROR_LENGTH_MAX]}..."
-
-
-def _committed_at(snapshot: Snapshot) -> str:
-    return datetime.fromtimestamp(snapshot.timestamp_ms / 1000, UTC).isoformat(timespec="milliseconds")

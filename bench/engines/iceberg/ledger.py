@@ -22,9 +22,5 @@ def iceberg_ledger(
     """`spec_id` is the partition spec of new files."""
     return Ledger(
         partial(IcebergState, spec_id=spec_id), target_file_size_bytes, properties,
-        {"equality_files_count": _is_equality}, stream_epoch_ms,
+        {"equality_files_count": lambda delete: delete.kind is DeleteKind.EQUALITY}, stream_epoch_ms,
     )  # fmt: skip
-
-
-def _is_equality(delete: IcebergDeleteFile) -> bool:
-    return delete.kind is DeleteKind.EQUALITY

@@ -5,7 +5,7 @@ files: the data file that a delete file applies to, and the size of a deletion v
 uses the schema of version 3; fields that an older manifest lacks are None.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -71,14 +71,12 @@ def files_of(
         live = [entry for entry in entries if entry.status is not ManifestEntryStatus.DELETED]
     return ManifestFiles(
         tuple(_live_file(entry, manifest, spec, types, key, snapshot_times_ms) for entry in live),
-        frozenset(_equality_ids(entry.data_file for entry in live)),
+        frozenset(
+            tuple(sorted(entry.data_file.equality_ids or ()))
+            for entry in live
+            if _content(entry.data_file) is DataFileContent.EQUALITY_DELETES
+        ),
     )
-
-
-def _equality_ids(files: Iterable[IcebergFile]) -> Iterator[tuple[int, ...]]:
-    for file in files:
-        if _content(file) is DataFileContent.EQUALITY_DELETES:
-            yield tuple(sorted(file.equality_ids or ()))
 
 
 def _partition_types(partition: IcebergType) -> tuple[IcebergType, ...]:
@@ -99,7 +97,7 @@ def _live_file(
     sequence_number = manifest.sequence_number if explicit is None else explicit
     partition = partition_text(spec, file.partition, types)
     bounds = key_bounds(file, key) if key else None
-    added_by = _added_by(entry, manifest)
+    added_by = manifest.added_snapshot_id if entry.snapshot_id is None else entry.snapshot_id
     if _content(file) is DataFileContent.DATA:
         return IcebergDataFile(
             file.file_path, file.file_size_in_bytes, file.record_count, partition, sequence_number,
@@ -110,10 +108,6 @@ def _live_file(
         file.file_path, _content_bytes(file), file.record_count, partition, sequence_number,
         spec.spec_id, _referenced_data_file(file), bounds, kind=_delete_kind(file),
     )  # fmt: skip
-
-
-def _added_by(entry: ManifestEntry, manifest: ManifestFile) -> int | None:
-    return manifest.added_snapshot_id if entry.snapshot_id is None else entry.snapshot_id
 
 
 def _content(file: IcebergFile) -> DataFileContent:

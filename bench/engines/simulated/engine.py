@@ -56,32 +56,20 @@ class SimulatedEngine(Generic[Prepared]):
         self._clear()
 
     def _clear(self) -> None:
-        self._model = self._make_model()
-        self._ledger = self._model.ledger
+        self.model = self._make_model()
+        self._ledger = self.model.ledger
         self._tickets = Tickets[Prepared](self._ledger)
-
-    @property
-    def live_rows(self) -> int:
-        return self._model.live_rows
-
-    @property
-    def physical_rows(self) -> int:
-        return self._model.physical_rows
-
-    @property
-    def content_bytes(self) -> int:
-        return self._model.content_bytes
 
     def create(self) -> None:
         self._clear()
-        self._model.create()
+        self.model.create()
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
         tag = Tag.of_commit(spec, at_ms)
-        done = self._model.commit(spec, tag)
+        done = self.model.commit(spec, tag)
         inline = (version for compaction in done.compactions for version in compaction.versions)
         self._ledger.saw_versions((done.version, *inline))
         self._ledger.saw_inline(done.compactions, at_ms)
@@ -95,7 +83,7 @@ class SimulatedEngine(Generic[Prepared]):
         ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
         for position, action in staged.to_stage(plan, self.planning):
             try:
-                prepared, cost = self._model.stage(action, ticket.preview.actions[position], at_ms)
+                prepared, cost = self.model.stage(action, ticket.preview.actions[position], at_ms)
             except ValueError as error:  # a file that it names is gone
                 staged.error = str(error)
             else:
@@ -112,7 +100,7 @@ class SimulatedEngine(Generic[Prepared]):
         for position, action in enumerate(ticket.plan.actions if error is None else ()):
             preview = self._preview(ticket, position, action, at_ms)
             try:
-                new, took = self._model.execute(action, preview, staged.actions.get(position), tag)
+                new, took = self.model.execute(action, preview, staged.actions.get(position), tag)
             except ValueError as refusal:
                 error = str(refusal)
                 break
@@ -130,14 +118,14 @@ class SimulatedEngine(Generic[Prepared]):
 
     def query(self, probe: Probe) -> QueryOutcome:
         """Opens the files that may hold the keys that the probe names, or all files if it names none."""
-        coefficients, cores, work = self._coefficients, self._reader_cores, self._model.opened(probe.sql)
+        coefficients, cores, work = self._coefficients, self._reader_cores, self.model.opened(probe.sql)
         planning = coefficients.price(coefficients.query_planning, work, cores)
         execution = coefficients.price(coefficients.query_execution, work, cores)
         scanned = ScanWork(
             work.files_count,
             work.delete_files_count,
             work.read_bytes,
-            self._model.opened_metadata_files_count,
+            self.model.opened_metadata_files_count,
         )
         return QueryOutcome(planning + execution, planning.wall_s, execution.wall_s, scanned)
 
@@ -159,7 +147,7 @@ class SimulatedEngine(Generic[Prepared]):
         self._clear()
 
     def _observe(self) -> Observation:
-        metadata_bytes = self._model.metadata_storage_bytes
+        metadata_bytes = self.model.metadata_storage_bytes
         return self._ledger.observation(
-            NO_COST, self._model.data_storage_bytes + metadata_bytes, metadata_bytes
+            NO_COST, self.model.data_storage_bytes + metadata_bytes, metadata_bytes
         )

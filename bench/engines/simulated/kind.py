@@ -44,7 +44,7 @@ def simulated_kind(
         setting_problem,
         heeded_settings,
         wrong_rows=wrong_rows,
-        content_bytes=lambda engine: engine.content_bytes,
+        content_bytes=lambda engine: engine.model.content_bytes,
         estimates=read,
     )
 
@@ -57,7 +57,7 @@ def wrong_rows(engine: Any, specs: Iterable[CommitSpec], is_cdc: bool) -> str | 
     """
     state = engine.state(0)
     expected = round(expected_live_rows(specs))
-    actual = engine.live_rows if is_cdc else engine.physical_rows
+    actual = engine.model.live_rows if is_cdc else engine.model.physical_rows
     if abs(actual - expected) > (len(state.data_files) + len(state.delete_files) if is_cdc else 0):
         return f"the simulated table has {actual} rows, not {expected}"
     return None

@@ -60,7 +60,9 @@ def start_session(
     merged |= redaction_conf(merged)
     _launch_jvm({"spark.master": settings.master, **merged}, scratch)
     if executors is not None:
-        known = {**_launched_conf(), **merged}
+        from pyspark import SparkConf
+
+        known = {**dict(SparkConf().getAll()), **merged}  # includes spark-defaults.conf
         address = _own_address(known)
         merged |= executors.listen(known.get("spark.driver.bindAddress", address), address)
     for key, value in merged.items():
@@ -68,13 +70,6 @@ def start_session(
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("WARN")
     return session
-
-
-def _launched_conf() -> dict[str, str]:
-    """The configuration that the JVM was launched with, including spark-defaults.conf."""
-    from pyspark import SparkConf
-
-    return dict(SparkConf().getAll())
 
 
 def _own_address(conf: Mapping[str, str]) -> str:

@@ -5,9 +5,8 @@ from functools import partial
 
 from bench.engines.contract import Engine
 from bench.engines.format import SizeModel
-from bench.replay.active_strategy import ActiveStrategy, reads_state
-from bench.replay.compaction_records import compaction_record, decision_record
-from bench.replay.execution import Execution
+from bench.replay.active_strategy import ActiveStrategy, decision_record, reads_state
+from bench.replay.execution import Execution, compaction_record
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog

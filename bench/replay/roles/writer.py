@@ -12,7 +12,7 @@ from bench.engines.contract import (
     Table,
     total_change,
 )
-from bench.replay.compaction_records import rewritten_partitions
+from bench.replay.execution import rewritten_partitions
 from bench.replay.roles.compactor import Compactions
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog, version_ids

@@ -13,7 +13,7 @@ from bench.engines.contract import TableSpec, Ticket, TicketId
 from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
-from bench.replay.compaction_records import forecast
+from bench.replay.execution import forecast
 from bench.replay.recorder import Recorder
 from bench.replay.replay import replay
 from bench.results.records import CompactionRecord, parse_record

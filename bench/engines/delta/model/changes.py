@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.engines.contract import TableSpec
-from bench.engines.delta.model.contents import Contents
 from bench.engines.delta.model.files import FileMaker
 from bench.engines.delta.model.writers import appended_files, is_merge, merged_files
 from bench.engines.delta.table_keys import MERGE_ON_READ
+from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.key_ranges import ranges_of_rows
 from bench.engines.simulated.live_rows import rows_of_outputs
 from strategies.delta.files import DeletionVector, DeltaDataFile

@@ -11,13 +11,13 @@ from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.model.auto_compaction import OPTIONS, AutoCompaction
 from bench.engines.delta.model.changes import ChangeMaker, Changes
 from bench.engines.delta.model.coefficients import DeltaCoefficients
-from bench.engines.delta.model.contents import Contents
 from bench.engines.delta.model.files import FileMaker
 from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.delta.model.versions import Versions
 from bench.engines.delta.model.writers import is_merge, join_tasks
 from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.delta.table_keys import clustering_columns_of
+from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
 from bench.engines.simulated.model import Committed
@@ -85,7 +85,7 @@ class DeltaTableModel:
         self.ledger.version = str(self._log.append(0, 0).version)
 
     def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
-        touched = self._contents.commit(spec)
+        touched = {path: left for path, (_, left) in self._contents.commit(spec).items()}
         operation, reading = self._coefficients.commit, Work(tasks_count=0)
         if is_merge(spec):
             operation, reading = self._coefficients.merge, self._read_by_merge(touched)

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bench.engines.hudi.ledger import HudiLedger
-from bench.engines.simulated.key_ranges import KeyRange, span_of_ranges
-from bench.engines.simulated.live_rows import LiveRows
+from bench.engines.simulated.contents import Contents
+from bench.engines.simulated.key_ranges import KeyRange
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile, busy_groups
 from strategies.state import DataFile
@@ -43,14 +43,12 @@ class Groups:
     def __init__(self, ledger: HudiLedger) -> None:
         self._ledger = ledger
         self._groups: dict[FileGroupId, Group] = {}
-        self._rows = LiveRows()
-        self._live: dict[str, int] = {}  # of each file, as of the last commit
-        self._keys: dict[str, KeyRange | None] = {}
+        self._contents = Contents()  # of the files that are not superseded
         self._deletes: dict[str, int] = {}  # by log file
 
     @property
     def live_rows(self) -> int:
-        return self._rows.total
+        return self._contents.live_rows
 
     def __contains__(self, group: FileGroupId) -> bool:
         return group in self._groups
@@ -71,41 +69,38 @@ class Groups:
 
     def keys(self, path: str) -> KeyRange | None:
         """The lowest and the highest key of a file; None if they are not known."""
-        return self._keys[path]
+        return self._contents.keys(path)
 
     def commit(self, spec: CommitSpec) -> Mapping[FileGroupId, int]:
         """Apply a commit without its new files; returns the number of rows that each group loses to it."""
-        self._rows.commit(spec)
-        lost: dict[FileGroupId, int] = {}
-        for id_, group in self._groups.items():
-            for file in group.read:
-                left = self._rows.live(file.path)
-                if left < self._live[file.path]:
-                    lost[id_] = lost.get(id_, 0) + self._live[file.path] - left
-                    self._live[file.path] = left
-        return lost
+        touched = self._contents.commit(spec)
+        if not touched:
+            return {}
+        lost = {
+            id_: sum(touched[file.path][0] for file in group.read if file.path in touched)
+            for id_, group in self._groups.items()
+        }
+        return {id_: rows for id_, rows in lost.items() if rows}
 
     def kept(self, files: Iterable[BaseFile | LogFile]) -> int:
         """The number of live rows, which a rewrite writes; superseded files have none."""
-        return self._rows.kept(file.path for file in files if file.path in self._live)
+        return self._contents.kept(file.path for file in files)
 
     def add_base(self, file: BaseFile, keys: KeyRange | None, at_ms: int) -> None:
         """Add the first base file of a group, of rows of the last commit."""
         self._groups.setdefault(file.group, Group()).base = file
-        self._rows.add(file, file.rows, keys)
-        self._known(file.path, keys)
+        self._contents.add(file, keys)
         self._ledger.add([file], at_ms)
 
     def deletes(self, logs: Iterable[LogFile]) -> int:
         """The number of deletes in log files; superseded files have none."""
-        return sum(self._deletes[log.path] for log in logs if log.path in self._live)
+        return sum(self._deletes[log.path] for log in logs if log.path in self._contents)
 
     def add_log(self, file: LogFile, live_rows: int, keys: KeyRange | None, at_ms: int) -> None:
         """Add a log file of the last commit; its records beyond `live_rows` are deletes."""
         self._deletes[file.path] = file.rows - live_rows
         self._groups.setdefault(file.group, Group()).logs.append(file)
-        self._rows.add(DataFile(file.path, file.size_bytes, live_rows), live_rows, keys)
-        self._known(file.path, keys)
+        self._contents.add(DataFile(file.path, file.size_bytes, live_rows), keys)
         self._ledger.add([file], at_ms)
 
     def replace_base(
@@ -118,7 +113,9 @@ class Groups:
     ) -> None:
         """Replace files of a group by a base file with their live rows and `added_rows`."""
         group = self._groups[file.group]
-        self._replace(file, gone, added_rows, [added_keys] if added_rows else [])
+        self._contents.replace(
+            [old.path for old in gone], [file], added_rows, [added_keys] if added_rows else []
+        )
         group.base = file
         group.logs = [log for log in group.logs if log not in gone]
         group.superseded -= {old.path for old in gone}
@@ -130,7 +127,8 @@ class Groups:
         group = self._groups[file.group]
         rows = self.kept(merged)
         self._deletes[file.path] = file.rows - rows
-        self._replace(DataFile(file.path, file.size_bytes, rows), merged, 0, [])
+        made = DataFile(file.path, file.size_bytes, rows)
+        self._contents.replace([log.path for log in merged], [made])
         group.superseded |= {log.path for log in merged}
         group.logs.append(file)
         self._ledger.add([file], at_ms)
@@ -138,33 +136,8 @@ class Groups:
     def cluster(self, bases: Sequence[BaseFile], gone: Collection[FileGroupId], at_ms: int) -> None:
         """Replace groups by new ones with these base files."""
         groups = [self._groups.pop(id_) for id_ in gone]
-        read = [file for group in groups for file in group.read]
-        keys = span_of_ranges(self._keys.pop(file.path) for file in read)
-        self._rows.replace([file.path for file in read], bases)
-        for file in read:
-            del self._live[file.path]
+        self._contents.replace([file.path for group in groups for file in group.files], bases)
         for base in bases:
             self._groups[base.group] = Group(base)
-            self._known(base.path, keys)
         self._ledger.remove([file.key for group in groups for file in group.files])
         self._ledger.add(bases, at_ms)
-
-    def _replace(
-        self,
-        file: DataFile,
-        gone: Collection[BaseFile | LogFile],
-        added_rows: int,
-        added_keys: Sequence[KeyRange | None],
-    ) -> None:
-        read = [file.path for file in gone if file.path in self._live]
-        keys = span_of_ranges([*(self._keys.pop(path) for path in read), *added_keys])
-        self._rows.replace(read, [file] if file.rows else [], added_rows)
-        if not file.rows:  # it has deletes only
-            self._rows.add(file, 0)
-        for path in read:
-            del self._live[path]
-        self._known(file.path, keys)
-
-    def _known(self, path: str, keys: KeyRange | None) -> None:
-        self._keys[path] = keys
-        self._live[path] = self._rows.live(path)

@@ -6,7 +6,7 @@ from evaluate import evaluate
 from simulated_tables import make
 from upsert_commits import changes, commit_specs, load
 
-from bench.replay.compaction_records import forecast
+from bench.replay.execution import forecast
 from strategies.amoro.planner import Amoro
 from strategies.iceberg.delete_planners import ConvertDeletes
 from strategies.iceberg.deletes import index as indexing

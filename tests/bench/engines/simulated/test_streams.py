@@ -58,7 +58,7 @@ def test_streams_of_changes_keep_their_rows_under_any_planner(name, skew, by):
     engine, outcomes = replay(PLANNERS[name], specs, every=5, partitioning=Partitioning(by, 3))
     assert {outcome.status for outcome in outcomes} <= {"ok"}
     assert bool(outcomes) == (name != "never")
-    assert abs(engine.live_rows - expected_live_rows(specs)) <= len(files(engine))
+    assert abs(engine.model.live_rows - expected_live_rows(specs)) <= len(files(engine))
     physical = sum(shape.rows for spec in specs for shape in spec.partitions)
     assert (physical_rows(engine) == physical) == (name == "never")
 
@@ -70,7 +70,7 @@ def test_streams_of_unknown_keys_keep_their_rows_too(name):
     specs = [load(20_000, 3), *shapes]
     engine, outcomes = replay(PLANNERS[name], specs, every=5)
     assert {outcome.status for outcome in outcomes} <= {"ok"}
-    assert engine.live_rows == pytest.approx(20_000 + 30 * (20 - 10 - 3), abs=len(files(engine)))
+    assert engine.model.live_rows == pytest.approx(20_000 + 30 * (20 - 10 - 3), abs=len(files(engine)))
     assert expected_live_rows(specs) == pytest.approx(20_000 + 30 * (20 - 10 - 3))
 
 
@@ -115,10 +115,10 @@ class AnyHistory(RuleBasedStateMachine):
 
     def act(self, action):
         """Carry out; what lives does not change by more than roundings of files."""
-        live = self.engine.live_rows
+        live = self.engine.model.live_rows
         count = len(files(self.engine))
         outcome = self.did(execute(self.engine, action, self.at_ms))
-        assert abs(self.engine.live_rows - live) <= count + len(files(self.engine))
+        assert abs(self.engine.model.live_rows - live) <= count + len(files(self.engine))
         return outcome
 
     @rule()
@@ -163,20 +163,20 @@ class AnyHistory(RuleBasedStateMachine):
         """Of all deletes those that apply to the files alone may go; to drop all is vetoed or right."""
         if len(self.busy()) >= len(files(self.engine)):
             return
-        chosen, live = self.some(data), self.engine.live_rows
+        chosen, live = self.some(data), self.engine.model.live_rows
         group = FileGroup((), chosen[0].partition, tuple(f.path for f in chosen))
         removed = tuple(d.key for d in self.engine.state(0).delete_files) if drops else ()
         outcome = self.act(plan(Rewrite((group,), 64 * KIB, removed)))
         assert outcome.status in (("ok", "noop", "vetoed") if drops else ("ok", "noop"))
-        assert self.engine.live_rows == live
+        assert self.engine.model.live_rows == live
 
     @invariant()
     def rows_and_deletes_add_up(self):
         if self.seen is None:
             return
         state, engine = self.engine.state(self.at_ms), self.engine
-        assert abs(engine.live_rows - expected_live_rows(self.specs)) <= len(state.data_files)
-        assert 0 <= engine.live_rows <= physical_rows(engine) == self.seen.table.rows
+        assert abs(engine.model.live_rows - expected_live_rows(self.specs)) <= len(state.data_files)
+        assert 0 <= engine.model.live_rows <= physical_rows(engine) == self.seen.table.rows
         index, full = index_deletes(state.delete_files), engine.query(FULL_SCAN)
         applied = [index.applying_to(f) for f in state.data_files]
         data_bytes = sum(f.size_bytes for f in state.data_files)

@@ -53,7 +53,7 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
     # Six files by two writers of data.
     task_s = 6 * 0.5 + written_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 6 * 0.25 + task_s / 2, 1.5 * 2.5 + task_s, task_s)
-    assert engine.live_rows == 1000
+    assert engine.model.live_rows == 1000
 
 
 def test_a_scan_opens_each_delete_file_once_per_data_file(engine):
@@ -91,10 +91,10 @@ def test_a_probe_of_keys_opens_the_deletes_of_its_files(engine):
 
 
 def test_a_rewrite_of_everything_leaves_the_live_rows(engine):
-    content_bytes = engine.content_bytes
+    content_bytes = engine.model.content_bytes
     outcome = execute(engine, plan(Compact(None, {"rewrite-all": "true"})), 60_000)
     assert outcome.status == "ok"
-    assert (physical_rows(engine), engine.live_rows, len(files(engine))) == (1000, 1000, 1)
+    assert (physical_rows(engine), engine.model.live_rows, len(files(engine))) == (1000, 1000, 1)
     assert outcome.change.added_bytes == files(engine)[0].size_bytes == content_bytes
     assert engine.query(FULL_SCAN).work.delete_files_count == 0
     # Rows of deletes read: two on each of two files, one on each of the others.
@@ -112,7 +112,7 @@ def test_a_rewrite_reads_its_deletes_and_writes_live_rows_alone(engine):
     read_bytes = sum(f.size_bytes for f in before[:2]) + delete_bytes
     task_s = 2 * 0.5 + 4 * 2.0 + read_bytes / MIB * 4 + merged.size_bytes / MIB * 8
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
-    assert engine.live_rows == 1000
+    assert engine.model.live_rows == 1000
 
 
 def test_a_rewrite_of_rows_that_are_all_deleted_leaves_no_file():
@@ -120,7 +120,7 @@ def test_a_rewrite_of_rows_that_are_all_deleted_leaves_no_file():
     commit_specs(engine, load(100, 1), changes(1, 100, deletes=100))
     (loaded,), (equality,) = files(engine), deletes(engine)
     outcome = execute(engine, rewrite([loaded]), 60_000)
-    assert (outcome.status, files(engine), engine.live_rows) == ("ok", [], 0)
+    assert (outcome.status, files(engine), engine.model.live_rows) == ("ok", [], 0)
     read_bytes = loaded.size_bytes + equality.size_bytes
     assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + 2 + read_bytes / MIB * 4)
     assert engine.query(FULL_SCAN).work.delete_files_count == 0
@@ -134,7 +134,7 @@ def test_deletes_committed_after_a_rewrite_was_planned_apply_to_its_files(engine
     assert merged.data_sequence_number == 2
     found = index_deletes(engine.state(180_000).delete_files).applying_to(merged)
     assert found.files_count == 1  # the later commit's, not those planned with
-    assert engine.live_rows == 900
+    assert engine.model.live_rows == 900
 
 
 def test_a_conversion_writes_one_position_delete_file_for_each_file_with_deleted_physical_rows(engine):
@@ -150,7 +150,7 @@ def test_a_conversion_writes_one_position_delete_file_for_each_file_with_deleted
     assert (change.delete_files_added_count, change.delete_files_removed_count) == (2, 2)
     assert (change.files_added_count, change.files_removed_count, snapshots(outcome)) == (0, 0, 1)
     assert change.replaced_bytes == sum(d.size_bytes for d in equality)
-    assert engine.live_rows == 1000
+    assert engine.model.live_rows == 1000
     assert engine.query(FULL_SCAN).work.delete_files_count == 4
 
 
@@ -195,7 +195,7 @@ def test_dropping_a_delete_that_a_file_left_alone_needs_is_vetoed(engine):
         f"dropping delete file {equality[0].path} would resurrect rows of {old[1].path}, "
         "to which it still applies"
     )
-    assert (files(engine), deletes(engine), engine.live_rows) == (*before, 1000)
+    assert (files(engine), deletes(engine), engine.model.live_rows) == (*before, 1000)
     assert snapshots(outcome) == 0
     assert [c.status for c in engine.state(60_000).compactions] == ["vetoed"]
     assert engine.state(60_000).pending == ()
@@ -225,7 +225,7 @@ def test_a_rewrite_of_a_file_converted_meanwhile_fails(engine):
     outcome = engine.complete(ticket, 180_000)
     assert outcome.status == "failed"
     assert outcome.error == f"found new position delete for replaced data file: {old[0].path}"
-    assert engine.live_rows == 1000
+    assert engine.model.live_rows == 1000
 
 
 def test_deletes_older_than_all_data_go_a_manifest_a_worker_thread():
@@ -287,4 +287,4 @@ def test_a_file_is_rewritten_once_enough_delete_files_apply_to_it():
         statuses.append(execute(engine, threshold, 60_000 * index).status)
     assert statuses == ["noop", "noop", "ok"]
     assert loaded not in files(engine)
-    assert (physical_rows(engine), engine.live_rows) == (2500, 2500)
+    assert (physical_rows(engine), engine.model.live_rows) == (2500, 2500)

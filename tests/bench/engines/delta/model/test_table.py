@@ -71,7 +71,7 @@ def test_merge_without_vectors_rewrites_the_files_it_touches():
     change = outcome.change
     assert (change.files_removed_count, change.files_added_count) == (2, 2)
     assert (change.replaced_bytes, change.delete_files_added_count) == (loaded_bytes, 0)
-    assert (outcome.versions[0].operation, engine.live_rows) == ("MERGE", 1050)
+    assert (outcome.versions[0].operation, engine.model.live_rows) == ("MERGE", 1050)
     # Two files scanned, rewritten, written; of those scanned a tenth is read for the keys.
     read_bytes, written_bytes = round(loaded_bytes / 10) + loaded_bytes, change.added_bytes
     task_s = 6 * 0.5 + read_bytes / MIB * 4 + written_bytes / MIB * 8
@@ -84,7 +84,7 @@ def test_merge_leaves_files_alone_in_which_it_finds_no_key():
     before = files(engine)
     commit_specs(engine, changes(1, 1000, updates=2))  # in two of four files
     assert len(set(before) & set(files(engine))) == 2
-    assert engine.live_rows == pytest.approx(1000, abs=1)  # half a row more, in each of two files
+    assert engine.model.live_rows == pytest.approx(1000, abs=1)  # half a row more, in each of two files
     commit_specs(engine, changes(2, 1000, inserts=10))
     assert len(set(before) & set(files(engine))) == 2
 
@@ -92,7 +92,7 @@ def test_merge_leaves_files_alone_in_which_it_finds_no_key():
 def test_merge_of_deletes_alone_may_leave_no_file():
     engine = make()
     outcome = commit_specs(engine, load(100, 1), changes(1, 100, deletes=100))
-    assert (outcome.change.files_removed_count, files(engine), engine.live_rows) == (1, [], 0)
+    assert (outcome.change.files_removed_count, files(engine), engine.model.live_rows) == (1, [], 0)
 
 
 def test_merge_with_vectors_marks_rows_and_adds_files_of_its_own():
@@ -106,7 +106,7 @@ def test_merge_with_vectors_marks_rows_and_adds_files_of_its_own():
     assert {path: vector.rows for path, vector in marked.items()} == {f.path: 50 for f in loaded}
     assert {vector.size_bytes for vector in marked.values()} == {vector_bytes(50, 500)}
     assert len({vector.path for vector in marked.values()}) == 1
-    assert engine.live_rows == rows_left(engine) == 1050
+    assert engine.model.live_rows == rows_left(engine) == 1050
     # In the log the two marked files are removed and added again.
     assert outcome.change.metadata_bytes == (500 + 400 + 20) + (300 + 400)
     assert (outcome.change.files_removed_count, outcome.change.delete_files_added_count) == (0, 2)
@@ -139,7 +139,7 @@ def test_a_file_without_a_live_row_is_removed_instead_of_marked():
     engine = make(upsert_mode=MERGE_ON_READ)
     outcome = commit_specs(engine, load(100, 1), changes(1, 100, updates=100))
     assert (outcome.change.files_removed_count, vectors(engine)) == (1, {})
-    assert engine.live_rows == rows_left(engine) == 100
+    assert engine.model.live_rows == rows_left(engine) == 100
 
 
 def test_spark_or_a_writer_override_sets_the_tasks_of_a_merge_without_partitions():
@@ -160,7 +160,7 @@ def test_optimize_merges_and_finds_nothing_the_second_time():
     commit_specs(engine, *appends(2))
     outcome = execute(engine, OPTIMIZE, 120_000)
     assert (outcome.change.files_removed_count, outcome.change.files_added_count) == (11, 1)
-    assert (files(engine)[0].rows, engine.content_bytes) == (140, files(engine)[0].size_bytes)
+    assert (files(engine)[0].rows, engine.model.content_bytes) == (140, files(engine)[0].size_bytes)
     assert [version.operation for version in outcome.versions] == ["OPTIMIZE"]
     assert execute(engine, OPTIMIZE, 120_000).status == "noop"
     # Its output is packed again as soon as there is another file.
@@ -176,7 +176,7 @@ def test_optimize_drops_vectors_and_the_rows_they_mark():
     assert before.opened_bytes == engine.state(0).size_bytes
     outcome = execute(engine, OPTIMIZE, 60_000)
     assert (outcome.change.delete_files_removed_count, vectors(engine)) == (2, {})
-    assert files(engine)[0].rows == engine.live_rows == 1000
+    assert files(engine)[0].rows == engine.model.live_rows == 1000
     assert engine.query(FULL_SCAN).work.delete_files_count == 0
 
 
@@ -289,7 +289,7 @@ def test_streams_of_unknown_keys_keep_their_rows_too():
     for mode in UPSERT_MODES:
         engine = make(upsert_mode=mode)
         commit_specs(engine, load(20_000, 3), *shapes)
-        assert engine.live_rows == pytest.approx(20_000 + 30 * (20 - 10 - 3), abs=len(files(engine)))
+        assert engine.model.live_rows == pytest.approx(20_000 + 30 * (20 - 10 - 3), abs=len(files(engine)))
 
 
 def test_the_same_stream_gives_the_same_table_and_costs():
@@ -350,11 +350,11 @@ class AnyHistory(RuleBasedStateMachine):
 
     def act(self, action, frees=False):
         """Carry out; what lives does not change by more than roundings of files."""
-        live, tolerance = self.engine.live_rows, len(files(self.engine))
+        live, tolerance = self.engine.model.live_rows, len(files(self.engine))
         outcome = execute(self.engine, plan(action), self.at_ms)
         assert outcome.status in ("ok", "noop")
         self.did(outcome, outcome.versions, frees)
-        assert abs(self.engine.live_rows - live) <= tolerance
+        assert abs(self.engine.model.live_rows - live) <= tolerance
 
     @rule(size=st.sampled_from([KIB, 16 * KIB, GIB]), batch=st.sampled_from([None, "20000"]))
     def optimize(self, size, batch):
@@ -386,7 +386,7 @@ class AnyHistory(RuleBasedStateMachine):
         assert wrong_rows(self.engine, self.specs, is_cdc=True) is None
         expected = expected_live_rows(self.specs)
         tolerance = len(files(self.engine)) + 1
-        assert abs(self.engine.live_rows - expected) <= tolerance
+        assert abs(self.engine.model.live_rows - expected) <= tolerance
         assert abs(rows_left(self.engine) - expected) <= tolerance
 
     @invariant()
@@ -404,7 +404,7 @@ class AnyHistory(RuleBasedStateMachine):
             return
         state = self.engine.state(0)
         assert state.size_bytes == sum(f.size_bytes for f in (*state.data_files, *state.delete_files))
-        assert self.engine.content_bytes == ORDERS.expected_bytes(self.engine.live_rows)
+        assert self.engine.model.content_bytes == ORDERS.expected_bytes(self.engine.model.live_rows)
 
 
 AnyHistory.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)

@@ -55,7 +55,7 @@ def test_the_first_write_into_a_bucket_is_a_base_file_and_later_ones_are_log_fil
     metadata_bytes = 600 + 2 * 70
     assert outcome.change == Change(0, 0, 2, 0, 2 * log_bytes, 0, metadata_bytes, 3)
     assert [version.operation for version in outcome.versions] == ["deltacommit"]
-    assert engine.live_rows == 1030
+    assert engine.model.live_rows == 1030
     task_s = 2 * 0.5 + 2 * log_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 2 * 0.25 + task_s / 2, 1.5 * 1.5 + task_s, task_s)
 
@@ -89,7 +89,7 @@ def test_without_buckets_changes_go_to_the_group_that_has_the_row():
     assert [file.rows for file in bases(engine)] == [8_192, 1_808]
     commit_specs(engine, changes(1, 10_000, updates=100))
     assert [log.rows for log in logs(engine)] == [82, 18]
-    assert engine.live_rows == 10_000
+    assert engine.model.live_rows == 10_000
 
 
 def test_new_rows_go_to_the_smallest_base_file_without_log_files():
@@ -165,7 +165,7 @@ def test_log_files_that_come_while_a_plan_is_pending_are_not_in_it():
     assert [log.rows for log in logs(engine)] == [50]
     assert not engine.state(0).pending_groups
     assert engine.state(0).timeline[2].completed_at_ms == 3 * MINUTE_MS
-    assert engine.live_rows == 1000
+    assert engine.model.live_rows == 1000
 
 
 def log_compaction(files_min):
@@ -181,7 +181,7 @@ def test_a_compaction_takes_groups_with_a_pending_log_compaction_which_hudi_then
     outcome = engine.complete(pending, 4 * MINUTE_MS)
     assert (outcome.status, logs(engine)) == ("failed", [])
     assert [instant.is_pending for instant in engine.state(0).timeline] == [False, False, False, True, False]
-    assert engine.live_rows == 1000
+    assert engine.model.live_rows == 1000
 
 
 def test_a_log_compaction_does_not_count_as_a_commit_before_the_next_one():
@@ -252,10 +252,10 @@ def test_a_clustering_makes_new_groups_of_small_files():
     commit_specs(engine, load(1000), changes(1, 1000, updates=10))
     for index in range(2, 5):
         commit_specs(engine, changes(index, 1000 + 100 * (index - 2), inserts=100, updates=1))
-    before = engine.live_rows
+    before = engine.model.live_rows
     outcome = execute(engine, plan(Native(Command.CLUSTERING)), 5 * MINUTE_MS)
     assert (outcome.status, outcome.versions[0].operation) == ("ok", "replacecommit")
-    assert (len(bases(engine)), logs(engine), engine.live_rows) == (1, [], before)
+    assert (len(bases(engine)), logs(engine), engine.model.live_rows) == (1, [], before)
 
 
 def test_a_clustering_makes_no_more_files_than_there_are_rows():
@@ -265,7 +265,7 @@ def test_a_clustering_makes_no_more_files_than_there_are_rows():
     options = {"hoodie.clustering.plan.strategy.target.file.max.bytes": "1"}
     assert execute(engine, plan(Native(Command.CLUSTERING, {}, options)), MINUTE_MS).status == "ok"
     assert all(file.rows for file in bases(engine))
-    assert engine.live_rows == sum(file.rows for file in bases(engine)) == 6
+    assert engine.model.live_rows == sum(file.rows for file in bases(engine)) == 6
 
 
 def test_planners_see_all_commits_since_the_last_compaction():
@@ -361,11 +361,11 @@ class AnyHistory(RuleBasedStateMachine):
         self.did(self.engine.commit(Batch(spec, (), spec.expected_bytes), spec.at_ms))
 
     def act(self, action, frees=False):
-        live, tolerance = self.engine.live_rows, len(bases(self.engine)) + len(logs(self.engine))
+        live, tolerance = self.engine.model.live_rows, len(bases(self.engine)) + len(logs(self.engine))
         outcome = execute(self.engine, action, self.at_ms)
         assert outcome.status in ("ok", "noop")
         self.did(outcome, frees)
-        assert abs(self.engine.live_rows - live) <= tolerance
+        assert abs(self.engine.model.live_rows - live) <= tolerance
 
     @rule(strategy=st.sampled_from(["UnBounded", "LogFileNumBased", "LogFileSizeBased", "BoundedIO"]))
     def compact(self, strategy):
@@ -403,7 +403,7 @@ class AnyHistory(RuleBasedStateMachine):
     def rows_add_up(self):
         if self.seen is not None:
             tolerance = len(bases(self.engine)) + len(logs(self.engine)) + 1
-            assert abs(self.engine.live_rows - expected_live_rows(self.specs)) <= tolerance
+            assert abs(self.engine.model.live_rows - expected_live_rows(self.specs)) <= tolerance
 
     @invariant()
     def every_log_file_belongs_to_a_group_with_a_base_file(self):
@@ -416,7 +416,7 @@ class AnyHistory(RuleBasedStateMachine):
         if self.seen is not None:
             state = self.engine.state(0)
             assert state.size_bytes == sum(f.size_bytes for f in (*state.data_files, *state.delete_files))
-            assert self.engine.content_bytes == ORDERS.expected_bytes(self.engine.live_rows)
+            assert self.engine.model.content_bytes == ORDERS.expected_bytes(self.engine.model.live_rows)
 
 
 AnyHistory.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)

@@ -1,16 +1,15 @@
-"""The live rows of each data file of a simulated Delta table, and the range of its keys."""
+"""The live rows of each file of a simulated table, and the range of its keys."""
 
 from collections.abc import Collection, Iterable, Sequence
 
-from bench.engines.delta.model.writers import is_merge
 from bench.engines.simulated.key_ranges import KeyRange, span_of_ranges
 from bench.engines.simulated.live_rows import LiveRows
-from strategies.delta.files import DeltaDataFile
+from strategies.state import DataFile
 from workloads.commit import CommitSpec
 
 
 class Contents:
-    """Rows and keys by the path of a data file, updated by every commit and rewrite.
+    """Rows and keys by the path of a file that readers take rows from, updated by every commit and rewrite.
 
     A commit touches the files that lose a whole number of expected rows to it, so rows and deletion vectors
     add up. The number of touched files is right if a commit hits many rows of each file, or few files. If it
@@ -27,23 +26,27 @@ class Contents:
     def live_rows(self) -> int:
         return self._rows.total
 
+    def __contains__(self, path: str) -> bool:
+        return path in self._live
+
     def keys(self, path: str) -> KeyRange | None:
         return self._keys[path]
 
     def kept(self, paths: Iterable[str]) -> int:
-        return self._rows.kept(paths)
+        """The number of live rows in these files, which a rewrite writes."""
+        return self._rows.kept(path for path in paths if path in self._live)
 
-    def commit(self, spec: CommitSpec) -> dict[str, int]:
-        """Apply a commit without its new files; returns the live rows left in each file it touches."""
+    def commit(self, spec: CommitSpec) -> dict[str, tuple[int, int]]:
+        """Apply a commit without its new files: for each file it touches, the live rows lost and left."""
         self._rows.commit(spec)
-        if not is_merge(spec):
+        if not any(shape.deleted_keys for shape in spec.partitions):
             return {}
         now = ((path, before, self._rows.live(path)) for path, before in self._live.items())
-        touched = {path: left for path, before, left in now if left < before}
-        self._live.update(touched)
+        touched = {path: (before - left, left) for path, before, left in now if left < before}
+        self._live.update((path, left) for path, (_, left) in touched.items())
         return touched
 
-    def add(self, file: DeltaDataFile, keys: KeyRange | None) -> None:
+    def add(self, file: DataFile, keys: KeyRange | None) -> None:
         """Add a file of rows that the last commit appended."""
         self._rows.add(file, file.rows, keys)
         self._keep(file, keys)
@@ -51,18 +54,22 @@ class Contents:
     def replace(
         self,
         gone: Collection[str],
-        made: Sequence[DeltaDataFile],
+        made: Sequence[DataFile],
         added_rows: int = 0,
         added_keys: Iterable[KeyRange | None] = (),
     ) -> None:
         """Replace files by new ones with their live rows and `added_rows` of the last commit."""
-        keys = span_of_ranges([*(self._keys.pop(path) for path in gone), *added_keys])
-        self._rows.replace(gone, made, added_rows)
-        for path in gone:
+        read = [path for path in gone if path in self._live]
+        keys = span_of_ranges([*(self._keys.pop(path) for path in read), *added_keys])
+        self._rows.replace(read, [file for file in made if file.rows], added_rows)
+        for file in made:
+            if not file.rows:  # it has deletes only
+                self._rows.add(file, 0)
+        for path in read:
             del self._live[path]
         for file in made:
             self._keep(file, keys)
 
-    def _keep(self, file: DeltaDataFile, keys: KeyRange | None) -> None:
+    def _keep(self, file: DataFile, keys: KeyRange | None) -> None:
         self._keys[file.path] = keys
         self._live[file.path] = self._rows.live(file.path)
