@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pyarrow.fs import FileSystem, FileType, LocalFileSystem
+from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 
 from bench.engines.existing import TableAddress
 from bench.errors import ScenarioError, first_error
@@ -35,6 +35,21 @@ def file_system(location: str) -> tuple[FileSystem, str]:
         return LocalFileSystem(), location
     system, path = FileSystem.from_uri(location)
     return system, str(path)
+
+
+def file_sizes(system: FileSystem, root: str) -> dict[str, int]:
+    """The bytes of all files below a folder by their path within it; none without the folder.
+
+    Checksum files do not count: only Hadoop's local file system writes them, and hides them.
+    """
+    prefix = f"{root.rstrip('/')}/"
+    files = system.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
+    return {
+        info.path.removeprefix(prefix): info.size
+        for info in files
+        if info.type is FileType.File
+        and not (info.base_name.startswith(".") and info.base_name.endswith(".crc"))
+    }
 
 
 def is_table_in(metadata_folder: str, name: str) -> bool:

@@ -8,7 +8,7 @@ from simulations import simulated_table
 
 from bench.engines.contract import TableSpec
 from bench.engines.delta.engine import DeltaEngine
-from bench.engines.delta.model.coefficients import delta_coefficients
+from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.table import DeltaTableModel
 from bench.engines.delta.properties import session_conf
 from bench.engines.delta.table_keys import DeltaKeys
@@ -31,7 +31,7 @@ def make_real(workshop: Workshop, **table: Any) -> DeltaEngine:
 
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[None]:
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    return simulated_table(DeltaTableModel, spec, delta_coefficients())
+    return simulated_table(DeltaTableModel, spec, DeltaCoefficients.read())
 
 
 SIMULATED = EngineSheet(

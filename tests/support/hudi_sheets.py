@@ -8,7 +8,7 @@ from simulations import simulated_table
 
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.engine import HudiEngine
-from bench.engines.hudi.model.coefficients import hudi_coefficients
+from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.services import Scheduled
 from bench.engines.hudi.model.table import HudiTableModel
 from bench.engines.hudi.table_keys import HudiKeys
@@ -37,7 +37,7 @@ def _spec(table: dict[str, Any]) -> TableSpec:
 
 
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[Scheduled]:
-    return simulated_table(HudiTableModel, _spec(table), hudi_coefficients())
+    return simulated_table(HudiTableModel, _spec(table), HudiCoefficients.read())
 
 
 SIMULATED = EngineSheet(

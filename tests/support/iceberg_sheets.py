@@ -10,7 +10,7 @@ from simulations import simulated_table
 from bench.engines.contract import TableSpec
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.iceberg.table_keys import IcebergKeys
 from bench.engines.simulated.engine import SimulatedEngine
@@ -33,7 +33,7 @@ def make_real(workshop: Workshop, **table: Any) -> IcebergEngine:
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[Any]:
     """A simulated engine with the coefficients that come with the format; `table` as for `TableSpec`."""
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    return simulated_table(IcebergTableModel, spec, iceberg_coefficients())
+    return simulated_table(IcebergTableModel, spec, IcebergCoefficients.read())
 
 
 def stored_table(workshop: Workshop) -> Path:

@@ -212,10 +212,12 @@ def _check_protocol(protocol: Protocol, folder: str) -> None:
 
 def _logical_names(schema: Struct) -> Mapping[str, str]:
     """The names of columns by their names in the log, which differ with column mapping."""
-    mapped = (
-        ((c.get("metadata") or {}).get("delta.columnMapping.physicalName"), c) for c in schema["fields"]
-    )
-    return {stored or column["name"]: column["name"] for stored, column in mapped}
+    return {
+        (column.get("metadata") or {}).get("delta.columnMapping.physicalName") or column["name"]: column[
+            "name"
+        ]
+        for column in schema["fields"]
+    }
 
 
 def _clustering(commits: Sequence[LogCommit]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from bench.engines.delta import columns
 from bench.engines.delta.ledger import PLANNING
-from bench.engines.delta.model.coefficients import delta_coefficients
+from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.writers import SHUFFLE_PARTITIONS, commit_layout
 from bench.engines.delta.properties import (
     property_problem,
@@ -79,7 +79,7 @@ FORMAT = Format(
             lazy("bench.engines.delta.model.table:DeltaTableModel"),
             SIMULATED_CAPABILITIES,
             PLANNING,
-            delta_coefficients,
+            DeltaCoefficients.read,
             simulated_setting_problem,
             heeded_settings=frozenset({SHUFFLE_PARTITIONS}),
         ),

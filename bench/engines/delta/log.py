@@ -28,7 +28,7 @@ from bench.engines.delta.actions import (
     Protocol,
     checked,
 )
-from bench.engines.folders import file_system
+from bench.engines.folders import file_sizes, file_system
 from bench.errors import first_error
 
 LOG_FOLDER = "_delta_log"
@@ -140,20 +140,10 @@ class DeltaLog:
         return f"{self.folder}/{version:020}.json"
 
     def stored_bytes(self) -> tuple[int, int]:
-        """The bytes of all files of the table, live or not, and the part of them in the log.
-
-        Checksum files do not count: only Hadoop's local file system writes them, and hides them.
-        """
-        root = self.folder.removesuffix(LOG_FOLDER)
-        listed = self._system.get_file_info(FileSelector(root, recursive=True))
-        files = [
-            info
-            for info in listed
-            if info.type is FileType.File
-            and not (info.base_name.startswith(".") and info.base_name.endswith(".crc"))
-        ]
-        of_log = (info.size for info in files if info.path.startswith(f"{self.folder}/"))
-        return sum(info.size for info in files), sum(of_log)
+        """The bytes of all files of the table, live or not, and the part of them in the log."""
+        sizes = file_sizes(self._system, self.folder.removesuffix(f"/{LOG_FOLDER}"))
+        of_log = sum(size for path, size in sizes.items() if path.startswith(f"{LOG_FOLDER}/"))
+        return sum(sizes.values()), of_log
 
     def commits_after(self, version: int) -> Iterator[LogCommit]:
         """The commits after a version, in order; -1 is before the first one."""

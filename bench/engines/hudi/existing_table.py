@@ -166,16 +166,12 @@ def is_table_at(name: str) -> bool:
 def open_existing(address: TableAddress) -> HudiTable:
     """Read the table in a folder as it is now. Raises ScenarioError."""
     with opened_folder(address, METADATA_FOLDER, "Hudi", TimelineError) as location:
-        return _opened(location, round(time.time() * 1000))
-
-
-def _opened(location: str, now_ms: int) -> HudiTable:
-    folder = TableFolder(location)
-    properties = table_properties(folder)
-    _check_properties(properties, folder.place(PROPERTIES_FILE))
-    is_early = int(properties["hoodie.table.version"]) in _EARLY_VERSIONS
-    files = EarlyTimelineFiles(folder) if is_early else TimelineFiles(folder)
-    return HudiTable(location, properties, *StateReading(files, folder.list(), now_ms).read(properties))
+        folder, now_ms = TableFolder(location), round(time.time() * 1000)
+        properties = table_properties(folder)
+        _check_properties(properties, folder.place(PROPERTIES_FILE))
+        is_early = int(properties["hoodie.table.version"]) in _EARLY_VERSIONS
+        files = EarlyTimelineFiles(folder) if is_early else TimelineFiles(folder)
+        return HudiTable(location, properties, *StateReading(files, folder.list(), now_ms).read(properties))
 
 
 def _check_properties(properties: Mapping[str, str], place: str) -> None:

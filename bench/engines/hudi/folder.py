@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pyarrow.fs import FileSelector, FileType
+from pyarrow.fs import FileType
 
-from bench.engines.folders import file_system
+from bench.engines.folders import file_sizes, file_system
 
 METADATA_FOLDER = ".hoodie"
 TIMELINE_FOLDER = f"{METADATA_FOLDER}/timeline"
@@ -69,17 +69,11 @@ class Listing:
     def history(self) -> Mapping[str, int]:
         return {path: size for path, size in self.sizes.items() if path.startswith(HISTORY_FOLDER)}
 
-    @property
-    def instants(self) -> list[InstantFiles]:
-        """The active timeline, in the order of requests. A savepoint has the time of what it saves."""
-        return self._instants(TIMELINE_FOLDER, is_early=False)
+    def instants(self, timeline_folder: str, *, is_early: bool) -> list[InstantFiles]:
+        """The active timeline, in the order of requests. A savepoint has the time of what it saves.
 
-    @property
-    def early_instants(self) -> list[InstantFiles]:
-        """The active timeline up to table version 6; `completed` is the time of the request."""
-        return self._instants(METADATA_FOLDER, is_early=True)
-
-    def _instants(self, timeline_folder: str, *, is_early: bool) -> list[InstantFiles]:
+        Up to table version 6 (`is_early`), `completed` is the time of the request.
+        """
         named: dict[tuple[str, bool], list[_Named]] = {}
         for path, size_bytes in self.sizes.items():
             folder, _, name = path.rpartition("/")
@@ -101,18 +95,7 @@ class TableFolder:
         self._system, self._root = file_system(location)
 
     def list(self) -> Listing:
-        """All files; none without the folder.
-
-        Checksum files do not count: only Hadoop's local file system writes them, and hides them.
-        """
-        selector = FileSelector(self._root, recursive=True, allow_not_found=True)
-        prefix = f"{self._root.rstrip('/')}/"
-        files = (info for info in self._system.get_file_info(selector) if info.type is FileType.File)
-        return Listing({
-            info.path.removeprefix(prefix): info.size
-            for info in files
-            if not (info.base_name.startswith(".") and info.base_name.endswith(".crc"))
-        })  # fmt: skip
+        return Listing(file_sizes(self._system, self._root))
 
     def has(self, path: str) -> bool:
         return self._system.get_file_info(f"{self._root}/{path}").type is FileType.File

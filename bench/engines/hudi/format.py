@@ -9,7 +9,7 @@ from bench.engines.existing import ExistingTables
 from bench.engines.format import Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.hudi.fitting import rule_problem
 from bench.engines.hudi.ledger import PLANNING
-from bench.engines.hudi.model.coefficients import hudi_coefficients
+from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.property_values import property_problem
 from bench.engines.hudi.table_keys import (
     CAPABILITIES,
@@ -85,7 +85,10 @@ FORMAT = Format(
         planning=PLANNING,
         real=real_kind(lazy("bench.engines.hudi.engine:open_hudi"), CAPABILITIES, _real_options),
         simulated=simulated_kind(
-            lazy("bench.engines.hudi.model.table:HudiTableModel"), CAPABILITIES, PLANNING, hudi_coefficients
+            lazy("bench.engines.hudi.model.table:HudiTableModel"),
+            CAPABILITIES,
+            PLANNING,
+            HudiCoefficients.read,
         ),
         metadata_commands=METADATA_COMMANDS,
         expiry_commands=frozenset({Command.CLEAN}),

@@ -52,7 +52,7 @@ class HudiReader:
 
     def read(self, at_ms: int) -> TableReading:
         listing = self._listed()
-        instants = listing.instants
+        instants = self._timeline.instants(listing)
         for instant in instants:
             self._requested_ms.setdefault(instant.requested, at_ms)
         done = [instant for instant in instants if instant.completed]

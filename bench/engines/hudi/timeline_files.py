@@ -75,7 +75,7 @@ class TimelineFiles:
         return self._folder.place(self.timeline_folder)
 
     def instants(self, listing: Listing) -> list[InstantFiles]:
-        return listing.instants
+        return listing.instants(self.timeline_folder, is_early=not self.has_completions)
 
     def commit(self, instant: InstantFiles) -> Fields:
         path = f"{TIMELINE_FOLDER}/{instant.requested}_{instant.completed}.{instant.action}"
@@ -174,9 +174,6 @@ class EarlyTimelineFiles(TimelineFiles):
 
     timeline_folder = METADATA_FOLDER
     has_completions = False
-
-    def instants(self, listing: Listing) -> list[InstantFiles]:
-        return listing.early_instants
 
     def commit(self, instant: InstantFiles) -> Fields:
         path = f"{METADATA_FOLDER}/{instant.requested}.{instant.action}"

@@ -3,7 +3,7 @@
 from bench.engines.existing import ExistingTables
 from bench.engines.format import CatalogRules, Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.iceberg.ledger import PLANNING
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.places import (
     HTTP_OPTIONS,
@@ -87,7 +87,7 @@ FORMAT = Format(
             lazy("bench.engines.iceberg.model.table:IcebergTableModel"),
             SIMULATED_CAPABILITIES,
             PLANNING,
-            iceberg_coefficients,
+            IcebergCoefficients.read,
         ),
         metadata_commands=METADATA_COMMANDS,
         expiry_commands=frozenset({Command.EXPIRE_SNAPSHOTS}),

@@ -3,7 +3,7 @@
 import tomllib
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,8 +12,6 @@ from bench.results.values import Cost
 from strategies.preview import Preview
 from strategies.state import MIB
 from workloads.schema import Schema
-
-_C = TypeVar("_C", bound="Coefficients")
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(ge=0)]
@@ -77,6 +75,8 @@ class Coefficients(Part):
     that reports print about times computed from it, "" if none is needed.
     """
 
+    table_format: ClassVar[str]
+
     format: str
     calibrated: bool
     origin: str
@@ -135,28 +135,28 @@ class Coefficients(Part):
         added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
         return schema.expected_bytes(rows, files) + added
 
+    @classmethod
+    def read(cls, path: Path | None = None) -> Self:
+        """The coefficients in a file; None is the one that ships with the format.
 
-def load_coefficients(table_format: str, kind: type[_C], path: Path | None = None) -> _C:
-    """The coefficients of a format, from `path` or else from the file that ships with the format.
-
-    Raises ScenarioError.
-    """
-    shipped = shipped_file(table_format)
-    file = path or shipped
-    try:
-        coefficients = kind.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig")))
-    except OSError as error:
-        raise ScenarioError(
-            f"cannot be read ({error.strerror}); name a coefficients file", code="unreadable", path=file
-        ) from error
-    except ValueError as error:  # also pydantic's, and text that is not TOML
-        raise ScenarioError(
-            f"{first_error(error)}; compare with {shipped}", code="invalid", path=file
-        ) from error
-    if coefficients.format != table_format:
-        raise ScenarioError(
-            f'format = "{coefficients.format}", but the table is {table_format}: choose another file',
-            code="mismatch",
-            path=file,
-        )
-    return coefficients
+        Raises ScenarioError.
+        """
+        shipped = shipped_file(cls.table_format)
+        file = path or shipped
+        try:
+            coefficients = cls.model_validate(tomllib.loads(file.read_text(encoding="utf-8-sig")))
+        except OSError as error:
+            raise ScenarioError(
+                f"cannot be read ({error.strerror}); name a coefficients file", code="unreadable", path=file
+            ) from error
+        except ValueError as error:  # also pydantic's, and text that is not TOML
+            raise ScenarioError(
+                f"{first_error(error)}; compare with {shipped}", code="invalid", path=file
+            ) from error
+        if coefficients.format != cls.table_format:
+            raise ScenarioError(
+                f'format = "{coefficients.format}", but the table is {cls.table_format}: choose another file',
+                code="mismatch",
+                path=file,
+            )
+        return coefficients

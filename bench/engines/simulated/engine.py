@@ -69,11 +69,11 @@ class SimulatedEngine(Generic[Prepared]):
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
         tag = Tag.of_commit(spec, at_ms)
-        done = self.model.commit(spec, tag)
-        inline = (version for compaction in done.compactions for version in compaction.versions)
-        self._ledger.saw_versions((done.version, *inline))
-        self._ledger.saw_inline(done.compactions, at_ms)
-        return CommitOutcome(done.cost, 0.0, (done.version,), self._observe(), done.compactions)
+        version, cost, compactions = self.model.commit(spec, tag)
+        inline = (version for compaction in compactions for version in compaction.versions)
+        self._ledger.saw_versions((version, *inline))
+        self._ledger.saw_inline(compactions, at_ms)
+        return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions)
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)

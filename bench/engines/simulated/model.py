@@ -1,6 +1,5 @@
 """What a format adds to a simulated table: its files, its metadata, its rewrites, and what scans open."""
 
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from bench.engines.contract import InlineCompaction, Tag, Version
@@ -14,18 +13,6 @@ from workloads.commit import CommitSpec
 Prepared = TypeVar("Prepared")
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """A commit that became visible: its version, and what it cost.
-
-    `compactions` are compactions that the commit ran by itself; `cost` excludes them.
-    """
-
-    version: Version
-    cost: Cost
-    compactions: tuple[InlineCompaction, ...] = ()
-
-
 class FormatModel(Protocol[Prepared]):
     """One simulated table of a format. It keeps the table's ledger and its live rows up to date itself."""
 
@@ -35,7 +22,8 @@ class FormatModel(Protocol[Prepared]):
 
     def create(self) -> None: ...
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> Committed: ...
+    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
+        """A commit: its version and cost, and the compactions that it ran by itself, each with its cost."""
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[Prepared, Cost]:
         """Prepare an action at a moment, such as by writing the files of an explicit rewrite; at what cost.

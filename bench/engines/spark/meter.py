@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.engines.spark.jvm_threads import JvmThreads, ThreadTicks, spent_s
-from bench.engines.spark.peak_memory import PeakMemory
+from bench.engines.spark.peak_memory import PeakHeap, PeakRss
 from bench.engines.spark.s3_requests import s3_requests
 from bench.results.values import NO_COST, Cost
 
@@ -72,7 +72,7 @@ class Meter:
         gateway: Any = spark.sparkContext._gateway
         self._jvm = psutil.Process(gateway.proc.pid)
         self._threads = JvmThreads(gateway.proc.pid)
-        self._memory = PeakMemory(spark, gateway.proc.pid)
+        self._rss, self._heap = PeakRss((os.getpid(), gateway.proc.pid)), PeakHeap(spark)
         self._context = spark.sparkContext._jsc.sc()
         self._spark_conf = dict(spark.sparkContext.getConf().getAll())
         self._is_local, self._executors = settings.is_local, executors
@@ -90,7 +90,7 @@ class Meter:
 
         def end() -> None:
             measured.ended = self._end()
-            peak_rss_bytes, peak_heap_bytes = self._memory.read_bytes()
+            peak_rss_bytes, peak_heap_bytes = self._rss.read_bytes(), self._heap.read_bytes()
             cost = self.between(started, measured.ended)
             measured.cost = replace(
                 cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes,
@@ -121,7 +121,8 @@ class Meter:
         The finest clock is read last, so that reading the others is not measured.
         """
         stage, requests = self._next_stage_id(), self._requests_so_far()
-        self._memory.reset()
+        self._heap.reset()
+        self._rss.reset()
         executors_s = self._executors.latest_s() if self._executors else None
         threads, cpu_s = self._threads.read(), self._process_cpu_s()
         return Clocks(time.perf_counter(), cpu_s, executors_s, threads, stage, requests)

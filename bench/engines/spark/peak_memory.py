@@ -1,6 +1,5 @@
 """Peak memory since a reset: resident memory by Linux, the heap by the JVM."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -77,19 +76,3 @@ class PeakHeap:
 
     def read_bytes(self) -> int:
         return sum(int(self._peak.invoke(pool, self._nothing).getUsed()) for pool in self._pools)
-
-
-class PeakMemory:
-    """Both peaks of this process and its JVM."""
-
-    def __init__(self, spark: SparkSession, jvm_pid: int) -> None:
-        self._rss = PeakRss((os.getpid(), jvm_pid))
-        self._heap = PeakHeap(spark)
-
-    def reset(self) -> None:
-        self._heap.reset()
-        self._rss.reset()
-
-    def read_bytes(self) -> tuple[int | None, int]:
-        """Peak resident memory and peak heap since the last reset."""
-        return self._rss.read_bytes(), self._heap.read_bytes()

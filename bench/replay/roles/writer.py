@@ -1,7 +1,7 @@
 """The writer: commits the stream, and waits for the compactions of inline rules."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bench.engines.contract import (
     INLINE,
@@ -18,15 +18,6 @@ from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog, version_ids
 from bench.results.records import CommitRecord, CompactionRecord, DecisionRecord
 from bench.results.values import NO_COST
-
-
-@dataclass(frozen=True, slots=True)
-class _Waited:
-    """How long a commit waited for its inline rules, their records, and the table afterwards."""
-
-    wall_s: float
-    records: Sequence[DecisionRecord | CompactionRecord]
-    observed: Observation
 
 
 def writer(batches: Iterable[Batch], table: Table, compactions: Compactions, log: StepLog) -> Role:
@@ -48,27 +39,28 @@ def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) 
     inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
     log.took(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
     log.observed, log.unbooked = outcome.observed, outcome.observed.cost
-    waited = _Waited(0.0, (), outcome.observed)
+    waited_s, observed = 0.0, outcome.observed
+    records: Sequence[DecisionRecord | CompactionRecord] = ()
     if batch.spec.rows and not batch.spec.is_initial and compactions.has_inline_rules:
-        waited = yield from perform(lambda: _wait(compactions, outcome.observed))
+        waited_s, records, observed = yield from perform(lambda: _wait(compactions, outcome.observed))
     committed_s = started_s + outcome.prepare_s
     if batch.spec.rows:
-        log.recorder.write(
-            _commit_record(log, batch, outcome, committed_s, inline_cost.wall_s + waited.wall_s)
-        )
+        log.recorder.write(_commit_record(log, batch, outcome, committed_s, inline_cost.wall_s + waited_s))
     compacted_s = committed_s + outcome.cost.wall_s
     for compaction in outcome.compactions:
         log.recorder.write(
             _inline_record(log, compaction, before or outcome.observed, outcome.observed, compacted_s)
         )
         compacted_s += compaction.cost.wall_s
-    log.saw(waited.observed, "initial" if batch.spec.is_initial else "commit")
-    for record in waited.records:
+    log.saw(observed, "initial" if batch.spec.is_initial else "commit")
+    for record in records:
         log.recorder.write(record)
 
 
-def _wait(compactions: Compactions, before: Observation) -> _Waited:
-    """Evaluate the inline rules, and execute their plan.
+def _wait(
+    compactions: Compactions, before: Observation
+) -> tuple[float, Sequence[DecisionRecord | CompactionRecord], Observation]:
+    """Evaluate the inline rules, and execute their plan: how long it took, the records, and the table then.
 
     A plan with a delay is only scheduled. The table is recorded once, after commit and compaction, with the
     cost of reading it twice.
@@ -76,13 +68,13 @@ def _wait(compactions: Compactions, before: Observation) -> _Waited:
     records, last = compactions.evaluate(is_inline=True)
     wall_s = sum(record.cost.wall_s for record in records)
     if last is None or last.plan is None:
-        return _Waited(wall_s, records, before)
+        return wall_s, records, before
     execution = compactions.schedule(last.plan, last.rule)
     if execution.is_delayed:
-        return _Waited(wall_s + execution.ticket.scheduling_s, records, before)
+        return wall_s + execution.ticket.scheduling_s, records, before
     record, after = compactions.complete_inline(execution), execution.outcome.observed
     observed = replace(after, cost=before.cost + after.cost)
-    return _Waited(wall_s + record.cost.wall_s, [*records, record], observed)
+    return wall_s + record.cost.wall_s, [*records, record], observed
 
 
 def _commit_record(

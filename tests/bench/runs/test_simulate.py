@@ -15,7 +15,7 @@ from result_builder import manifest, write_run
 from scenario_builder import SOUND, maintenance, toml, write
 
 from bench.cli.main import main
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.simulated.live_rows import LiveRows
@@ -108,7 +108,7 @@ def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate
     run = results()["every-2min"]
     assert {record.probe for record in run.of(QueryRecord)} == {"min_order", "key_lookup"}
     # Of the size curve in workloads/schema.py: 8 files of 10 rows, 1,315 bytes each.
-    added_bytes = iceberg_coefficients().data.file_bytes
+    added_bytes = IcebergCoefficients.read().data.file_bytes
     assert {r.change.added_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
     assert run.of(CompactionRecord)[0].change.added_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
     page = markdown_text(load_runs(tmp_path / "results"))

@@ -1,8 +1,6 @@
 """The coefficients of a simulated Delta table."""
 
-from pathlib import Path
-
-from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part, load_coefficients
+from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part
 
 
 class Log(Part):
@@ -22,10 +20,8 @@ class Log(Part):
 
 
 class DeltaCoefficients(Coefficients):
+    table_format = "delta"
+
     merge: Operation
     checkpoint: Operation
     log: Log
-
-
-def delta_coefficients(path: Path | None = None) -> DeltaCoefficients:
-    return load_coefficients("delta", DeltaCoefficients, path)

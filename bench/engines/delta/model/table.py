@@ -20,7 +20,6 @@ from bench.engines.delta.table_keys import clustering_columns_of
 from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
-from bench.engines.simulated.model import Committed
 from bench.results.values import NO_COST, Cost
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
@@ -84,7 +83,7 @@ class DeltaTableModel:
         """Write version 0, which has the schema and no file."""
         self.ledger.version = str(self._log.append(0, 0).version)
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
+    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
         touched = {path: left for path, (_, left) in self._contents.commit(spec).items()}
         operation, reading = self._coefficients.commit, Work(tasks_count=0)
         if is_merge(spec):
@@ -95,7 +94,7 @@ class DeltaTableModel:
         writing = Work(written_count, written_bytes=version.change.added_bytes, tasks_count=written_count)
         cost = self._coefficients.price(operation, reading + writing, self._cores.writer)
         compactions, idle_cost = self._compact_by_itself(changes, tag.at_ms)
-        return Committed(version, cost + checkpoint_cost + idle_cost, compactions)
+        return version, cost + checkpoint_cost + idle_cost, compactions
 
     def _read_by_merge(self, touched: Collection[str]) -> Work:
         """MERGE reads the keys of all files to find the files it touches, and these completely."""

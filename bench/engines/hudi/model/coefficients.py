@@ -1,10 +1,8 @@
 """The coefficients of a simulated Hudi table."""
 
-from pathlib import Path
-
 from pydantic import Field
 
-from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part, load_coefficients
+from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part
 
 
 class Timeline(Part):
@@ -23,10 +21,8 @@ class Timeline(Part):
 class HudiCoefficients(Coefficients):
     """`upsert` looks up keys; `scheduling` makes and writes a plan."""
 
+    table_format = "hudi"
+
     upsert: Operation
     scheduling: Operation
     timeline: Timeline
-
-
-def hudi_coefficients(path: Path | None = None) -> HudiCoefficients:
-    return load_coefficients("hudi", HudiCoefficients, path)

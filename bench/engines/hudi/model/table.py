@@ -13,7 +13,6 @@ from bench.engines.hudi.model.versions import Storage, data_version
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, is_merge_on_read
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import may_meet, wanted_keys
-from bench.engines.simulated.model import Committed
 from bench.engines.sql import reads
 from bench.results.values import NO_COST, Cost
 from strategies.hudi.commands import Command
@@ -70,7 +69,7 @@ class HudiTableModel:
     def create(self) -> None:
         self._timeline.create()
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
+    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
         action = InstantAction.DELTA_COMMIT if self._is_merge_on_read else InstantAction.COMMIT
         number = self._timeline.request(action, tag.at_ms)
         written = self._writer.commit(spec, tag.at_ms)
@@ -85,7 +84,7 @@ class HudiTableModel:
         )  # fmt: skip
         cost = self._coefficients.price(operation, work, self._cores.writer)
         compactions, idle_cost = self._compact_by_itself(tag.at_ms)
-        return Committed(version, cost + idle_cost, compactions)
+        return version, cost + idle_cost, compactions
 
     def _compact_by_itself(self, at_ms: int) -> tuple[tuple[InlineCompaction, ...], Cost]:
         """Inline compaction after a commit, and the cost of planning that finds nothing to compact.

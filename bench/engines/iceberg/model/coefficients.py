@@ -1,8 +1,6 @@
 """The coefficients of a simulated Iceberg table: the common ones and the sizes of its metadata."""
 
-from pathlib import Path
-
-from bench.engines.simulated.costs import Bytes, Coefficients, Part, load_coefficients
+from bench.engines.simulated.costs import Bytes, Coefficients, Part
 
 
 class Metadata(Part):
@@ -19,9 +17,6 @@ class Metadata(Part):
 class IcebergCoefficients(Coefficients):
     """A coefficients file for Iceberg."""
 
+    table_format = "iceberg"
+
     metadata: Metadata
-
-
-def iceberg_coefficients(path: Path | None = None) -> IcebergCoefficients:
-    """None is the file that ships with the package. Raises ScenarioError."""
-    return load_coefficients("iceberg", IcebergCoefficients, path)

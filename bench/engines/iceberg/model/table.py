@@ -6,7 +6,7 @@ keys that commits hit (`live_rows`).
 
 from collections.abc import Collection
 
-from bench.engines.contract import EngineSettings, Tag, Version
+from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
@@ -21,7 +21,6 @@ from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import wanted_keys
 from bench.engines.simulated.live_rows import LiveRows
-from bench.engines.simulated.model import Committed
 from bench.results.values import NO_COST, Change, Cost
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
@@ -75,7 +74,7 @@ class IcebergTableModel:
     def create(self) -> None:
         self._metadata.create()
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> Committed:
+    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
         self._rows.commit(spec)
         new_files, deletes = self._maker.commit(spec, self._sequence_number + 1)
         for file, live_rows in new_files:
@@ -89,7 +88,7 @@ class IcebergTableModel:
             len(data) + len(deletes), written_bytes=version.change.added_bytes, tasks_count=tasks_count
         )
         cost = self._coefficients.price(self._coefficients.commit, work, self._cores.writer)
-        return Committed(version, cost)
+        return version, cost, ()
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[Prepared, Cost]:
         if not isinstance(action, Rewrite):

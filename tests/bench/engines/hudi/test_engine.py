@@ -197,10 +197,10 @@ def test_the_plan_that_hudi_writes_is_the_one_expected(hudi, log):
     expected = planned_compaction(chosen.actions[0], engine.state(180_000))
     ticket = engine.schedule(chosen, 180_000, 180_000)
     engine._observe(180_000)
-    (instant,) = [
-        instant.requested for instant in engine._table_folder.list().instants if not instant.completed
-    ]
-    operations = TimelineFiles(engine._table_folder).plan(instant, "compaction")["operations"]
+    files = TimelineFiles(engine._table_folder)
+    listed = files.instants(engine._table_folder.list())
+    (instant,) = [instant.requested for instant in listed if not instant.completed]
+    operations = files.plan(instant, "compaction")["operations"]
     assert [(operation["partitionPath"], operation["fileId"]) for operation in operations] == [
         tuple(operation.slice.group) for operation in expected.operations
     ]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refused import refused
 
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.simulated.costs import (
     Work,
 )
@@ -118,7 +118,7 @@ def test_finding_nothing_to_rewrite_costs_a_look():
 
 
 def test_the_shipped_coefficients_say_what_they_are_worth():
-    found = iceberg_coefficients()
+    found = IcebergCoefficients.read()
     assert found.format == "iceberg"
     assert not found.calibrated  # until it is fitted to measured runs, which `origin` then names
     assert len(found.origin) > 40
@@ -128,7 +128,7 @@ def test_the_shipped_coefficients_say_what_they_are_worth():
 
 def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
     file = shipped_with(tmp_path, "cpu_per_serial_s = ", "cpu_per_serial_s = 1")
-    assert iceberg_coefficients(file).cpu_per_serial_s > iceberg_coefficients().cpu_per_serial_s
+    assert IcebergCoefficients.read(file).cpu_per_serial_s > IcebergCoefficients.read().cpu_per_serial_s
 
 
 @pytest.mark.parametrize(
@@ -146,19 +146,19 @@ def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
 def test_an_unsound_file_is_refused_by_file_and_key(tmp_path, old, new, key):
     file = shipped_with(tmp_path, old, new)
     with refused("invalid", file) as caught:
-        iceberg_coefficients(file)
+        IcebergCoefficients.read(file)
     assert str(caught.value).startswith(f"{file}: {key}")
 
 
 def test_a_file_of_another_format_is_refused(tmp_path):
     file = shipped_with(tmp_path, 'format = "iceberg"', 'format = "delta"')
     with refused("mismatch", file):
-        iceberg_coefficients(file)
+        IcebergCoefficients.read(file)
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
     with refused("unreadable", tmp_path / "none.toml"):
-        iceberg_coefficients(tmp_path / "none.toml")
+        IcebergCoefficients.read(tmp_path / "none.toml")
     (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
     with refused("invalid", tmp_path / "mine.toml"):
-        iceberg_coefficients(tmp_path / "mine.toml")
+        IcebergCoefficients.read(tmp_path / "mine.toml")

@@ -8,7 +8,7 @@ from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, load
 
 from bench.engines.contract import Batch, Probe
-from bench.engines.iceberg.model.coefficients import iceberg_coefficients
+from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.simulated.live_rows import expected_live_rows
 from strategies.amoro.planner import Amoro
 from strategies.iceberg.commands import Command
@@ -89,7 +89,7 @@ def test_amoro_converts_deletes_of_large_files_and_merges_small_ones():
 @pytest.mark.parametrize("name", PLANNERS)
 def test_the_same_stream_gives_the_same_table_and_costs(name):
     def told():
-        engine, outcomes = replay(PLANNERS[name], stream(commits=12), costs=iceberg_coefficients())
+        engine, outcomes = replay(PLANNERS[name], stream(commits=12), costs=IcebergCoefficients.read())
         return files(engine), deletes(engine), outcomes, engine.query(FULL_SCAN)
 
     assert told() == told()

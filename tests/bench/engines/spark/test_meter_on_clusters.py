@@ -20,7 +20,7 @@ def meter_on(master, monkeypatch):
     spark = MagicMock()
     spark.sparkContext._gateway.proc.pid = os.getpid()
     spark.sparkContext.getConf().getAll.return_value = []
-    monkeypatch.setattr(meters, "PeakMemory", lambda spark, pid: None)
+    monkeypatch.setattr(meters, "PeakHeap", lambda spark: None)
     monkeypatch.setattr(meters, "s3_requests", lambda spark: None)
     jvm = SimpleNamespace(cpu_times=lambda: CpuTimes(2.0, 1.0, 60.0, 40.0))
     monkeypatch.setattr(meters.psutil, "Process", lambda pid: jvm)

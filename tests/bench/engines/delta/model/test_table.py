@@ -10,7 +10,7 @@ from observed_changes import check_grown
 from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch
-from bench.engines.delta.model.coefficients import delta_coefficients
+from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.files import vector_bytes
 from bench.engines.delta.table_keys import MERGE_ON_READ, UPSERT_MODES, DeltaKeys
 from bench.engines.simulated.kind import wrong_rows
@@ -297,7 +297,7 @@ def test_the_same_stream_gives_the_same_table_and_costs():
     specs = list(workload.shape(7, 12, 60_000, Partitioning("none", 3)))
 
     def replayed():
-        engine = make(delta_coefficients(), upsert_mode=MERGE_ON_READ, properties=AUTO)
+        engine = make(DeltaCoefficients.read(), upsert_mode=MERGE_ON_READ, properties=AUTO)
         outcomes = [engine.commit(Batch(spec), spec.at_ms) for spec in specs]
         return files(engine), vectors(engine), outcomes, engine.query(FULL_SCAN)
 
