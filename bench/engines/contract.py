@@ -201,7 +201,8 @@ class Ticket:
 class Outcome:
     """The result of a plan. `status` is ok, noop (nothing was committed), vetoed or failed (with an `error`).
 
-    `answer` holds the counts that the format's own commands returned, by name.
+    `answer` holds the counts that the format's own commands returned, by name. `queued_s` is how long a
+    concurrent plan waited, after `start`, for the concurrent plans before it.
     """
 
     status: PlanStatus
@@ -210,6 +211,7 @@ class Outcome:
     observed: Observation
     error: str | None = None
     answer: Mapping[str, int] = field(default_factory=dict)
+    queued_s: float = 0.0
 
     @property
     def change(self) -> Change:

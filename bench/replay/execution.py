@@ -48,7 +48,9 @@ class Execution:
             log.took(log.now_s - started_s - outcome.observed.cost.wall_s)
         else:
             log.took(outcome.cost.wall_s - self.ticket.scheduling_s)
-        if not (self.is_concurrent and outcome.cost.is_shared):
+        if self.is_concurrent and outcome.cost.is_shared:
+            self._started_s += outcome.queued_s
+        else:
             self._started_s = started_s
         return outcome
 

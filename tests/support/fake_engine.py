@@ -48,6 +48,7 @@ class Costs:
     query_file_s: float = 0.01
     compaction_s: float = 4.0
     scheduling_s: float = 0.0
+    queued_s: float = 0.0  # of concurrent plans
     observe_s: float = 0.25
     control_s: float | None = None
 
@@ -153,7 +154,8 @@ class FakeEngine:
         self.ledger.saw_compaction(
             compaction_seen(at_ms, status, plan.reason, ticket.scheduled_at_ms, change, cost, plan.kind)
         )
-        return Outcome(status, cost, versions, self._observe(), error)
+        queued_s = self.costs.queued_s if is_beside else 0.0
+        return Outcome(status, cost, versions, self._observe(), error, queued_s=queued_s)
 
     def inline(self, index: int, at_ms: int) -> tuple[InlineCompaction, ...]:
         """The compaction that commit `index` runs by itself, where it does."""

@@ -193,9 +193,9 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, error, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
-        is_executed = error is None
+        is_executed, queued_s = error is None, 0.0
         if ticket.id in self._beside:
-            error, took = self._beside.wait(ticket.id)
+            error, took, queued_s = self._beside.wait(ticket.id)
             cost += took
         elif is_executed:
             executor = self._executor(ticket.executor)
@@ -212,7 +212,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
-        return Outcome(status, cost, versions, observed, error, answer)
+        return Outcome(status, cost, versions, observed, error, answer, queued_s)
 
     def _made(self, version: Version, staged: Staged[_Prepared]) -> bool:
         """Whether a plan made a version. Formats with concurrent plans override this."""

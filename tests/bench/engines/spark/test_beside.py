@@ -1,6 +1,7 @@
 """A thread beside the steps, with a meter whose clocks are counted by hand."""
 
 import threading
+import time
 from contextlib import contextmanager
 from itertools import count
 
@@ -49,7 +50,7 @@ def test_a_plan_is_executed_meanwhile_and_its_cpu_is_shared():
     assert began.wait(10)
     assert (meter.beside_count, 1 in beside, 2 in beside) == (1, True, False)
     held.set()
-    assert beside.wait(1) == ("done", Cost(1, 0.5, is_shared=True))
+    assert beside.wait(1)[:2] == ("done", Cost(1, 0.5, is_shared=True))
     assert (meter.beside_count, 1 in beside) == (0, False)
 
 
@@ -69,6 +70,17 @@ def test_plans_wait_for_each_other():
         beside.start(number, lambda number=number: order.append(number))
     beside.wait(3)
     assert order == [1, 2, 3]
+
+
+def test_the_time_that_a_plan_waits_for_others_is_no_cost_of_it():
+    meter = CountingMeter()
+    meter.reading = lambda: Clocks(time.perf_counter(), 0.0, None, None, 0)
+    beside = Beside(meter, nothing)
+    beside.start(1, lambda: time.sleep(0.2))
+    beside.start(2, nothing)
+    beside.wait(1)
+    *_, queued_s = beside.wait(2)
+    assert queued_s > 0.1
 
 
 def test_what_a_plan_raises_is_raised_when_it_is_waited_for():
