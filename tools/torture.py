@@ -55,10 +55,10 @@ class Suite:
     def running(self, repetitions: int) -> psutil.Process:
         """The command, started unless it runs."""
         if self._process is None or self._process.poll() is not None:
-            asked = ("--repetitions", str(repetitions), "--resume", "--out", self.results)
+            options = ("--repetitions", str(repetitions), "--resume", "--out", self.results)
             with (self.folder / "output.txt").open("ab") as output:
                 self._process = subprocess.Popen(
-                    [PROGRAM, "run", self._file, *asked],
+                    [PROGRAM, "run", self._file, *options],
                     stdout=output, stderr=output, env={**os.environ, "TZ": "UTC"},
                 )  # fmt: skip
         return psutil.Process(self._process.pid)

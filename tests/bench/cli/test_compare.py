@@ -277,8 +277,8 @@ def test_new_versions_are_reported_and_another_machine_is_refused(compare, group
 def test_measured_and_simulated_runs_are_never_compared(groups, refusal, tmp_path):
     real = build_results(tmp_path / "real", TWO, 2, 5)
     simulated = build_results(tmp_path / "simulated", TWO, 2, 5, suite_id="later", mode="simulated")
-    found = groups(real, simulated, *AGAINST_NEVER, "--allow-mixed")
-    assert [(g["mode"], g["runs"]["pooled"]["never"]) for g in found] == [("real", 2), ("simulated", 2)]
+    pooled = groups(real, simulated, *AGAINST_NEVER, "--allow-mixed")
+    assert [(g["mode"], g["runs"]["pooled"]["never"]) for g in pooled] == [("real", 2), ("simulated", 2)]
     assert "mode: 'real' in " in refusal(real, simulated, "--allow-mixed")
 
 

@@ -176,8 +176,8 @@ def test_equals_of_two_sittings_are_inconclusive_once_the_effect_is_known(gate, 
 def test_failed_runs_of_the_baseline_or_a_strategy_fail_a_pooled_gate(
     gate, tmp_path, fate, failures, outcome
 ):
-    _, conditions, found = gate(build_results(tmp_path, BOTH, 2, 5, fate=fate), *FILES, code=FAILS)
-    assert (found, outcomes_of(conditions)) == (failures, [outcome])
+    _, conditions, reported = gate(build_results(tmp_path, BOTH, 2, 5, fate=fate), *FILES, code=FAILS)
+    assert (reported, outcomes_of(conditions)) == (failures, [outcome])
 
 
 def test_a_scenario_without_the_baseline_fails_the_gate(gate, tmp_path):

@@ -104,10 +104,10 @@ def test_plan_prints_table_groups_and_result(printed, table, folder):
 
 
 def test_plan_prints_json(as_json, table, folder):
-    found = as_json("shop.visits", *in_catalog(folder), *REWRITE, *FEW)
+    answer = as_json("shop.visits", *in_catalog(folder), *REWRITE, *FEW)
     files = sorted(table.inspect.files().to_pylist(), key=lambda file: file["file_path"])
     size = sum(file["file_size_in_bytes"] for file in files)
-    facts, effect = found["table"], found["effect"]
+    facts, effect = answer["table"], answer["effect"]
     assert facts["committed_at"].endswith("+00:00")
     assert [size_class["files"] for size_class in facts["file_sizes"]] == [5, 0, 0, 0, 0]
     assert sum(size_class["bytes"] for size_class in facts["file_sizes"]) == size
@@ -117,9 +117,9 @@ def test_plan_prints_json(as_json, table, folder):
         "partitions": 2, "partition_spec": "city", "target_file_size_bytes": 512 * 2**20,
     }  # fmt: skip
     assert expected.items() <= facts.items()
-    assert found["strategy"] == "iceberg.rewrite_data_files"
-    assert found["plan"]["reason"] == "scheduled"
-    assert found["plan"]["actions"] == ["iceberg.rewrite_data_files(strategy=binpack, min-input-files=2)"]
+    assert answer["strategy"] == "iceberg.rewrite_data_files"
+    assert answer["plan"]["reason"] == "scheduled"
+    assert answer["plan"]["actions"] == ["iceberg.rewrite_data_files(strategy=binpack, min-input-files=2)"]
     expected = {
         "groups": 2, "files_removed_count": 5, "files_added_count": 2, "files_before": 5, "files_after": 2,
         "read_data_bytes": size, "replaced_bytes": size, "files_out_exact": True, "deletes_exact": True,
@@ -129,8 +129,8 @@ def test_plan_prints_json(as_json, table, folder):
         ("city=Oslo", 3), ("city=Rome", 2),
     ]  # fmt: skip
     assert "files" not in effect["groups_in_order"][0]
-    assert found["cost"]["cpu_s"] > 0
-    assert found["nothing_because"] is None
+    assert answer["cost"]["cpu_s"] > 0
+    assert answer["nothing_because"] is None
 
 
 def test_plan_lists_the_files_when_asked(as_json, printed, standing_table):
@@ -160,9 +160,9 @@ def test_plan_finds_a_table_by_folder_uri_and_metadata_file(as_json, standing_ta
         standing_table.location(),
         standing_table.metadata_location,
     ):
-        found = as_json(place, *REWRITE)
-        assert found["table"]["data_files"] == 5
-        assert found["table"]["version"] == str(standing_table.current_snapshot().snapshot_id)
+        answer = as_json(place, *REWRITE)
+        assert answer["table"]["data_files"] == 5
+        assert answer["table"]["version"] == str(standing_table.current_snapshot().snapshot_id)
     older = standing_table.metadata.metadata_log[2].metadata_file
     assert as_json(older, *REWRITE)["table"]["data_files"] == 4
 
@@ -184,12 +184,13 @@ def test_several_strategies_stand_side_by_side(as_json, printed, error, standing
     scenario = write(tmp_path, SOUND + TWO_RULES)
     place = standing_table.location()
     both = [place, "--scenario", scenario, "--strategy", "every-2min", "--strategy", "careful"]
-    found = as_json(*both)
-    assert found["table"]["data_files"] == 5
-    assert [answer["strategy"] for answer in found["strategies"]] == ["every-2min", "careful"]
-    assert found["strategies"][0]["nothing_because"]
+    answer = as_json(*both)
+    assert answer["table"]["data_files"] == 5
+    labels = [strategy["strategy"] for strategy in answer["strategies"]]
+    assert labels == ["every-2min", "careful"]
+    assert answer["strategies"][0]["nothing_because"]
     alone = as_json(*both[:3], "--strategy", "careful")
-    assert alone == {"table": found["table"], **found["strategies"][1]}
+    assert alone == {"table": answer["table"], **answer["strategies"][1]}
     text = printed(*both)
     assert "every-2min 0 0 " in text
     assert " careful 5 2 " in text
@@ -221,8 +222,8 @@ def as_hadoop(table, versions, hint):
     ],
 )
 def test_plan_finds_the_newest_metadata_of_a_folder(as_json, table, versions, hint, files):
-    found = as_json(as_hadoop(table, versions, hint), *REWRITE)
-    assert found["table"]["data_files"] == files
+    answer = as_json(as_hadoop(table, versions, hint), *REWRITE)
+    assert answer["table"]["data_files"] == files
 
 
 def test_plan_takes_the_youngest_of_one_version(as_json, table, tmp_path):
@@ -292,12 +293,12 @@ rules = [
 
 def test_plan_evaluates_a_strategy_of_a_scenario_in_its_catalog(as_json, table, folder):
     scenario = write(folder, SOUND + TWO_RULES + CATALOG.format(folder=folder))
-    found = as_json("visits", "--scenario", scenario, "--strategy", "careful")
-    assert found["strategy"] == "careful"
-    assert found["planners"] == ["never()", "iceberg.rewrite_data_files(min-input-files=2)"]
-    assert found["plan"]["planner"] == "iceberg.rewrite_data_files(min-input-files=2)"
-    assert found["effect"]["files_removed_count"] == 5
-    assert as_json("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"] == found["effect"]
+    answer = as_json("visits", "--scenario", scenario, "--strategy", "careful")
+    assert answer["strategy"] == "careful"
+    assert answer["planners"] == ["never()", "iceberg.rewrite_data_files(min-input-files=2)"]
+    assert answer["plan"]["planner"] == "iceberg.rewrite_data_files(min-input-files=2)"
+    assert answer["effect"]["files_removed_count"] == 5
+    assert as_json("shop.visits", "--scenario", scenario, *REWRITE, *FEW)["effect"] == answer["effect"]
 
 
 def test_plan_takes_a_catalog_that_only_sparks_configuration_has(as_json, table, folder):
@@ -322,17 +323,17 @@ def test_plan_takes_the_catalog_of_a_scenario_on_hadoop(as_json, table, folder, 
 
 def test_plan_takes_a_planner_of_the_users_own(as_json, standing_table):
     own = ["--strategy", "own_planners:Pair", "--option", "target=64MiB"]
-    found = as_json(standing_table.location(), *own)
-    assert found["plan"]["detail"] == "the first two"
-    assert found["plan"]["actions"] == ["rewrite(2 files in 1 group)"]
-    assert (found["effect"]["files_removed_count"], found["effect"]["files_after"]) == (2, 4)
+    answer = as_json(standing_table.location(), *own)
+    assert answer["plan"]["detail"] == "the first two"
+    assert answer["plan"]["actions"] == ["rewrite(2 files in 1 group)"]
+    assert (answer["effect"]["files_removed_count"], answer["effect"]["files_after"]) == (2, 4)
 
 
 def test_plan_previews_a_plan_of_one_partition(as_json, standing_table):
     own = ["--strategy", "own_planners:OnePartition", "--option", "name=city=Rome"]
-    found = as_json(standing_table.location(), *own, "--option", "min_input_files='2'")
-    assert found["plan"]["actions"] == ["compact(city=Rome, min-input-files=2)"]
-    (line,) = found["effect"]["partitions"]
+    answer = as_json(standing_table.location(), *own, "--option", "min_input_files='2'")
+    assert answer["plan"]["actions"] == ["compact(city=Rome, min-input-files=2)"]
+    (line,) = answer["effect"]["partitions"]
     assert (line["partition"], line["files_removed_count"]) == ("city=Rome", 2)
     short = as_json(standing_table.location(), *own, "--option", "min_input_files='3'")["shortfall"]
     counts = (short["files_count"], short["candidates_together_count"], short["thresholds"]["needed_count"])
@@ -363,16 +364,16 @@ def test_plan_knows_sort_columns_by_their_whole_names_and_case(as_json, error, f
 
 
 def test_plan_evaluates_a_planner_with_memory_as_if_new(as_json, standing_table):
-    found = as_json(standing_table.location(), "--strategy", "noting_planner:WhenSettled")
-    assert found["plan"] is None
+    answer = as_json(standing_table.location(), "--strategy", "noting_planner:WhenSettled")
+    assert answer["plan"] is None
 
 
 def test_plan_of_never_changes_nothing(printed, as_json, standing_table):
     text = printed(standing_table.location(), "--strategy", "never")
     assert "Nothing would change: never() " in text
     assert "Cost" not in text
-    found = as_json(standing_table.location(), "--strategy", "never")
-    assert (found["plan"], found["effect"], found["cost"]) == (None, None, None)
+    answer = as_json(standing_table.location(), "--strategy", "never")
+    assert (answer["plan"], answer["effect"], answer["cost"]) == (None, None, None)
 
 
 def test_plan_prints_which_threshold_excludes_the_files(printed, as_json, standing_table):
@@ -394,9 +395,9 @@ def test_no_file_qualifies_if_all_have_the_right_size(printed, standing_table):
 
 def test_plan_one_small_file_alone_is_not_enough(as_json, folder):
     table = make_table(folder, [{"Oslo": 1}])
-    found = as_json(table.location(), *REWRITE, "--option", "options.min-input-files=1")
-    assert found["effect"]["groups"] == 0
-    assert found["shortfall"]["thresholds"]["needed_count"] == 2
+    answer = as_json(table.location(), *REWRITE, "--option", "options.min-input-files=1")
+    assert answer["effect"]["groups"] == 0
+    assert answer["shortfall"]["thresholds"]["needed_count"] == 2
 
 
 def test_plan_of_an_empty_table_changes_nothing(printed, as_json, folder):
@@ -417,18 +418,18 @@ def test_plan_reads_a_table_of_version_1_without_partitions(printed, folder):
 
 def test_plan_takes_the_target_file_size_from_the_table(as_json, folder):
     table = make_table(folder, COMMITS, **{"write.target-file-size-bytes": "1000"})
-    found = as_json(table.location(), *REWRITE)
-    assert found["table"]["target_file_size_bytes"] == 1000
-    assert found["table"]["file_sizes"][-2]["below_bytes"] == 1800
+    answer = as_json(table.location(), *REWRITE)
+    assert answer["table"]["target_file_size_bytes"] == 1000
+    assert answer["table"]["file_sizes"][-2]["below_bytes"] == 1800
 
 
 def test_plan_reads_files_of_an_older_partition_spec(as_json, printed, folder):
     table = make_table(folder, COMMITS, NOT_PARTITIONED)
     with table.update_spec() as update:
         update.add_identity("city")
-    found = as_json(table.location(), *REWRITE, *FEW)
-    assert found["table"]["partition_spec"] == "city"
-    assert found["effect"]["files_out_exact"] is False
+    answer = as_json(table.location(), *REWRITE, *FEW)
+    assert answer["table"]["partition_spec"] == "city"
+    assert answer["effect"]["files_out_exact"] is False
     assert "into about 1 file: " in printed(table.location(), *REWRITE, *FEW)
 
 
@@ -441,15 +442,15 @@ def test_plan_counts_files_of_older_partition_specs_as_together(as_json, folder)
 
 
 def test_plan_narrows_to_the_files_a_filter_may_match(as_json, standing_table):
-    found = as_json(standing_table.location(), *REWRITE, *FEW, "--option", "where=CITY = 'Oslo'")
-    assert found["plan"]["actions"][0].startswith(
+    answer = as_json(standing_table.location(), *REWRITE, *FEW, "--option", "where=CITY = 'Oslo'")
+    assert answer["plan"]["actions"][0].startswith(
         "iceberg.rewrite_data_files(strategy=binpack, where=CITY = 'Oslo'"
     )
-    assert [line["partition"] for line in found["effect"]["partitions"]] == ["city=Oslo"]
-    assert (found["effect"]["files_removed_count"], found["effect"]["files_after"]) == (3, 3)
+    assert [line["partition"] for line in answer["effect"]["partitions"]] == ["city=Oslo"]
+    assert (answer["effect"]["files_removed_count"], answer["effect"]["files_after"]) == (3, 3)
     for where, files_count in (("id > 4", 1), ("id > 400", 0)):
-        found = as_json(standing_table.location(), *REWRITE, *FEW, "--option", f"where={where}")
-        assert (found["effect"]["groups"], found["shortfall"]["files_count"]) == (0, files_count)
+        answer = as_json(standing_table.location(), *REWRITE, *FEW, "--option", f"where={where}")
+        assert (answer["effect"]["groups"], answer["shortfall"]["files_count"]) == (0, files_count)
 
 
 def test_plan_reads_a_branch(as_json, error, table):
@@ -457,8 +458,8 @@ def test_plan_reads_a_branch(as_json, error, table):
     place = table.metadata_location
     assert as_json(place, *REWRITE, "--branch", "audit")["table"]["data_files"] == 2
     assert as_json(place, *REWRITE, "--branch", "main")["table"]["data_files"] == 5
-    found = as_json(place, *REWRITE, *FEW, "--branch", "audit", "--option", "branch=audit")
-    assert found["table"]["data_files"] == 2
+    answer = as_json(place, *REWRITE, *FEW, "--branch", "audit", "--option", "branch=audit")
+    assert answer["table"]["data_files"] == 2
     text, code = error(place, *REWRITE, "--branch", "odit")
     assert text.endswith("audit, main")
     assert code == "unknown-name"

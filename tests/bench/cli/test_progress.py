@@ -15,16 +15,15 @@ STEP = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
 ENGINE_STARTED, WARM = (PhaseRecord(**STEP, name=name) for name in ("start_engine", "warm_up"))
 
 
-class Clock:
-    now_s = 100.0
-
-    def __call__(self):
-        return self.now_s
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    """A clock that stands still until a test moves its `now_s`."""
+
+    def clock():
+        return clock.now_s
+
+    clock.now_s = 100.0
+    return clock
 
 
 @pytest.fixture
@@ -52,8 +51,9 @@ def shown(progress, width=80):
     return console.file.getvalue().splitlines()
 
 
-def finished(planned_run):
-    return run(commit(), end(), strategy=planned_run.spec.label)
+def send(progress, planned_run, *records):
+    for record in records:
+        progress.run_progressed(planned_run, record)
 
 
 def test_phases_before_the_first_commit_are_named(planned, clock):
@@ -68,13 +68,9 @@ def test_phases_before_the_first_commit_are_named(planned, clock):
     progress.run_started(planned[0])
     assert "0/2 runs" in shown(progress)[0]
     assert "never #1 0/10 commits" in shown(progress)[1]
-    for record, status in (
-        (None, "starting Spark"),
-        (ENGINE_STARTED, "warming up"),
-        (WARM, "creating the table"),
-    ):
-        if record:
-            progress.run_progressed(planned[0], record)
+    assert shown(progress)[-1].strip() == "starting Spark"
+    for record, status in ((ENGINE_STARTED, "warming up"), (WARM, "creating the table")):
+        send(progress, planned[0], record)
         assert shown(progress)[-1].strip() == status
 
 
@@ -111,29 +107,17 @@ def test_the_suite_ends_at_its_total_even_if_runs_fail(planned, clock, status):
 def test_the_bar_of_a_run_counts_its_commits_and_what_is_left_is_estimated(planned, clock):
     progress, _ = suite_of(planned, clock)
     progress.run_started(planned[0])
-    for record in (
-        ENGINE_STARTED,
-        WARM,
-        commit(is_initial=True),
-        observed(after="initial", data_files_count=8),
-    ):
-        progress.run_progressed(planned[0], record)
+    initial = (commit(is_initial=True), observed(after="initial", data_files_count=8))
+    send(progress, planned[0], ENGINE_STARTED, WARM, *initial)
     for tick in range(1, 6):
         clock.now_s += 4
-        for record in (observed(tick=tick, data_files_count=8), query(0.094)):
-            progress.run_progressed(planned[0], record)
+        send(progress, planned[0], observed(tick=tick, data_files_count=8), query(0.094))
     first, second, status = shown(progress)
     # A run is 10 commits of 4 s here, and its start weighs as much as 15: 30 steps are left.
     assert re.search(r"0/2 runs +━+╸? +0:00:20 0:02:00$", first.rstrip())
     assert re.search(r"demo never #1 5/10 commits +━{12} +0:00:20 0:00:2\d$", second.rstrip())
     assert status.rstrip() == "8 files, last query 94 ms, 0 compactions"
-
-
-def test_after_the_last_commit_the_content_is_checked(planned, clock):
-    progress, _ = suite_of(planned, clock)
-    progress.run_started(planned[0])
-    for record in (ENGINE_STARTED, WARM, *(observed(tick=tick) for tick in range(1, 11))):
-        progress.run_progressed(planned[0], record)
+    send(progress, planned[0], *(observed(tick=tick) for tick in range(6, 11)))
     assert "checking the content" in shown(progress)[-1]
 
 
@@ -141,8 +125,7 @@ def test_after_the_last_commit_the_content_is_checked(planned, clock):
 def test_every_line_fits_the_terminal(planned, clock, width):
     progress, _ = suite_of(planned, clock)
     progress.run_started(planned[0])
-    for record in (ENGINE_STARTED, WARM, observed(data_files_count=1440), compaction(cpu_s=90)):
-        progress.run_progressed(planned[0], record)
+    send(progress, planned[0], ENGINE_STARTED, WARM, observed(data_files_count=1440), compaction(cpu_s=90))
     lines = shown(progress, width)
     assert len(lines) == 3
     assert all(len(line) <= width for line in lines)
@@ -159,7 +142,7 @@ def test_without_a_terminal_each_event_is_a_plain_line(planned, clock):
         for planned_run in planned:
             progress.run_started(planned_run)
             progress.run_progressed(planned_run, observed(data_files_count=1))
-            progress.run_ended(planned_run, finished(planned_run))
+            progress.run_ended(planned_run, run(commit(), end()))
     assert printed.getvalue().splitlines() == [
         "change log of demo: looking in the cache",
         "change log of demo: starting Spark to write 10 commits",
@@ -176,7 +159,7 @@ def test_a_simulation_is_marked_and_starts_no_spark(simulated, clock):
     progress, printed = suite_of(simulated, clock, is_terminal=False)
     progress.run_started(simulated[0])
     progress.run_progressed(simulated[0], observed(data_files_count=3))
-    progress.run_ended(simulated[0], finished(simulated[0]))
+    progress.run_ended(simulated[0], run(commit(), end()))
     started, ended = printed.getvalue().splitlines()
     assert "Spark" not in started
     assert all(part in ended for part in ("simulated in 0 s", "modelled: 3 files"))
@@ -188,7 +171,7 @@ def test_quiet_prints_failures_only(planned, clock):
         progress.log_started("demo")
         progress.log_ended("demo", 10)
         progress.run_started(planned[0])
-        progress.run_ended(planned[0], finished(planned[0]))
+        progress.run_ended(planned[0], run(commit(), end()))
         progress.run_started(planned[1])
         progress.run_ended(planned[1], run(end("failed", error="no space")))
     (line,) = printed.getvalue().splitlines()
@@ -207,7 +190,7 @@ def test_a_terminal_shows_lines_and_clears_them(planned, clock):
 
 def test_preparations_are_named_with_and_without_a_terminal():
     for is_terminal in (True, False):
-        console = Console(file=io.StringIO(), force_terminal=is_terminal, width=80, color_system=None)
+        console = Console(file=io.StringIO(), force_terminal=is_terminal, width=80)
         with doing("checking Java", console):
             pass
         assert "checking Java" in console.file.getvalue()

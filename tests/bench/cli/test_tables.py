@@ -101,8 +101,8 @@ def test_units_are_stacked_below_titles_and_figures_are_right_aligned():
     [(54, 4, ()), (46, 5, ()), (41, 5, ()), (40, 5, ("health",)), (31, 5, ("files", "health"))],
 )
 def test_titles_are_stacked_then_gaps_shrink_then_columns_go_in_their_order(width, lines_count, left_out):
-    lines, found = printed(COLUMNS, ROWS, width)
-    assert (len(lines), found) == (lines_count, left_out)
+    lines, unprinted = printed(COLUMNS, ROWS, width)
+    assert (len(lines), unprinted) == (lines_count, left_out)
 
 
 def test_rows_that_fit_no_table_become_facts_without_empty_cells():
