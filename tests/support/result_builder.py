@@ -130,10 +130,11 @@ def build_results(
     for repetition in range(1, repetitions + 1):
         for index, (label, interval) in enumerate(chosen.items()):
             position = (repetition - 1) * len(chosen) + index
+            summary = "no rules" if interval is None else f"every {interval} min: rewrite all files"
             fields = {
                 "position": position,
                 "duration_ms": 60_000 * ticks,
-                "strategy_summary": _summary(interval),
+                "strategy_summary": summary,
                 **changes,
             }
             made = manifest(label, repetition, **fields).model_copy(update={"run_id": f"run-{position:03d}"})
@@ -149,10 +150,6 @@ def build_results(
 def build_group(folder: Path, *args: Any, **how: Any) -> RunGroup:
     """The first run group of a folder that `build_results` writes."""
     return run_groups(load_runs(build_results(folder, *args, **how)))[0]
-
-
-def _summary(interval: int | None) -> str:
-    return "no rules" if interval is None else f"every {interval} min: rewrite all files"
 
 
 @dataclass
@@ -179,7 +176,7 @@ class _Run:
         for self.tick in range(1, ticks + 1):
             if self.tick % self.commit_ticks == 0:
                 self._commit()
-            self.made.append(record(ControlRecord, **self._step(0.05)))
+            self._add(ControlRecord, self._step(0.05))
             self._probe("after_commit")
             if self.interval is not None:
                 self._decide(self.tick % self.interval == 0)
@@ -202,89 +199,53 @@ class _Run:
         started_s = self.clock_s
         self.clock_s += noisy_s
         return {
-            "started_s": started_s,
-            "ended_s": self.clock_s,
-            "tick": self.tick,
-            "at_ms": self.at_ms,
-            "version": str(self.version),
-            "written_utc": STARTED_UTC,
-            "wall_s": noisy_s,
-            "cpu_s": round(noisy_s * 1.6, 4),
-        }
+            "started_s": started_s, "ended_s": self.clock_s, "tick": self.tick, "at_ms": self.at_ms,
+            "version": str(self.version), "written_utc": STARTED_UTC,
+            "wall_s": noisy_s, "cpu_s": round(noisy_s * 1.6, 4),
+        }  # fmt: skip
+
+    def _add(self, kind: type[Any], step: Mapping[str, Any], **fields: Any) -> None:
+        self.made.append(record(kind, **step, **fields))
 
     def _commit(self) -> None:
         size_bytes = COMMIT_FILES * FILE_BYTES + self.random.randrange(500)
         self.files, self.deletes = self.files + COMMIT_FILES, self.deletes + self.delete_files
         self.rows, self.live_bytes = self.rows + 400, self.live_bytes + size_bytes
         self.storage_bytes += size_bytes + 9_000
-        self.made.append(
-            record(
-                CommitRecord,
-                **self._step(0.4),
-                rows=400,
-                ingested_bytes=size_bytes - 4_000,
-                files_added_count=COMMIT_FILES,
-                delete_files_added_count=self.delete_files,
-                added_bytes=size_bytes,
-                metadata_bytes=9_000,
-                metadata_files_count=3,
-                executor_cpu_s=0.1,
-            )
-        )
+        self._add(
+            CommitRecord, self._step(0.4), rows=400, ingested_bytes=size_bytes - 4_000,
+            files_added_count=COMMIT_FILES, delete_files_added_count=self.delete_files,
+            added_bytes=size_bytes, metadata_bytes=9_000, metadata_files_count=3, executor_cpu_s=0.1,
+        )  # fmt: skip
         self._observe("commit")
 
     def _observe(self, after: Literal["commit", "compaction"]) -> None:
         self.version += 1
-        self.made.append(
-            record(
-                ObserveRecord,
-                **self._step(0.02),
-                after=after,
-                data_files_count=self.files,
-                delete_files_count=self.deletes,
-                delete_rows=DELETE_ROWS * self.deletes,
-                equality_files_count=self.deletes * 2 // 3,
-                live_bytes=self.live_bytes,
-                rows=self.rows,
-                storage_bytes=self.storage_bytes,
-                metadata_storage_bytes=9_000 * self.tick,
-            )
-        )
+        self._add(
+            ObserveRecord, self._step(0.02), after=after, data_files_count=self.files,
+            delete_files_count=self.deletes, delete_rows=DELETE_ROWS * self.deletes,
+            equality_files_count=self.deletes * 2 // 3, live_bytes=self.live_bytes, rows=self.rows,
+            storage_bytes=self.storage_bytes, metadata_storage_bytes=9_000 * self.tick,
+        )  # fmt: skip
 
     def _probe(self, when: Literal["after_commit", "settled"]) -> None:
         for probe, factor in (("first-order", 1.0), ("revenue-by-day", 2.5)):
             step = self._step(factor * (0.06 + 0.0006 * self.files + 0.0009 * self.deletes))
-            self.made.append(
-                record(
-                    QueryRecord,
-                    **step,
-                    probe=probe,
-                    primary=factor == 1.0,
-                    when=when,
-                    planning_s=round(step["wall_s"] * 0.3, 4),
-                    execution_s=round(step["wall_s"] * 0.7, 4),
-                    files_count=self.files,
-                    delete_files_count=self.deletes,
-                    metadata_files_count=2 + self.tick,
-                    opened_bytes=self.live_bytes + 2_000 * self.files,
-                )
-            )
+            self._add(
+                QueryRecord, step, probe=probe, primary=factor == 1.0, when=when,
+                planning_s=round(step["wall_s"] * 0.3, 4), execution_s=round(step["wall_s"] * 0.7, 4),
+                files_count=self.files, delete_files_count=self.deletes, metadata_files_count=2 + self.tick,
+                opened_bytes=self.live_bytes + 2_000 * self.files,
+            )  # fmt: skip
 
     def _decide(self, due: bool) -> None:
-        self.made.append(
-            record(
-                DecisionRecord,
-                **self._step(0.001),
-                status="planned" if due else "not_due",
-                rule=0,
-                strategy=self.manifest.strategy,
-                trigger="every",
-                planner="amoro" if self.is_amoro else "iceberg.rewrite_data_files",
-                reason="small_files" if due else None,
-                actions=["rewrite all"] if due else [],
-                figures={"health_score": 100.0 - self.deletes} if due and self.is_amoro else None,
-            )
-        )
+        self._add(
+            DecisionRecord, self._step(0.001), status="planned" if due else "not_due", rule=0,
+            strategy=self.manifest.strategy, trigger="every",
+            planner="amoro" if self.is_amoro else "iceberg.rewrite_data_files",
+            reason="small_files" if due else None, actions=["rewrite all"] if due else [],
+            figures={"health_score": 100.0 - self.deletes} if due and self.is_amoro else None,
+        )  # fmt: skip
         if due:
             self._compact()
         else:
@@ -297,37 +258,20 @@ class _Run:
         is_minor = self.is_amoro and self.rounds % 2 == 1
         self.files, self.deletes = 1, int(is_minor)
         self.storage_bytes += self.live_bytes
-        position = len(self.made)
+        self._add(
+            CompactionRecord, step, reason="small_files", actions=["rewrite all"], scheduled_at_ms=self.at_ms,
+            plan_kind=("minor" if is_minor else "major") if self.is_amoro else "",
+            before_data_files_count=before, after_data_files_count=1,
+            before_delete_files_count=deletes, after_delete_files_count=self.deletes,
+            after_delete_rows=DELETE_ROWS * self.deletes, after_equality_files_count=0,
+            delete_files_removed_count=deletes, delete_files_added_count=self.deletes,
+            before_live_bytes=self.live_bytes, after_live_bytes=self.live_bytes,
+            files_removed_count=before, files_added_count=1,
+            replaced_bytes=self.live_bytes, added_bytes=self.live_bytes,
+            metadata_bytes=9_000, metadata_files_count=3, executor_cpu_s=step["cpu_s"] / 3,
+            forecast={"files_removed_count": before, "added_bytes": self.live_bytes},
+        )  # fmt: skip
         self._observe("compaction")
-        self.made.insert(
-            position,
-            record(
-                CompactionRecord,
-                **step,
-                reason="small_files",
-                actions=["rewrite all"],
-                scheduled_at_ms=self.at_ms,
-                plan_kind=("minor" if is_minor else "major") if self.is_amoro else "",
-                before_delete_files_count=deletes,
-                after_delete_files_count=self.deletes,
-                after_delete_rows=DELETE_ROWS * self.deletes,
-                after_equality_files_count=0,
-                delete_files_removed_count=deletes,
-                delete_files_added_count=self.deletes,
-                before_data_files_count=before,
-                after_data_files_count=1,
-                before_live_bytes=self.live_bytes,
-                after_live_bytes=self.live_bytes,
-                files_removed_count=before,
-                files_added_count=1,
-                replaced_bytes=self.live_bytes,
-                added_bytes=self.live_bytes,
-                metadata_bytes=9_000,
-                metadata_files_count=3,
-                executor_cpu_s=step["cpu_s"] / 3,
-                forecast={"files_removed_count": before, "added_bytes": self.live_bytes},
-            ),
-        )
         self._probe("settled")
 
     def _ending(self, ending: Fate) -> list[Any]:
@@ -335,30 +279,19 @@ class _Run:
             return []
         if ending == "failed":
             return [record(RunRecord, **self._step(0), status="failed", error="boom: <the disk> is full")]
-        found = self.rows - (ending == "differs")
         differs = ending == "differs"
         check = record(
-            ContentRecord,
-            **self._step(0.2),
-            status="differs" if differs else "equal",
-            expected_rows=self.rows,
-            found_rows=found,
-            expected_hash="a1",
-            found_hash="b2" if differs else "a1",
+            ContentRecord, **self._step(0.2), status="differs" if differs else "equal",
+            expected_rows=self.rows, found_rows=self.rows - differs,
+            expected_hash="a1", found_hash="b2" if differs else "a1",
             differences=["order_id=7: missing"] if differs else [],
-        )
+        )  # fmt: skip
         small, large = self.files - (self.interval is not None), int(self.interval is not None)
         sizes = [(4096, small), (2**20, large)]
         end = record(
-            RunRecord,
-            **self._step(0),
-            status="finished",
-            loop_s=100.0,
-            measured_s=95.0,
-            observe_s=3.0,
-            own_s=2.0,
-            timings_invalid=ending == "timings_invalid",
+            RunRecord, **self._step(0), status="finished", loop_s=100.0, measured_s=95.0, observe_s=3.0,
+            own_s=2.0, timings_invalid=ending == "timings_invalid",
             content_bytes=None if ending == "unchecked" else self.rows * CONTENT_ROW_BYTES,
             file_sizes=[s for s in sizes if s[1] > 0],
-        )
+        )  # fmt: skip
         return [end] if ending == "unchecked" else [check, end]
