@@ -163,30 +163,28 @@ def is_table_at(name: str) -> bool:
 def open_existing(address: TableAddress) -> DeltaTable:
     """Read the table in a folder as it is now. Raises ScenarioError."""
     with opened_folder(address, LOG_FOLDER, "Delta", LogError) as location:
-        return _opened(location, round(time.time() * 1000))
-
-
-def _opened(location: str, now_ms: int) -> DeltaTable:
-    log = DeltaLog(location)
-    commits = list(log.from_start())
-    _check_protocol(_last((commit.protocol for commit in commits), log.folder, "protocol"), log.folder)
-    metadata = _last((commit.metadata for commit in commits), log.folder, "metaData")
-    schema = checked(SCHEMA.validate_json, metadata["schemaString"], f"{log.folder}, metaData.schemaString")
-    configuration = metadata.get("configuration") or {}
-    properties = {name: text for name, text in configuration.items() if text is not None}
-    times_ms = (commit.committed_ms for commit in commits if commit.committed_ms)
-    first_ms = metadata.get("createdTime") or next(times_ms, now_ms)
-    ledger = delta_ledger(
-        _target_bytes(properties), properties, _clustering(commits), stream_epoch_ms=first_ms
-    )
-    columns, names = tuple(metadata["partitionColumns"]), _logical_names(schema)
-    for action in live_actions(commits):
-        added_ms = max((action.fields.get("modificationTime") or first_ms) - first_ms, 0)
-        ledger.add(live_files(action.renamed(names), columns), added_ms)
-    last = commits[-1]
-    ledger.version = str(last.version)
-    state = ledger.state(max(now_ms - first_ms, 0))
-    return DeltaTable(location, log.path_of(last.version), last.committed_ms, metadata, schema, state)
+        log, now_ms = DeltaLog(location), round(time.time() * 1000)
+        commits = list(log.from_start())
+        _check_protocol(_last((commit.protocol for commit in commits), log.folder, "protocol"), log.folder)
+        metadata = _last((commit.metadata for commit in commits), log.folder, "metaData")
+        schema = checked(
+            SCHEMA.validate_json, metadata["schemaString"], f"{log.folder}, metaData.schemaString"
+        )
+        configuration = metadata.get("configuration") or {}
+        properties = {name: text for name, text in configuration.items() if text is not None}
+        times_ms = (commit.committed_ms for commit in commits if commit.committed_ms)
+        first_ms = metadata.get("createdTime") or next(times_ms, now_ms)
+        ledger = delta_ledger(
+            _target_bytes(properties), properties, _clustering(commits), stream_epoch_ms=first_ms
+        )
+        columns, names = tuple(metadata["partitionColumns"]), _logical_names(schema)
+        for action in live_actions(commits):
+            added_ms = max((action.fields.get("modificationTime") or first_ms) - first_ms, 0)
+            ledger.add(live_files(action.renamed(names), columns), added_ms)
+        last = commits[-1]
+        ledger.version = str(last.version)
+        state = ledger.state(max(now_ms - first_ms, 0))
+        return DeltaTable(location, log.path_of(last.version), last.committed_ms, metadata, schema, state)
 
 
 def _last(actions: Iterable[_Action | None], folder: str, name: str) -> _Action:
