@@ -17,14 +17,12 @@ from bench.engines.simulated.model import FormatModel
 from bench.engines.tickets import Planning
 from workloads.commit import CommitSpec
 
-_Read = Callable[[Path | None], Coefficients]  # the coefficients in a file, None for the shipped ones
-
 
 def simulated_kind(
     model: Callable[[EngineSettings, Any], FormatModel[Any]],
     capabilities: frozenset[str],
     planning: Planning,
-    read: _Read,
+    read: Callable[[Path | None], Coefficients],
     setting_problem: SettingProblem = lambda name: None,
     heeded_settings: frozenset[str] = frozenset(),
 ) -> EngineKind:
