@@ -12,7 +12,8 @@ class QueryEffect:
     """A compaction and the wall seconds of the primary queries around it.
 
     A query is None if the compaction did not commit or if no such query ran. No query runs between a commit
-    and a compaction within it, and the query before a concurrent compaction is of an unrelated state.
+    and a compaction within it, and the query before a concurrent compaction is of an unrelated state. Between
+    the end of a concurrent compaction and the query after it, the stream may have committed again.
     """
 
     compaction: CompactionRecord
