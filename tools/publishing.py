@@ -319,8 +319,8 @@ def entries() -> tuple[Entry, ...]:
 def pack(runs: Iterable[RunResult], archive: Path) -> None:
     """Write manifests and records of finished runs into an archive; the same runs give the same bytes.
 
-    Logs stay behind. Raises ValueError for a run that did not finish: a figure must not rest on what is
-    left of one. Nor for one that was made with --quick.
+    Logs stay behind. Raises ValueError for a run that did not finish, was made with --quick, or was not made
+    from a commit of this repository without local changes: its figures could not be repeated.
     """
     checked = tuple(_publishable(run) for run in runs)
     part = archive.with_suffix(".part")
@@ -339,6 +339,8 @@ def _publishable(run: RunResult) -> RunResult:
         raise ValueError(f"{run.folder}: did not finish; delete its folder or repeat the run")
     if run.manifest.is_quick:
         raise ValueError(f"{run.folder}: was made with --quick, so it cannot be published")
+    if run.manifest.git.get("dirty") is not False:
+        raise ValueError(f"{run.folder}: was not made from a clean commit, so nobody can repeat it")
     return run
 
 

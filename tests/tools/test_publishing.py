@@ -36,15 +36,22 @@ def test_an_archive_gives_back_the_figures_of_its_runs_and_is_the_same_each_time
     assert [row.to_json() for row in unpacked] == [row.to_json() for row in rows(results)]
 
 
-def test_unfinished_and_quick_runs_are_not_published_and_an_archive_survives_a_refusal(results, tmp_path):
+def test_runs_that_nobody_can_repeat_are_not_published_and_an_archive_survives_a_refusal(results, tmp_path):
     archive = tmp_path / "a.tar.xz"
     pack(results, archive)
     before = archive.read_bytes()
     first, *others = results
     options = {**first.manifest.options, SHARED_JVM: True}
     quick = replace(first, manifest=first.manifest.model_copy(update={"options": options}))
+    dirty, elsewhere = (
+        replace(first, manifest=first.manifest.model_copy(update={"git": git}))
+        for git in ({"commit": "0123", "dirty": True}, {})
+    )
     (unfinished,) = load_runs(build_results(tmp_path, {"never": None}, 1, 2, {("never", 1): "cut off"}))
-    for refused, problem in ((quick, "made with --quick"), (unfinished, "did not finish")):
+    for refused, problem in (
+        (quick, "made with --quick"), (unfinished, "did not finish"),
+        (dirty, "clean commit"), (elsewhere, "clean commit"),
+    ):  # fmt: skip
         with pytest.raises(ValueError, match=problem):
             pack([*others, refused], archive)
     assert archive.read_bytes() == before
