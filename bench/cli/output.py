@@ -27,7 +27,12 @@ from reports.data.spreadsheets import formula_safe
 PIPE_WIDTH = 120  # of tables in files and pipes, unless the shell exports COLUMNS
 WIDTH_MIN = 20  # a smaller COLUMNS, such as the 0 of some editors and containers, is ignored
 
-if not os.environ.get("COLUMNS", "").isdigit() or int(os.environ["COLUMNS"]) < WIDTH_MIN:
+
+def is_width(columns: str) -> bool:
+    return columns.isdigit() and int(columns) >= WIDTH_MIN
+
+
+if not is_width(os.environ.get("COLUMNS", "")):
     os.environ.pop("COLUMNS", None)  # rich and worker processes would use it
 _IS_PIPE = sys.stdout is None or not sys.stdout.isatty()  # None if the caller closed it
 OUT = Console(emoji=False, width=PIPE_WIDTH if _IS_PIPE and "COLUMNS" not in os.environ else None)
