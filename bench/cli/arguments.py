@@ -20,7 +20,7 @@ ResultsArgument = Annotated[
         metavar="RESULTS",
         default_factory=lambda: [DEFAULT_OUT],
         show_default=str(DEFAULT_OUT),
-        help="Results folders that `run` wrote, or parts of them.",
+        help="Results folders written by `run`, or parts of them.",
     ),
 ]
 

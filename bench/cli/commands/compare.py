@@ -52,8 +52,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="SD|FILE",
-            help="By how much timings of two sittings on this machine differ (0.05 is 5 %), or the file that "
-            "`make trust` wrote. Intervals are widened accordingly.",
+            help="By how much timings of two sittings, i.e. calls of `run`, differ on this machine (0.05 is "
+            "5 %), or the file that `make trust` wrote. Intervals are widened accordingly.",
         ),
     ] = None,
     allow_mixed: Annotated[

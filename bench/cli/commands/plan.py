@@ -102,7 +102,7 @@ def plan(
     the first plan wins.
     """
     loaded = load_scenario(scenario) if scenario else None
-    properties = _filled_in(_pairs(catalog_properties or ()))
+    properties = _properties(catalog_properties or ())
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     if options and len(strategies) > 1:
         raise ScenarioError(
@@ -158,23 +158,20 @@ def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
     return configured_catalog(scenario) if scenario and has_shared_catalog(scenario) else None
 
 
-def _pairs(settings: Sequence[str]) -> dict[str, str]:
-    """Errors never repeat a value, since it may be a secret."""
-    pairs = {}
+def _properties(settings: Sequence[str]) -> dict[str, str]:
+    """The properties of a catalog, with env:NAME replaced as in a scenario's [catalog].
+
+    Errors never repeat a value, since it may be a secret.
+    """
+    properties = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
             problem = "write key=value, e.g. --catalog-property type=rest"
             raise ScenarioError(problem, code="not-a-setting", path="--catalog-property")
-        pairs[key.strip()] = value
-    return pairs
-
-
-def _filled_in(properties: dict[str, str]) -> dict[str, str]:
-    """Replace env:NAME, as in a scenario's [catalog]."""
-    filled = dict(properties)
+        properties[key.strip()] = value
     try:
-        conceal(Secrets.of_values(filled_in(filled, ())))
+        conceal(Secrets.of_values(filled_in(properties, ())))
     except OptionError as error:
         raise error.within("--catalog-property") from error
-    return filled
+    return properties
