@@ -1,4 +1,4 @@
-"""What a report says about run groups, section by section, before it is formatted as HTML or Markdown."""
+"""The content of a report on run groups, section by section, before it is formatted as HTML or Markdown."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ from reports.phrases import Sentence, Verbatim, say
 from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
 
 Place = Literal["answer", "open", "folded", "end"]
-Blocks = Iterable[Block | None]  # None: the runs have nothing of the kind
+Blocks = Iterable[Block | None]  # None: the runs have no such figures
 
 
 @dataclass(frozen=True, slots=True)

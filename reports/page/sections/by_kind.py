@@ -1,24 +1,19 @@
 """Compactions by kind: the planning system's own word for a plan, or the command that was run."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from operator import attrgetter
 
 from bench.results.figures import all_known
 from bench.results.records import CompactionRecord
 from bench.text import human_bytes, human_count
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Table, arrow, seconds
+from reports.page.tables import Cell, Column, Table, arrow, by_columns, seconds
 from reports.phrases import Verbatim
 
 _IN_OUT = arrow("in", "out")
-_COLUMNS = (
-    Column("Strategy", is_number=False), Column("Kind", is_number=False), Column("Compactions"),
-    Column(f"Data files {_IN_OUT}"), Column(f"Delete files {_IN_OUT}"), Column("Replaced"), Column("Added"),
-    Column("Time", "s"), Column("CPU", "s"),
-)  # fmt: skip
 _CAPTION = "Compactions by kind"
 _NOTE = "Sums over the compactions that committed in the first usable repetition of each strategy."
+
+_Kind = Sequence[CompactionRecord]
 
 
 def compactions_by_kind(group: RunGroup) -> Table | None:
@@ -28,18 +23,22 @@ def compactions_by_kind(group: RunGroup) -> Table | None:
         for record in run.of(CompactionRecord):
             if record.status == "ok":
                 by_kind.setdefault((label, kind_of(record)), []).append(record)
-    if not any(record.plan_kind for records in by_kind.values() for record in records):
+    kinds = tuple(by_kind.values())
+    if not any(record.plan_kind for kind in kinds for record in kind):
         return None
-    timings = (
-        seconds(_known_sum(records, name) for records in by_kind.values())
-        for name in ("cost.wall_s", "cost.own_cpu_s")
-    )
-    rows = (
-        (Cell(Verbatim(label)), Cell(Verbatim(kind)), *_counts(records), Cell(wall_s), Cell(cpu_s))
-        for ((label, kind), records), wall_s, cpu_s in zip(by_kind.items(), *timings, strict=True)
-    )
-    columns = tuple(replace(column, title=group.in_delete_words(column.title)) for column in _COLUMNS)
-    return Table(columns, tuple(rows), _NOTE, caption=_CAPTION)
+    shown = (
+        (Column("Strategy", is_number=False), [Cell(Verbatim(label)) for label, _ in by_kind]),
+        (Column("Kind", is_number=False), [Cell(Verbatim(name)) for _, name in by_kind]),
+        (Column("Compactions"), [Cell(human_count(len(kind))) for kind in kinds]),
+        (Column(f"Data files {_IN_OUT}"), [_in_out(kind, "files") for kind in kinds]),
+        (Column(group.in_delete_words(f"Delete files {_IN_OUT}")),
+         [_in_out(kind, "delete_files") for kind in kinds]),
+        (Column("Replaced"), [_bytes(kind, "replaced_bytes") for kind in kinds]),
+        (Column("Added"), [_bytes(kind, "added_bytes") for kind in kinds]),
+        (Column("Time", "s"), _seconds(kinds, "wall_s")),
+        (Column("CPU", "s"), _seconds(kinds, "own_cpu_s")),
+    )  # fmt: skip
+    return by_columns(shown, _NOTE, caption=_CAPTION)
 
 
 def kind_of(record: CompactionRecord) -> str:
@@ -47,19 +46,17 @@ def kind_of(record: CompactionRecord) -> str:
     return record.plan_kind or ", ".join(dict.fromkeys(action.partition("(")[0] for action in record.actions))
 
 
-def _counts(records: Sequence[CompactionRecord]) -> tuple[Cell, ...]:
-    data, deletes = (
-        arrow(*(human_count(_sum(records, f"change.{files}_{way}_count")) for way in ("removed", "added")))
-        for files in ("files", "delete_files")
-    )
-    sizes = (human_bytes(_sum(records, name)) for name in ("change.replaced_bytes", "change.added_bytes"))
-    return tuple(Cell(text) for text in (human_count(len(records)), data, deletes, *sizes))
+def _in_out(kind: _Kind, files: str) -> Cell:
+    counts = (sum(getattr(c.change, f"{files}_{way}_count") for c in kind) for way in ("removed", "added"))
+    return Cell(arrow(*map(human_count, counts)))
 
 
-def _sum(records: Sequence[CompactionRecord], name: str) -> float:
-    return float(sum(map(attrgetter(name), records)))
+def _bytes(kind: _Kind, name: str) -> Cell:
+    return Cell(human_bytes(sum(getattr(record.change, name) for record in kind)))
 
 
-def _known_sum(records: Sequence[CompactionRecord], name: str) -> float | None:
-    known = all_known(map(attrgetter(name), records))
-    return None if known is None else float(sum(known))
+def _seconds(kinds: Sequence[_Kind], name: str) -> list[Cell]:
+    known = (all_known(getattr(record.cost, name) for record in kind) for kind in kinds)
+    return [
+        Cell(text) for text in seconds(None if values is None else float(sum(values)) for values in known)
+    ]

@@ -1,5 +1,6 @@
 """The tables behind the summary: each compaction, each query, each rule, each metric, each forecast."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from bench.results.metrics import METRICS, Metric
@@ -113,21 +114,22 @@ def _named(group: RunGroup, name: str) -> Sentence:
 
 def decisions(group: RunGroup) -> Table | None:
     """Evaluations of each rule and their results, in the first usable run of each strategy."""
-    counts_by_rule: dict[tuple[str, str, str], dict[str, int]] = {}
+    statuses: dict[tuple[str, str, str], Counter[str]] = {}
     for label, run in group.first_runs.items():
         for d in run.of(DecisionRecord):
-            counts = counts_by_rule.setdefault((label, d.trigger, d.planner), {})
-            counts[d.status] = counts.get(d.status, 0) + 1
-    statuses = ("not_due", "nothing_to_do", "planned")
-    rows = tuple(
-        (*(Cell(Verbatim(part)) for part in rule), Cell(human_count(sum(counts.values()))),
-         *(Cell(human_count(counts.get(status, 0))) for status in statuses))
-        for rule, counts in counts_by_rule.items()
-    )  # fmt: skip
-    names = (Column(title, is_number=False) for title in ("Strategy", "Trigger", "Planner"))
-    numbers = (Column(title) for title in ("Evaluations", "Not due", "Nothing to do", "Planned"))
-    caption = "How often each rule was evaluated, and with what result"
-    return Table((*names, *numbers), rows, caption=caption) if rows else None
+            statuses.setdefault((label, d.trigger, d.planner), Counter())[d.status] += 1
+    if not statuses:
+        return None
+    names = ("Strategy", "Trigger", "Planner")
+    shown = [
+        (Column(name, is_number=False), [Cell(Verbatim(rule[place])) for rule in statuses])
+        for place, name in enumerate(names)
+    ]
+    shown.append((Column("Evaluations"), [Cell(human_count(own.total())) for own in statuses.values()]))
+    for status in ("not_due", "nothing_to_do", "planned"):
+        title = status.replace("_", " ").capitalize()
+        shown.append((Column(title), [Cell(human_count(own[status])) for own in statuses.values()]))
+    return by_columns(shown, caption="How often each rule was evaluated, and with what result")
 
 
 def metrics(group: RunGroup) -> Table:
