@@ -6,6 +6,7 @@ from queue import SimpleQueue
 
 import pytest
 from delta_oracle import interpreting, make_case, make_pool, treated
+from profiles import of_thorough
 
 from strategies.delta import compaction
 from strategies.delta.commands import Command
@@ -15,7 +16,7 @@ from strategies.plan import Native
 
 pytestmark = pytest.mark.spark
 
-TABLES = 330
+SEEDS = [*range(135, 330), *range(135)]  # the profiles take the first of them; 40 % show every rule
 THREADS = 4
 
 
@@ -37,7 +38,7 @@ def answered(spark, tmp_path_factory):
             sessions.put(session)
 
     with ThreadPoolExecutor(THREADS) as threads:
-        return list(threads.map(answer, range(TABLES)))
+        return list(threads.map(answer, SEEDS[: round(of_thorough(len(SEEDS)))]))
 
 
 def previewed(case):
@@ -71,15 +72,17 @@ def test_the_preview_is_what_the_command_does(answered):
 
 def test_the_cases_cover_every_rule(answered):
     did = [(case, answer) for case, answer in answered if answer.removed]
-    assert len(did) > TABLES / 3
-    assert sum(answer.bins > 1 for _, answer in did) > 20
-    assert sum(answer.batches > 1 for _, answer in did) > 10
-    assert sum(not answer.removed and bool(case.state.data_files) for case, answer in answered) > 10
+    assert len(did) > len(answered) / 3
+    assert sum(answer.bins > 1 for _, answer in did) > of_thorough(20)
+    assert sum(answer.batches > 1 for _, answer in did) > of_thorough(10)
+    assert sum(not answer.removed and bool(case.state.data_files) for case, answer in answered) > of_thorough(
+        10
+    )
     for command in (Command.OPTIMIZE, Command.REORG):
         clustered = [a for case, a in did if case.command is command and case.state.clustering_columns]
         plain = [a for case, a in did if case.command is command and not case.state.clustering_columns]
-        assert min(len(clustered), len(plain)) > 10
-        assert sum(answer.bins > 1 for answer in clustered) > 3
+        assert min(len(clustered), len(plain)) > of_thorough(10)
+        assert sum(answer.bins > 1 for answer in clustered) > of_thorough(3)
 
     merged = [
         (case, a) for case, a in did if "minFileSize" in case.options and case.command is Command.OPTIMIZE
@@ -92,13 +95,12 @@ def test_the_cases_cover_every_rule(answered):
         return next(file.size_bytes for file in case.state.data_files if file.path == path)
 
     # Files that only their deleted rows made candidates, and files without statistics.
-    assert with_reason(lambda case, path: size_of(case, path) >= int(case.options["minFileSize"])) > 10
-    assert (
-        with_reason(
-            lambda case, path: any(f.path == path and not f.has_rows_count for f in case.state.data_files)
-        )
-        > 10
-    )
+    assert with_reason(
+        lambda case, path: size_of(case, path) >= int(case.options["minFileSize"])
+    ) > of_thorough(10)
+    assert with_reason(
+        lambda case, path: any(f.path == path and not f.has_rows_count for f in case.state.data_files)
+    ) > of_thorough(10)
 
 
 @pytest.mark.parametrize(

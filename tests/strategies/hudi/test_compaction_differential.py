@@ -7,6 +7,7 @@ import pytest
 from hudi_cases import cases
 from hudi_oracle import HudiOracle, JavaPlan
 from hypothesis import HealthCheck, given, settings
+from profiles import of_thorough
 
 from strategies.hudi import compaction_strategies
 from strategies.hudi.compaction_plan import INCREMENTAL
@@ -18,7 +19,7 @@ from strategies.state import MIB
 
 pytestmark = pytest.mark.spark
 
-EXAMPLES, CASES = 2_150, 2_000  # Hypothesis repeats a few
+EXAMPLES, CASES = 2_150, 2_000  # of the thorough profile, as the floors; Hypothesis repeats a few
 FLOORS = {
     "planned": 800,
     "something left out": 200,
@@ -43,7 +44,7 @@ def answers(spark):
     found = []
 
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=round(of_thorough(EXAMPLES)),
         derandomize=True,
         database=None,
         deadline=None,
@@ -74,8 +75,8 @@ def test_plans_equal_those_of_hudi_in_cases_of_every_sort(answers):
     states = {hash((tuple(c.state.data_files), tuple(c.state.delete_files))) for c, _ in answers}
     counts = Counter(name for case, answer in answers for name in traits(case, answer))
     print(f"\n{len(answers)} cases, {len(states)} distinct tables;", dict(counts))
-    assert len({repr(case) for case, _ in answers}) >= CASES
-    assert [name for name, floor in FLOORS.items() if counts[name] < floor] == []
+    assert len({repr(case) for case, _ in answers}) >= of_thorough(CASES)
+    assert [name for name, floor in FLOORS.items() if counts[name] < of_thorough(floor)] == []
 
 
 def traits(case, answer):

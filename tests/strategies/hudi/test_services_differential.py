@@ -8,6 +8,7 @@ from hudi_service_cases import SERVICES, service_cases
 from hudi_service_oracle import HudiServiceOracle, ServicePlan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from profiles import of_thorough
 
 from bench.engines.existing import TableAddress
 from bench.engines.hudi.existing_table import open_existing
@@ -21,7 +22,7 @@ from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction
 
 pytestmark = pytest.mark.spark
 
-EXAMPLES = 150  # of each service
+EXAMPLES = 150  # of each service in the thorough profile, as the floors
 MAX_FILE_BYTES = 120
 FLOORS = {
     "planned": 80,
@@ -41,7 +42,7 @@ def answers(spark, tmp_path_factory):
     numbers, found = itertools.count(), []
 
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=round(of_thorough(EXAMPLES)),
         derandomize=True,
         database=None,
         deadline=None,
@@ -92,7 +93,7 @@ def ours(case, state):
 def test_plans_equal_those_of_hudi_whatever_is_pending(answers):
     counts = Counter(name for answer in answers for name in traits(*answer))
     print(f"\n{len(answers)} cases;", dict(counts))
-    assert [name for name, floor in FLOORS.items() if counts[name] < floor] == []
+    assert [name for name, floor in FLOORS.items() if counts[name] < of_thorough(floor)] == []
 
 
 def traits(case, state, answer):

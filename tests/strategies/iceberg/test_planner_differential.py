@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from iceberg_oracle import JavaGroup, as_java_group
 from planner_cases import Case, cases
 from planner_coverage import Coverage
+from profiles import of_thorough
 from pyspark.errors import IllegalArgumentException, NumberFormatException
 
 from strategies.iceberg import rewrite_options
@@ -21,8 +22,9 @@ from strategies.iceberg.rewrite_options import JobOrder
 
 pytestmark = pytest.mark.spark
 
-EXAMPLES, CASES = 3_200, 2_500  # Hypothesis repeats about a fifth
-FLOORS = {  # half of what is drawn, or less: that varies with the version of Hypothesis and with our code
+EXAMPLES, CASES = 3_200, 2_500  # of the thorough profile; Hypothesis repeats about a fifth
+# Of the thorough profile too: half of what is drawn, or less, which varies with Hypothesis and with our code.
+FLOORS = {
     "planned": 1_000,
     "group filtered": 200,
     "deletes triggered": 150,
@@ -67,7 +69,7 @@ def answers(oracle):
     found = []
 
     @settings(
-        max_examples=EXAMPLES,
+        max_examples=round(of_thorough(EXAMPLES)),
         derandomize=True,
         database=None,
         deadline=None,
@@ -90,9 +92,8 @@ def test_plans_equal_those_of_iceberg_in_cases_of_every_sort(answers):
     for case, _ in answers:
         coverage.add(case, preview_action(case.action, case.state))
     print(f"\n{len(coverage.states)} distinct states;", dict(coverage.counts))
-    assert coverage.counts["cases"] >= CASES
-    assert len(coverage.states) >= CASES
-    assert [name for name, floor in FLOORS.items() if coverage.counts[name] < floor] == []
+    assert min(coverage.counts["cases"], len(coverage.states)) >= of_thorough(CASES)
+    assert [name for name, floor in FLOORS.items() if coverage.counts[name] < of_thorough(floor)] == []
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from iceberg_oracle import JavaGroup
 from planner_cases import position_delete_cases
+from profiles import of_thorough
 
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind
@@ -16,7 +17,7 @@ from strategies.plan import Native
 
 pytestmark = pytest.mark.spark
 
-EXAMPLES, CASES = 700, 400
+EXAMPLES, CASES = 700, 400  # of the thorough profile, as the floors
 FLOORS = {
     "planned": 250, "group filtered": 100, "rewrite all": 60, "several groups": 120, "ordered": 20,
     "several specs": 5, "null partition": 40, "vectors too": 80, "vectors alone": 80,
@@ -76,7 +77,7 @@ def test_plans_equal_those_of_iceberg_in_cases_of_every_sort(oracle):
     counts, states = Counter(), set()
 
     @settings(
-        max_examples=EXAMPLES, derandomize=True, database=None, deadline=None,
+        max_examples=round(of_thorough(EXAMPLES)), derandomize=True, database=None, deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )  # fmt: skip
     @given(position_delete_cases())
@@ -97,5 +98,5 @@ def test_plans_equal_those_of_iceberg_in_cases_of_every_sort(oracle):
 
     compare()
     print(f"\n{len(states)} distinct states;", dict(counts))
-    assert len(states) >= CASES
-    assert [name for name, floor in FLOORS.items() if counts[name] < floor] == []
+    assert len(states) >= of_thorough(CASES)
+    assert [name for name, floor in FLOORS.items() if counts[name] < of_thorough(floor)] == []
