@@ -27,7 +27,11 @@ settings.register_profile("ordinary", deadline=None, max_examples=40)
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.load_profile("ordinary")
 
-SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
+# Code runs too seldom here for the optimising compiler (C2) to pay: with it, tests take a third more CPU.
+SPARK = SparkSettings(
+    master="local[2]", driver_memory_bytes=2 * 2**30,
+    conf={"spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1"},
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -65,3 +69,9 @@ def workshop(request, tables_folder, namespaces):
 def iceberg(workshop):
     """Makes the test's Iceberg engine, its table not yet created: `iceberg(format_version=3)`."""
     return partial(make_real, workshop)
+
+
+def pytest_collection_modifyitems(items):
+    """Files with long tests come first, so that with two processes neither waits for the other at the end."""
+    long = {item.path for item in items if any(map(item.get_closest_marker, ("spark", "processes", "noise")))}
+    items.sort(key=lambda item: item.path not in long)
