@@ -14,16 +14,17 @@ import tarfile
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, cached_property
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bench.results.agreement import side_by_side
+from bench.results.agreement import Pair, side_by_side
 from bench.results.folders import RunResult, load_runs
 from bench.results.metrics import Unit
 from bench.results.records import EVENTS, MANIFEST, DecisionRecord, QueryRecord, WarmUpRecord
@@ -126,6 +127,11 @@ class Published:
         names = f" ({', '.join(labels)})" if labels else ""
         return f"{len(self.group.disturbed_runs)} of {len(self.group.watched_runs)} runs{names}"
 
+    @cached_property
+    def processor(self) -> str:
+        """The processors that the runs were made on."""
+        return " and ".join(sorted({str(run.manifest.machine.get("cpu")) for run in self.group.usable_runs}))
+
     def disturbed_of(self, strategy: str) -> str:
         """How many runs of a strategy other processes disturbed: "3 of 3"."""
         disturbed, watched = (
@@ -192,6 +198,14 @@ class Published:
         readings = (run.of(DecisionRecord) for run in self._runs_of(strategy))
         return _number(fmean(sum(d.state_cpu_s for d in decisions) for decisions in readings), 2)
 
+    def break_even_without_state_reading(self, strategy: str) -> str:
+        """Queries per hour from which a strategy saves CPU, if reading the table state costs nothing."""
+        (group,) = run_groups(
+            [replace(run, records=tuple(map(_unread, run.records))) for run in self.group.runs]
+        )
+        per_h = group.row(strategy).values["break_even_queries_per_h"]
+        return MISSING if per_h is None else format_value("queries/h", per_h)
+
     def met(self, strategy: str) -> Met:
         """The primary query during compactions of a strategy. Raises ValueError if there was none."""
         settled = [query for run in self._runs_of(strategy) for query in _settled(run)]
@@ -211,10 +225,14 @@ class Published:
         tables = partition_tables(self.group)
         return tuple(f"{table.caption}:\n\n{as_markdown(table)}\n\n{table.note}" for table in tables)
 
-    def agreement(self, simulated: "Published", strategy: str) -> Agreement:
-        """How far a simulation made the decisions and files of a measured run, the first of each."""
+    def pairs(self, simulated: "Published", strategy: str) -> tuple[Pair, ...]:
+        """The evaluations of a measured run and of a simulated one, the first of each."""
         runs = (*self.group.usable_runs, *simulated.group.usable_runs)
-        pairs = side_by_side([run for run in runs if run.manifest.strategy == strategy])
+        return side_by_side([run for run in runs if run.manifest.strategy == strategy])
+
+    def agreement(self, simulated: "Published", strategy: str) -> Agreement:
+        """How far a simulation made the decisions and files of a measured run."""
+        pairs = self.pairs(simulated, strategy)
         compacted = [pair for pair in pairs if any(pair.compactions)]
         return Agreement(
             f"{sum(pair.same_decision for pair in pairs):,} of {len(pairs):,}",
@@ -367,6 +385,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
         keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown of our own words
     )  # fmt: skip
     by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
+    environment.globals["same_files"] = _same_files(by_name)
     written: dict[Path, str] = {}
     for template in sorted(FOLDER.glob("*.md.j2")):
         text = environment.get_template(template.name).render(index=index, **by_name)
@@ -376,6 +395,20 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
         else:
             written[ROOT / "docs" / f"{name}.md"] = text
     return written
+
+
+def _same_files(by_name: Mapping[str, Published]) -> str:
+    """How many compactions of all measured runs that are simulated too have the same files: "3 of 4"."""
+    pairs = [
+        pair
+        for name, real in by_name.items()
+        if (simulated := by_name.get(f"{name}_simulated"))
+        for label in simulated.strategies
+        if label in real.strategies
+        for pair in real.pairs(simulated, label)
+        if any(pair.compactions)
+    ]
+    return f"{sum(pair.same_files for pair in pairs)} of {len(pairs)}"
 
 
 def write_pages() -> tuple[Path, ...]:
@@ -393,6 +426,11 @@ def write_example() -> Path:
     (entry,) = (entry for entry in entries() if entry.name == EXAMPLE.name)
     runs = unpack(entry.archive)
     return render(runs, EXAMPLE, max(datetime.fromisoformat(run.manifest.started_utc) for run in runs))
+
+
+def _unread(record: Any) -> Any:
+    """A record, without the cost of reading the table's state."""
+    return record.model_copy(update={"state_cpu_s": 0.0}) if isinstance(record, DecisionRecord) else record
 
 
 def _replaced(name: str, text: str) -> str:

@@ -38,7 +38,8 @@ def export(
 
     * `compactbench export --to duckdb -o results.duckdb`
 
-    Nothing is overwritten. Prints the files written. To query them:
+    Runs that failed or lost rows are exported, too: join `runs` and keep those with `usable`. Nothing is
+    overwritten. Prints the files written. To query them:
 
     * `duckdb -c "SELECT * FROM 'results/tables/metrics.parquet'"`
     """
