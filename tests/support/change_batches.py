@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from hypothesis import strategies as st
+from pyspark.sql import DataFrame
 
 from bench.engines.contract import Batch, CommitOutcome, Engine
 from workloads.commit import CommitSpec
@@ -64,6 +66,18 @@ class ModelTable:
             "op": op, "change_number": number, "ts": 0, "before_exists": before is not None,
             "before_user_city": before and before[0], "before_order_date": before and 0,
         }  # fmt: skip
+
+
+def drawn_changes(cities: Iterable[str]) -> st.SearchStrategy[list[tuple[int, str | None]]]:
+    """Up to eight changes to orders 1 to 16."""
+    return st.lists(st.tuples(st.integers(1, 16), st.sampled_from([*cities, None])), min_size=1, max_size=8)
+
+
+def keyed_rows(frame: DataFrame) -> dict[int, tuple[str, int]]:
+    """The rows of a table, by key as a `ModelTable` has them."""
+    rows = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
+    assert len(rows) == len(dict(rows)), f"a key is there twice: {sorted(rows)}"
+    return dict(rows)
 
 
 def upserts(first: int, end: int, city: str = "Oslo") -> list[tuple[int, str | None]]:

@@ -1,7 +1,6 @@
 """Streams an engine test commits: a change log on disk, and batches of it for any partitioning."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from bench.engines.contract import Batch, Engine, Probe
@@ -27,15 +26,8 @@ def batches(log: ChangeLog | None, partitioning: Partitioning | None = None) -> 
     shape = WORKLOAD.shape(SEED, COMMITS, INTERVAL_MS, partitioning or Partitioning())
     if log is None:
         return [Batch(spec, (), spec.expected_bytes) for spec in shape]
-    return [
-        Batch(spec, log.paths(logged), logged.size_bytes)
-        for spec, logged in zip(shape, log.commits, strict=True)
-    ]
-
-
-def without_rows(batch: Batch) -> Batch:
-    """The same commit with no rows."""
-    return Batch(replace(batch.spec, rows=0, inserts=0, partitions=()))
+    pairs = zip(shape, log.commits, strict=True)
+    return [Batch(spec, log.paths(logged), logged.size_bytes) for spec, logged in pairs]
 
 
 def commit_all(engine: Engine, stream: Sequence[Batch]) -> list[Batch]:

@@ -4,6 +4,11 @@ from bench.engines.contract import Observation
 from bench.results.values import Change
 
 
+def data_bytes(observed: Observation) -> int:
+    """Bytes of data and delete files on storage."""
+    return observed.table.storage_bytes - observed.table.metadata_storage_bytes
+
+
 def check_grown(before: Observation, after: Observation, change: Change) -> None:
     """Files and live bytes differ by what was changed between the two observations."""
     deletes = change.delete_files_added_count - change.delete_files_removed_count

@@ -14,15 +14,9 @@ from strategies.iceberg.rewrite_options import RewriteOptions, rewrite_options
 from strategies.plan import Native
 
 # The partition columns of each spec a table has had; the last is the current one.
-LAYOUTS = (
-    ((),),
-    (("p",),),
-    ((), ("p",)),
-    (("p",), ("p", "q")),
-    (("p",), ()),
-    ((), ("p",), ("p", "q")),
-)
+LAYOUTS = (((),), (("p",),), ((), ("p",)), (("p",), ("p", "q")), (("p",), ()), ((), ("p",), ("p", "q")))
 TARGETS = (20_000, 60_000, 1_000_000, 2**29)
+TABLES = st.tuples(st.sampled_from(LAYOUTS), st.sampled_from(TARGETS))
 POSITION = DeleteKind.POSITION
 NEAR = st.sampled_from((-1, 0, 0, 1))
 
@@ -56,8 +50,7 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    layout = draw(st.sampled_from(LAYOUTS))
-    table_target = draw(st.sampled_from(TARGETS))
+    layout, table_target = draw(TABLES)
     options = draw(size_options(table_target)) | draw(delete_options())
     is_shuffled = draw(st.integers(0, 9)) == 0
     if is_shuffled and draw(st.booleans()):
@@ -69,46 +62,28 @@ def cases(draw: st.DrawFn) -> Case:
     key, metrics = draw(KEY_COLUMNS), dict[str, KeyMetrics]()
     if deletes and draw(st.integers(0, 3)):
         compared = [*files, *(delete for delete in deletes if delete.kind is DeleteKind.EQUALITY)]
-        told = draw(st.lists(key_metrics(key), min_size=len(compared), max_size=len(compared)))
-        metrics = dict(zip((file.path for file in compared), told, strict=True))
-        files = tuple(replace(file, key_bounds=keys_of(key, metrics[file.path])) for file in files)
-        deletes = tuple(
-            replace(d, key_bounds=keys_of(key, metrics[d.path])) if d.path in metrics else d for d in deletes
-        )
+        metrics = {file.path: draw(key_metrics(key)) for file in compared}
+        bounds = {path: keys_of(key, of_file) for path, of_file in metrics.items()}
+        files = tuple(replace(file, key_bounds=bounds[file.path]) for file in files)
+        deletes = tuple(replace(delete, key_bounds=bounds.get(delete.path)) for delete in deletes)
     is_ordered = bucket_manifests(files, layout) <= 1
     if is_ordered:
         options |= draw(order_options(files, figures, has_one_partition(files)))
     lookback = draw(st.sampled_from((None, None, "1", "2", "3")))
-    return Case(
-        layout,
-        IcebergState(
-            0,
-            table_target,
-            data_files=files,
-            delete_files=deletes,
-            properties={} if lookback is None else {"read.split.planning-lookback": lookback},
-            spec_id=len(layout) - 1,
-        ),
-        options,
-        is_shuffled,
-        format_version,
-        is_ordered,
-        key,
-        metrics,
-    )
+    properties = {} if lookback is None else {"read.split.planning-lookback": lookback}
+    state = IcebergState(0, table_target, files, deletes, properties=properties, spec_id=len(layout) - 1)
+    return Case(layout, state, options, is_shuffled, format_version, is_ordered, key, metrics)
 
 
 @st.composite
 def position_delete_cases(draw: st.DrawFn) -> Case:
     """Position deletes alone, of the sizes that `cases` has data files of; in version 3 with vectors."""
-    layout = draw(st.sampled_from(LAYOUTS))
-    table_target = draw(st.sampled_from(TARGETS))
+    layout, table_target = draw(TABLES)
     options = draw(size_options(table_target))
     figures = rewrite_options(options, table_target)
     files = draw(data_files(layout, figures))
     format_version = draw(st.sampled_from((2, 3)))
-    vectors = (DeleteKind.DELETION_VECTOR,) if format_version == 3 else ()
-    kinds = st.sampled_from((POSITION, POSITION, *vectors))
+    kinds = st.sampled_from((POSITION, POSITION, *(DeleteKind.DELETION_VECTOR,) * (format_version == 3)))
     deletes = tuple(
         IcebergDeleteFile(f"d{n}", f.size_bytes, f.rows, f.partition, 1, f.spec_id, f.path, kind=draw(kinds))
         for n, f in enumerate(files)
@@ -117,9 +92,7 @@ def position_delete_cases(draw: st.DrawFn) -> Case:
     if is_ordered:
         options |= draw(order_options(files, figures, has_one_partition=False))
     properties = {"write.delete.target-file-size-bytes": str(table_target)}
-    state = IcebergState(
-        0, table_target, delete_files=deletes, properties=properties, spec_id=len(layout) - 1
-    )
+    state = IcebergState(0, table_target, (), deletes, properties=properties, spec_id=len(layout) - 1)
     return Case(layout, state, options, False, format_version, is_ordered)
 
 
@@ -146,9 +119,8 @@ def size_options(draw: st.DrawFn, table_target: int) -> dict[str, str]:
     if draw(st.integers(0, 2)) == 0:
         options["min-file-size-bytes"] = draw(st.sampled_from((0, target // 10, target // 2, target - 1)))
     if draw(st.integers(0, 2)) == 0:
-        options["max-file-size-bytes"] = target + draw(
-            st.sampled_from((1, 7, target // 8, target // 4, 3 * target))
-        )
+        beyond = draw(st.sampled_from((1, 7, target // 8, target // 4, 3 * target)))
+        options["max-file-size-bytes"] = target + beyond
     if draw(st.booleans()):
         options["min-input-files"] = draw(st.integers(1, 9))
     if draw(st.integers(0, 3)) == 0:
@@ -179,9 +151,8 @@ def order_options(
     if draw(st.integers(0, 4)) == 0:
         options["max-file-group-input-files"] = draw(st.integers(1, 5))
     if draw(st.booleans()):
-        options["rewrite-job-order"] = draw(
-            st.sampled_from(("none", "bytes-asc", "bytes-desc", "files-asc", "files-desc", "FILES-desc"))
-        )
+        orders = ("none", "bytes-asc", "bytes-desc", "files-asc", "files-desc", "FILES-desc")
+        options["rewrite-job-order"] = draw(st.sampled_from(orders))
     if has_one_partition and draw(st.integers(0, 1)):
         options["max-files-to-rewrite"] = draw(st.integers(1, len(files) + 2))
     return {name: str(value) for name, value in options.items()}
@@ -212,16 +183,12 @@ def data_files(
     for number in range(draw(st.integers(1, 14))):
         spec_id = draw(spec_ids)
         partition = draw(partitions(layout[spec_id], values))
-        bucket = (spec_id, partition)
-        size = draw(sizes(edges, figures, sums[bucket], is_small))
+        size = draw(sizes(edges, figures, sums[spec_id, partition], is_small))
         if figures.rewrite_all or not figures.min_bytes <= size <= figures.max_bytes:
-            sums[bucket] += size
-        rows = draw(st.sampled_from((0, 1, 3, 10, 10, 20, 1000)))
-        files.append(
-            IcebergDataFile(
-                f"f{number}", size, rows, partition, draw(st.integers(0, 4)), spec_id, draw(offsets(size))
-            )
-        )
+            sums[spec_id, partition] += size
+        rows, sequence = draw(st.sampled_from((0, 1, 3, 10, 10, 20, 1000))), draw(st.integers(0, 4))
+        file = IcebergDataFile(f"f{number}", size, rows, partition, sequence, spec_id, draw(offsets(size)))
+        files.append(file)
     return tuple(files)
 
 
@@ -272,25 +239,23 @@ def delete_files(
     targets = draw(st.lists(st.sampled_from(files), min_size=1, max_size=9))
     has_vector = set()
     for number, file in enumerate(targets):
-        kind = draw(st.sampled_from(("equality", "equality", "global", "scoped", "named", "named", "vector")))
+        drawn = draw(st.sampled_from(("equality", "equality", "global", "scoped", "named", "named", "vector")))
         size = draw(st.sampled_from((1, 100, figures.target_bytes // 7, figures.target_bytes)))
-        rows = max(
-            int(file.rows * figures.delete_ratio_threshold) + draw(st.sampled_from((-1, 0, 0, 1, 5, 999))), 0
-        )
+        enough_rows = int(file.rows * figures.delete_ratio_threshold)
+        rows = max(0, enough_rows + draw(st.sampled_from((-1, 0, 0, 1, 5, 999))))
         sequence = max(file.data_sequence_number + draw(st.sampled_from((-1, 0, 0, 1, 2))), 1)
         spec_id, partition, named = file.spec_id, file.partition, None
-        if kind == "global" and () in layout:
+        if drawn == "global" and () in layout:
             spec_id, partition = layout.index(()), ""
-        if kind == "vector" and format_version == 3 and file.path not in has_vector:
+        if drawn == "vector" and format_version == 3 and file.path not in has_vector:
             has_vector.add(file.path)
-            named, delete_kind = file.path, DeleteKind.DELETION_VECTOR
+            named, kind = file.path, DeleteKind.DELETION_VECTOR
             sequence = max(sequence, file.data_sequence_number)
-        elif kind in ("equality", "global"):
-            delete_kind = DeleteKind.EQUALITY
+        elif drawn in ("equality", "global"):
+            kind = DeleteKind.EQUALITY
         else:
-            delete_kind = DeleteKind.POSITION
-            named = None if kind == "scoped" else draw(st.sampled_from((file.path, file.path, "gone")))
-        deletes.append(
-            IcebergDeleteFile(f"d{number}", size, rows, partition, sequence, spec_id, named, kind=delete_kind)
-        )
+            kind = POSITION
+            named = None if drawn == "scoped" else draw(st.sampled_from((file.path, file.path, "gone")))
+        path = f"d{number}"
+        deletes.append(IcebergDeleteFile(path, size, rows, partition, sequence, spec_id, named, kind=kind))
     return tuple(deletes)

@@ -1,10 +1,12 @@
 """Fixtures of the engine tests."""
 
-from functools import partial
-
 import pytest
+from change_batches import ModelTable
+from delta_sheets import make_real as make_delta
 from engine_factories import SHEETS, engine_params, expected_failures
 from engine_streams import COMMITS, INTERVAL_MS, SEED, WORKLOAD, batches
+from hudi_sheets import make_real as make_hudi
+from iceberg_sheets import make_real as make_iceberg
 
 from workloads.change_log import ensure_change_log
 
@@ -45,10 +47,41 @@ def sheet(engine_key):
     return SHEETS[engine_key]
 
 
+def creating(make, workshop, **defaults):
+    """Makes the test's engine with its empty table, with the fields of its TableSpec that a test varies."""
+
+    def make_and_create(**table):
+        engine = make(workshop, **defaults | table)
+        engine.create()
+        return engine
+
+    return make_and_create
+
+
 @pytest.fixture
 def make_engine(sheet, workshop):
-    """Makes the test's engine: `make_engine(partitioning=...)`."""
-    return partial(sheet.make, workshop)
+    return creating(sheet.make, workshop)
+
+
+@pytest.fixture
+def iceberg(workshop):
+    return creating(make_iceberg, workshop)
+
+
+@pytest.fixture
+def delta(workshop):
+    return creating(make_delta, workshop)
+
+
+@pytest.fixture
+def hudi(workshop):
+    return creating(make_hudi, workshop, index_buckets=1)
+
+
+@pytest.fixture
+def model(tmp_path):
+    """The rows that the commits of `change_batches` should leave in the test's table."""
+    return ModelTable(tmp_path / "changes")
 
 
 @pytest.fixture
@@ -59,8 +92,12 @@ def make_stream(engine_key, request):
 
 
 @pytest.fixture
+def stream(make_stream):
+    """The initial load (60 rows, 3 files) and six commits of 40 rows and 4 files."""
+    return make_stream()
+
+
+@pytest.fixture
 def engine(make_engine):
     """An engine whose empty table is there, unpartitioned, with 8 MiB as its target file size."""
-    made = make_engine()
-    made.create()
-    return made
+    return make_engine()

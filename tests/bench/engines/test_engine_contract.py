@@ -11,17 +11,7 @@ from change_batches import Change as RowChange
 from change_batches import ModelTable
 from engine_factories import SIMULATED, needs, never
 from engine_sheet import UNKNOWN_OPTION
-from engine_streams import (
-    FULL_SCAN,
-    commit_all,
-    content_of,
-    execute,
-    files,
-    plan,
-    rewrite,
-    snapshots,
-    without_rows,
-)
+from engine_streams import FULL_SCAN, commit_all, content_of, execute, files, plan, rewrite, snapshots
 from upsert_commits import changes
 
 from bench.engines.contract import Batch, Probe, Tag
@@ -34,12 +24,6 @@ from workloads.partitioning import Partitioning
 
 COMPACT, REWRITE, DELAYED = Capability.COMPACT, Capability.REWRITE, Capability.DELAYED_COMMIT
 KEY_PROBE = Probe("key", "SELECT * FROM orders WHERE order_id = 5")
-
-
-@pytest.fixture
-def stream(make_stream):
-    """The initial load (60 rows, 3 files) and six commits of 40 rows and 4 files."""
-    return make_stream()
 
 
 def test_an_engine_can_do_what_its_format_declares(engine_key, engine):
@@ -56,16 +40,13 @@ def test_create_makes_an_empty_table(engine, sheet):
 @needs(answer="writes_a_file_per_task")
 def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
     outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
-    assert [o.observed.table.data_files_count for o in outcomes] == [3, 7, 11]
-    seen = outcomes[-1].observed
-    assert (seen.table.delete_files_count, seen.table.delete_rows) == (0, 0)
-    assert seen.table.equality_files_count in (0, None)
-    assert [o.observed.table.rows for o in outcomes] == [60, 100, 140]
-    assert [o.change.files_added_count for o in outcomes] == [3, 4, 4]
-    assert [snapshots(o) for o in outcomes] == [1, 1, 1]
+    tables = [outcome.observed.table for outcome in outcomes]
+    assert [(table.data_files_count, table.rows) for table in tables] == [(3, 60), (7, 100), (11, 140)]
+    assert (tables[-1].delete_files_count, tables[-1].delete_rows) == (0, 0)
+    assert tables[-1].equality_files_count in (0, None)
+    assert [(o.change.files_added_count, snapshots(o)) for o in outcomes] == [(3, 1), (4, 1), (4, 1)]
     state = engine.state(120_000)
-    assert state.size_bytes == sum(f.size_bytes for f in state.data_files)
-    assert state.size_bytes == outcomes[-1].observed.table.live_bytes
+    assert state.size_bytes == sum(f.size_bytes for f in state.data_files) == tables[-1].live_bytes
     assert state.size_bytes == sum(o.change.added_bytes for o in outcomes)
     assert state.partitions[""].files_count == 11
     assert sorted(f.added_at_ms for f in state.data_files) == [0] * 3 + [60_000] * 4 + [120_000] * 4
@@ -74,7 +55,6 @@ def test_commits_appear_as_their_specs_say(engine, stream, tmp_path):
 
 def test_a_state_knows_the_calendar_of_the_stream(make_engine):
     engine = make_engine(stream_epoch_ms=1_767_225_600_000)
-    engine.create()
     assert engine.state(86_399_999).calendar_day == date(2026, 1, 1)
     assert engine.state(86_400_000).calendar_day == date(2026, 1, 2)
 
@@ -104,15 +84,15 @@ def test_a_commit_reports_what_it_cost_and_its_metadata(engine, stream):
     assert 0 < outcome.cost.executor_cpu_s < outcome.cost.cpu_s
     assert outcome.cost.wall_s > 0
     assert outcome.change.metadata_files_count > 0
-    assert (
-        outcome.observed.table.storage_bytes > outcome.observed.table.live_bytes
-    )  # metadata is on storage too
+    table = outcome.observed.table
+    assert table.storage_bytes > table.live_bytes  # metadata is on storage too
 
 
 def test_an_empty_commit_changes_nothing(engine, stream):
     commit_all(engine, stream[1:2])
     before = engine.state(60_000)
-    outcome = engine.commit(without_rows(stream[2]), 120_000)
+    empty = replace(stream[2].spec, rows=0, inserts=0, partitions=())
+    outcome = engine.commit(Batch(empty), 120_000)
     assert outcome.cost.wall_s == outcome.prepare_s == 0
     assert (snapshots(outcome), outcome.change.metadata_bytes) == (0, 0)
     assert outcome.observed.table.data_files_count == len(before.data_files) > 0
@@ -122,7 +102,6 @@ def test_an_empty_commit_changes_nothing(engine, stream):
 @needs(answer="writes_a_file_per_task")
 def test_a_writer_override_sets_the_files_of_each_commit(make_engine, stream, tmp_path):
     engine = make_engine(files_per_commit=2)
-    engine.create()
     assert engine.commit(stream[1], 60_000).change.files_added_count == 2
     assert content_of(engine, stream[1:2], tmp_path / "dump").equal
 
@@ -159,12 +138,8 @@ def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     assert outcome.cost.wall_s > 0
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
     (seen,) = engine.state(120_000).compactions
-    assert (seen.at_ms, seen.status, seen.files_removed_count, seen.files_added_count) == (
-        120_000,
-        "ok",
-        11,
-        1,
-    )
+    assert (seen.at_ms, seen.status) == (120_000, "ok")
+    assert (seen.files_removed_count, seen.files_added_count) == (11, 1)
     assert (seen.replaced_bytes, seen.added_bytes) == (change.replaced_bytes, change.added_bytes)
 
 
@@ -172,7 +147,6 @@ def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
 def test_a_scoped_compaction_leaves_other_partitions_alone(make_engine, make_stream, sheet, tmp_path):
     partitioning = Partitioning("bucket", 3)
     engine = make_engine(partitioning=partitioning)
-    engine.create()
     stream = commit_all(engine, make_stream(partitioning)[:3])
     chosen = ("partition_bucket=0", "partition_bucket=2")
     before = {f.path: f for f in files(engine)}
@@ -246,40 +220,27 @@ def test_compacting_an_empty_table_is_a_noop(engine):
 
 def test_every_commit_returns_the_version_it_made_under_its_own_tag(engine, stream):
     outcomes = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
-    assert [[version.tag for version in outcome.versions] for outcome in outcomes] == [
-        [Tag("writer", "load", 0, 60)],
-        [Tag("writer", "commit-1", 60_000, 40)],
-        [Tag("writer", "commit-2", 120_000, 40)],
-    ]
     check_versions_follow(engine, outcomes)
+    steps = (("load", 0, 60), ("commit-1", 60_000, 40), ("commit-2", 120_000, 40))
+    assert [outcome.versions[0].tag for outcome in outcomes] == [Tag("writer", *step) for step in steps]
 
 
 def test_every_way_to_change_rows_returns_a_version_under_its_own_tag(engine_key, make_engine, tmp_path):
     """Whatever commits, a trigger that counts commits has to see it, and no other step may be credited."""
     writer = FORMATS[engine_key.table_format].writer
-    able = [
-        mode
-        for mode in writer.upsert_modes
-        if writer.needs(keys_of(engine_key), mode) <= engine_key.capabilities
-    ]
+    model = FORMATS[engine_key.table_format].table.keys
+    keys = model.model_validate({"format": engine_key.table_format, "target_file_size": "8MiB"})
+    able = [mode for mode in writer.upsert_modes if writer.needs(keys, mode) <= engine_key.capabilities]
     assert able
     for mode in able:
         engine = make_engine(upsert_mode=mode)
-        engine.create()
         for count, batch in enumerate(changing_batches(engine_key, tmp_path / mode), 1):
             outcome = engine.commit(batch, batch.spec.at_ms)
             tag = Tag.of_commit(batch.spec, batch.spec.at_ms)
             assert [version.tag for version in outcome.versions] == [tag], mode
             assert outcome.change.files_added_count + outcome.change.delete_files_added_count > 0
-            state = engine.state(batch.spec.at_ms)
-            assert state.commits_total_count == count, mode
+            assert engine.state(batch.spec.at_ms).commits_total_count == count, mode
         engine.drop()
-
-
-def keys_of(engine_key):
-    """The keys of a [table] with the format's defaults."""
-    model = FORMATS[engine_key.table_format].table.keys
-    return model.model_validate({"format": engine_key.table_format, "target_file_size": "8MiB"})
 
 
 def changing_batches(engine_key, folder):
@@ -298,17 +259,16 @@ def test_every_compaction_returns_the_version_it_made_under_its_own_tag(engine, 
     commits = [engine.commit(batch, batch.spec.at_ms) for batch in stream[:3]]
     merged = execute(engine, plan(Compact()), 120_000)
     rewritten = execute(engine, rewrite(files(engine)), 120_000)
-    assert [[version.tag for version in outcome.versions] for outcome in (merged, rewritten)] == [
-        [Tag("compactor", "compaction-1", 120_000)],
-        [Tag("compactor", "compaction-2", 120_000)],
-    ]
     check_versions_follow(engine, [*commits, merged, rewritten])
+    tags = [outcome.versions[0].tag for outcome in (merged, rewritten)]
+    assert tags == [Tag("compactor", f"compaction-{number}", 120_000) for number in (1, 2)]
 
 
 def check_versions_follow(engine, outcomes):
     """Each outcome made one version of its own, and is observed at it; the state is of the last."""
     ids = [version.id for outcome in outcomes for version in outcome.versions]
-    assert len(set(ids)) == len(ids) == len(outcomes)
+    assert {len(outcome.versions) for outcome in outcomes} == {1}
+    assert len(set(ids)) == len(ids)
     assert [outcome.observed.version for outcome in outcomes] == ids
     assert engine.state(120_000).version == ids[-1]
 
@@ -349,8 +309,7 @@ def test_what_the_engine_cannot_do_is_vetoed_and_not_done(engine, stream, tmp_pa
     before = files(engine)
     engine.capabilities = engine.capabilities - {COMPACT}
     outcome = execute(engine, plan(Compact()), 120_000)
-    assert outcome.status == "vetoed"
-    assert "compact" in outcome.error
+    assert (outcome.status, "compact" in outcome.error) == ("vetoed", True)
     assert files(engine) == before
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
 
@@ -365,15 +324,21 @@ def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, sheet
     assert content_of(engine, stream[:2], tmp_path / "dump").equal
 
 
+def scheduled(engine, chosen):
+    """The ticket of a plan that is pending for two minutes, on a table of seven files."""
+    ticket = engine.schedule(chosen, 60_000, 180_000)
+    pending = engine.state(60_000).pending
+    assert [(plan.scheduled_at_ms, plan.due_at_ms) for plan in pending] == [(60_000, 180_000)]
+    assert len(files(engine)) == 7  # nothing is committed yet
+    return ticket
+
+
 @needs(REWRITE, DELAYED)
 def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_path):
     commit_all(engine, stream[:2])
     chosen = files(engine)[:5]
-    ticket = engine.schedule(rewrite(chosen), 60_000, 180_000)
-    (pending,) = engine.state(60_000).pending
-    assert (pending.scheduled_at_ms, pending.due_at_ms) == (60_000, 180_000)
-    assert pending.paths == {f.path for f in chosen}
-    assert len(files(engine)) == 7  # nothing is committed yet
+    ticket = scheduled(engine, rewrite(chosen))
+    assert engine.state(60_000).pending[0].paths == {f.path for f in chosen}
     landed = engine.commit(stream[2], 120_000)
     assert snapshots(landed) == 1
     outcome = engine.complete(ticket, 180_000)
@@ -386,10 +351,7 @@ def test_a_scheduled_rewrite_is_pending_until_it_completes(engine, stream, tmp_p
 def check_what_is_taken(engine, stream, sheet, action, folder):
     """Schedule an action that merges all files, let a commit land, and complete it."""
     commit_all(engine, stream[:2])
-    ticket = engine.schedule(plan(action), 60_000, 180_000)
-    (pending,) = engine.state(60_000).pending
-    assert (pending.scheduled_at_ms, pending.due_at_ms) == (60_000, 180_000)
-    assert len(files(engine)) == 7  # nothing is committed yet
+    ticket = scheduled(engine, plan(action))
     engine.commit(stream[2], 120_000)
     outcome = engine.complete(ticket, 180_000)
     taken_count = 7 if type(action) in sheet.settled_on_schedule else 7 + 4
@@ -415,8 +377,7 @@ def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path)
     assert execute(engine, plan(Compact()), 120_000).status == "ok"
     after = files(engine)
     outcome = engine.complete(ticket, 180_000)
-    assert outcome.status == "failed"
-    assert outcome.error
+    assert (outcome.status, bool(outcome.error)) == ("failed", True)
     assert files(engine) == after
     assert engine.state(180_000).pending == ()
     assert [c.status for c in engine.state(180_000).compactions] == ["ok", "failed"]
@@ -530,9 +491,8 @@ def test_the_control_query_does_the_same_work_whatever_the_table_holds(engine, s
     engine.control()
     commit_all(engine, stream)
     engine.control()
-    assert len(opened) == 2
+    assert [probe for probe, _ in opened] == [FULL_SCAN] * 2
     assert opened[0] == opened[1]
-    assert opened[0][0] == FULL_SCAN
     assert opened[0][1] > 0
 
 
@@ -548,14 +508,12 @@ def test_a_sibling_is_another_table_of_the_same_kind(engine, stream, tmp_path):
 
 
 def test_a_dropped_table_can_be_made_anew(make_engine, stream, tmp_path):
-    first = make_engine()
-    first.create()
-    commit_all(first, stream[:1])
-    first.drop()
-    second = make_engine()
-    second.create()
-    commit_all(second, stream[1:2])
-    assert content_of(second, stream[1:2], tmp_path / "dump").equal
+    dropped = make_engine()
+    commit_all(dropped, stream[:1])
+    dropped.drop()
+    engine = make_engine()
+    commit_all(engine, stream[1:2])
+    assert content_of(engine, stream[1:2], tmp_path / "dump").equal
 
 
 @needs(REWRITE)

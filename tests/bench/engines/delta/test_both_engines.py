@@ -16,7 +16,6 @@ pytestmark = of_format("delta")
 def test_layers_merge_fragments_often_and_the_rest_rarely(make_engine, make_stream):
     partitioning = Partitioning("bucket", buckets=2)
     engine, stream = make_engine(partitioning=partitioning), make_stream(partitioning)
-    engine.create()
     commit_all(engine, stream[:2])  # 3 files for each bucket, and 4 more
     fragment_bytes = 1 + max(file.size_bytes for file in engine.state(0).data_files)
     fragments = Optimize(min_small_files=8, options={"minFileSize": fragment_bytes})
@@ -39,7 +38,6 @@ def test_layers_merge_fragments_often_and_the_rest_rarely(make_engine, make_stre
 def test_sorting_commits_in_batches(make_engine, make_stream):
     partitioning = Partitioning("bucket", buckets=3)
     engine = make_engine(partitioning=partitioning)
-    engine.create()
     commit_all(engine, make_stream(partitioning)[:2])
     sort = ZOrder(("user_id",), options={"batchSize": 1})  # no two bins fit into a batch
     outcome = execute(engine, sort.decide(engine.state(60_000)), 60_000)

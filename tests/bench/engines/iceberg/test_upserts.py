@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import pytest
-from change_batches import Change, ModelTable
+from change_batches import Change, ModelTable, commit, drawn_changes, keyed_rows, upserts
 from engine_streams import execute, plan, snapshots
 from equality_deletes import add_equality_delete
 from hypothesis import Phase, settings
@@ -29,8 +29,9 @@ from workloads.upsert import Upsert
 
 pytestmark = pytest.mark.spark
 
+CHANGES = ((1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
 CITIES = ("Oslo", "Rome", "São Paulo/%")
-CHANGES = st.lists(st.tuples(st.integers(1, 16), st.sampled_from([*CITIES, None])), min_size=1, max_size=8)
+BY_POSITION = {2: DeleteKind.POSITION, 3: DeleteKind.DELETION_VECTOR}
 
 
 def converting(state, paths=None):
@@ -56,41 +57,18 @@ def grouped(state, rewritten, converted, removed, sort_columns=()):
 
 
 def rows_of(spark, engine):
-    frame = spark.sql(f"SELECT order_id, user_city, user_id FROM {engine._name}")
-    found = [(row.order_id, (row.user_city, row.user_id)) for row in frame.collect()]
-    assert len(found) == len(dict(found)), f"a key is there twice: {sorted(found)}"
-    return dict(found)
+    return keyed_rows(spark.sql(f"SELECT order_id, user_city, user_id FROM {engine._name}"))
 
 
 def kinds(engine):
     return Counter(delete.kind for delete in engine.state(0).delete_files)
 
 
-@pytest.fixture
-def model(tmp_path):
-    return ModelTable(tmp_path / "changes")
-
-
-def made(iceberg, **table):
-    engine = iceberg(**table)
-    engine.create()
-    return engine
-
-
-def commit(engine, model, *changes):
-    batch = model.commit([Change(*change) for change in changes])
-    return engine.commit(batch, batch.spec.at_ms)
-
-
-def upserts(first, end, city="Oslo"):
-    return [(key, city) for key in range(first, end)]
-
-
 @pytest.mark.parametrize("by", ["none", "city", "bucket"])
 def test_a_commit_is_one_snapshot_of_rows_and_deletes(iceberg, model, spark, by):
-    engine = made(iceberg, partitioning=Partitioning(by))
+    engine = iceberg(partitioning=Partitioning(by))
     commit(engine, model, *upserts(1, 9))
-    out = commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
+    out = commit(engine, model, *CHANGES)
     assert snapshots(out) == 1
     assert kinds(engine).keys() == {DeleteKind.EQUALITY, DeleteKind.POSITION}
     assert rows_of(spark, engine) == model.rows
@@ -98,12 +76,12 @@ def test_a_commit_is_one_snapshot_of_rows_and_deletes(iceberg, model, spark, by)
 
 def test_what_flink_writes_for_changes_of_each_kind(iceberg, model):
     """Two writers: an insert, an update and a delete of old keys, and keys changed again by the commit."""
-    engine = made(iceberg)
+    engine = iceberg()
     commit(engine, model, *upserts(1, 9))
     first = {f.path for f in engine.state(0).data_files}
     deletes = {d.key for d in engine.state(0).delete_files}
     # Rows: 1, 9, 9 again, 10. Keys deleted blindly: 1, 2, 9, 10. By position: the first 9, and 10.
-    commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"), (10, "Rome"), (10, None))
+    commit(engine, model, *CHANGES)
     state = engine.state(0)
     new = [d for d in state.delete_files if d.key not in deletes]
     assert sum(f.rows for f in state.data_files if f.path not in first) == 4
@@ -113,31 +91,30 @@ def test_what_flink_writes_for_changes_of_each_kind(iceberg, model):
 
 
 def test_an_equality_delete_goes_to_the_partition_of_the_row_it_replaces(iceberg, model):
-    engine = made(iceberg, partitioning=Partitioning("city"))
+    engine = iceberg(partitioning=Partitioning("city"))
     commit(engine, model, (1, "Oslo"))
     commit(engine, model, (1, "Rome"))
-    newest = max(d.data_sequence_number for d in engine.state(0).delete_files)
-    found = {d.partition for d in engine.state(0).delete_files if d.data_sequence_number == newest}
-    assert found == {"user_city=Oslo"}
+    deletes = engine.state(0).delete_files
+    newest = max(d.data_sequence_number for d in deletes)
+    assert {d.partition for d in deletes if d.data_sequence_number == newest} == {"user_city=Oslo"}
 
 
 @pytest.mark.parametrize(
     ("mode", "format_version"), [("merge-on-read", 2), ("merge-on-read", 3), ("copy-on-write", 2)]
 )
 def test_merge_writes_what_its_mode_says(iceberg, model, spark, mode, format_version):
-    engine = made(iceberg, upsert_mode=mode, format_version=format_version)
+    engine = iceberg(upsert_mode=mode, format_version=format_version)
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, "Rome"), (2, None), (9, "Rome"), (9, "Oslo"))
     assert rows_of(spark, engine) == model.rows
-    kind = DeleteKind.POSITION if format_version == 2 else DeleteKind.DELETION_VECTOR
-    assert kinds(engine).keys() == ({kind} if mode == "merge-on-read" else set())
+    assert kinds(engine).keys() == ({BY_POSITION[format_version]} if mode == "merge-on-read" else set())
 
 
 @pytest.mark.parametrize(("by", "format_version"), [("none", 2), ("none", 3), ("city", 3)])
 def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     iceberg, model, spark, by, format_version
 ):
-    engine = made(iceberg, partitioning=Partitioning(by), format_version=format_version)
+    engine = iceberg(partitioning=Partitioning(by), format_version=format_version)
     commit(engine, model, *upserts(1, 9))
     for city in CITIES:
         commit(engine, model, (1, city), (2, None), (3, city), (3, "Oslo"))
@@ -148,9 +125,7 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
     assert {f.path: f for f in state.data_files} == before
     own = Counter(delete.referenced_data_file for delete in state.delete_files)
     assert set(own.values()) == {1}
-    assert kinds(engine).keys() == {
-        DeleteKind.POSITION if format_version == 2 else DeleteKind.DELETION_VECTOR
-    }
+    assert kinds(engine).keys() == {BY_POSITION[format_version]}
     dead = sum(f.rows for f in state.data_files) - len(model.rows)
     assert sum(delete.rows for delete in state.delete_files) == dead
     assert rows_of(spark, engine) == model.rows
@@ -162,7 +137,7 @@ def test_a_conversion_leaves_one_position_delete_a_file_and_no_equality_delete(
 
 @pytest.mark.parametrize(("format_version", "step"), [(2, "_described"), (3, "_as_vectors")])
 def test_a_conversion_that_fails_leaves_no_file(iceberg, model, workshop, monkeypatch, format_version, step):
-    engine = made(iceberg, format_version=format_version)
+    engine = iceberg(format_version=format_version)
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (2, None), (3, "Rome"))
     before = set(workshop.folder.rglob("*.parquet"))
@@ -177,7 +152,7 @@ def test_a_conversion_that_fails_leaves_no_file(iceberg, model, workshop, monkey
 
 
 def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model, spark):
-    engine = made(iceberg)
+    engine = iceberg()
     commit(engine, model, *upserts(1, 9))
     for round_number in range(3):
         commit(engine, model, (1 + round_number, None), (9, "Oslo"), (9, "Rome"))
@@ -188,20 +163,19 @@ def test_a_conversion_merges_what_was_deleted_by_position_before(iceberg, model,
 
 
 def test_dropping_a_delete_that_a_file_outside_the_plan_needs_is_vetoed(iceberg, model, spark):
-    engine = made(iceberg)
+    engine = iceberg()
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None), (2, None))
     state = engine.state(0)
-    one = next(f.path for f in state.data_files if f.data_sequence_number == 1)
-    outcome = execute(engine, converting(state, {one}), 999_000)
-    assert outcome.status == "vetoed"
-    assert "to which it still applies" in str(outcome.error)
-    assert snapshots(outcome) == 0
+    path = next(f.path for f in state.data_files if f.data_sequence_number == 1)
+    outcome = execute(engine, converting(state, {path}), 999_000)
+    assert (outcome.status, snapshots(outcome)) == ("vetoed", 0)
+    assert "to which it still applies" in outcome.error
     assert rows_of(spark, engine) == model.rows
 
 
 def test_deletes_committed_while_a_conversion_was_pending_still_apply(iceberg, model, spark):
-    engine = made(iceberg)
+    engine = iceberg()
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None))
     ticket = engine.schedule(converting(engine.state(0)), 100_000, 200_000)
@@ -211,14 +185,14 @@ def test_deletes_committed_while_a_conversion_was_pending_still_apply(iceberg, m
 
 
 def test_a_vector_committed_while_a_conversion_was_pending_is_not_hidden(iceberg, model, spark):
-    engine = made(iceberg, upsert_mode="merge-on-read", format_version=3)
+    engine = iceberg(upsert_mode="merge-on-read", format_version=3)
     commit(engine, model, *upserts(1, 9))
     commit(engine, model, (1, None))
     ticket = engine.schedule(converting(engine.state(0)), 100_000, 200_000)
     commit(engine, model, (2, None))
     outcome = engine.complete(ticket, 200_000)
     assert outcome.status == "failed"
-    assert "a newer deletion vector was committed meanwhile" in str(outcome.error)
+    assert "a newer deletion vector was committed meanwhile" in outcome.error
     assert rows_of(spark, engine) == model.rows
 
 
@@ -246,7 +220,7 @@ def test_a_load_fills_its_files_to_three_quarters_of_the_target_and_more(iceberg
     target_bytes, none = MIB // 2, Partitioning()
     workload = Upsert(10, 2, 150_000).sized_for(target_bytes, 7, none)
     log = ensure_change_log(lambda: spark, tmp_path, workload, 7, 1, 60_000, lambda done, total: None)
-    engine = made(iceberg, target_file_size_bytes=target_bytes)
+    engine = iceberg(target_file_size_bytes=target_bytes)
     load = next(iter(workload.shape(7, 1, 60_000, none)))
     engine.commit(Batch(load, log.paths(log.commits[0]), log.commits[0].size_bytes), 0)
     sizes = [file.size_bytes for file in engine.state(0).data_files]
@@ -264,15 +238,14 @@ class Upserts(RuleBasedStateMachine):
     @initialize(
         format_version=st.sampled_from([2, 3]),
         by=st.sampled_from(["none", "none", "city"]),
-        merges=st.booleans(),
+        mode=st.sampled_from(["equality-delete", "merge-on-read"]),
         seed=st.integers(0, 2**32),
     )
-    def start(self, format_version, by, merges, seed):
-        self.engine = type(self).make(format_version, by, merges)
+    def start(self, format_version, by, mode, seed):
+        table = {"format_version": format_version, "upsert_mode": mode, "partitioning": Partitioning(by)}
+        self.engine = type(self).make(**table)
         self.model = ModelTable(type(self).scratch / str(seed))
-        self.random = random.Random(seed)
-        self.pending = []
-        self.at_ms = 0
+        self.random, self.pending, self.at_ms = random.Random(seed), [], 0
         self.did("start")
         self._commit(upserts(1, 12))
 
@@ -284,22 +257,16 @@ class Upserts(RuleBasedStateMachine):
         self.at_ms = batch.spec.at_ms
         self.engine.commit(batch, self.at_ms)
 
-    @rule(
-        changes=st.lists(
-            st.tuples(st.integers(1, 16), st.sampled_from([*CITIES, None])), min_size=1, max_size=8
-        )
-    )
+    @rule(changes=drawn_changes(CITIES))
     def commit(self, changes):
         self.did("commit")
         self._commit(changes)
 
     def _stir(self):
         """A small commit, so that there is something to do: rules alone seldom draw one before another."""
-        count = self.random.randint(1, 4)
         self.did("commit before a step")
-        self._commit(
-            [(self.random.randint(1, 16), self.random.choice([*CITIES, None])) for _ in range(count)]
-        )
+        keys = [self.random.randint(1, 16) for _ in range(self.random.randint(1, 4))]
+        self._commit([(key, self.random.choice([*CITIES, None])) for key in keys])
 
     def _some(self, files, share):
         return [file for file in files if self.random.random() < share]
@@ -384,16 +351,9 @@ class Upserts(RuleBasedStateMachine):
             self.engine.drop()
 
 
-def test_no_sequence_of_steps_loses_a_row_or_brings_one_back(iceberg, workshop, tmp_path, capsys):
+def test_no_sequence_of_steps_loses_a_row_or_brings_one_back(iceberg, tmp_path, capsys):
     """A 33rd of the profile's examples, of 20 steps each: a step takes a second or two."""
-
-    def make(format_version, by, merges):
-        return made(
-            iceberg, format_version=format_version, partitioning=Partitioning(by),
-            upsert_mode="merge-on-read" if merges else "equality-delete",
-        )  # fmt: skip
-
-    Upserts.make, Upserts.scratch = staticmethod(make), tmp_path
+    Upserts.make, Upserts.scratch = staticmethod(iceberg), tmp_path
     examples = max(1, settings().max_examples // 33)
     run_state_machine_as_test(
         Upserts, settings=settings(max_examples=examples, stateful_step_count=20, phases=[Phase.generate])

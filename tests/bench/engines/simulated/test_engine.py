@@ -2,19 +2,11 @@ from dataclasses import replace
 
 import pytest
 from coefficients import METADATA, coefficients
-from engine_streams import (
-    FULL_SCAN,
-    batches,
-    commit_all,
-    execute,
-    files,
-    plan,
-    rewrite,
-    snapshots,
-)
+from engine_streams import FULL_SCAN, batches, commit_all, execute, files, plan, rewrite, snapshots
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from observed_changes import check_grown, data_bytes
 from refused import refused
 from simulated_tables import make
 
@@ -56,18 +48,14 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
     assert [f.rows for f in made] == [3, 3, 4]
     assert [f.size_bytes for f in made] == [ORDERS.expected_bytes(rows) + 7 for rows in (3, 3, 4)]
     assert {f.data_sequence_number for f in made} == {1}
-    change, observed = outcome.change, outcome.observed
+    change, table = outcome.change, outcome.observed.table
     assert (snapshots(outcome), change.files_added_count, change.files_removed_count) == (1, 3, 0)
-    assert change.added_bytes == observed.table.live_bytes == sum(f.size_bytes for f in made)
+    assert change.added_bytes == table.live_bytes == sum(f.size_bytes for f in made)
     # 1,100 table metadata, a list of one manifest, a manifest of three files.
     assert (change.metadata_bytes, change.metadata_files_count) == (1_100 + 510 + 53, 3)
-    assert observed.table.metadata_storage_bytes == METADATA["table_metadata_bytes"] + change.metadata_bytes
-    assert observed.table.storage_bytes == observed.table.live_bytes + observed.table.metadata_storage_bytes
-    assert (observed.table.rows, observed.table.data_files_count, observed.table.delete_files_count) == (
-        10,
-        3,
-        0,
-    )
+    assert table.metadata_storage_bytes == METADATA["table_metadata_bytes"] + change.metadata_bytes
+    assert data_bytes(outcome.observed) == table.live_bytes
+    assert (table.rows, table.data_files_count, table.delete_files_count) == (10, 3, 0)
 
 
 def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
@@ -100,8 +88,7 @@ def test_a_file_above_the_maximum_is_cut_by_a_compaction():
     engine.commit(batch(1, 20_000_000, 1), 60_000)
     assert execute(engine, plan(Compact()), 60_000).status == "ok"
     made = files(engine)
-    assert len(made) == 4
-    assert sum(f.rows for f in made) == 20_000_000
+    assert (len(made), sum(f.rows for f in made)) == (4, 20_000_000)
     assert all(f.rows > 0 for f in made)
 
 
@@ -111,21 +98,19 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     outcome = execute(engine, plan(Compact()), 60_000)
     change = outcome.change
     task_s = 6 * 0.5 + change.replaced_bytes / MIB * 4 + change.added_bytes / MIB * 8
-    assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
-    assert outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
-    assert outcome.cost.cpu_s == pytest.approx(1.5 * 2.5 + task_s)
     (seen,) = engine.state(60_000).compactions
-    assert (seen.wall_s, seen.cpu_s) == (outcome.cost.wall_s, outcome.cost.cpu_s)
+    assert seen.wall_s == outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
+    assert seen.cpu_s == outcome.cost.cpu_s == pytest.approx(1.5 * 2.5 + task_s)
+    assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
 
 
-def test_maintenance_has_its_own_price_and_is_no_compaction():
+def test_maintenance_has_its_own_price():
     engine = make(coefficients(maintenance={"serial_s": 5.0}))
     commit_all(engine, batches(None)[:3])
     upkeep = Plan((Native(MANIFESTS),), Reason.MAINTENANCE)
     outcome = execute(engine, upkeep, 120_000)
     assert (outcome.status, outcome.cost.wall_s) == ("ok", 5.0)
     assert outcome.change.metadata_files_count == 3
-    assert engine.state(120_000).compactions == ()
     assert execute(engine, upkeep, 120_000).status == "noop"  # one manifest is left
     assert [f.data_sequence_number for f in files(engine)] == [1] * 3 + [2] * 4 + [3] * 4
 
@@ -135,16 +120,10 @@ def test_expiry_leaves_live_data_and_metadata_on_storage():
     commit_all(engine, batches(None))
     execute(engine, plan(Compact()), 360_000)
     before = engine.query(FULL_SCAN)
-    outcome = execute(engine, expire(360_000), 360_000)
-    assert outcome.status == "ok"
-    observed = outcome.observed
+    first, second = (execute(engine, expire(at_ms), at_ms) for at_ms in (360_000, 361_000))
+    assert (first.status, second.status) == ("ok", "ok")
     # Of the snapshots at 360 s the first is the last commit: its files are live in it.
-    assert observed.table.storage_bytes - observed.table.metadata_storage_bytes > observed.table.live_bytes
-    outcome = execute(engine, expire(361_000), 361_000)
-    assert (
-        outcome.observed.table.storage_bytes - outcome.observed.table.metadata_storage_bytes
-        == observed.table.live_bytes
-    )
+    assert data_bytes(first.observed) > first.observed.table.live_bytes == data_bytes(second.observed)
     assert execute(engine, expire(361_000), 361_000).status == "noop"
     assert engine.query(FULL_SCAN) == before
 
@@ -198,19 +177,16 @@ def test_a_rewrite_keeps_the_sequence_number_it_was_planned_at():
     assert max(f.data_sequence_number for f in files(engine)) == 5
 
 
-def test_a_rewrite_of_files_gone_meanwhile_names_one_and_commits_nothing():
+def test_a_rewrite_of_files_gone_meanwhile_names_one_and_is_paid_for():
     engine = make()
     commit_all(engine, batches(None)[:3])
     chosen = files(engine)[:2]
     ticket = engine.schedule(rewrite(chosen), 120_000, 180_000)
     execute(engine, plan(Compact()), 120_000)
-    before = engine.state(180_000).size_bytes
     outcome = engine.complete(ticket, 180_000)
-    assert outcome.status == "failed"
     assert outcome.error == f"missing required files to delete: {chosen[0].path}"
-    assert snapshots(outcome) == 0
+    assert (outcome.status, snapshots(outcome)) == ("failed", 0)
     assert outcome.cost.wall_s > 0  # the files were written before the conflict showed
-    assert engine.state(180_000).size_bytes == before
 
 
 def test_there_are_no_rows_to_dump(tmp_path):
@@ -219,9 +195,9 @@ def test_there_are_no_rows_to_dump(tmp_path):
 
 
 def test_table_bytes_add_what_the_format_adds_to_each_file():
-    given = coefficients(data={"file_bytes": 100})
-    assert given.table_bytes(ORDERS, 80, 8) == ORDERS.expected_bytes(80, 8) + 800
-    assert given.table_bytes(ORDERS, 10) == ORDERS.expected_bytes(10) + 100
+    costs = coefficients(data={"file_bytes": 100})
+    assert costs.table_bytes(ORDERS, 80, 8) == ORDERS.expected_bytes(80, 8) + 800
+    assert costs.table_bytes(ORDERS, 10) == ORDERS.expected_bytes(10) + 100
 
 
 @pytest.mark.parametrize("columns", [3, 40])
@@ -249,21 +225,13 @@ class AnyHistory(RuleBasedStateMachine):
         self.stream = iter(workload.shape(7, 200, 60_000, partitioning))
 
     def did(self, outcome):
-        """Each step changes the table by what it says."""
-        observed, change = outcome.observed, outcome.change
+        change = outcome.change
         if self.seen is not None:
-            before = self.seen
-            assert observed.table.data_files_count == (
-                before.table.data_files_count + change.files_added_count - change.files_removed_count
-            )
-            assert (
-                observed.table.live_bytes
-                == before.table.live_bytes + change.added_bytes - change.replaced_bytes
-            )
+            check_grown(self.seen, outcome.observed, change)
         assert min(change.metadata_bytes, change.metadata_files_count, snapshots(outcome)) >= 0
         assert (change.metadata_bytes > 0) == (change.metadata_files_count > 0)
         self.written_bytes += change.added_bytes
-        self.seen = observed
+        self.seen = outcome.observed
         return outcome
 
     @rule(rows=st.sampled_from([1, 7, 900, 200_000]))
@@ -308,11 +276,7 @@ class AnyHistory(RuleBasedStateMachine):
     def expire(self, age_ms, retain_last):
         self.did(execute(self.engine, expire(self.at_ms - age_ms, retain_last), self.at_ms))
         if age_ms < 0 and retain_last == 1:
-            observed = self.seen
-            assert (
-                observed.table.storage_bytes - observed.table.metadata_storage_bytes
-                == observed.table.live_bytes
-            )
+            assert data_bytes(self.seen) == self.seen.table.live_bytes
 
     @rule()
     def rewrite_manifests(self):
@@ -324,18 +288,12 @@ class AnyHistory(RuleBasedStateMachine):
     def nothing_is_lost_and_all_sums_are_right(self):
         if self.seen is None:
             return
-        state, observed = self.engine.state(self.at_ms), self.seen
-        live = files(self.engine)
-        assert sum(f.rows for f in live) == self.rows == observed.table.rows
-        assert sum(f.size_bytes for f in live) == state.size_bytes == observed.table.live_bytes
-        assert len({f.path for f in live}) == len(live) == observed.table.data_files_count
-        for name, stats in state.partitions.items():
-            mine = [f for f in live if f.partition == name]
-            assert (stats.files_count, stats.rows) == (len(mine), sum(f.rows for f in mine))
-            assert stats.size_bytes == sum(f.size_bytes for f in mine)
-        data_bytes = observed.table.storage_bytes - observed.table.metadata_storage_bytes
-        assert observed.table.live_bytes <= data_bytes <= self.written_bytes
-        assert observed.table.metadata_storage_bytes >= METADATA["table_metadata_bytes"]
+        state, table, live = self.engine.state(self.at_ms), self.seen.table, files(self.engine)
+        assert sum(f.rows for f in live) == self.rows == table.rows
+        assert sum(f.size_bytes for f in live) == state.size_bytes == table.live_bytes
+        assert len({f.path for f in live}) == len(live) == table.data_files_count
+        assert table.live_bytes <= data_bytes(self.seen) <= self.written_bytes
+        assert table.metadata_storage_bytes >= METADATA["table_metadata_bytes"]
         assert len(state.pending) == len(self.tickets)
         assert self.engine.query(FULL_SCAN).work.files_count == len(live)
 

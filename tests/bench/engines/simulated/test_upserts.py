@@ -16,6 +16,7 @@ from strategies.state import KIB, MIB
 from workloads.partitioning import Partitioning
 
 REWRITE = Command.REWRITE_DATA_FILES
+REWRITE_ALL = plan(Compact(None, {"rewrite-all": "true"}))
 
 
 @pytest.fixture
@@ -35,17 +36,13 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
     engine = make()
     commit_specs(engine, load(1000, 2))
     outcome = commit_specs(engine, changes(1, 1000, updates=100, hit=90, again=10, writers=2))
-    change, observed = outcome.change, outcome.observed
+    change, table = outcome.change, outcome.observed.table
     assert (snapshots(outcome), change.files_added_count, change.delete_files_added_count) == (1, 2, 4)
-    assert (observed.table.data_files_count, observed.table.delete_files_count, observed.table.rows) == (
-        4,
-        4,
-        1100,
-    )
+    assert (table.data_files_count, table.delete_files_count, table.rows) == (4, 4, 1100)
     state = engine.state(60_000)
     written_bytes = sum(f.size_bytes for f in files(engine)[2:]) + sum(d.size_bytes for d in deletes(engine))
     assert change.added_bytes == written_bytes
-    assert observed.table.live_bytes == state.size_bytes
+    assert table.live_bytes == state.size_bytes
     assert [(c.files_count, c.size_bytes, c.rows) for c in state.commits] == [(2, written_bytes, 100)]
     # 1,200 of table metadata for two snapshots, a list of three manifests, one of 2 data and one of 4
     # delete files.
@@ -60,10 +57,9 @@ def test_a_scan_opens_each_delete_file_once_per_data_file(engine):
     outcome = engine.query(FULL_SCAN)
     # Two equality deletes on each file of the load, one position delete on each file of the commit.
     assert (outcome.work.files_count, outcome.work.delete_files_count) == (4, 2 * 2 + 2)
-    data_bytes = sum(f.size_bytes for f in files(engine))
-    delete_bytes = 2 * sum(d.size_bytes for d in deletes(engine, DeleteKind.EQUALITY))
-    delete_bytes += sum(d.size_bytes for d in deletes(engine, DeleteKind.POSITION))
-    assert outcome.work.opened_bytes == data_bytes + delete_bytes
+    equality, position = (deletes(engine, kind) for kind in (DeleteKind.EQUALITY, DeleteKind.POSITION))
+    opened = [*files(engine), *equality, *equality, *position]
+    assert outcome.work.opened_bytes == sum(file.size_bytes for file in opened)
     assert outcome.work.metadata_files_count == 3
 
 
@@ -84,15 +80,13 @@ def test_a_probe_of_keys_opens_the_deletes_of_its_files(engine):
     key = engine.query(Probe("key", "SELECT * FROM orders WHERE order_id = 1"))
     # Key 1 is in the first file of the load alone: the others begin later.
     assert (key.work.files_count, key.work.delete_files_count) == (1, 2)
-    first = files(engine)[0]
-    assert key.work.opened_bytes == first.size_bytes + sum(
-        d.size_bytes for d in deletes(engine, DeleteKind.EQUALITY)
-    )
+    opened = [files(engine)[0], *deletes(engine, DeleteKind.EQUALITY)]
+    assert key.work.opened_bytes == sum(file.size_bytes for file in opened)
 
 
 def test_a_rewrite_of_everything_leaves_the_live_rows(engine):
     content_bytes = engine.model.content_bytes
-    outcome = execute(engine, plan(Compact(None, {"rewrite-all": "true"})), 60_000)
+    outcome = execute(engine, REWRITE_ALL, 60_000)
     assert outcome.status == "ok"
     assert (physical_rows(engine), engine.model.live_rows, len(files(engine))) == (1000, 1000, 1)
     assert outcome.change.added_bytes == files(engine)[0].size_bytes == content_bytes
@@ -106,8 +100,7 @@ def test_a_rewrite_reads_its_deletes_and_writes_live_rows_alone(engine):
     outcome = execute(engine, rewrite(before[:2]), 60_000)
     (merged,) = [f for f in files(engine) if f not in before]
     assert merged.rows == 910  # 90 of 1,000 keys were hit
-    assert merged.key_bounds.lower == 1
-    assert merged.key_bounds.upper == 1000
+    assert (merged.key_bounds.lower, merged.key_bounds.upper) == (1, 1000)
     delete_bytes = 2 * sum(d.size_bytes for d in deletes(engine, DeleteKind.EQUALITY))
     read_bytes = sum(f.size_bytes for f in before[:2]) + delete_bytes
     task_s = 2 * 0.5 + 4 * 2.0 + read_bytes / MIB * 4 + merged.size_bytes / MIB * 8
@@ -132,8 +125,8 @@ def test_deletes_committed_after_a_rewrite_was_planned_apply_to_its_files(engine
     assert engine.complete(ticket, 180_000).status == "ok"
     merged = next(f for f in files(engine) if f.rows == 910)
     assert merged.data_sequence_number == 2
-    found = index_deletes(engine.state(180_000).delete_files).applying_to(merged)
-    assert found.files_count == 1  # the later commit's, not those planned with
+    applied = index_deletes(engine.state(180_000).delete_files).applying_to(merged)
+    assert applied.files_count == 1  # the later commit's, not those planned with
     assert engine.model.live_rows == 900
 
 
@@ -214,8 +207,7 @@ def test_a_plan_that_names_a_delete_file_that_is_gone_fails(engine):
     stale = convert(*files(engine)[:2], removed=deletes(engine, DeleteKind.EQUALITY))
     assert execute(engine, stale, 60_000).status == "ok"
     outcome = execute(engine, stale, 60_000)
-    assert outcome.status == "failed"
-    assert outcome.error.endswith("is no longer live")
+    assert (outcome.status, outcome.error.endswith("is no longer live")) == ("failed", True)
 
 
 def test_a_rewrite_of_a_file_converted_meanwhile_fails(engine):
@@ -228,49 +220,51 @@ def test_a_rewrite_of_a_file_converted_meanwhile_fails(engine):
     assert engine.model.live_rows == 1000
 
 
+SIX_UPDATES = (load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
+
+
+def numbers(engine):
+    return [delete.data_sequence_number for delete in deletes(engine)]
+
+
 def test_deletes_older_than_all_data_go_a_manifest_a_worker_thread():
     engine = make()
-    commit_specs(engine, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
+    commit_specs(engine, *SIX_UPDATES)
     assert len(deletes(engine)) == 6
-    everything = plan(Compact(None, {"rewrite-all": "true"}))
     # The new file has the number of the last commit, 7, and so that commit's delete is not below it.
     # Of the five that are, two cores drop two; a later rewrite drops two more.
-    outcome = execute(engine, everything, 360_000)
-    assert outcome.change.delete_files_removed_count == 2
-    assert [d.data_sequence_number for d in deletes(engine)] == [4, 5, 6, 7]
-    execute(engine, everything, 360_000)
-    assert [d.data_sequence_number for d in deletes(engine)] == [6, 7]
+    assert execute(engine, REWRITE_ALL, 360_000).change.delete_files_removed_count == 2
+    assert numbers(engine) == [4, 5, 6, 7]
+    execute(engine, REWRITE_ALL, 360_000)
+    assert numbers(engine) == [6, 7]
     assert engine.query(FULL_SCAN).work.delete_files_count == 0
 
 
 def test_a_commit_that_replaces_no_data_drops_no_deletes_but_its_own():
     engine = make()
-    commit_specs(engine, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
-    execute(engine, plan(Compact(None, {"rewrite-all": "true"})), 360_000)
+    commit_specs(engine, *SIX_UPDATES)
+    execute(engine, REWRITE_ALL, 360_000)
     commit_specs(engine, changes(7, 1000, updates=10))
-    newest = deletes(engine)[-1]
-    execute(engine, convert(files(engine)[0], removed=[newest]), 420_000)
-    assert [d.data_sequence_number for d in deletes(engine)] == [4, 5, 6, 7, 10]
+    execute(engine, convert(files(engine)[0], removed=[deletes(engine)[-1]]), 420_000)
+    assert numbers(engine) == [4, 5, 6, 7, 10]
 
 
 def test_dangling_deletes_are_removed_in_a_commit_of_their_own_where_there_are_partitions():
-    options = {"rewrite-all": "true", "remove-dangling-deletes": "true"}
-    partitioned = make(partitioning=Partitioning("bucket", 2))
-    part = "partition_bucket=0"
-    commit_specs(partitioned, load(1000, 1, part), *(changes(n, 1000, updates=10, partition=part)
-                                                     for n in range(1, 7)))  # fmt: skip
-    outcome = execute(partitioned, plan(Native(REWRITE, {}, options)), 360_000)
+    tidying = plan(Native(REWRITE, {}, {"rewrite-all": "true", "remove-dangling-deletes": "true"}))
+    partitioned, part = make(partitioning=Partitioning("bucket", 2)), "partition_bucket=0"
+    updates = [changes(n, 1000, updates=10, partition=part) for n in range(1, 7)]
+    commit_specs(partitioned, load(1000, 1, part), *updates)
+    outcome = execute(partitioned, tidying, 360_000)
     assert (deletes(partitioned), snapshots(outcome)) == ([], 2)
     assert outcome.change.delete_files_removed_count == 6
-    again = execute(partitioned, plan(Native(REWRITE, {}, options)), 360_000)
-    assert snapshots(again) == 1
+    assert snapshots(execute(partitioned, tidying, 360_000)) == 1
     commit_specs(partitioned, changes(7, 1000, updates=10, partition=part))
     execute(partitioned, plan(Native(REWRITE, {}, {"rewrite-all": "true"})), 420_000)
     idle = plan(Native(REWRITE, {}, {"remove-dangling-deletes": "true"}))
     assert (execute(partitioned, idle, 420_000).status, len(deletes(partitioned))) == ("noop", 1)
     whole = make()
-    commit_specs(whole, load(1000, 1), *(changes(n, 1000, updates=10) for n in range(1, 7)))
-    assert snapshots(execute(whole, plan(Native(REWRITE, {}, options)), 360_000)) == 1
+    commit_specs(whole, *SIX_UPDATES)
+    assert snapshots(execute(whole, tidying, 360_000)) == 1
     assert len(deletes(whole)) == 4
 
 

@@ -69,7 +69,6 @@ def test_commands_and_writes_are_refused(spark, sql):
 def test_a_probe_that_writes_is_refused_before_it_runs(iceberg, tmp_path):
     (tmp_path / "precious.txt").write_text("kept")
     engine = iceberg()
-    engine.create()
     with refused("not-a-query"):
         engine.query(Probe("own", OVERWRITE.format(tmp_path)))
     assert [file.name for file in tmp_path.iterdir()] == ["precious.txt"]
