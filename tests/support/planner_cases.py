@@ -239,7 +239,9 @@ def delete_files(
     targets = draw(st.lists(st.sampled_from(files), min_size=1, max_size=9))
     has_vector = set()
     for number, file in enumerate(targets):
-        drawn = draw(st.sampled_from(("equality", "equality", "global", "scoped", "named", "named", "vector")))
+        drawn = draw(
+            st.sampled_from(("equality", "equality", "global", "scoped", "named", "named", "vector"))
+        )
         size = draw(st.sampled_from((1, 100, figures.target_bytes // 7, figures.target_bytes)))
         enough_rows = int(file.rows * figures.delete_ratio_threshold)
         rows = max(0, enough_rows + draw(st.sampled_from((-1, 0, 0, 1, 5, 999))))

@@ -6,7 +6,7 @@ from engine_streams import FULL_SCAN, execute, files, plan
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from observed_changes import check_grown
+from observed_changes import check_grown, data_bytes
 from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch
@@ -30,17 +30,14 @@ CLUSTERED = DeltaKeys.model_validate(
 )
 
 
-def vacuum(older_than_ms):
-    return plan(Native(Command.VACUUM, {"older_than_at_ms": str(older_than_ms)}))
-
-
 def appends(count, rows=40, writers=4):
     """A load of 60 rows in 3 files and appends, each of so many rows and files."""
-    specs, loaded = [load(60, 3)], load(rows, writers)
-    for index in range(1, count + 1):
-        first_row = 60 + rows * (index - 1)
-        specs.append(replace(loaded, index=index, at_ms=60_000 * index, first_row=first_row))
-    return specs
+    loaded = load(rows, writers)
+    numbers = range(1, count + 1)
+    return [
+        load(60, 3),
+        *(replace(loaded, index=n, at_ms=60_000 * n, first_row=60 + rows * (n - 1)) for n in numbers),
+    ]
 
 
 # Commits
@@ -111,9 +108,7 @@ def test_merge_with_vectors_marks_rows_and_adds_files_of_its_own():
     assert outcome.change.metadata_bytes == (500 + 400 + 20) + (300 + 400)
     assert (outcome.change.files_removed_count, outcome.change.delete_files_added_count) == (0, 2)
     storage_bytes = sum(file.size_bytes for file in files(engine)) + 1 + 2 * (vector_bytes(50, 500) + 8)
-    assert (
-        outcome.observed.table.storage_bytes - outcome.observed.table.metadata_storage_bytes == storage_bytes
-    )
+    assert data_bytes(outcome.observed) == storage_bytes
 
 
 def test_a_vector_replaces_the_one_before_it():
@@ -127,12 +122,10 @@ def test_a_vector_replaces_the_one_before_it():
     assert (outcome.change.delete_files_removed_count, outcome.change.replaced_bytes) == (1, first.size_bytes)
     assert len(vectors(engine)) == outcome.change.delete_files_added_count == 3
     # The file of the first vector is on storage until VACUUM.
-    kept_bytes = outcome.observed.table.storage_bytes
-    freed = execute(engine, vacuum(120_001), 180_000)
+    vacuum = plan(Native(Command.VACUUM, {"older_than_at_ms": "120001"}))
+    freed = execute(engine, vacuum, 180_000)
     assert [version.operation for version in freed.versions] == ["VACUUM START", "VACUUM END"]
-    assert freed.observed.table.storage_bytes == kept_bytes + freed.change.metadata_bytes - (
-        1 + first.size_bytes + 8
-    )
+    assert data_bytes(outcome.observed) - data_bytes(freed.observed) == 1 + first.size_bytes + 8
 
 
 def test_a_file_without_a_live_row_is_removed_instead_of_marked():
@@ -143,10 +136,12 @@ def test_a_file_without_a_live_row_is_removed_instead_of_marked():
 
 
 def test_spark_or_a_writer_override_sets_the_tasks_of_a_merge_without_partitions():
-    engine = make(settings={"spark.sql.shuffle.partitions": "3"})
-    assert commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100)).change.files_added_count == 3
-    engine = make(files_per_commit=5)
-    assert commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100)).change.files_added_count == 5
+    for table, tasks in (
+        ({"settings": {"spark.sql.shuffle.partitions": "3"}}, 3),
+        ({"files_per_commit": 5}, 5),
+    ):
+        outcome = commit_specs(make(**table), load(1000, 1), changes(1, 1000, updates=100))
+        assert outcome.change.files_added_count == tasks
     engine = make(files_per_commit=5, partitioning=Partitioning("bucket", 1))
     specs = (load(1000, 1, "b=0"), changes(1, 1000, updates=100, partition="b=0"))
     assert commit_specs(engine, *specs).change.files_added_count == 1
@@ -243,33 +238,27 @@ def test_every_tenth_version_has_a_checkpoint_that_its_writer_pays_for():
 @pytest.mark.parametrize("name", ["delta.autoOptimize.autoCompact", "delta.autooptimize.autocompact"])
 def test_commits_compact_by_themselves_the_first_time_and_from_50_files_on(name):
     engine = make(properties={name: "true"})
-    found = {}
+    removed_counts = {}
     for spec in appends(14):
         outcome = commit_specs(engine, spec)
         for compaction in outcome.compactions:
             (version,) = compaction.versions
-            found[spec.index] = version.change.files_removed_count
+            removed_counts[spec.index] = version.change.files_removed_count
             assert (version.operation, version.tag, compaction.action) == ("OPTIMIZE", None, "delta.optimize")
             assert outcome.observed.version == version.id == str(int(outcome.versions[0].id) + 1)
     # The load of 3 files; then 4 a commit: 1 + 13 x 4 = 53 files at the 13th.
-    assert found == {0: 3, 13: 53}
+    assert removed_counts == {0: 3, 13: 53}
     seen = engine.state(0).compactions
     assert [(c.files_removed_count, c.reason) for c in seen] == [(3, "inline"), (53, "inline")]
 
 
-def test_an_automatic_compaction_is_paid_apart_from_its_commit():
-    spec = load(60, 3)
-    plain, compacting = commit_specs(make(), spec), commit_specs(make(properties=AUTO), spec)
-    assert compacting.cost == plain.cost
+def test_an_automatic_compaction_is_paid_apart_from_its_commit_and_a_search_with_it():
+    compacting, searching = (commit_specs(make(properties=AUTO), load(60, files)) for files in (3, 1))
+    assert compacting.cost == commit_specs(make(), load(60, 3)).cost
     (compaction,) = compacting.compactions
     assert compaction.cost.executor_cpu_s > 3 * 0.5
-
-
-def test_a_search_that_finds_nothing_is_part_of_the_commits_cost():
-    spec = load(60, 1)
-    plain, searching = commit_specs(make(), spec), commit_specs(make(properties=AUTO), spec)
     assert searching.compactions == ()
-    assert searching.cost.wall_s == pytest.approx(plain.cost.wall_s + 1)
+    assert searching.cost.wall_s == pytest.approx(commit_specs(make(), load(60, 1)).cost.wall_s + 1)
 
 
 def test_merge_compacts_what_it_touches_and_a_commit_of_vectors_alone_does_not():
@@ -314,13 +303,11 @@ class AnyHistory(RuleBasedStateMachine):
         properties=st.sampled_from([{}, AUTO, {"delta.autoOptimize.optimizeWrite": "true"}]),
     )
     def create(self, by, skew, mode, properties):
-        self.mode = mode
-        self.engine = make(
-            target_file_size_bytes=64 * KIB, partitioning=Partitioning(by, 2), upsert_mode=mode,
-            properties=properties,
-        )  # fmt: skip
+        self.mode, partitioning = mode, Partitioning(by, 2)
+        table = {"partitioning": partitioning, "upsert_mode": mode, "properties": properties}
+        self.engine = make(target_file_size_bytes=64 * KIB, **table)
         workload = Upsert(300, 2, 2_000, 3, key_skew=skew, delete_share=0.2, repeat_share=0.1)
-        self.stream = workload.shape(7, 200, 60_000, Partitioning(by, 2))
+        self.stream = workload.shape(7, 200, 60_000, partitioning)
         self.specs, self.at_ms, self.seen = [], 0, None
         self.commit()
 
@@ -332,11 +319,8 @@ class AnyHistory(RuleBasedStateMachine):
             metadata_bytes = before.table.metadata_storage_bytes + change.metadata_bytes
             assert observed.table.metadata_storage_bytes == metadata_bytes
             assert frees or observed.table.storage_bytes >= before.table.storage_bytes + change.added_bytes
-        if versions:
-            assert observed.version == versions[-1].id
-        assert (
-            observed.table.storage_bytes - observed.table.metadata_storage_bytes >= observed.table.live_bytes
-        )
+        assert not versions or observed.version == versions[-1].id
+        assert data_bytes(observed) >= observed.table.live_bytes
         self.seen = observed
 
     @rule()
@@ -361,13 +345,9 @@ class AnyHistory(RuleBasedStateMachine):
         options = {"minFileSize": str(size), "maxFileSize": str(size)}
         self.act(Compact(None, options if batch is None else {**options, "batchSize": batch}))
 
-    @rule()
-    def reorg(self):
-        self.act(Native(Command.REORG))
-
-    @rule()
-    def zorder(self):
-        self.act(Native(Command.ZORDER, {"columns": "order_id"}))
+    @rule(command=st.sampled_from([Native(Command.REORG), Native(Command.ZORDER, {"columns": "order_id"})]))
+    def reorg_or_sort(self, command):
+        self.act(command)
 
     @precondition(lambda self: self.seen.table.data_files_count)
     @rule(count=st.integers(1, 3), data=st.data())
@@ -380,30 +360,17 @@ class AnyHistory(RuleBasedStateMachine):
         self.act(Native(Command.VACUUM, {"older_than_at_ms": str(max(1, self.at_ms - ago_ms))}), frees=True)
 
     @invariant()
-    def rows_add_up(self):
+    def rows_add_up_and_vectors_belong_to_live_files(self):
         if self.seen is None:
             return
         assert wrong_rows(self.engine, self.specs, is_cdc=True) is None
         expected = expected_live_rows(self.specs)
-        tolerance = len(files(self.engine)) + 1
-        assert abs(self.engine.model.live_rows - expected) <= tolerance
-        assert abs(rows_left(self.engine) - expected) <= tolerance
-
-    @invariant()
-    def vectors_belong_to_live_files(self):
-        if self.seen is None:
-            return
-        live = {file.path: file for file in files(self.engine)}
-        assert all(0 < v.rows < live[path].rows for path, v in vectors(self.engine).items())
-        assert self.mode == MERGE_ON_READ or not vectors(self.engine)
-        assert self.seen.table.delete_files_count == len(vectors(self.engine))
-
-    @invariant()
-    def sums_are_those_of_the_files(self):
-        if self.seen is None:
-            return
-        state = self.engine.state(0)
-        assert state.size_bytes == sum(f.size_bytes for f in (*state.data_files, *state.delete_files))
+        live, marked = {file.path: file for file in files(self.engine)}, vectors(self.engine)
+        assert abs(self.engine.model.live_rows - expected) <= len(live) + 1
+        assert abs(rows_left(self.engine) - expected) <= len(live) + 1
+        assert all(0 < vector.rows < live[path].rows for path, vector in marked.items())
+        assert self.mode == MERGE_ON_READ or not marked
+        assert self.seen.table.delete_files_count == len(marked)
         assert self.engine.model.content_bytes == ORDERS.expected_bytes(self.engine.model.live_rows)
 
 
