@@ -1,6 +1,7 @@
 """The engines the contract suite runs over, which of them a test is for, and markers for what one lacks."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -100,27 +101,15 @@ def engine_params(marks: Iterable[pytest.Mark]) -> list[Any]:
     ]
 
 
-def notimpl(*engines: EngineKey, reason: str, raises: type[BaseException]) -> pytest.MarkDecorator:
-    """The engine could do it, and we have not built it."""
-    return _gap("notimpl", engines, reason, raises)
-
-
-def notyet(*engines: EngineKey, reason: str, raises: type[BaseException]) -> pytest.MarkDecorator:
-    """The format, or its release we use, does not do it yet."""
-    return _gap("notyet", engines, reason, raises)
-
-
-def never(*engines: EngineKey, reason: str, raises: type[BaseException]) -> pytest.MarkDecorator:
-    """The format cannot do it by its nature."""
-    return _gap("never", engines, reason, raises)
-
-
-def _gap(
-    kind: str, engines: tuple[EngineKey, ...], reason: str, raises: type[BaseException]
-) -> pytest.MarkDecorator:
+def _gap(kind: str, *engines: EngineKey, reason: str, raises: type[BaseException]) -> pytest.MarkDecorator:
     if not reason or not engines:
         raise ValueError(f"{kind} needs engines and a reason")
     return pytest.mark.gap(engines=engines, reason=f"{kind}: {reason}", raises=raises)
+
+
+notimpl = partial(_gap, "notimpl")  # the engine could do it, and we have not built it
+notyet = partial(_gap, "notyet")  # the format, or its release we use, does not do it yet
+never = partial(_gap, "never")  # the format cannot do it by its nature
 
 
 def expected_failures(marks: Iterable[pytest.Mark], key: EngineKey) -> list[pytest.MarkDecorator]:

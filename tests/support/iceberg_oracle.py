@@ -208,10 +208,7 @@ def _metrics(file: IcebergDataFile | IcebergDeleteFile, case: Case) -> dict[str,
     if isinstance(file, IcebergDeleteFile) and file.kind is DeleteKind.POSITION and int(file.path[1:]) % 2:
         named = file.referenced_data_file
         low, high = (named, named) if named else ("x", "y")
-        return {
-            "lower-bounds": _map(_PATH_ID, low.encode()),
-            "upper-bounds": _map(_PATH_ID, high.encode()),
-        }
+        return {"lower-bounds": _map(_PATH_ID, low.encode()), "upper-bounds": _map(_PATH_ID, high.encode())}
     told = case.metrics.get(file.path, KeyMetrics())
     written = {
         "lower-bounds": told.low,

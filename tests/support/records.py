@@ -28,29 +28,20 @@ def commit(**fields: Any) -> CommitRecord:
 def query(wall_s: float = 1.0, **fields: Any) -> QueryRecord:
     """The settled primary probe."""
     opened = dict.fromkeys(("files_count", "delete_files_count", "opened_bytes", "metadata_files_count"), 0)
-    given = {"probe": "first-order", "primary": True, "when": "settled", "wall_s": wall_s, **opened}
-    return record(QueryRecord, **_STEP | given | fields)
+    probe = {"probe": "first-order", "primary": True, "when": "settled", "wall_s": wall_s}
+    return record(QueryRecord, **_STEP | probe | opened | fields)
 
 
 def observed(**fields: Any) -> ObserveRecord:
-    given = {
-        "after": "commit", "data_files_count": 1, "live_bytes": 1, "rows": 1, "storage_bytes": 1,
-        "metadata_storage_bytes": 0,
-    }  # fmt: skip
-    return record(ObserveRecord, **_STEP | given | fields)
+    table = dict.fromkeys(("data_files_count", "live_bytes", "rows", "storage_bytes"), 1)
+    return record(ObserveRecord, **_STEP | table | {"after": "commit", "metadata_storage_bytes": 0} | fields)
 
 
 def compaction(**fields: Any) -> CompactionRecord:
-    given = {
-        "reason": "scheduled",
-        "actions": ["compact(all partitions)"],
-        "scheduled_at_ms": 60_000,
-        "before_data_files_count": 8,
-        "after_data_files_count": 1,
-        "before_live_bytes": 1,
-        "after_live_bytes": 1,
-    }
-    return record(CompactionRecord, **_STEP | given | fields)
+    planned = {"reason": "scheduled", "actions": ["compact(all partitions)"], "scheduled_at_ms": 60_000}
+    table = {"before_data_files_count": 8, "after_data_files_count": 1}
+    live = {"before_live_bytes": 1, "after_live_bytes": 1}
+    return record(CompactionRecord, **_STEP | planned | table | live | fields)
 
 
 def maintenance(**fields: Any) -> MaintenanceRecord:
@@ -58,26 +49,13 @@ def maintenance(**fields: Any) -> MaintenanceRecord:
 
 
 def decision(**fields: Any) -> DecisionRecord:
-    given = {
-        "strategy": "never",
-        "rule": 0,
-        "trigger": "every",
-        "planner": "iceberg.rewrite_data_files",
-        "status": "not_due",
-    }
-    return record(DecisionRecord, **_STEP | given | fields)
+    rule = {"strategy": "never", "rule": 0, "trigger": "every", "planner": "iceberg.rewrite_data_files"}
+    return record(DecisionRecord, **_STEP | rule | {"status": "not_due"} | fields)
 
 
 def truth(status: str = "equal") -> ContentRecord:
-    return record(
-        ContentRecord,
-        **_STEP,
-        status=status,
-        expected_rows=1,
-        found_rows=1,
-        expected_hash="a",
-        found_hash="a",
-    )
+    content = {"expected_rows": 1, "found_rows": 1, "expected_hash": "a", "found_hash": "a"}
+    return record(ContentRecord, **_STEP, status=status, **content)
 
 
 def end(status: str = "finished", **fields: Any) -> RunRecord:

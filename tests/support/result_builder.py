@@ -29,9 +29,7 @@ from reports.data.group import RunGroup, run_groups
 Fate = Literal["finished", "failed", "cut off", "differs", "timings_invalid", "unchecked"]
 INTERVAL_TICKS: Mapping[str, int | None] = {
     "never": None,
-    "every-1min": 1,
-    "every-10min": 10,
-    "every-60min": 60,
+    **{f"every-{count}min": count for count in (1, 10, 60)},
 }
 STARTED_UTC = "2026-01-05T09:00:00Z"
 COMMIT_FILES = 8
@@ -131,19 +129,13 @@ def build_results(
         for index, (label, interval) in enumerate(chosen.items()):
             position = (repetition - 1) * len(chosen) + index
             summary = "no rules" if interval is None else f"every {interval} min: rewrite all files"
-            fields = {
-                "position": position,
-                "duration_ms": 60_000 * ticks,
-                "strategy_summary": summary,
-                **changes,
-            }
-            made = manifest(label, repetition, **fields).model_copy(update={"run_id": f"run-{position:03d}"})
+            fields = {"position": position, "duration_ms": 60_000 * ticks, "strategy_summary": summary}
+            made = manifest(label, repetition, run_id=f"run-{position:03d}", **fields | changes)
             chance = random.Random(f"{made.seed}/{position}")
             run = _Run(made, interval, chance, 3 if deletes else 0, (commit_ticks or {}).get(label, 1))
             ending = (fate or {}).get((label, repetition), "finished")
-            write_run(
-                folder / made.scenario / f"run-{made.format}-{position:03d}", made, run.records(ticks, ending)
-            )
+            place = folder / made.scenario / f"run-{made.format}-{position:03d}"
+            write_run(place, made, run.records(ticks, ending))
     return folder
 
 
@@ -279,19 +271,18 @@ class _Run:
             return []
         if ending == "failed":
             return [record(RunRecord, **self._step(0), status="failed", error="boom: <the disk> is full")]
-        differs = ending == "differs"
+        differs, large = ending == "differs", int(self.interval is not None)
         check = record(
             ContentRecord, **self._step(0.2), status="differs" if differs else "equal",
             expected_rows=self.rows, found_rows=self.rows - differs,
             expected_hash="a1", found_hash="b2" if differs else "a1",
             differences=["order_id=7: missing"] if differs else [],
         )  # fmt: skip
-        small, large = self.files - (self.interval is not None), int(self.interval is not None)
-        sizes = [(4096, small), (2**20, large)]
+        sizes = ((4096, self.files - large), (2**20, large))
         end = record(
             RunRecord, **self._step(0), status="finished", loop_s=100.0, measured_s=95.0, observe_s=3.0,
             own_s=2.0, timings_invalid=ending == "timings_invalid",
             content_bytes=None if ending == "unchecked" else self.rows * CONTENT_ROW_BYTES,
-            file_sizes=[s for s in sizes if s[1] > 0],
+            file_sizes=[(size_bytes, count) for size_bytes, count in sizes if count > 0],
         )  # fmt: skip
         return [end] if ending == "unchecked" else [check, end]

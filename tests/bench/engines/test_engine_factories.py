@@ -1,15 +1,6 @@
 import engine_factories
 import pytest
-from engine_factories import (
-    SHEETS,
-    EngineKey,
-    engines_for,
-    expected_failures,
-    needs,
-    never,
-    notimpl,
-    notyet,
-)
+from engine_factories import SHEETS, EngineKey, engines_for, expected_failures, needs, never, notimpl, notyet
 
 from bench.engines.registry import FORMATS
 from strategies.plan import Capability
@@ -51,12 +42,12 @@ def test_a_test_that_no_engine_can_run_is_an_error():
         engines_for(marks(needs("iceberg.no_such_command")))
 
 
-@pytest.mark.parametrize("helper", [notimpl, notyet, never])
-def test_a_gap_is_a_strict_expected_failure_of_its_engines_only(helper):
+@pytest.mark.parametrize(("kind", "helper"), [("notimpl", notimpl), ("notyet", notyet), ("never", never)])
+def test_a_gap_is_a_strict_expected_failure_of_its_engines_only(kind, helper):
     gap = helper(OTHER, reason="no such file", raises=KeyError)
     assert expected_failures([gap.mark], ICEBERG) == []
     (expected,) = expected_failures([gap.mark], OTHER)
     assert expected.mark.name == "xfail"
     assert expected.mark.kwargs == {
-        "reason": f"{helper.__name__}: no such file", "raises": KeyError, "strict": True,
+        "reason": f"{kind}: no such file", "raises": KeyError, "strict": True,
     }  # fmt: skip

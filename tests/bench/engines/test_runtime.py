@@ -1,4 +1,6 @@
 import json
+import os
+import sys
 import threading
 import time
 import zipfile
@@ -56,8 +58,8 @@ def test_java_home_is_taken_when_it_is_of_the_right_version(jdk, monkeypatch):
 def test_java_home_of_another_version_falls_back_to_the_bundled(jdk, monkeypatch):
     bundled = jdk('openjdk version "17.0.2"', "bundled")
     monkeypatch.setattr(runtime, "_bundled_java_home", lambda: bundled)
-    for given in (jdk('openjdk version "21.0.1"', "newer"), jdk("broken", "broken"), Path("/nowhere")):
-        monkeypatch.setenv("JAVA_HOME", str(given))
+    for home in (jdk('openjdk version "21.0.1"', "newer"), jdk("broken", "broken"), Path("/nowhere")):
+        monkeypatch.setenv("JAVA_HOME", str(home))
         assert java_home() == bundled
     monkeypatch.delenv("JAVA_HOME")
     assert java_home() == bundled
@@ -79,9 +81,8 @@ def test_use_java_points_spark_at_this_python(jdk, monkeypatch):
         monkeypatch.setenv(name, "before")
     monkeypatch.setenv("JAVA_HOME", str(home))
     assert runtime.use_java() == home
-    assert runtime.os.environ["PYSPARK_PYTHON"] == runtime.sys.executable
-    assert runtime.os.environ["PYSPARK_DRIVER_PYTHON"] == runtime.sys.executable
-    assert runtime.os.environ["TZ"] == "UTC"
+    names = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "TZ")
+    assert [os.environ[name] for name in names] == [sys.executable, sys.executable, "UTC"]
 
 
 @pytest.mark.parametrize("installed", ["4.0.2", "3.50.0"])
@@ -108,10 +109,13 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, environment, expe
     assert cache_folder() == Path(expected)
 
 
-def write_jar(path, size=1):
+NAMES = ("iceberg.jar", "sqlite.jar")
+
+
+def write_jar(path):
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("content", "x" * size)
+        archive.writestr("content", "x")
 
 
 @pytest.fixture
@@ -122,11 +126,11 @@ def resolved(tmp_path, monkeypatch):
 
     def resolve(coordinates, folder):
         folders.append(folder)
-        found = tuple(folder / "jars" / name for name in ("iceberg.jar", "sqlite.jar"))
-        for path in found:
+        paths = tuple(folder / "jars" / name for name in NAMES)
+        for path in paths:
             write_jar(path)
-        (folder / "index.json").write_text(json.dumps({p.name: p.stat().st_size for p in found}))
-        return found
+        (folder / "index.json").write_text(json.dumps({path.name: path.stat().st_size for path in paths}))
+        return paths
 
     monkeypatch.setattr(runtime, "_resolve", resolve)
     return folders
@@ -134,9 +138,8 @@ def resolved(tmp_path, monkeypatch):
 
 def test_jars_are_resolved_once(resolved):
     first = jars("iceberg")
-    assert [path.name for path in first] == ["iceberg.jar", "sqlite.jar"]
-    assert jars("iceberg") == first
-    assert len(resolved) == 1
+    assert tuple(path.name for path in first) == NAMES
+    assert (jars("iceberg"), len(resolved)) == (first, 1)
 
 
 def test_jars_are_resolved_once_by_several_processes(resolved, monkeypatch):
@@ -152,9 +155,8 @@ def test_jars_are_resolved_once_by_several_processes(resolved, monkeypatch):
 
     monkeypatch.setattr(runtime, "_resolve", slowly)
     with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(ask, range(2))
-    assert one == other
-    assert len(resolved) == 1
+        first, second = pool.map(ask, range(2))
+    assert (first, len(resolved)) == (second, 1)
 
 
 def test_formats_have_folders_of_their_own(resolved):
@@ -163,25 +165,16 @@ def test_formats_have_folders_of_their_own(resolved):
     assert len(set(resolved)) == 2
 
 
-def truncate(folder):
-    jar = folder / "jars" / "iceberg.jar"
-    jar.write_bytes(jar.read_bytes()[:-1])
-
-
-def remove(folder):
-    (folder / "jars" / "sqlite.jar").unlink()
-
-
-def garble(folder):
-    (folder / "index.json").write_text("{")
-
-
-@pytest.mark.parametrize("damage", [truncate, remove, garble])
-def test_damaged_jars_are_resolved_again(resolved, damage):
+@pytest.mark.parametrize("damaged", ["jars/iceberg.jar", "jars/sqlite.jar", "index.json"])
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_damaged_jars_are_resolved_again(resolved, damaged, is_removed):
     first = jars("iceberg")
-    damage(resolved[0])
-    assert jars("iceberg") == first
-    assert len(resolved) == 2
+    file = resolved[0] / damaged
+    content = file.read_bytes()
+    file.unlink()
+    if not is_removed:
+        file.write_bytes(content[:-1])
+    assert (jars("iceberg"), len(resolved)) == (first, 2)
     assert zipfile.is_zipfile(first[0])
 
 
@@ -189,12 +182,12 @@ def test_damaged_jars_are_resolved_again(resolved, damage):
 def resolver(tmp_path, monkeypatch):
     """Replaces spark-submit by a script that leaves `names` in the folder and prints `text`."""
 
-    def install(names, text="", exit_code=0):
+    def install(names, text="", exit_code=0, truncated=None):
         def command(coordinates, folder, scratch):
-            for name, whole in names.items():
+            for name in names:
                 write_jar(folder / "jars" / name)
-                if not whole:
-                    (folder / "jars" / name).write_bytes(b"PK truncated")
+            if truncated:
+                (folder / "jars" / truncated).write_bytes(b"PK truncated")
             return ["sh", "-c", 'printf "%s" "$0" >&2; exit "$1"', text, str(exit_code)]
 
         monkeypatch.setattr(runtime, "_resolver_command", command)
@@ -205,23 +198,18 @@ def resolver(tmp_path, monkeypatch):
 
 
 def test_resolving_keeps_an_index_of_what_came(resolver, tmp_path):
-    found = resolver({"iceberg.jar": True, "sqlite.jar": True})()
-    assert [path.name for path in found] == ["iceberg.jar", "sqlite.jar"]
-    assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == found
+    paths = resolver(NAMES)()
+    assert tuple(path.name for path in paths) == NAMES
+    assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == paths
 
 
 @pytest.mark.parametrize(
-    ("names", "exit_code"),
-    [
-        ({"iceberg.jar": True}, 0),  # one of two came
-        ({"iceberg.jar": True, "sqlite.jar": False}, 0),  # and one is no archive
-        ({"iceberg.jar": True, "sqlite.jar": True}, 1),
-    ],
+    ("names", "truncated", "exit_code"), [(NAMES[:1], None, 0), (NAMES, "sqlite.jar", 0), (NAMES, None, 1)]
 )
-def test_resolving_that_fails_names_the_cause(resolver, tmp_path, names, exit_code):
+def test_resolving_that_fails_names_the_cause(resolver, tmp_path, names, truncated, exit_code):
     printed = "resolving\nServer access error: java.net.ConnectException: refused\nbye"
     with refused("jars-unavailable") as caught:
-        resolver(names, printed, exit_code)()
+        resolver(names, printed, exit_code, truncated)()
     assert "java.net.ConnectException: refused" in str(caught.value)
     assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == ()
 
@@ -230,7 +218,7 @@ def test_a_truncated_jar_is_replaced(resolver, tmp_path, monkeypatch):
     truncated = tmp_path / "jars-of-iceberg" / "jars" / "iceberg.jar"
     truncated.parent.mkdir(parents=True)
     truncated.write_bytes(b"PK truncated")
-    resolve = resolver({})
+    resolve = resolver(())
     fill = "for f in iceberg sqlite; do [ -e $0/$f.jar ] || cp $1 $0/$f.jar; done"
     write_jar(tmp_path / "whole.jar")
     command = ["sh", "-c", f"mkdir -p $0; {fill}", str(truncated.parent), str(tmp_path / "whole.jar")]
@@ -241,7 +229,7 @@ def test_a_truncated_jar_is_replaced(resolver, tmp_path, monkeypatch):
 def test_a_cache_that_cannot_be_written_names_the_setting(resolver, tmp_path):
     (tmp_path / "jars-of-iceberg").write_text("in the way")
     with refused("not-writable", tmp_path / "jars-of-iceberg"):
-        resolver({})()
+        resolver(())()
 
 
 def test_the_resolver_asks_for_the_coordinates_and_one_repository(tmp_path, monkeypatch):

@@ -2,10 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from bench.engines.contract import TableSpec
-from bench.engines.delta.table_keys import (
-    DeltaKeys,
-    clustering_columns_of,
-)
+from bench.engines.delta.table_keys import DeltaKeys, clustering_columns_of
 
 TABLE = {"format": "delta", "target_file_size": "8MiB"}
 

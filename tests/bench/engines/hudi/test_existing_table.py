@@ -1,5 +1,6 @@
 """Existing tables, from folders written by hand. Those that Hudi wrote are in test_engine."""
 
+import io
 import json
 import shutil
 
@@ -15,7 +16,7 @@ from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from strategies.hudi.commands import Command
-from strategies.hudi.files import Action, FileGroupId
+from strategies.hudi.files import Action, FileGroupId, Instant
 from strategies.state import GIB, MIB
 
 ALL = "hudi.compaction"
@@ -47,6 +48,10 @@ def base(partition, file_id, at):
     return f"{partition}/{file_id}_0-1-2_{minute(at)}.parquet"
 
 
+def instant_file(folder, at):
+    return next(folder.timeline.glob(f"{minute(at)}_*"))
+
+
 def preview(folder, planner, *options):
     return preview_strategy(named_planners(planner, options, None), opened(folder), FORMAT)
 
@@ -62,19 +67,17 @@ def test_a_table_is_described_by_its_timeline(table):
     figures = table_figures("orders", existing)
     assert (figures["data_files"], figures["rows"]) == (3, 21)
     assert figures["delete_files"] == [{"kind": "log_file", "files": 3, "bytes": 30, "rows": 27}]
-    assert [
-        (instant.action, instant.requested_at_ms, instant.completed_at_ms) for instant in state.timeline
-    ] == [(Action.DELTA_COMMIT, n * 60_000, (n + 1) * 60_000) for n in (0, 2, 4)]
-    assert [instant.partitions for instant in state.timeline] == [{"a", "b"}, {"a"}, {"a"}]
+    written = ((0, {"a", "b"}), (2, {"a"}), (4, {"a"}))
+    assert list(state.timeline) == [
+        Instant(Action.DELTA_COMMIT, at * 60_000, (at + 1) * 60_000, partitions) for at, partitions in written
+    ]
 
 
 def test_a_log_file_belongs_to_the_base_file_requested_before_its_commit_completed(table):
     """The compaction of minute 3 was scheduled before the commit of minute 2 had completed, at minute 6."""
     table.commit(3, table.base(3, "f1"), action="commit", operation="COMPACT", until=9)
     table.plan(3, ("a", "f1"))
-    next(table.timeline.glob(f"{minute(2)}_*")).rename(
-        table.timeline / f"{minute(2)}_{minute(6)}.deltacommit"
-    )
+    instant_file(table, 2).rename(table.timeline / f"{minute(2)}_{minute(6)}.deltacommit")
     state = opened(table).state
     assert base("a", "f1", 3) in names(state.data_files)
     assert names(state.delete_files) == [log("a", "f1", 2), log("a", "f1", 4), log("a", "f2", 4)]
@@ -161,17 +164,13 @@ def test_clustering_has_hudis_own_defaults(table):
     assert (len(first.files), len(first.tasks), len(second.files)) == (2, 1, 1)
 
 
-def test_the_thresholds_that_exclude_slices_from_compaction(table):
-    threshold = "options.hoodie.compaction.logfile.size.threshold=1000"
-    shortfall = preview(table, ALL, threshold).shortfall
-    assert (shortfall.files_count, shortfall.candidates_count) == (3, 2)
-    assert shortfall.thresholds["log_bytes_min"] == 1000
-
-
-def test_the_thresholds_that_exclude_slices_from_clustering(table):
+def test_the_thresholds_that_exclude_slices(table):
+    by_log_bytes = preview(table, ALL, "options.hoodie.compaction.logfile.size.threshold=1000").shortfall
+    assert (by_log_bytes.files_count, by_log_bytes.candidates_count) == (3, 2)
+    assert by_log_bytes.thresholds["log_bytes_min"] == 1000
     limit = "options.hoodie.clustering.plan.strategy.small.file.limit=50"
-    shortfall = preview(table, "hudi.clustering", limit).shortfall
-    assert (shortfall.files_count, shortfall.candidates_count) == (3, 0)
+    by_base_bytes = preview(table, "hudi.clustering", limit).shortfall
+    assert (by_base_bytes.files_count, by_base_bytes.candidates_count) == (3, 0)
 
 
 def test_what_hudi_would_refuse_is_refused(table, tmp_path):
@@ -230,9 +229,7 @@ def test_data_files_without_a_timeline_are_no_empty_table(table):
 
 
 def test_an_instant_whose_name_is_no_time_is_refused(table):
-    (table.timeline / "20261301000000000_20261301000000001.deltacommit").write_bytes(
-        next(table.timeline.glob(f"{minute(4)}_*")).read_bytes()
-    )
+    instant_file(table, 4).rename(table.timeline / "20261301000000000_20261301000000001.deltacommit")
     with refused("damaged") as caught:
         opened(table)
     assert "20261301" in str(caught.value)
@@ -284,43 +281,31 @@ def test_an_overwrite_of_partitions_has_no_plan(early):
     assert (state.timeline[-1].is_pending, state.pending_groups) == (True, {})
 
 
-def _cut(path):
-    path.write_bytes(path.read_bytes()[:-20])
-
-
-def test_a_damaged_file_is_named(table):
-    table.archive(0)
-    history = table.timeline / "history"
-    empty = table.timeline / f"{minute(6)}.compaction.requested"
-    for damaged in (
-        next(table.timeline.glob(f"{minute(4)}_*")),
-        history / "first_last_0.parquet",
-        history / "manifest_1",
-    ):
-        content = damaged.read_bytes()
-        _cut(damaged)
-        check_named(table, damaged)
+def check_named(table, damaged, content):
+    """The table is refused by the name of a file that is damaged: has this content, or is gone (None)."""
+    whole = damaged.read_bytes() if damaged.exists() else None
+    damaged.unlink(missing_ok=True)
+    if content is not None:
         damaged.write_bytes(content)
-    empty.touch()
-    check_named(table, empty)
-    empty.unlink()
-    properties = table.path / ".hoodie" / "hoodie.properties"
-    properties.write_bytes(b"\xff\xfe")
-    check_named(table, properties)
-    properties.unlink()
-    check_named(table, properties)
-
-
-def check_named(table, damaged):
     with refused("damaged") as caught:
         opened(table)
     assert str(caught.value).startswith(str(damaged))
+    damaged.unlink(missing_ok=True)
+    if whole is not None:
+        damaged.write_bytes(whole)
 
 
-def test_a_damaged_commit_of_version_6_is_named(early):
-    damaged = early.timeline / f"{minute(4)}.deltacommit"
-    _cut(damaged)
-    check_named(early, damaged)
+def test_a_damaged_file_is_named(table, early):
+    table.archive(0)
+    history = table.timeline / "history"
+    for file in (instant_file(table, 4), history / "first_last_0.parquet", history / "manifest_1"):
+        check_named(table, file, file.read_bytes()[:-20])
+    check_named(table, table.timeline / f"{minute(6)}.compaction.requested", b"")
+    check_named(table, history / "manifest_1", b"[]")
+    for content in (b"\xff\xfe", None):
+        check_named(table, table.path / ".hoodie" / "hoodie.properties", content)
+    commit = early.timeline / f"{minute(4)}.deltacommit"
+    check_named(early, commit, commit.read_bytes()[:-20])
 
 
 @pytest.mark.parametrize(
@@ -333,23 +318,12 @@ def test_a_damaged_commit_of_version_6_is_named(early):
     ],
 )  # fmt: skip
 def test_a_commit_with_unexpected_content_is_named(early, commit):
-    strange = early.timeline / f"{minute(4)}.deltacommit"
-    strange.write_text(json.dumps(commit))
-    check_named(early, strange)
+    check_named(early, early.timeline / f"{minute(4)}.deltacommit", json.dumps(commit).encode())
 
 
-def test_other_files_of_a_timeline_with_unexpected_content_are_named(table):
-    for at, service in ((6, "compaction"), (7, "clustering")):
-        table.plan(at, service=service)
-        plan = table.timeline / f"{minute(at)}.{service}.requested"
-        content = plan.read_bytes()
-        with plan.open("wb") as file:
-            fastavro.writer(
-                file, {"type": "map", "values": "string"}, [{"operations": "x", "clusteringPlan": "x"}]
-            )
-        check_named(table, plan)
-        plan.write_bytes(content)
-    table.archive(0)
-    manifest = table.timeline / "history" / "manifest_1"
-    manifest.write_text("[]")
-    check_named(table, manifest)
+def test_a_plan_with_unexpected_content_is_named(table):
+    strange = io.BytesIO()
+    texts = {"operations": "x", "clusteringPlan": "x"}
+    fastavro.writer(strange, {"type": "map", "values": "string"}, [texts])
+    for service in ("compaction", "clustering"):
+        check_named(table, table.timeline / f"{minute(6)}.{service}.requested", strange.getvalue())

@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from refused import refused
 
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
-from bench.engines.simulated.costs import (
-    Work,
-)
+from bench.engines.simulated.costs import Work
 from bench.results.values import Cost
 from strategies.iceberg.files import IcebergDataFile
 from strategies.preview import Preview, RewriteGroup, ScanTaskGroup

@@ -31,10 +31,7 @@ def built(monkeypatch):
 
 
 # Two large files, and two commits of updates, each with equality and position deletes.
-STREAM = [
-    load(200_000, 2),
-    *(changes(n, 200_000, updates=200, hit=190, again=10, writers=2) for n in (1, 2)),
-]
+STREAM = [load(200_000, 2), *(changes(n, 200_000, updates=200, hit=190, again=10, writers=2) for n in (1, 2))]
 
 
 @pytest.fixture

@@ -91,8 +91,5 @@ def test_a_silent_executor_is_an_error_that_says_what_to_do(executors, monkeypat
 
 
 def test_an_address_that_is_not_of_this_machine_is_an_error():
-    with (
-        closing(ExecutorCpu()) as executors,
-        refused("not-listening"),
-    ):
+    with closing(ExecutorCpu()) as executors, refused("not-listening"):
         executors.listen("192.0.2.1", "192.0.2.1")

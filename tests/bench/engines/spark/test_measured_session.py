@@ -39,8 +39,7 @@ def test_an_executor_that_comes_later_is_waited_for():
 
 
 @pytest.mark.parametrize(
-    ("settings", "conf"),
-    [(SparkSettings(), {}), (CLUSTER, {"spark_dynamicAllocation_enabled": "true"})],
+    ("settings", "conf"), [(SparkSettings(), {}), (CLUSTER, {"spark_dynamicAllocation_enabled": "true"})]
 )
 def test_nothing_is_waited_for_where_none_is_to_come(settings, conf):
     wait_for_executor(FakeSpark(**conf), settings, wait_s=0)

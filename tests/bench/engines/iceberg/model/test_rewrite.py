@@ -1,10 +1,6 @@
 import pytest
 
-from bench.engines.iceberg.model.rewrite import (
-    Prepared,
-    Replacement,
-    conflict,
-)
+from bench.engines.iceberg.model.rewrite import Prepared, Replacement, conflict
 from bench.results.values import NO_COST
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 
