@@ -23,17 +23,10 @@ def delta_table(files, vectors=(), target_bytes=128 * MIB, **more):
     stats = defaultdict(PartitionStats)
     for file in files:
         seen = stats[file.partition]
-        stats[file.partition] = PartitionStats(
-            seen.files_count + 1, seen.size_bytes + file.size_bytes, seen.rows + file.rows
-        )
-    return DeltaState(
-        more.pop("observed_at_ms", 0),
-        target_bytes,
-        data_files=tuple(files),
-        delete_files=tuple(vectors),
-        partitions=dict(stats),
-        **more,
-    )
+        size_bytes, rows = seen.size_bytes + file.size_bytes, seen.rows + file.rows
+        stats[file.partition] = PartitionStats(seen.files_count + 1, size_bytes, rows)
+    at_ms = more.pop("observed_at_ms", 0)
+    return DeltaState(at_ms, target_bytes, tuple(files), tuple(vectors), dict(stats), **more)
 
 
 @st.composite
@@ -41,16 +34,10 @@ def delta_tables(draw, partitions=("", "p=1", "p=2"), max_files=12):
     """Tables of files up to 200 bytes, some with deleted rows, some without statistics."""
     files, vectors = [], []
     for number in range(draw(st.integers(0, max_files))):
-        rows = draw(KNOWN_ROWS)
-        has_rows_count = draw(st.integers(0, 9)) > 0
-        partition = draw(st.sampled_from(partitions))
-        path = f"f{number}"
+        rows, is_known = draw(KNOWN_ROWS), draw(st.integers(0, 9)) > 0
+        path, partition = f"f{number}", draw(st.sampled_from(partitions))
         size_bytes = draw(st.integers(1, 200))
-        files.append(
-            data_file(
-                path, size_bytes, rows if has_rows_count else 0, partition, has_rows_count=has_rows_count
-            )
-        )
+        files.append(data_file(path, size_bytes, rows * is_known, partition, has_rows_count=is_known))
         if draw(st.booleans()):
             vectors.append(vector(path, draw(st.integers(1, rows)), partition))
     return delta_table(files, vectors, target_bytes=draw(st.integers(1, 300)))

@@ -96,20 +96,17 @@ class FakeEngine:
         spec = batch.spec
         if not spec.rows:
             return CommitOutcome(Cost(), 0.0, (), self._observe())
-        made = [
-            self._file(p.partition, p.expected_bytes // count, p.rows // count)
-            for p in spec.partitions
-            for count in (min(p.rows, spec.writers),)
-            for _ in range(count)
-        ]
+        made = []
+        for p in spec.partitions:
+            count = min(p.rows, spec.writers)
+            made += [
+                self._file(p.partition, p.expected_bytes // count, p.rows // count) for _ in range(count)
+            ]
         deletes = [self._delete(number) for number in range(self.deletes)]
         self.ledger.add([*made, *deletes], at_ms)
         added_bytes = sum(f.size_bytes for f in [*made, *deletes])
-        change = Change(
-            len(made), 0, len(deletes), added_bytes=added_bytes, metadata_bytes=100, metadata_files_count=2
-        )
-        tag = Tag.of_commit(spec, at_ms)
-        version = self._version(change, tag)
+        change = Change(len(made), 0, len(deletes), 0, added_bytes, 0, 100, 2)
+        version = self._version(change, Tag.of_commit(spec, at_ms))
         cost = Cost(self.costs.commit_s, 2 * self.costs.commit_s)
         inline = self.inline(spec.index, at_ms)
         self.ledger.saw_inline(inline, at_ms)
@@ -124,10 +121,8 @@ class FakeEngine:
         inputs = [] if _is_maintenance(plan) else self._small_files()
         seen = PendingPlan(at_ms, due_at_ms, plan.reason, frozenset(f.path for f in inputs))
         preview = PlanPreview(self.ledger.version, ())
-        scheduling_s = self.costs.scheduling_s
-        ticket = Ticket(
-            TicketId(next(self._ticket_ids)), plan, preview, at_ms, due_at_ms, scheduling_s, executor
-        )
+        number = TicketId(next(self._ticket_ids))
+        ticket = Ticket(number, plan, preview, at_ms, due_at_ms, self.costs.scheduling_s, executor)
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket
@@ -144,16 +139,14 @@ class FakeEngine:
         elif status is None and any(f.path not in self.ledger.data_files for f in inputs):
             status = "failed"
         elif status is None:
-            status, versions = (
-                ("ok", (self._merge(inputs, at_ms, tag_of(ticket, at_ms)),)) if inputs else ("noop", ())
-            )
+            status = "ok" if inputs else "noop"
+            versions = (self._merge(inputs, at_ms, tag_of(ticket, at_ms)),) if inputs else ()
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         is_beside = any(started == ticket.id for started, _ in self.started)
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s, is_shared=is_beside)
-        plan, change = ticket.plan, total_change(versions)
-        self.ledger.saw_compaction(
-            compaction_seen(at_ms, status, plan.reason, ticket.scheduled_at_ms, change, cost, plan.kind)
-        )
+        plan, scheduled_at_ms, change = ticket.plan, ticket.scheduled_at_ms, total_change(versions)
+        seen = compaction_seen(at_ms, status, plan.reason, scheduled_at_ms, change, cost, plan.kind)
+        self.ledger.saw_compaction(seen)
         queued_s = self.costs.queued_s if is_beside else 0.0
         return Outcome(status, cost, versions, self._observe(), error, queued_s=queued_s)
 
@@ -209,8 +202,7 @@ class FakeEngine:
 
     def _observe(self) -> Observation:
         cost = Cost(self.costs.observe_s, self.costs.observe_s)
-        live_bytes = self.ledger.state(0).size_bytes
-        return self.ledger.observation(cost, live_bytes + self._dead_bytes, 0)
+        return self.ledger.observation(cost, self.ledger.state(0).size_bytes + self._dead_bytes, 0)
 
 
 def _is_maintenance(plan: Plan) -> bool:

@@ -32,17 +32,12 @@ def hudi_table(files, timeline=(), pending_groups=None, observed_at_ms=0, epoch_
     for file in files:
         before = stats.get(file.partition, PartitionStats())
         stats[file.partition] = PartitionStats(before.files_count + 1, before.size_bytes + file.size_bytes)
-    return HudiState(
-        observed_at_ms=observed_at_ms,
-        target_file_size_bytes=128 * MIB,
-        data_files=bases,
-        delete_files=logs,
-        partitions=MappingProxyType(stats),
-        timeline=tuple(timeline),
-        pending_groups=pending_groups or {},
-        stream_epoch_ms=epoch_ms,
-        **fields,
-    )
+    fields |= {
+        "timeline": tuple(timeline),
+        "pending_groups": pending_groups or {},
+        "stream_epoch_ms": epoch_ms,
+    }
+    return HudiState(observed_at_ms, 128 * MIB, bases, logs, MappingProxyType(stats), **fields)
 
 
 def delta_commit(at_ms, partitions=("2026/01/01",)):

@@ -28,25 +28,17 @@ def test_serial_seconds_are_wall_and_tasks_share_the_cores():
 
 
 def test_cores_without_a_task_are_of_no_use():
-    assert priced(replace(WORK, tasks_count=1), 8).wall_s == 22
-    assert priced(WORK, 8).wall_s == 2 + 20 / 4
-
-
-def test_work_without_tasks_is_done_by_one_core():
-    assert priced(replace(WORK, tasks_count=0), 8).wall_s == 22
+    walls_s = [priced(replace(WORK, tasks_count=count), 8).wall_s for count in (0, 1, 4)]
+    assert walls_s == [22, 22, 2 + 20 / 4]
 
 
 def test_doing_nothing_costs_the_fixed_part():
     assert priced(Work(), 2) == Cost(1.0, 1.5, 0.0)
 
 
+COUNTS, BYTES = st.integers(0, 10**6), st.integers(0, 2**50)
 works = st.builds(
-    Work,
-    files_count=st.integers(0, 10**6),
-    delete_files_count=st.integers(0, 10**6),
-    read_bytes=st.integers(0, 2**50),
-    written_bytes=st.integers(0, 2**50),
-    tasks_count=st.integers(0, 1000),
+    Work, COUNTS, COUNTS, read_bytes=BYTES, written_bytes=BYTES, tasks_count=st.integers(0, 1000)
 )
 KINDS = [field.name for field in fields(Work) if field.name != "tasks_count"]
 
@@ -55,26 +47,21 @@ KINDS = [field.name for field in fields(Work) if field.name != "tasks_count"]
 def test_more_work_of_any_kind_never_costs_less(work, cores, kind, more):
     less = priced(work, cores)
     grown = priced(replace(work, **{kind: getattr(work, kind) + more}), cores)
-    assert grown.wall_s >= less.wall_s
-    assert grown.cpu_s >= less.cpu_s
-    assert grown.executor_cpu_s >= less.executor_cpu_s
+    for name in ("wall_s", "cpu_s", "executor_cpu_s"):
+        assert getattr(grown, name) >= getattr(less, name)
 
 
 @given(work=works, cores=st.integers(1, 64))
 def test_cores_lower_wall_time_down_to_the_serial_part_and_no_cpu(work, cores):
     few, more = priced(work, cores), priced(work, cores + 1)
-    assert more.wall_s <= few.wall_s
-    assert more.wall_s >= 1 + 0.25 * work.files_count
+    assert 1 + 0.25 * work.files_count <= more.wall_s <= few.wall_s
     assert (more.cpu_s, more.executor_cpu_s) == (few.cpu_s, few.executor_cpu_s)
 
 
 def group(files, tasks, delete_files_count=0, delete_bytes=0):
     made = tuple(IcebergDataFile(f"f{n}", MIB, 10) for n in range(files))
-    return RewriteGroup(
-        partition="", files=made, delete_files_count=delete_files_count,
-        delete_bytes=delete_bytes, split_bytes=MIB, max_output_file_bytes=MIB, expected_output_files=tasks,
-        tasks=(ScanTaskGroup(MIB, 10),) * tasks,
-    )  # fmt: skip
+    scans = (ScanTaskGroup(MIB, 10),) * tasks
+    return RewriteGroup("", made, delete_files_count, delete_bytes, MIB, MIB, tasks, scans)
 
 
 def test_a_rewrite_is_priced_over_all_its_groups():
@@ -111,17 +98,16 @@ def test_bytes_of_deletes_cost_more_than_being_read():
 
 
 def test_finding_nothing_to_rewrite_costs_a_look():
-    told = coefficients(noop_compaction={"serial_s": 7.0})
-    assert told.rewrite_cost(Preview((), 0), 2) == Cost(7.0, 10.5, 0.0)
+    costs = coefficients(noop_compaction={"serial_s": 7.0})
+    assert costs.rewrite_cost(Preview((), 0), 2) == Cost(7.0, 10.5, 0.0)
 
 
 def test_the_shipped_coefficients_say_what_they_are_worth():
-    found = IcebergCoefficients.read()
-    assert found.format == "iceberg"
-    assert not found.calibrated  # until it is fitted to measured runs, which `origin` then names
-    assert len(found.origin) > 40
+    shipped = IcebergCoefficients.read()
+    # Not calibrated until it is fitted to measured runs, which `origin` then names.
+    assert (shipped.format, shipped.calibrated, len(shipped.origin) > 40) == ("iceberg", False, True)
     for name in OPERATIONS:
-        assert found.price(getattr(found, name), Work(), 1).wall_s > 0
+        assert shipped.price(getattr(shipped, name), Work(), 1).wall_s > 0
 
 
 def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
@@ -155,8 +141,7 @@ def test_a_file_of_another_format_is_refused(tmp_path):
 
 
 def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
-    with refused("unreadable", tmp_path / "none.toml"):
-        IcebergCoefficients.read(tmp_path / "none.toml")
     (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
-    with refused("invalid", tmp_path / "mine.toml"):
-        IcebergCoefficients.read(tmp_path / "mine.toml")
+    for code, name in (("unreadable", "none.toml"), ("invalid", "mine.toml")):
+        with refused(code, tmp_path / name):
+            IcebergCoefficients.read(tmp_path / name)

@@ -71,28 +71,30 @@ def test_commits_of_unknown_keys_hit_any_row_that_lives(rows):
     assert expected_live_rows([load(3), changes(1, 3, deletes=3, known=False)]) == pytest.approx(0, abs=1e-6)
 
 
-def test_the_newest_rows_die_first_where_changes_hit_them_first():
-    rows = LiveRows()
-    rows.commit(load(1000))
+@pytest.fixture
+def halves():
+    """A table of two files of 500 rows: "from-1" and "from-501"."""
+    made = LiveRows()
+    made.commit(load(1000))
     for first in (1, 501):
-        rows.add(data_file(f"from-{first}", 500), 500, (first, first + 499))
-    rows.commit(changes(1, 1000, deletes=200, hit=100, skew="recent-first"))
+        made.add(data_file(f"from-{first}", 500), 500, (first, first + 499))
+    return made
+
+
+def test_the_newest_rows_die_first_where_changes_hit_them_first(halves):
+    halves.commit(changes(1, 1000, deletes=200, hit=100, skew="recent-first"))
     # 1 - ln(501) / ln(1001) = 0.1 of 200 draws go to the older half, and hit next to no key twice.
-    assert 15 <= rows.dead("from-1") <= 20
-    assert rows.dead("from-1") + rows.dead("from-501") == pytest.approx(100, abs=1)
+    assert 15 <= halves.dead("from-1") <= 20
+    assert halves.dead("from-1") + halves.dead("from-501") == pytest.approx(100, abs=1)
 
 
-def test_keys_that_are_hot_somewhere_die_alike_in_all_files_of_the_load():
-    rows = LiveRows()
-    rows.commit(load(1000))
-    for first in (1, 501):
-        rows.add(data_file(f"from-{first}", 500), 500, (first, first + 499))
-    rows.commit(changes(1, 1000, updates=400, hit=100, again=300, skew="zipf"))
-    rows.add(data_file("new", 400), 100)
-    assert (rows.dead("from-1"), rows.dead("from-501")) == (50, 50)
-    rows.commit(changes(2, 1000, updates=400, hit=100, again=300, skew="zipf"))
+def test_keys_that_are_hot_somewhere_die_alike_in_all_files_of_the_load(halves):
+    halves.commit(changes(1, 1000, updates=400, hit=100, again=300, skew="zipf"))
+    halves.add(data_file("new", 400), 100)
+    assert (halves.dead("from-1"), halves.dead("from-501")) == (50, 50)
+    halves.commit(changes(2, 1000, updates=400, hit=100, again=300, skew="zipf"))
     # The new file has the rows of hot keys: of its 100 a larger share dies than of the 450 of the old one.
-    assert (rows.dead("new") - 300) / 100 > 2 * (rows.dead("from-1") - 50) / 450
+    assert (halves.dead("new") - 300) / 100 > 2 * (halves.dead("from-1") - 50) / 450
 
 
 @pytest.mark.parametrize(("skew", "most"), [("uniform", 1), ("zipf", 20), ("recent-first", 40)])
@@ -125,9 +127,9 @@ def test_a_rewrite_leaves_the_live_rows_and_their_chances(rows):
 
 
 def test_deletes_between_a_rewrites_plan_and_its_commit_still_apply(rows):
-    kept = rows.kept(["old"])
+    merged = data_file("new", rows.kept(["old"]))
     rows.commit(changes(1, 100, deletes=10))
-    rows.replace(["old"], [data_file("new", kept)])
+    rows.replace(["old"], [merged])
     assert (rows.live("new"), rows.dead("new")) == (90, 10)
 
 
@@ -165,10 +167,7 @@ def drawn_key(choice, population, scattered, rng):
 )
 def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, insert_share, off_share):
     loaded, files = 4000, 4
-    stream = Upsert(
-        rows_per_commit=400, files_per_commit=1, initial_rows=loaded, initial_files=files, key_skew=skew,
-        insert_share=insert_share,
-    )  # fmt: skip
+    stream = Upsert(400, 1, loaded, files, key_skew=skew, insert_share=insert_share)
     rows, rng, table = LiveRows(), random.Random(5), {}
     scattered = [rng.randrange(1, loaded + 1) for _ in range(loaded)]
     for spec in stream.shape(7, 12, 60_000, Partitioning()):
@@ -187,9 +186,9 @@ def test_files_keep_about_as_many_rows_as_a_table_of_real_keys(skew, insert_shar
             table[key] = path if op != "D" else None
         (shape,) = spec.partitions
         rows.add(data_file(path, shape.rows), shape.rows - shape.superseded_rows)
-    found = Counter(path for path in table.values() if path)
-    assert rows.total == pytest.approx(found.total(), rel=0.05)
-    for path, count in found.items():
+    counts = Counter(path for path in table.values() if path)
+    assert rows.total == pytest.approx(counts.total(), rel=0.05)
+    for path, count in counts.items():
         assert rows.live(path) == pytest.approx(count, rel=off_share, abs=15), path
 
 
@@ -218,26 +217,24 @@ class AnyHistory(RuleBasedStateMachine):
         hit = data.draw(st.integers(min(1, updates + deletes), min(updates + deletes, self.population)))
         again = data.draw(st.integers(0, max(0, updates - 1)))
         self.index += 1
-        spec = changes(
-            self.index, self.population, inserts, updates, deletes, hit, again, skew=self.skew, loaded=200
-        )
+        counts = (self.population, inserts, updates, deletes, hit, again)
+        spec = changes(self.index, *counts, skew=self.skew, loaded=200)
         before = {path: self.rows.live(path) for path in self.files}
         self.rows.commit(spec)
         assert all(self.rows.live(path) <= live for path, live in before.items())
         self.specs.append(spec)
         self.population += inserts
-        added = inserts + updates
-        if added:
-            self.hold([added], [added - again])
+        if inserts + updates:
+            self.hold([inserts + updates], [inserts + updates - again])
 
     @precondition(lambda self: self.files)
     @rule(data=st.data(), parts=st.integers(1, 3))
     def rewrite(self, data, parts):
         chosen = data.draw(st.lists(st.sampled_from(sorted(self.files)), min_size=1, unique=True))
         expected = sum(self.rows.live(path) for path in chosen)
-        kept = self.rows.kept(chosen)
-        assert abs(kept - expected) <= len(chosen)
-        counts = [kept * (n + 1) // parts - kept * n // parts for n in range(parts)]
+        left = self.rows.kept(chosen)
+        assert abs(left - expected) <= len(chosen)
+        counts = [left * (n + 1) // parts - left * n // parts for n in range(parts)]
         made = [data_file(next(self.names), count) for count in counts if count]
         self.rows.replace(chosen, made)
         for path in chosen:
