@@ -5,7 +5,7 @@ Records have the names of Hudi's own, so that its classes read the folders too.
 
 import io
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 
 import fastavro
@@ -81,22 +81,15 @@ def minute(number):
     return str(EPOCH + number * MINUTE)
 
 
-@dataclass
 class HudiFolder:
     """A table written step by step. A write completes a minute after its request."""
 
-    path: Path
-    properties: dict = field(default_factory=lambda: dict(PROPERTIES))
-
-    def __post_init__(self):
-        self.is_early = self.properties["hoodie.table.version"] == "6"
+    def __init__(self, path: Path, properties: Mapping[str, str] = PROPERTIES):
+        self.path, self.is_early = path, properties["hoodie.table.version"] == "6"
+        self.timeline = path / ".hoodie" / ("" if self.is_early else "timeline")
         self.timeline.mkdir(parents=True)
-        lines = [f"{name}={text}" for name, text in self.properties.items()]
+        lines = [f"{name}={text}" for name, text in properties.items()]
         (self.path / ".hoodie" / "hoodie.properties").write_text("# of a test\n" + "\n".join(lines))
-
-    @property
-    def timeline(self):
-        return self.path / ".hoodie" / ("" if self.is_early else "timeline")
 
     def base(self, at, file_id, partition="a", size_bytes=100):
         """Write a base file; returns its path."""
@@ -128,13 +121,11 @@ class HudiFolder:
         for path in paths:
             partition, _, name = path.rpartition("/")
             size_bytes = (self.path / path).stat().st_size
-            stats.setdefault(partition, []).append(
-                {
-                    "fileId": name.lstrip(".").split("_")[0], "path": path, "numWrites": 7,
-                    "numDeletes": 0 if path.endswith(".parquet") else 2, "fileSizeInBytes": size_bytes,
-                    "partitionPath": partition,
-                }
-            )  # fmt: skip
+            stats.setdefault(partition, []).append({
+                "fileId": name.lstrip(".").split("_")[0], "path": path, "numWrites": 7,
+                "numDeletes": 0 if path.endswith(".parquet") else 2, "fileSizeInBytes": size_bytes,
+                "partitionPath": partition,
+            })  # fmt: skip
         return {
             "partitionToWriteStats": stats, "partitionToReplaceFileIds": replaced,
             "extraMetadata": {"schema": json.dumps(SCHEMA)}, "operationType": operation,
@@ -155,13 +146,8 @@ class HudiFolder:
         for at in ats:
             (file,) = self.timeline.glob(f"{minute(at)}_*")
             times, action = file.name.split(".")
-            requested, completed = times.split("_")
-            rows.append(
-                {
-                    "instantTime": requested, "completionTime": completed, "action": action,
-                    "metadata": file.read_bytes(), "plan": None,
-                }
-            )  # fmt: skip
+            instant = dict(zip(("instantTime", "completionTime"), times.split("_"), strict=True))
+            rows.append({**instant, "action": action, "metadata": file.read_bytes(), "plan": None})
             file.unlink()
         history.mkdir()
         pq.write_table(pa.Table.from_pylist(rows), history / "first_last_0.parquet")
