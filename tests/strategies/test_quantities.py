@@ -23,8 +23,7 @@ def test_parse_bytes_tells_binary_from_decimal_units(text, size_bytes):
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("1min", 60.0), ("0s", 0.0), ("1.5h", 5400.0), ("250ms", 0.25), ("2d", 172_800.0)],
+    ("text", "seconds"), [("1min", 60.0), ("0s", 0.0), ("1.5h", 5400.0), ("250ms", 0.25), ("2d", 172_800.0)]
 )
 def test_parse_duration_reads_every_unit(text, seconds):
     assert parse_duration_s(text) == seconds

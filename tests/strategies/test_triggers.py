@@ -38,11 +38,7 @@ def test_every_fires_at_the_very_millisecond_of_a_boundary():
     assert firings(Every(300), [100, 100 + 200, 599, 600, 300 + 300 + 300]) == [300, 600, 900]
 
 
-@given(
-    looks=st.integers(1, 300),
-    look_ms=st.integers(1, 100_000),
-    interval_ms=st.integers(1, 10_000_000),
-)
+@given(looks=st.integers(1, 300), look_ms=st.integers(1, 100_000), interval_ms=st.integers(1, 10_000_000))
 def test_every_fires_as_often_as_boundaries_lie_in_different_looks(looks, look_ms, interval_ms):
     expected = len({i * look_ms // interval_ms for i in range(1, looks + 1)} - {0})
     assert len(firings(Every(interval_ms), [i * look_ms for i in range(1, looks + 1)])) == expected

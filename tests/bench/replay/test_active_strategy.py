@@ -27,11 +27,7 @@ def verdicts(active, *states):
 
 def test_a_strategy_remembers_when_its_rules_were_evaluated():
     asked = verdicts(ActiveStrategy("every", STRATEGIES), at(60_000), at(90_000), at(120_000))
-    assert asked == [
-        ("every", [Verdict.PLANNED]),
-        ("every", [Verdict.NOT_DUE]),
-        ("every", [Verdict.PLANNED]),
-    ]
+    assert asked == [("every", [Verdict.PLANNED]), ("every", [Verdict.NOT_DUE]), ("every", [Verdict.PLANNED])]
 
 
 def test_a_switch_takes_over_at_its_time_and_starts_afresh():

@@ -126,11 +126,7 @@ def test_a_forecast_is_what_a_simulated_table_then_does(by):
         plan(Compact(None, {"min-input-files": "3"})),
         plan(Compact(None, {"rewrite-all": "true"})),
     ):
-        told = forecast_of(
-            planned,
-            engine.state(360_000),
-            partial(coefficients().table_bytes, ORDERS),
-        )
+        told = forecast_of(planned, engine.state(360_000), partial(coefficients().table_bytes, ORDERS))
         change = execute(engine, planned, 360_000).change
         assert told == {
             "files_removed_count": change.files_removed_count, "files_added_count": change.files_added_count,

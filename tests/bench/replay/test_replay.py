@@ -225,11 +225,7 @@ def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(sc
         first.change.files_removed_count,
         first.before.data_files_count,
         first.after.data_files_count,
-    ) == (
-        16,
-        32,
-        17,
-    )
+    ) == (16, 32, 17)
 
 
 def test_a_delay_between_two_commits_ends_at_the_next(scenario):

@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import commit, compaction, end, maintenance, observed, query, run, truth
 
-from bench.results.amplification import (
-    common_content_bytes,
-    opened_share,
-    read_amplification,
-)
+from bench.results.amplification import common_content_bytes, opened_share, read_amplification
 from bench.results.rows import rows
 
 AMPLIFICATIONS = ("write_amplification", "space_amplification")

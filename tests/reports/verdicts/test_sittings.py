@@ -5,12 +5,7 @@ import pytest
 from reports.verdicts.compare import compare_unpaired
 from reports.verdicts.judge import Circumstances, judge
 from reports.verdicts.samples import Sample
-from reports.verdicts.sittings import (
-    SittingEffect,
-    compare_sittings,
-    estimate_effect,
-    sitting_variance,
-)
+from reports.verdicts.sittings import SittingEffect, compare_sittings, estimate_effect, sitting_variance
 
 
 def logs(*values, sittings):

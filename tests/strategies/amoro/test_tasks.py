@@ -1,16 +1,5 @@
 import pytest
-from amoro_tables import (
-    amoro,
-    applied,
-    data,
-    equality,
-    files,
-    position,
-    ran,
-    rewrite_of,
-    table,
-    tasks,
-)
+from amoro_tables import amoro, applied, data, equality, files, position, ran, rewrite_of, table, tasks
 
 from strategies.plan import Reason, check_plan
 

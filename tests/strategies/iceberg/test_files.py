@@ -1,11 +1,7 @@
 import pytest
 
 from strategies.iceberg.delete_planners import ConvertDeletes, RemoveDanglingDeletes
-from strategies.iceberg.files import (
-    DeleteKind,
-    IcebergDataFile,
-    IcebergDeleteFile,
-)
+from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 from strategies.plan import PlanError
 from strategies.state import TableState
 

@@ -94,10 +94,7 @@ def test_an_explicit_rewrite_revives_where_a_file_it_does_not_name_needs_a_delet
     def some(keys):
         return draw.draw(st.lists(st.sampled_from(keys), unique=True)) if keys else []
 
-    named, dropped = (
-        some([f.path for f in table.data_files]),
-        some([d.key for d in table.delete_files]),
-    )
+    named, dropped = (some([f.path for f in table.data_files]), some([d.key for d in table.delete_files]))
     half = len(named) // 2
     groups = (FileGroup(tuple(named[:half]), "", tuple(named[half:])),) if named else ()
     problem = resurrected(Rewrite(groups, 100, tuple(dropped)), table)

@@ -275,11 +275,7 @@ def test_a_folder_without_a_manifest_is_no_earlier_run(scenario, tmp_path):
 
 
 def test_a_second_holder_is_refused(tmp_path):
-    with (
-        locked(tmp_path / "new" / "out"),
-        refused("locked"),
-        locked(tmp_path / "new" / "out"),
-    ):
+    with locked(tmp_path / "new" / "out"), refused("locked"), locked(tmp_path / "new" / "out"):
         pass
     with locked(tmp_path / "new" / "out"):  # it is free again
         pass
@@ -292,11 +288,7 @@ def test_a_lock_file_that_a_dead_process_left_holds_nothing(tmp_path):
 
 
 def test_the_lock_is_held_against_other_processes(tmp_path):
-    with (
-        locked(tmp_path),
-        (tmp_path / LOCK).open("w") as other,
-        pytest.raises(BlockingIOError),
-    ):
+    with locked(tmp_path), (tmp_path / LOCK).open("w") as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

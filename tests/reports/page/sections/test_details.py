@@ -14,10 +14,7 @@ def test_each_query_says_what_share_of_the_live_bytes_it_opened():
     table = (commit(version="1"), observed(version="1", live_bytes=8_000))
     asked = (query(version="1", opened_bytes=8_000), query(**day, opened_bytes=20))
     unknown = (query(version="1", opened_bytes=None), query(**day, opened_bytes=None))
-    runs = (
-        run(*table, *asked, truth(), end()),
-        run(*table, *unknown, truth(), end(), strategy="every-2min"),
-    )
+    runs = (run(*table, *asked, truth(), end()), run(*table, *unknown, truth(), end(), strategy="every-2min"))
     (group,) = run_groups(runs)
     primary, selective = queries(group)
     assert column_of(primary, "Bytes opened", "of live") == ["100 %", "\N{EN DASH}"]
