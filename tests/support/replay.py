@@ -1,6 +1,7 @@
 """Replays on the fake engine: a scenario and rules in, records and a log of them out."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,11 @@ class KeptRecords:
     def log(self) -> list[str]:
         """A line a record; of the probes the primary one only."""
         return [_line(r) for r in self.records if not (isinstance(r, QueryRecord) and not r.primary)]
+
+    def ticks(self) -> list[str]:
+        """The log with a line a tick."""
+        by_tick = groupby(self.log(), key=lambda line: line.partition(" ")[0])
+        return [f"{tick} " + ", ".join(line.partition(" ")[2] for line in lines) for tick, lines in by_tick]
 
 
 def _line(record: Any) -> str:

@@ -36,6 +36,10 @@ EVERY_2 = Rule(Every(120_000), CompactAll())
 EVERY_1 = Rule(Every(60_000), CompactAll())
 NEVER = Rule(AfterCommits(1), Never())
 
+# Ticks as the log of a replay writes them.
+BEGIN = "commit ok, observe after commit, query after_commit"
+IDLE = f"{BEGIN}, decision mine 0 not_due, query settled"
+
 
 @pytest.fixture
 def scenario(tmp_path):
@@ -45,24 +49,10 @@ def scenario(tmp_path):
 
 def test_a_tick_is_commit_probe_decide_compact_settle(scenario):
     recorder, _ = replay(scenario("3min"), EVERY_2)
-    assert recorder.log() == [
-        "1 commit ok",
-        "1 observe after commit",
-        "1 query after_commit",
-        "1 decision mine 0 not_due",
-        "1 query settled",
-        "2 commit ok",
-        "2 observe after commit",
-        "2 query after_commit",
-        "2 decision mine 0 planned",
-        "2 observe after compaction",
-        "2 compaction ok of 120s",
-        "2 query settled",
-        "3 commit ok",
-        "3 observe after commit",
-        "3 query after_commit",
-        "3 decision mine 0 not_due",
-        "3 query settled",
+    assert recorder.ticks() == [
+        f"1 {IDLE}",
+        f"2 {BEGIN}, decision mine 0 planned, observe after compaction, compaction ok of 120s, query settled",
+        f"3 {IDLE}",
     ]
 
 
@@ -74,12 +64,13 @@ def test_a_planner_that_remembers_finds_its_note_at_the_next_tick_of_its_rule(sc
 
 def test_each_probe_runs_right_after_the_commit_and_at_the_end_of_the_tick(scenario):
     recorder, _ = replay(scenario("2min"), EVERY_2)
-    names = [(q.tick, q.probe, q.when) for q in recorder.of(QueryRecord)]
     probes = ["min_order", "key_lookup", "range", "aggregate"]
-    assert names == [
-        (tick, name, when) for tick in (1, 2) for when in ("after_commit", "settled") for name in probes
+    assert [(q.tick, q.probe, q.when, q.primary) for q in recorder.of(QueryRecord)] == [
+        (tick, name, when, name == "min_order")
+        for tick in (1, 2)
+        for when in ("after_commit", "settled")
+        for name in probes
     ]
-    assert [q.primary for q in recorder.of(QueryRecord)] == [True, False, False, False] * 4
 
 
 def test_the_primary_probe_comes_first_wherever_the_scenario_has_it(scenario):
@@ -91,11 +82,10 @@ def test_the_primary_probe_comes_first_wherever_the_scenario_has_it(scenario):
 def test_the_other_probes_run_at_a_cadence_of_their_own_in_the_same_ticks(scenario):
     slow = scenario("8min", probe_every="2min", side_probe_every="4min", probe_phase="fixed")
     recorder, _ = replay(slow, NEVER)
-    ticks = {(q.probe, q.when): [] for q in recorder.of(QueryRecord)}
-    for q in recorder.of(QueryRecord):
-        ticks[q.probe, q.when].append(q.tick)
-    assert ticks["min_order", "settled"] == ticks["min_order", "after_commit"] == [2, 4, 6, 8]
-    assert ticks["range", "settled"] == ticks["range", "after_commit"] == [4, 8]
+    queries = recorder.of(QueryRecord)
+    for when in ("after_commit", "settled"):
+        assert [q.tick for q in queries if (q.probe, q.when) == ("min_order", when)] == [2, 4, 6, 8]
+        assert [q.tick for q in queries if (q.probe, q.when) == ("range", when)] == [4, 8]
 
 
 def test_every_strategy_runs_the_same_queries_on_the_cadence(scenario):
@@ -107,7 +97,7 @@ def test_every_strategy_runs_the_same_queries_on_the_cadence(scenario):
         return [(q.tick, q.probe, q.when) for q in on_cadence], len(recorder.of(QueryRecord))
 
     every_tick = [asked(mine) for mine in rules]
-    assert all(found == every_tick[0] and found[1] == len(found[0]) for found in every_tick)
+    assert all(queries == every_tick[0] and queries[1] == len(queries[0]) for queries in every_tick)
     assert len({tuple(asked(mine, probe_every="3min")[0]) for mine in rules}) == 1
 
 
@@ -115,51 +105,21 @@ def test_the_control_query_runs_before_the_probes_of_each_tick_of_the_cadence(sc
     engine = FakeEngine(Costs(control_s=0.5))
     recorder, times = replay(scenario("4min", probe_every="2min", probe_phase="fixed"), NEVER, engine=engine)
     controls = recorder.of(ControlRecord)
-    assert [(c.tick, c.at_ms, c.cost.wall_s, c.cost.cpu_s) for c in controls] == [
-        (2, 120_000, 0.5, 1.0),
-        (4, 240_000, 0.5, 1.0),
-    ]
+    costs = [(c.tick, c.at_ms, c.cost.wall_s, c.cost.cpu_s) for c in controls]
+    assert costs == [(2, 120_000, 0.5, 1.0), (4, 240_000, 0.5, 1.0)]
     log = recorder.log()
     assert log[log.index("2 control ok") + 1] == "2 query after_commit"
     recorded_s = sum(r.cost.wall_s for r in recorder.records if r.kind != "observe")
     assert times.measured_s == pytest.approx(recorded_s + 4 * 0.5)  # and preparing four batches
 
 
-def test_an_engine_without_a_control_query_has_no_record_of_one(scenario):
-    recorder, _ = replay(scenario("2min"), NEVER)
-    assert recorder.of(ControlRecord) == []
-
-
-def test_the_settled_probe_sees_the_table_as_maintenance_leaves_it(scenario):
-    rules = [maintenance("iceberg.rewrite_manifests", "2min")]
-    recorder, _ = replay(scenario("2min", maintenance=rules), EVERY_2)
-    assert recorder.log()[9:] == [
-        "2 observe after compaction",
-        "2 compaction ok of 120s",
-        "2 maintenance iceberg.rewrite_manifests ok",
-        "2 observe after maintenance",
-        "2 query settled",
-    ]
-
-
 def test_off_the_cadence_a_compaction_gets_a_probe_before_it(scenario):
     recorder, _ = replay(scenario("3min", probe_every="3min", probe_phase="fixed"), EVERY_2)
-    assert recorder.log() == [
-        "1 commit ok",
-        "1 observe after commit",
-        "1 decision mine 0 not_due",
-        "2 commit ok",
-        "2 observe after commit",
-        "2 decision mine 0 planned",
-        "2 query before",
-        "2 observe after compaction",
-        "2 compaction ok of 120s",
-        "2 query after",
-        "3 commit ok",
-        "3 observe after commit",
-        "3 query after_commit",
-        "3 decision mine 0 not_due",
-        "3 query settled",
+    assert recorder.ticks() == [
+        "1 commit ok, observe after commit, decision mine 0 not_due",
+        "2 commit ok, observe after commit, decision mine 0 planned, "
+        "query before, observe after compaction, compaction ok of 120s, query after",
+        f"3 {IDLE}",
     ]
 
 
@@ -187,53 +147,25 @@ def test_off_the_cadence_a_delayed_compaction_is_probed_when_it_completes(scenar
 def test_a_delayed_compaction_completes_when_due_with_commits_landing_between(scenario):
     slow = replace(scenario("6min"), compaction_delay_ms=120_000)
     recorder, _ = replay(slow, EVERY_2)
-    assert recorder.log()[7:] == [
-        "2 query after_commit",
-        "2 decision mine 0 planned",
-        "2 query settled",
-        "3 commit ok",
-        "3 observe after commit",
-        "3 query after_commit",
-        "3 decision mine 0 not_due",
-        "3 query settled",
-        "4 commit ok",
-        "4 observe after commit",
-        "4 query after_commit",
-        "4 observe after compaction",
-        "4 compaction ok of 120s",
-        "4 decision mine 0 planned",
-        "4 query settled",
-        "5 commit ok",
-        "5 observe after commit",
-        "5 query after_commit",
-        "5 decision mine 0 not_due",
-        "5 query settled",
-        "6 commit ok",
-        "6 observe after commit",
-        "6 query after_commit",
-        "6 observe after compaction",
-        "6 compaction ok of 240s",
-        "6 decision mine 0 planned",
-        "6 query settled",
-        "6 observe after compaction",
-        "6 compaction ok of 360s",
-        "6 query after",
+    assert recorder.ticks() == [
+        f"1 {IDLE}",
+        f"2 {BEGIN}, decision mine 0 planned, query settled",
+        f"3 {IDLE}",
+        f"4 {BEGIN}, observe after compaction, compaction ok of 120s, decision mine 0 planned, query settled",
+        f"5 {IDLE}",
+        f"6 {BEGIN}, observe after compaction, compaction ok of 240s, decision mine 0 planned, "
+        "query settled, observe after compaction, compaction ok of 360s, query after",
     ]
     first = recorder.of(CompactionRecord)[0]
     # Scheduled over the 16 files of two commits; 16 more had landed when it completed.
-    assert (
-        first.change.files_removed_count,
-        first.before.data_files_count,
-        first.after.data_files_count,
-    ) == (16, 32, 17)
+    assert first.change.files_removed_count == 16
+    assert (first.before.data_files_count, first.after.data_files_count) == (32, 17)
 
 
 def test_a_delay_between_two_commits_ends_at_the_next(scenario):
     recorder, _ = replay(replace(scenario("4min"), compaction_delay_ms=90_000), EVERY_2)
-    assert [(c.tick, c.scheduled_at_ms) for c in recorder.of(CompactionRecord)] == [
-        (4, 120_000),
-        (4, 240_000),
-    ]
+    ends = [(c.tick, c.scheduled_at_ms) for c in recorder.of(CompactionRecord)]
+    assert ends == [(4, 120_000), (4, 240_000)]
 
 
 def test_compactions_that_overlap_are_pending_together_and_end_in_order(scenario):
@@ -266,43 +198,25 @@ def test_maintenance_is_apart_from_compaction_and_two_due_at_once_both_run(scena
         maintenance("iceberg.rewrite_manifests", "2min"),
     ]
     recorder, _ = replay(scenario("2min", maintenance=rules), EVERY_2)
-    assert recorder.log()[8:] == [
-        "2 decision mine 0 planned",
-        "2 observe after compaction",
-        "2 compaction ok of 120s",
-        "2 maintenance iceberg.expire_snapshots ok",
-        "2 observe after maintenance",
-        "2 maintenance iceberg.rewrite_manifests ok",
-        "2 observe after maintenance",
-        "2 query settled",
-    ]
+    assert recorder.ticks()[1] == (
+        f"2 {BEGIN}, decision mine 0 planned, observe after compaction, compaction ok of 120s, "
+        "maintenance iceberg.expire_snapshots ok, observe after maintenance, "
+        "maintenance iceberg.rewrite_manifests ok, observe after maintenance, query settled"
+    )
     first, second = recorder.of(MaintenanceRecord)
     (merged,) = recorder.of(CompactionRecord)
     assert first.command == "iceberg.expire_snapshots(older_than_at_ms=60000, retain_last=1)"
-    assert (first.freed_bytes, second.freed_bytes) == (
-        merged.change.replaced_bytes,
-        0,
-    )  # the merged files, then none
+    # The merged files, then none.
+    assert (first.freed_bytes, second.freed_bytes) == (merged.change.replaced_bytes, 0)
 
 
 def test_the_initial_load_is_no_tick_of_the_stream(scenario):
     workload = {"initial_rows": 80, "initial_files": 4}
     recorder, _ = replay(scenario("2min", workload=workload), Rule(AfterCommits(2), CompactAll()))
-    assert recorder.log() == [
-        "0 commit ok",
-        "0 observe after initial",
-        "1 commit ok",
-        "1 observe after commit",
-        "1 query after_commit",
-        "1 decision mine 0 not_due",
-        "1 query settled",
-        "2 commit ok",
-        "2 observe after commit",
-        "2 query after_commit",
-        "2 decision mine 0 planned",
-        "2 observe after compaction",
-        "2 compaction ok of 120s",
-        "2 query settled",
+    assert recorder.ticks() == [
+        "0 commit ok, observe after initial",
+        f"1 {IDLE}",
+        f"2 {BEGIN}, decision mine 0 planned, observe after compaction, compaction ok of 120s, query settled",
     ]
     assert [c.is_initial for c in recorder.of(CommitRecord)] == [True, False, False]
 
@@ -311,14 +225,10 @@ def test_a_tick_without_rows_is_a_tick_without_a_commit(scenario):
     first, second = batches(scenario("2min"))
     empty = Batch(replace(second.spec, rows=0, inserts=0, partitions=()))
     recorder, _ = replay(scenario("2min"), EVERY_2, stream=[first, empty])
-    assert [line for line in recorder.log() if line.startswith("2")] == [
-        "2 observe after commit",
-        "2 query after_commit",
-        "2 decision mine 0 planned",
-        "2 observe after compaction",
-        "2 compaction ok of 120s",
-        "2 query settled",
-    ]
+    assert recorder.ticks()[1] == (
+        "2 observe after commit, query after_commit, decision mine 0 planned, "
+        "observe after compaction, compaction ok of 120s, query settled"
+    )
 
 
 def test_a_commit_record_holds_what_the_engine_and_the_log_say(scenario):
@@ -334,11 +244,10 @@ def test_a_commit_record_holds_what_the_engine_and_the_log_say(scenario):
 def test_probes_around_a_compaction_are_told_for_effective_ones_only(scenario):
     engine = FakeEngine(fates={2: "failed", 3: "vetoed"})
     recorder, _ = replay(scenario("4min"), EVERY_1, engine=engine)
-    told = [
-        (e.compaction.status, e.compaction.error, e.query_before_s, e.query_after_s) for e in recorder.effects
-    ]
     # 0.01 s a file: 8 files become 1; 9 and 17 stay; 25 become 1.
-    assert told == [
+    assert [
+        (e.compaction.status, e.compaction.error, e.query_before_s, e.query_after_s) for e in recorder.effects
+    ] == [
         ("ok", None, 0.08, 0.01),
         ("failed", "made to be failed", None, None),
         ("vetoed", "made to be vetoed", None, None),
@@ -362,12 +271,8 @@ def test_a_compaction_record_tells_files_and_bytes_around_it(scenario):
     (record,) = recorder.of(CompactionRecord)
     assert (record.before.data_files_count, record.after.data_files_count) == (16, 1)
     assert (record.change.files_removed_count, record.change.files_added_count) == (16, 1)
-    assert (
-        record.before.live_bytes
-        == record.after.live_bytes
-        == record.change.replaced_bytes
-        == record.change.added_bytes
-    )
+    assert record.before.live_bytes == record.after.live_bytes == record.change.replaced_bytes
+    assert record.change.replaced_bytes == record.change.added_bytes
     assert (record.before.rows, record.after.rows) == (160, 160)  # two commits of 80
     assert (record.reason, record.actions) == ("scheduled", ["compact(all partitions)"])
     assert (record.cost.wall_s, record.cost.cpu_s) == (4.0, 8.0)
@@ -424,9 +329,7 @@ class Counted(ModelledClock):
 def test_a_decision_costs_what_its_trigger_and_planner_take_and_the_state_they_look_at(scenario):
     waiting = Rule(Every(120_000), CompactAll())
     counting = Rule(FileCount(1_000), CompactAll())
-    recorder, times = replay(
-        scenario("2min"), NEVER, waiting, counting, EVERY_1, engine=FakeEngine(), clock=Counted()
-    )
+    recorder, times = replay(scenario("2min"), NEVER, waiting, counting, EVERY_1, clock=Counted())
     told = [
         (d.tick, d.rule, d.status, d.cost.wall_s, d.cost.cpu_s, d.state_wall_s, d.state_cpu_s)
         for d in recorder.of(DecisionRecord)
@@ -447,16 +350,17 @@ def test_a_decision_costs_what_its_trigger_and_planner_take_and_the_state_they_l
     assert second.span.started_s == first.span.ended_s
 
 
-def test_the_state_a_planner_sees_knows_how_often_and_fast_the_table_is_read(scenario):
+def test_the_state_a_planner_sees_knows_how_often_how_fast_and_how_long_ago_the_table_was_read(scenario):
     seen = []
 
     class Spy:
         def decide(self, state):
-            seen.append((state.observed_at_ms, state.probe_rate_per_s, state.probe_latency_s))
+            seen.append((state.observed_at_ms, state.probe_latency_s, state.probe_latency_age_ms))
+            assert state.probe_rate_per_s == 1 / 120
 
-    replay(scenario("2min", probe_every="2min", probe_phase="fixed"), Rule(Every(60_000), Spy()))
-    # A probe every 120 s, at the second commit only; it takes 0.01 s for each of 16 files.
-    assert seen == [(60_000, 1 / 120, None), (120_000, 1 / 120, 0.16)]
+    replay(scenario("4min", probe_every="2min", probe_phase="fixed"), Rule(Every(60_000), Spy()))
+    # A probe every 120 s takes 0.01 s for each of 8 files a commit.
+    assert seen == [(60_000, None, None), (120_000, 0.16, 0), (180_000, 0.16, 60_000), (240_000, 0.32, 0)]
 
 
 def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):
@@ -472,14 +376,11 @@ def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):
                 raise EngineError("the disk is gone", code="test")
             return super().query(probe)
 
-    recorder = KeptRecords()
-    strategy = ActiveStrategy("mine", {"mine": Strategy("mine", (EVERY_1,))})
+    recorder, stream = KeptRecords(), batches(scenario("2min"))
+    mine = ActiveStrategy("mine", {"mine": Strategy("mine", (EVERY_1,))})
     with pytest.raises(EngineError, match="the disk is gone"):
-        replay_stream(
-            scenario("2min"), strategy, Broken(), batches(scenario("2min")), recorder, ModelledClock()
-        )
-    (record,) = recorder.of(CompactionRecord)
-    assert record.status == "ok"
+        replay_stream(scenario("2min"), mine, Broken(), stream, recorder, ModelledClock())
+    assert [record.status for record in recorder.of(CompactionRecord)] == ["ok"]
 
 
 def test_after_compaction_is_called_with_the_commits_so_far(scenario):
@@ -493,19 +394,12 @@ def test_a_compaction_inside_a_commit_is_booked_as_one_and_the_commit_waits_for_
     engine = FakeEngine(Costs(commit_s=1.0, compaction_s=4.0), inline_at=frozenset({2}))
     recorder, times = replay(scenario("2min"), engine=engine)
     first, second = recorder.of(CommitRecord)
-    assert [(c.cost.wall_s, c.waited_s, c.change.files_added_count) for c in (first, second)] == [
-        (1, 0, 8),
-        (1, 4, 8),
-    ]
+    commits = [(c.cost.wall_s, c.waited_s, c.change.files_added_count) for c in (first, second)]
+    assert commits == [(1, 0, 8), (1, 4, 8)]
     (inline,) = recorder.of(CompactionRecord)
-    assert (inline.is_inline, inline.role, inline.status, inline.actions) == (
-        True, "writer", "ok", ["auto_compact()"],
-    )  # fmt: skip
-    assert (inline.change.files_removed_count, inline.change.files_added_count, inline.cost.wall_s) == (
-        16,
-        1,
-        4,
-    )
+    assert (inline.is_inline, inline.role, inline.status, inline.cost.wall_s) == (True, "writer", "ok", 4)
+    assert inline.actions == ["auto_compact()"]
+    assert (inline.change.files_removed_count, inline.change.files_added_count) == (16, 1)
     # Each effect belongs to its own version, whoever observed the table afterwards.
     assert (first.versions, second.versions, inline.versions) == (["v1"], ["v2"], ["v3"])
     assert second.change.added_bytes == first.change.added_bytes
@@ -514,38 +408,27 @@ def test_a_compaction_inside_a_commit_is_booked_as_one_and_the_commit_waits_for_
     assert state.commits_total_count == len(state.commits) == 2
     (seen,) = state.compactions
     assert (seen.at_ms, seen.status, seen.reason, seen.files_removed_count) == (120_000, "ok", "inline", 16)
-    assert times.measured_s == pytest.approx(
-        2 * (0.5 + 1) + 4 + sum(q.cost.wall_s for q in recorder.of(QueryRecord))
-    )
+    queries_s = sum(q.cost.wall_s for q in recorder.of(QueryRecord))
+    assert times.measured_s == pytest.approx(2 * (0.5 + 1) + 4 + queries_s)
 
 
 def test_what_an_inline_rule_plans_is_completed_within_the_commit(scenario):
     inline = replace(EVERY_2, is_inline=True)
     recorder, times = replay(scenario("2min"), inline, engine=FakeEngine(Costs(compaction_s=4.0)))
-    assert recorder.log() == [
-        "1 commit ok",
-        "1 observe after commit",
-        "1 decision mine 0 not_due",
-        "1 query after_commit",
-        "1 query settled",
-        "2 commit ok",
-        "2 observe after commit",
-        "2 decision mine 0 planned",
-        "2 compaction ok of 120s",
-        "2 query after_commit",
-        "2 query settled",
+    observed, queries = "commit ok, observe after commit", "query after_commit, query settled"
+    assert recorder.ticks() == [
+        f"1 {observed}, decision mine 0 not_due, {queries}",
+        f"2 {observed}, decision mine 0 planned, compaction ok of 120s, {queries}",
     ]
     first, second = recorder.of(CommitRecord)
     assert [(c.cost.wall_s, c.waited_s) for c in (first, second)] == [(1, 0), (1, 4)]
     (done,) = recorder.of(CompactionRecord)
     assert (done.is_inline, done.role) == (True, "writer")
-    (effect,) = recorder.effects
-    assert (effect.query_before_s, effect.query_after_s) == (None, None)
+    assert [(effect.query_before_s, effect.query_after_s) for effect in recorder.effects] == [(None, None)]
     assert (done.before.data_files_count, done.after.data_files_count, done.cost.wall_s) == (16, 1, 4)
     assert done.span.started_s == second.span.ended_s
-    assert times.measured_s == pytest.approx(
-        2 * (0.5 + 1) + 4 + sum(q.cost.wall_s for q in recorder.of(QueryRecord))
-    )
+    queries_s = sum(q.cost.wall_s for q in recorder.of(QueryRecord))
+    assert times.measured_s == pytest.approx(2 * (0.5 + 1) + 4 + queries_s)
 
 
 def test_for_an_inline_rule_with_a_delay_the_commit_waits_until_it_is_scheduled(scenario):
@@ -603,9 +486,8 @@ def test_what_a_concurrent_rule_plans_is_started_when_it_is_scheduled(scenario):
 
 def test_a_staged_plan_has_a_span_for_each_phase(scenario):
     delayed = replace(EVERY_1, delay_ms=60_000)
-    recorder, _ = replay(
-        scenario("2min"), delayed, engine=FakeEngine(Costs(compaction_s=4.0, scheduling_s=1.5))
-    )
+    engine = FakeEngine(Costs(compaction_s=4.0, scheduling_s=1.5))
+    recorder, _ = replay(scenario("2min"), delayed, engine=engine)
     first, second = recorder.of(CompactionRecord)
     assert (first.staged.wall_s, first.span.wall_s, first.cost.wall_s) == (1.5, 2.5, 4.0)
     planned = [d for d in recorder.of(DecisionRecord) if d.status == "planned"]
@@ -613,21 +495,11 @@ def test_a_staged_plan_has_a_span_for_each_phase(scenario):
     assert first.staged.ended_s < first.span.started_s  # a commit came in between
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                EVERY_1,
-                EVERY_2,
-                replace(EVERY_1, delay_ms=60_000),
-                replace(EVERY_2, is_inline=True),
-                replace(EVERY_2, delay_ms=120_000),
-            ]
-        ),
-        max_size=3,
-    ),
-    st.sampled_from([0.0, 1.5]),
-)
+DELAYED = [replace(EVERY_1, delay_ms=60_000), replace(EVERY_2, delay_ms=120_000)]
+RULES = st.sampled_from([EVERY_1, EVERY_2, *DELAYED, replace(EVERY_2, is_inline=True)])
+
+
+@given(st.lists(RULES, max_size=3), st.sampled_from([0.0, 1.5]))
 def test_no_record_ends_after_the_next_step_of_its_role_has_begun(tmp_path_factory, rules, scheduling_s):
     scenario = load(tmp_path_factory.mktemp("spans"), duration="6min", probe_every="3min")
     recorder, _ = replay(scenario, *rules, engine=FakeEngine(Costs(scheduling_s=scheduling_s)))
@@ -651,20 +523,6 @@ def test_records_say_when_a_step_began_and_ended_on_the_clock_of_the_run(scenari
         "DecisionRecord": "compactor", "CompactionRecord": "compactor",
     }  # fmt: skip
     assert [r.version for r in recorder.of(ObserveRecord)] == ["v1", "v2", "v3"]
-
-
-def test_a_planner_sees_the_latest_latency_and_how_old_it_is_off_the_cadence_too(scenario):
-    engine = FakeEngine(Costs(query_file_s=0.125))
-    seen = []
-
-    @dataclass(frozen=True)
-    class Watching:
-        def decide(self, state):
-            seen.append((state.probe_latency_s, state.probe_latency_age_ms))
-
-    slow = scenario("4min", probe_every="2min", probe_phase="fixed")
-    replay(slow, Rule(Every(60_000), Watching()), engine=engine)
-    assert seen == [(None, None), (16 * 0.125, 0), (16 * 0.125, 60_000), (32 * 0.125, 0)]
 
 
 def test_seconds_are_split_into_measured_observing_and_own(scenario):
