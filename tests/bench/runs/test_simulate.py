@@ -27,7 +27,6 @@ from bench.results.records import (
     MaintenanceRecord,
     PhaseRecord,
     QueryRecord,
-    RunRecord,
 )
 from bench.results.rows import run_figures
 from bench.runs.preflight import checks
@@ -92,9 +91,11 @@ def test_quickstart_is_simulated_from_end_to_end(simulate, results, tmp_path, ca
         assert run.manifest.options["cores"] == {"writer": 2, "compactor": 2, "reader": 2}
         assert "java" not in run.manifest.versions
         assert "--simulate" in run.manifest.command
+        assert run.end.measured_s == run.end.observe_s == 0.0
+        assert run.end.own_s == run.end.loop_s > 0
     rounds = {label: len(run.of(CompactionRecord)) for label, run in made.items()}
     assert rounds == {"never": 0, "every-1min": 8, "every-4min": 2}
-    # Beside the results nothing is left but the lock.
+    # Apart from the results nothing is left but the lock.
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == [".lock", "quickstart"]
     assert main(["show", "results", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
@@ -112,25 +113,8 @@ def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate
     assert {r.change.added_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
     assert run.of(CompactionRecord)[0].change.added_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
     page = markdown_text(load_runs(tmp_path / "results"))
-    assert ("key_lookup" in page, "aggregate" in page) == (True, False)
-
-
-def test_a_report_of_simulated_runs_says_so(simulate, tmp_path):
-    assert simulate(*FEW)[0] == 0
-    page = markdown_text(load_runs(tmp_path / "results"))
-    assert "These runs are simulated" in page
-    assert "nothing was measured" in page
-
-
-def without_time(file):
-    """The name of a file's run without the time it started."""
-    return file.parent.name.partition("-")[2]
-
-
-def without_moment(line):
-    """A record without what the moment it was made has to do with."""
-    record = json.loads(line)
-    return {k: v for k, v in record.items() if k not in ("written_utc", "loop_s", "own_s")}
+    for words, is_there in (("key_lookup", True), ("aggregate", False), ("nothing was measured", True)):
+        assert (words in page) is is_there, words
 
 
 DELAYED = """
@@ -204,15 +188,13 @@ def test_variants_are_simulated_in_one_suite_and_compared(simulate, results, tmp
     assert "every-2min @ small" in capsys.readouterr().out
     page = markdown_text(load_runs(tmp_path / "results"))
     assert 'small: table.target_file_size = "4KiB"' in page.replace("\\", "")
-    assert simulate(*FEW, "--resume", "--dry-run", scenario=str(tmp_path / "varied.toml"))[1].startswith(
-        "0 runs"
-    )
+    out = simulate(*FEW, "--resume", "--dry-run", scenario=str(tmp_path / "varied.toml"))[1]
+    assert out.startswith("0 runs")
 
 
 def test_of_a_scenario_with_a_variant_that_is_not_modelled_the_rest_is_simulated(simulate, results):
     code, _, err = simulate(*FEW, scenario="executor-cache")
-    assert code == 2
-    assert "which a simulation does not model" in " ".join(err.split())
+    assert (code, printed_codes(err)) == (2, ["no-effect"])
     assert simulate(*FEW, "--only", "variant=base", scenario="executor-cache")[0] == 0
     assert sorted(results()) == ["never", "spark-4min-deletes"]
 
@@ -226,16 +208,24 @@ def test_delayed_rewrites_commit_when_they_are_due(simulate, results, delayed):
     assert [record.change.files_removed_count for record in made[:3]] == [8, 8, 8 + 1]
 
 
-@pytest.mark.parametrize("name", ["quickstart", "delayed"])
-def test_two_simulations_are_the_same_but_for_their_moment(simulate, delayed, tmp_path, name):
-    for out in ("one", "two"):
-        assert simulate("--out", out, scenario=delayed if name == "delayed" else name)[0] == 0
-    files = [sorted((tmp_path / out).rglob("events.jsonl"), key=without_time) for out in ("one", "two")]
-    assert len(files[0]) == (1 if name == "delayed" else 3)
-    for first, second in zip(*files, strict=True):
-        lines = [[without_moment(line) for line in file.read_text().splitlines()] for file in (first, second)]
-        assert lines[0] == lines[1]
-        assert len(lines[0]) > 8
+def made_in(folder):
+    """The records of each run, without what the moment they were made has to do with."""
+    moment = {"written_utc", "loop_s", "own_s"}
+    return {
+        run.manifest.strategy: [record.model_dump(exclude=moment) for record in run.records]
+        for run in load_runs(folder)
+    }
+
+
+@pytest.mark.parametrize(("name", "runs_count"), [("quickstart", 3), ("delayed", 1), ("changes", 3)])
+def test_two_simulations_are_the_same_but_for_their_moment(simulate, delayed, tmp_path, name, runs_count):
+    scenario = {"delayed": delayed, "changes": write(tmp_path, CHANGES)}.get(name, name)
+    for out in ("first", "second"):
+        assert simulate("--out", out, scenario=scenario)[0] == 0
+    first, second = made_in(tmp_path / "first"), made_in(tmp_path / "second")
+    assert first == second
+    assert len(first) == runs_count
+    assert all(len(records) > 8 for records in first.values())
 
 
 @pytest.mark.parametrize("name", ["append-layered", "append-only", "append-traffic", "example", "trust"])
@@ -248,21 +238,18 @@ def test_shipped_scenarios_can_be_simulated(simulate, results, name):
     assert len(results()) == len(scenario.strategies)
 
 
-def stored_real(tmp_path, scenario, label):
-    spec = next(spec for spec in scenario.strategies if spec.label == label)
-    fields = {"scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": spec.hash}
-    folder = tmp_path / "results" / scenario.name / f"real-{label}"
-    return write_run(folder, manifest(label, **fields), [commit(), observed(), end()])
-
-
 def test_real_and_simulated_runs_share_a_folder_and_leave_each_other_alone(
     simulate, results, tmp_path, capsys
 ):
     scenario = load_scenario(write(tmp_path))
-    stored_real(tmp_path, scenario, "never")
+    never = scenario.strategies[0]
+    fields = {"scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": never.hash}
+    real = tmp_path / "results" / scenario.name / "real-never"
+    write_run(real, manifest("never", **fields), [commit(), observed(), end()])
     code, out, _ = simulate("--dry-run")  # the real run is no earlier one of these
     assert (code, out.splitlines()[-1]) == (0, "2 runs planned; nothing was run")
-    assert simulate()[0] == 0
+    code, out, _ = simulate()
+    assert (code, "simulated" in out, "iceberg, real" in out) == (0, True, False)
     code, out, err = simulate()
     assert code == 2
     assert "already contains 2 runs: add --resume" in err
@@ -277,20 +264,6 @@ def test_real_and_simulated_runs_share_a_folder_and_leave_each_other_alone(
     assert [(row["strategy"], row["mode"]) for row in rows] == [
         ("never", "real"), ("never", "simulated"), ("every-2min", "simulated"),
     ]  # fmt: skip
-
-
-def test_the_table_after_a_simulation_shows_simulated_rows_alone(simulate, tmp_path):
-    stored_real(tmp_path, load_scenario(write(tmp_path)), "never")
-    code, out, _ = simulate()
-    assert code == 0
-    assert "simulated" in out
-    assert "iceberg, real" not in out
-
-
-def test_resuming_makes_what_is_missing(simulate, results):
-    assert simulate("--only", "strategy=never")[0] == 0
-    assert simulate("--resume")[0] == 0
-    assert sorted(results()) == ["every-2min", "never"]
 
 
 def test_more_repetitions_are_made_when_asked_for(simulate, results, tmp_path):
@@ -314,19 +287,22 @@ def test_coefficients_of_ones_own_are_used_and_recorded(simulate, results, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "text"),
+    ("arguments", "place", "error"),
     [
-        (["--keep-tables"], "--keep-tables and --simulate: a simulated table has no files to keep"),
-        (["--coefficients", "none.toml"], "none.toml: cannot be read"),
-        (["--coefficients", "bad.toml"], "bad.toml: rewrite.serial_m: Extra inputs"),
-        (["--only", "strategy=nver"], "no such strategy"),
+        (["--keep-tables"], "--keep-tables and --simulate", "exclusive"),
+        (["--verify", "each"], "--verify each and --simulate", "exclusive"),
+        (["--coefficients", "none.toml"], "none.toml", "unreadable"),
+        (["--coefficients", "bad.toml"], "bad.toml: rewrite.serial_m", "invalid"),
+        (["--only", "strategy=nver"], "--only strategy=nver", "unknown-name"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused_before_anything_is_written(simulate, tmp_path, arguments, text):
+def test_what_cannot_be_simulated_is_refused_before_anything_is_written(
+    simulate, tmp_path, arguments, place, error
+):
     shipped_with(tmp_path, "[rewrite]", "[rewrite]\nserial_m = 1.0").rename(tmp_path / "bad.toml")
     code, out, err = simulate(*arguments)
-    assert (code, out) == (2, "")
-    assert text in err
+    assert (code, out, printed_codes(err)) == (2, "", [error])
+    assert err.startswith(f"error: {place}: ")
     assert not any((tmp_path / "results").rglob("manifest.json"))
 
 
@@ -335,17 +311,6 @@ def test_coefficients_are_for_simulation_alone(tmp_path, capsys):
     assert main(["run", write(tmp_path), "--coefficients", str(file), "--out", str(tmp_path / "out")]) == 2
     assert printed_codes(capsys.readouterr().err) == ["exclusive"]
     assert not (tmp_path / "out").exists()
-
-
-def test_a_planner_that_asks_for_rows_is_refused_before_anything_runs(simulate, tmp_path):
-    text = SOUND + f'[[strategies]]\nlabel = "filtered"\nrules = [{FILTERED}]\n'
-    code, _, err = simulate(scenario=write(tmp_path, text))
-    assert code == 2
-    assert (
-        "strategy 'filtered' needs row_filter (where), which the simulated iceberg engine does not support"
-        in err
-    )
-    assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / ".lock"]
 
 
 def test_a_full_disk_fails_the_runs_it_meets_and_keeps_what_is_there(
@@ -422,9 +387,14 @@ def test_a_run_without_a_manifest_is_told_in_one_line(simulate, tmp_path, monkey
     assert "Traceback" in log.read_text()
 
 
-def test_a_table_with_too_few_rows_fails_its_run(simulate, results, monkeypatch):
-    kept = IcebergTableModel._outputs
-    monkeypatch.setattr(IcebergTableModel, "_outputs", lambda *args: list(kept(*args))[1:])
+def jam(*arguments):
+    raise RuntimeError("the catalog does not answer")
+
+
+def test_a_table_with_too_few_rows_fails_its_run_whatever_the_clean_up_meets(simulate, results, monkeypatch):
+    outputs = IcebergTableModel._outputs
+    monkeypatch.setattr(IcebergTableModel, "_outputs", lambda *args: list(outputs(*args))[1:])
+    monkeypatch.setattr(SimulatedEngine, "drop", jam)
     assert simulate(*FEW)[0] == 1
     assert results()["never"].finished
     assert results()["every-2min"].end.error == (
@@ -478,70 +448,45 @@ def last_probe(run):
     return [query for query in run.of(QueryRecord) if query.primary][-1]
 
 
-def test_two_simulations_of_changes_are_the_same(simulate, tmp_path):
-    for out in ("one", "two"):
-        assert simulate("--out", out, scenario=write(tmp_path, CHANGES))[0] == 0
-    files = [sorted((tmp_path / out).rglob("events.jsonl"), key=without_time) for out in ("one", "two")]
-    for first, second in zip(*files, strict=True):
-        lines = [[without_moment(line) for line in file.read_text().splitlines()] for file in (first, second)]
-        assert lines[0] == lines[1]
-
-
-def test_writers_that_merge_are_refused_in_simulation(simulate, tmp_path):
-    text = CHANGES.replace('label = "never"', 'label = "never"\nwriter.upsert_mode = "merge-on-read"')
+@pytest.mark.parametrize(
+    ("text", "need"),
+    [
+        (SOUND + f'[[strategies]]\nlabel = "filtered"\nrules = [{FILTERED}]\n', "row_filter (where)"),
+        (CHANGES.replace('label = "never"', 'label = "never"\nwriter.upsert_mode = "merge-on-read"'),
+         "merge (writer.upsert_mode)"),
+        (CHANGES.replace("[table]", "[table]\nformat_version = 3").replace('"amoro" }', '"never" }'),
+         "vectors (table.format_version)"),
+    ],
+    ids=["rows", "merge", "vectors"],
+)  # fmt: skip
+def test_what_the_simulated_engine_does_not_support_is_refused_before_anything_runs(
+    simulate, tmp_path, text, need
+):
     code, _, err = simulate(scenario=write(tmp_path, text))
-    assert code == 2
-    assert (
-        "strategy 'never' needs merge (writer.upsert_mode), which the simulated iceberg engine does not"
-        in err
-    )
-    assert "Change it, or run without --simulate" in err
-
-
-def test_deletion_vectors_are_refused_in_simulation(simulate, tmp_path):
-    text = CHANGES.replace("[table]", "[table]\nformat_version = 3").replace('"amoro" }', '"never" }')
-    code, _, err = simulate(scenario=write(tmp_path, text))
-    assert code == 2
-    assert "needs vectors (table.format_version), which the simulated iceberg engine does not support" in err
+    assert (code, printed_codes(err)) == (2, ["unsupported"])
+    assert f"needs {need}" in err
+    assert list((tmp_path / "results").iterdir()) == [tmp_path / "results" / ".lock"]
 
 
 def test_a_table_of_changes_with_too_few_rows_fails_its_run(simulate, results, tmp_path, monkeypatch):
-    kept = LiveRows.kept
-    monkeypatch.setattr(LiveRows, "kept", lambda *args: kept(*args) * 9 // 10)
+    live_count = LiveRows.kept
+    monkeypatch.setattr(LiveRows, "kept", lambda *args: live_count(*args) * 9 // 10)
     assert simulate("--only", "strategy=threshold", scenario=write(tmp_path, CHANGES))[0] == 1
     assert "the simulated table has" in results()["threshold"].end.error
 
 
-def test_there_are_no_rows_to_check_after_each_compaction(simulate):
-    code, _, err = simulate("--verify", "each", *FEW)
-    assert code == 2
-    assert "--verify each and --simulate: a simulated table has no rows to check" in err
-
-
-def test_a_failed_simulation_takes_no_real_seconds_for_measured_ones(simulate, results):
-    assert simulate(*FEW)[0] == 0
-    ended = results()["every-2min"].end
-    assert isinstance(ended, RunRecord)
-    assert ended.measured_s == ended.observe_s == 0.0
-    assert ended.own_s == ended.loop_s > 0
-
-
 def test_expiring_snapshots_lowers_storage(simulate, results):
     expiry = f"maintenance={toml([maintenance('iceberg.expire_snapshots', retain='1min')])}"
-    assert simulate("--out", "kept")[0] == 0
+    assert simulate("--only", "strategy=every-2min", "--out", "unexpired")[0] == 0
     assert simulate("--set", expiry)[0] == 0
     compacted = results()["every-2min"]
     first, second = compacted.of(MaintenanceRecord)
-    assert first.freed_bytes > 10_000
-    assert second.freed_bytes > 10_000
-    kept = {run.manifest.strategy: run for run in load_runs(compacted.folder.parents[2] / "kept")}
-    assert space(compacted) < space(kept["every-2min"])
+    assert min(first.freed_bytes, second.freed_bytes) > 10_000
+    (unexpired,) = load_runs(compacted.folder.parents[2] / "unexpired")
+    with_expiry, without = (run_figures(run)["space_amplification"] for run in (compacted, unexpired))
+    assert with_expiry < without
     # Without compaction every file is live, so that expiry can free metadata alone.
     assert all(record.freed_bytes < first.freed_bytes for record in results()["never"].of(MaintenanceRecord))
-
-
-def space(run):
-    return run_figures(run)["space_amplification"]
 
 
 def test_the_compactors_cores_change_wall_time_and_nothing_else(simulate, tmp_path):
@@ -552,20 +497,14 @@ def test_the_compactors_cores_change_wall_time_and_nothing_else(simulate, tmp_pa
         setting = f"resources.compactor.cores={cores}"
         assert simulate("--out", f"{cores}", "--set", setting, scenario=write(tmp_path, text))[0] == 0
         made.append({run.manifest.strategy: run for run in load_runs(tmp_path / f"{cores}")}["every-2min"])
-    one, four = (run.of(CompactionRecord) for run in made)
-    assert len(one) == len(four) == 5
-    assert all(
-        a.cost.wall_s > b.cost.wall_s
-        for a, b in zip(one, four, strict=True)
-        if a.change.files_added_count > 1
-    )
-    assert any(a.change.files_added_count > 1 for a in one)
-    assert [(a.cost.cpu_s, a.change.files_added_count, a.change.added_bytes) for a in one] == [
-        (b.cost.cpu_s, b.change.files_added_count, b.change.added_bytes) for b in four
-    ]
-    assert [q.cost.wall_s for q in made[0].of(QueryRecord)] == [
-        q.cost.wall_s for q in made[1].of(QueryRecord)
-    ]
+    pairs = list(zip(*(run.of(CompactionRecord) for run in made), strict=True))
+    assert len(pairs) == 5
+    assert all((slow.cost.cpu_s, slow.change) == (fast.cost.cpu_s, fast.change) for slow, fast in pairs)
+    parallel = [(slow, fast) for slow, fast in pairs if slow.change.files_added_count > 1]
+    assert parallel
+    assert all(slow.cost.wall_s > fast.cost.wall_s for slow, fast in parallel)
+    slow_s, fast_s = ([query.cost.wall_s for query in run.of(QueryRecord)] for run in made)
+    assert slow_s == fast_s
 
 
 @pytest.mark.processes
@@ -592,28 +531,12 @@ def test_simulating_loads_neither_spark_nor_charts(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-class JammedError(RuntimeError):
-    """What the clean-up of a run meets."""
-
-
-def jam(*arguments):
-    raise JammedError("the catalog does not answer")
-
-
 def test_a_table_that_cannot_be_dropped_after_all_was_measured_fails_no_run(simulate, results, monkeypatch):
     monkeypatch.setattr(SimulatedEngine, "drop", jam)
     assert simulate(*FEW)[0] == 0
     run = results()["never"]
     assert run.finished
-    assert "JammedError: the catalog does not answer" in (run.folder / "log.txt").read_text()
-
-
-def test_an_error_is_not_hidden_by_that_of_the_clean_up(simulate, results, monkeypatch):
-    kept = IcebergTableModel._outputs
-    monkeypatch.setattr(IcebergTableModel, "_outputs", lambda *args: list(kept(*args))[1:])
-    monkeypatch.setattr(SimulatedEngine, "drop", jam)
-    assert simulate(*FEW)[0] == 1
-    assert results()["every-2min"].end.error.startswith("EngineError: after commit 4 ")
+    assert "RuntimeError: the catalog does not answer" in (run.folder / "log.txt").read_text()
 
 
 def test_why_java_was_ended_explains_a_run_better_than_what_followed(simulate, results, monkeypatch):
@@ -623,13 +546,11 @@ def test_why_java_was_ended_explains_a_run_better_than_what_followed(simulate, r
     assert simulate(*FEW)[0] == 1
     failed = results()["never"]
     assert failed.end.error == verdict
-    assert "JammedError" in (failed.folder / "log.txt").read_text()
+    assert "the catalog does not answer" in (failed.folder / "log.txt").read_text()
 
 
 def test_labels_of_one_folder_name_make_two_runs(simulate, tmp_path):
     twins = '[[strategies]]\nlabel = "a b"\n[[strategies]]\nlabel = "a_b"\n'
     assert simulate(*FEW, scenario=write(tmp_path, SOUND + twins))[0] == 0
-    found = load_runs(tmp_path / "results")
-    labels = [run.manifest.strategy for run in found]
-    assert sorted(labels) == ["a b", "a_b", "every-2min", "never"]
-    assert all(run.finished for run in found)
+    finished = [run.manifest.strategy for run in load_runs(tmp_path / "results") if run.finished]
+    assert sorted(finished) == ["a b", "a_b", "every-2min", "never"]
