@@ -1,15 +1,30 @@
-"""Planners as a user writes them, named as own_planners:CLASS."""
+"""Planners and a trigger as a user writes them, named as own_planners:CLASS."""
 
 from dataclasses import dataclass
 
 from strategies.plan import Compact, FileGroup, Plan, Reason, Rewrite
 from strategies.planner import Planner, PlannerTraits
+from strategies.triggers import Trigger, TriggerTraits
 
 _TRAITS = {
     "version": PlannerTraits(max_format_version=1),
     "columns": PlannerTraits(columns=("zz",)),
     "needs": PlannerTraits(needs=frozenset({"nope"})),
+    "whole": PlannerTraits(needs=frozenset({"iceberg.rewrite_data_files"})),
 }
+
+
+@dataclass(frozen=True)
+class Pulse(Trigger):
+    """Fires at every evaluation; says that it does so at an interval."""
+
+    interval_ms: int
+
+    def traits(self):
+        return TriggerTraits(interval_ms=self.interval_ms)
+
+    def due(self, state, memory):
+        return True
 
 
 @dataclass(frozen=True)

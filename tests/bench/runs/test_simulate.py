@@ -448,19 +448,21 @@ def last_probe(run):
     return [query for query in run.of(QueryRecord) if query.primary][-1]
 
 
+OF_ROWS = SOUND + f'[[strategies]]\nlabel = "filtered"\nrules = [{FILTERED}]\n'
+MERGING = CHANGES.replace('label = "never"', 'label = "never"\nwriter.upsert_mode = "merge-on-read"')
+OF_VECTORS = CHANGES.replace("[table]", "[table]\nformat_version = 3").replace('"amoro" }', '"never" }')
+
+
 @pytest.mark.parametrize(
-    ("text", "need"),
+    ("need", "text"),
     [
-        (SOUND + f'[[strategies]]\nlabel = "filtered"\nrules = [{FILTERED}]\n', "row_filter (where)"),
-        (CHANGES.replace('label = "never"', 'label = "never"\nwriter.upsert_mode = "merge-on-read"'),
-         "merge (writer.upsert_mode)"),
-        (CHANGES.replace("[table]", "[table]\nformat_version = 3").replace('"amoro" }', '"never" }'),
-         "vectors (table.format_version)"),
+        ("row_filter (where)", OF_ROWS),
+        ("merge (writer.upsert_mode)", MERGING),
+        ("vectors (table.format_version)", OF_VECTORS),
     ],
-    ids=["rows", "merge", "vectors"],
-)  # fmt: skip
+)
 def test_what_the_simulated_engine_does_not_support_is_refused_before_anything_runs(
-    simulate, tmp_path, text, need
+    simulate, tmp_path, need, text
 ):
     code, _, err = simulate(scenario=write(tmp_path, text))
     assert (code, printed_codes(err)) == (2, ["unsupported"])

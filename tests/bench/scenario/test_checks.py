@@ -89,6 +89,9 @@ def rule(planner, trigger=EACH_2MIN, **keys):
         ({"spark": {"spark.master\t": "local"}}, "set-elsewhere", r'spark."spark.master\t"'),
         ({"spark": {"executor_cpu": "tasks"}}, "no-effect", "spark.executor_cpu"),
         ({"spark": {"spark.x": [1]}}, "wrong-type", 'spark."spark.x"'),
+        *(({"spark": {"spark.sql.catalog.lake.type": "bogus"}, **catalog},
+           "unknown-name", 'spark."spark.sql.catalog.lake.type"')
+          for catalog in ({}, {"catalog": {"properties": {"type": "rest"}}})),
         ({"catalog": {"name": "bench"}}, "missing", "catalog.properties"),
         ({"catalog": {"properties": {}, "namespace": "a b"}}, "invalid", "catalog.namespace"),
         ({"catalog": {"properties": {"type": ""}}}, "unknown-name", "catalog.properties.type"),
@@ -149,11 +152,17 @@ SIZE = "write.target-file-size-bytes"
         (strategy(writer={"upsert_mode": "merge-on-read"}), "no-effect", "strategies[0].writer.upsert_mode"),
         ({"workload": UPSERT, **strategy(writer={"upsert_mode": "merge"})},
          "unknown-name", "strategies[0].writer.upsert_mode"),
+        *(({"table": {**HUDI, "partitioning": by}, "workload": {**UPSERT, "move_share": 0.1}},
+           "unsupported", "table.partitioning") for by in ("city", "day")),
         ({"table": HUDI, **strategy(writer={"files_per_commit": 3})},
          "no-effect", "strategies[0].writer.files_per_commit"),
         (rule({"type": "never"}, {**EACH_2MIN, "interval": "1s"}),
          "out-of-range", "strategies[0].rules[0].trigger.interval"),
         (strategy(rules=[{"trigger": EACH_2MIN}]), "missing", "strategies[0].rules[0].planner"),
+        (rule({"type": "never"}, {"type": "own_planners:Pulse", "interval": "30s"}),
+         "out-of-range", "strategies[0].rules[0].trigger.interval"),
+        (rule({"type": "own_planners:Narrow", "trait": "whole"}) | {"compaction_delay": "30s"},
+         "cannot-be-delayed", "strategies[0].rules[0].planner.type"),
         (rule({"type": "nevr"}), "unknown-name", "strategies[0].rules[0].planner.type"),
         (rule({"type": "delta.delta_rs"}), "unknown-name", "strategies[0].rules[0].planner.type"),
         (rule({"type": "amoro", "full_sort_columns": ["user_id", "age"],
@@ -169,6 +178,9 @@ SIZE = "write.target-file-size-bytes"
          "unsupported", "strategies[0].rules[0].planner.type"),
         (rule({"type": "iceberg.rewrite_data_files"}, delay="10min"),
          "cannot-be-delayed", "strategies[0].rules[0].planner.type"),
+        *(({"table": HUDI, "workload": UPSERT, **strategy(rules=[{**RULE, "concurrent": True, **also}])},
+           "needs-delay", "strategies[0].rules[0].concurrent")
+          for also in ({}, {"delay": "0s"}, {"inline": True})),
         (rule({"type": "iceberg.rewrite_data_files"}, executor="delta-rs"),
          "unknown-name", "strategies[0].rules[0].executor"),
     ],
@@ -178,38 +190,32 @@ def test_contradictions_of_strategies(tmp_path, changes, code, path):
         load(tmp_path, **changes)
 
 
-@pytest.mark.parametrize("sql", ["SELECT 1", "SELECT 'orders' -- orders", "SELECT 1 FROM reorders", ""])
-def test_probes_that_do_not_read_orders_are_refused(tmp_path, sql):
-    with refused("reads-no-table", "probes[0].sql"):
-        load(tmp_path, probes=[{"name": "own", "sql": sql}])
+def test_probes_that_read_orders_are_accepted(tmp_path):
+    cte = "WITH a AS (SELECT * FROM Orders) SELECT 1 FROM a;"
+    for sql in ("select * from `orders`", cte, "-- all\nSELECT ';' FROM orders"):
+        assert load(tmp_path, probes=[{"name": "own", "sql": sql}]).probes[-1].sql == sql
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "select * from `orders`",
-        "WITH a AS (SELECT * FROM Orders) SELECT 1 FROM a;",
-        "-- all\nSELECT ';' FROM orders",
-    ],
-)
-def test_probes_that_read_orders_are_accepted(tmp_path, sql):
-    assert load(tmp_path, probes=[{"name": "own", "sql": sql}]).probes[-1].sql == sql
+def probe(name, sql="SELECT 1 FROM orders", **keys):
+    return {"name": name, "sql": sql, **keys}
 
 
 @pytest.mark.parametrize(
     ("probes", "code", "path"),
     [
-        ([("a", None), ("a", None)], "taken", "probes"),
-        ([("a", True), ("b", True)], "not-one-primary", "probes"),
-        ([("min_order", False)], "not-one-primary", "probes"),
-        ([("A b", None)], "invalid", "probes[0].name"),
+        ([probe("a"), probe("a")], "taken", "probes"),
+        ([probe("a", primary=True), probe("b", primary=True)], "not-one-primary", "probes"),
+        ([probe("min_order", primary=False)], "not-one-primary", "probes"),
+        ([probe("A b")], "invalid", "probes[0].name"),
+        ([probe("own", "SELECT 1")], "reads-no-table", "probes[0].sql"),
+        ([probe("own", "SELECT 'orders' -- orders")], "reads-no-table", "probes[0].sql"),
+        ([probe("own", "SELECT 1 FROM reorders")], "reads-no-table", "probes[0].sql"),
+        ([probe("own", "")], "reads-no-table", "probes[0].sql"),
     ],
 )
-def test_probes_that_contradict_each_other_are_refused(tmp_path, probes, code, path):
-    sql = "SELECT 1 FROM orders"
-    tables = [{"name": n, "sql": sql} | ({} if p is None else {"primary": p}) for n, p in probes]
+def test_contradictions_of_probes(tmp_path, probes, code, path):
     with refused(code, path):
-        load(tmp_path, probes=tables)
+        load(tmp_path, probes=probes)
 
 
 def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, monkeypatch):
@@ -219,50 +225,12 @@ def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, mo
         load(tmp_path, workload=UPSERT)
 
 
-OWN = """
-from dataclasses import dataclass
-from strategies.planner import Planner, PlannerTraits
-from strategies.triggers import Trigger, TriggerTraits
-@dataclass(frozen=True)
-class Pulse(Trigger):
-    interval_ms: int
-    def traits(self):
-        return TriggerTraits(interval_ms=self.interval_ms)
-    def due(self, state, memory):
-        return True
-@dataclass(frozen=True)
-class Old(Planner):
-    def traits(self):
-        return PlannerTraits(max_format_version=1)
-    def decide(self, state):
-        return None
-@dataclass(frozen=True)
-class Whole(Planner):
-    def traits(self):
-        return PlannerTraits(needs=frozenset({"iceberg.rewrite_data_files"}))
-    def decide(self, state):
-        return None
-"""
+OLD = {"type": "own_planners:Narrow", "trait": "version"}  # a planner for version 1 of a format
 
 
-@pytest.fixture
-def own(tmp_path, monkeypatch):
-    (tmp_path / "own_rules_for_test.py").write_text(OWN)
-    monkeypatch.syspath_prepend(tmp_path)
-    return "own_rules_for_test"
-
-
-def test_a_users_own_trigger_and_planner_are_checked_by_their_traits(tmp_path, own):
-    pulse = {"type": f"{own}:Pulse", "interval": "30s"}
-    with refused("out-of-range", "strategies[0].rules[0].trigger.interval"):
-        load(tmp_path, **rule({"type": "never"}, pulse))
-    with refused("cannot-be-delayed", "strategies[0].rules[0].planner.type"):
-        load(tmp_path, **rule({"type": f"{own}:Whole"}), compaction_delay="30s")
-
-
-def test_a_format_version_that_the_format_does_not_have_is_not_advised(tmp_path, own):
+def test_a_format_version_that_the_format_does_not_have_is_not_advised(tmp_path):
     with refused("unsupported", "strategies[0].rules[0].planner.type") as caught:
-        load(tmp_path, **rule({"type": f"{own}:Old"}))
+        load(tmp_path, **rule(OLD))
     assert "table.format_version" not in str(caught.value)
 
 
@@ -282,20 +250,14 @@ class LakeKeys(TableKeys):
         return (1, 4)
 
 
-def test_the_advised_version_is_named_by_the_key_of_the_format(tmp_path, monkeypatch, own):
+def test_the_advised_version_is_named_by_the_key_of_the_format(tmp_path, monkeypatch):
     iceberg = FORMATS["iceberg"]
     lake = replace(iceberg, name="lake", table=replace(iceberg.table, keys=LakeKeys))
     monkeypatch.setitem(FORMATS, "lake", lake)
-    old = {"trigger": EACH_2MIN, "planner": {"type": f"{own}:Old"}}
+    old = {"trigger": EACH_2MIN, "planner": OLD}
     with refused("unsupported", "maintenance[0].planner.type") as caught:
         load(tmp_path, table={"format": "lake"}, strategies=[{"label": "a"}], maintenance=[old])
     assert "table.protocol = 1" in str(caught.value)
-
-
-@pytest.mark.parametrize("also", [{}, {"delay": "0s"}, {"inline": True}])
-def test_a_rule_is_only_concurrent_with_a_delay(tmp_path, also):
-    with refused("needs-delay", "strategies[0].rules[0].concurrent"):
-        load(tmp_path, table=HUDI, workload=UPSERT, **strategy(rules=[{**RULE, "concurrent": True, **also}]))
 
 
 INLINE = "hoodie.compact.inline"
@@ -339,22 +301,10 @@ def test_what_hudi_would_not_do_as_expected_is_refused(tmp_path, table, keys, pa
         load(tmp_path, table=HUDI | table, workload=UPSERT, **strategy(**keys))
 
 
-@pytest.mark.parametrize("by", ["city", "day"])
-def test_changes_that_move_rows_are_refused_where_the_format_would_lose_track_of_them(tmp_path, by):
-    with refused("unsupported", "table.partitioning"):
-        load(tmp_path, table={**HUDI, "partitioning": by}, workload={**UPSERT, "move_share": 0.1})
-
-
 def test_a_catalog_is_refused_where_the_format_takes_none(tmp_path, monkeypatch):
     monkeypatch.setitem(FORMATS, "iceberg", replace(FORMATS["iceberg"], catalog=CatalogRules()))
     with refused("no-effect", "catalog"):
         load(tmp_path, catalog={"properties": {"type": "rest"}})
-
-
-@pytest.mark.parametrize("catalog", [{}, {"catalog": {"properties": {"type": "rest"}}}])
-def test_spark_may_set_the_type_of_the_catalog(tmp_path, catalog):
-    with refused("unknown-name", 'spark."spark.sql.catalog.lake.type"'):
-        load(tmp_path, spark={"spark.sql.catalog.lake.type": "bogus"}, **catalog)
 
 
 def test_spark_configures_the_catalog_by_the_name_that_the_scenario_gives_it(tmp_path):
@@ -418,19 +368,18 @@ def test_properties_are_recognised_in_any_spelling_of_the_format(tmp_path, chang
         load(tmp_path, DELTA_TEXT, **changes)
 
 
-def test_the_format_is_checked_before_the_keys_that_depend_on_it(tmp_path):
-    with refused("missing", "table.format"):
-        load(tmp_path, SOUND.replace('format = "iceberg"', "format_versions = 2"))
-
-
-def test_a_table_must_be_a_table(tmp_path):
-    text = SOUND.replace("[table]", "").replace('format = "iceberg"', "table = 3").replace(
-        'target_file_size = "8MiB"', ""
-    )  # fmt: skip
-    with refused("wrong-type", "table"):
-        load(tmp_path, text)
-    with refused("missing", "table"):
-        load(tmp_path, text.replace("table = 3", ""))
+@pytest.mark.parametrize(
+    ("table", "code", "path"),
+    [
+        ("table = 3\n", "wrong-type", "table"),
+        ("", "missing", "table"),
+        ("[table]\nformat_versions = 2\n", "missing", "table.format"),  # before the keys that depend on it
+    ],
+)
+def test_a_table_must_be_a_table_with_a_format(tmp_path, table, code, path):
+    head, _, rest = SOUND.partition('[table]\nformat = "iceberg"\ntarget_file_size = "8MiB"\n')
+    with refused(code, path):
+        load(tmp_path, head + table + rest)
 
 
 @pytest.mark.parametrize("place", ["table", "strategies[never]"])

@@ -7,7 +7,7 @@ from scenario_builder import SOUND, load, maintenance
 
 from bench.engines import runtime
 from bench.engines.registry import FORMATS, engine_kind
-from bench.errors import MissingRuntimeError, ScenarioError
+from bench.errors import MissingRuntimeError
 from bench.runs.preflight import checks, places, space
 from bench.runs.suite.cases import plan_runs
 from strategies.plan import Capability
@@ -39,11 +39,10 @@ def tried(monkeypatch):
     return scenarios
 
 
-def check(folder, keep_tables=False, repetitions=1, mode="real", only=(), **changes):
+def check(folder, keep_tables=False, mode="real", only=(), **changes):
     folder.mkdir(exist_ok=True)
-    planned = sorted(
-        plan_runs([load(folder, **changes)], only, repetitions, (), mode=mode), key=lambda run: run.index
-    )
+    runs = plan_runs([load(folder, **changes)], only, 1, (), mode=mode)
+    planned = sorted(runs, key=lambda run: run.index)
     checks.check(planned, folder, keep_tables=keep_tables)
     return planned
 
@@ -60,7 +59,7 @@ def test_a_table_is_tried_once_in_each_place_that_real_runs_share_with_others(ma
     variants = [{"label": f"v{number}", "set": change} for number, change in enumerate(changes)]
     hive = {"properties": {"type": "hive", "uri": "thrift://here:9083"}}
     check(tmp_path, catalog=hive, variants=variants)
-    assert [one.variant_label for one in tried] == [None, "v1"]
+    assert [scenario.variant_label for scenario in tried] == [None, "v1"]
     check(tmp_path, catalog=hive, mode="simulated")
     assert len(tried) == 2
 
@@ -142,14 +141,15 @@ def test_simulated_runs_ask_nothing_of_the_machine(machine, tmp_path):
     assert machine.asked == []
 
 
+def set_engine(monkeypatch, mode, kind):
+    iceberg = FORMATS["iceberg"]
+    engines = replace(iceberg.engines, **{mode: kind})
+    monkeypatch.setitem(FORMATS, "iceberg", replace(iceberg, engines=engines))
+
+
 def limit(monkeypatch, mode, able):
     """Iceberg's engine of one mode with these capabilities alone."""
-    kind = replace(engine_kind("iceberg", mode), capabilities=frozenset(able))
-    monkeypatch.setitem(
-        FORMATS,
-        "iceberg",
-        replace(FORMATS["iceberg"], engines=replace(FORMATS["iceberg"].engines, **{mode: kind})),
-    )
+    set_engine(monkeypatch, mode, replace(engine_kind("iceberg", mode), capabilities=frozenset(able)))
 
 
 def test_maintenance_an_engine_cannot_do_is_refused(machine, tmp_path):
@@ -159,32 +159,21 @@ def test_maintenance_an_engine_cannot_do_is_refused(machine, tmp_path):
 
 
 def test_a_format_without_an_engine_of_that_mode_is_refused(machine, tmp_path, monkeypatch):
-    monkeypatch.setitem(
-        FORMATS,
-        "iceberg",
-        replace(FORMATS["iceberg"], engines=replace(FORMATS["iceberg"].engines, simulated=None)),
-    )
-    with pytest.raises(
-        ScenarioError, match="format 'iceberg' has no simulated engine: run without --simulate"
-    ):
+    set_engine(monkeypatch, "simulated", None)
+    with refused("no-engine"):
         check(tmp_path, mode="simulated")
 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
-def test_what_an_engine_cannot_do_is_refused_by_strategy(machine, tmp_path, monkeypatch, mode):
-    able = frozenset({Capability.COMPACT, Capability.REWRITE})
-    limit(monkeypatch, mode, able)
-    with refused("unsupported", "demo"):
-        check(tmp_path, mode=mode)
+def test_what_an_engine_cannot_do_is_refused_by_the_strategies_that_are_to_run(
+    machine, tmp_path, monkeypatch, mode
+):
+    limit(monkeypatch, mode, {Capability.COMPACT, Capability.REWRITE})
+    for only in ((), ("every-2min",)):
+        with refused("unsupported", "demo"):
+            check(tmp_path, mode=mode, only=only)
     assert machine.asked == []  # before anything is looked for
-
-
-@pytest.mark.parametrize("mode", ["real", "simulated"])
-def test_a_strategy_that_is_not_to_run_is_not_checked(machine, tmp_path, monkeypatch, mode):
-    limit(monkeypatch, mode, frozenset({Capability.COMPACT, Capability.REWRITE}))
     assert [run.spec.label for run in check(tmp_path, mode=mode, only=("never",))] == ["never"]
-    with refused("unsupported", "demo"):
-        check(tmp_path, mode=mode, only=("every-2min",))
 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
@@ -220,9 +209,9 @@ def test_a_variant_that_a_simulation_would_find_equal_is_refused_there(machine, 
 
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_what_to_use_instead_of_what_a_format_does_not_have_is_told(machine, tmp_path, mode):
-    rules = [{"trigger": {"type": "every", "interval": "2min"}, "planner": {"type": "amoro"}}]
+    strategies = [{"label": "a", "rules": [maintenance("amoro")]}]
     with refused("unsupported", "demo") as caught:
-        check(tmp_path, mode=mode, text=DELTA, strategies=[{"label": "a", "rules": rules}])
+        check(tmp_path, mode=mode, text=DELTA, strategies=strategies)
     assert "convert (planner amoro), rewrite (planner amoro)" in str(caught.value)
     assert "Instead of rewrite: delta.optimize" in str(caught.value)
 
@@ -261,77 +250,64 @@ def test_a_missing_java_is_reported(machine, tmp_path, monkeypatch):
         raise MissingRuntimeError("no Java 17", code="test")
 
     monkeypatch.setattr(checks.runtime, "java_home", missing)
-    with pytest.raises(MissingRuntimeError, match="no Java 17"):
+    with refused("test"):
         check(tmp_path)
 
 
+STREAM_BYTES = 10 * 8 * 6167  # orders.expected_bytes: 10 commits of 8 files of 10 rows
+
+
+def needed(*args, **changes):
+    """What each run needs, in the order of the strategies."""
+    return [space.needed_bytes(run) for run in check(*args, **changes)]
+
+
+def about(size_bytes):
+    return pytest.approx(size_bytes, abs=10)
+
+
 def test_needed_bytes_are_the_stream_its_versions_and_metadata(machine, tmp_path):
-    never, every = check(tmp_path)
-    stream_bytes = 10 * 8 * 6167  # orders.expected_bytes: 10 commits of 8 files of 10 rows
-    scratch_bytes = space.SCRATCH_BYTES
-    assert space.needed_bytes(never) == pytest.approx(2 * stream_bytes + 10 * 100_000 + scratch_bytes, abs=10)
     # Every 2 of 10 minutes is 5 rounds, of a table that grows to the stream: half of it on average.
-    assert space.needed_bytes(every) == pytest.approx(
-        2 * stream_bytes + 3 * stream_bytes + (10 + 5) * 100_000 + scratch_bytes, abs=10
-    )
+    assert needed(tmp_path) == [
+        about(2 * STREAM_BYTES + 10 * 100_000 + space.SCRATCH_BYTES),
+        about((2 + 3) * STREAM_BYTES + (10 + 5) * 100_000 + space.SCRATCH_BYTES),
+    ]
 
 
 def test_needed_bytes_include_what_a_strategy_switches_to(machine, tmp_path):
     every = maintenance("iceberg.rewrite_data_files", "2min")
     switch = [{"at": "4min", "strategy": "every"}, {"at": "6min", "strategy": "late"}]
-    late, own, never = check(
-        tmp_path,
-        strategies=[
-            {"label": "late", "switch": switch}, {"label": "every", "rules": [every]}, {"label": "never"},
-        ],
-    )  # fmt: skip
-    assert space.needed_bytes(late) == space.needed_bytes(own) > space.needed_bytes(never)
+    strategies = [
+        {"label": "late", "switch": switch},
+        {"label": "every", "rules": [every]},
+        {"label": "never"},
+    ]
+    late, own, never = needed(tmp_path, strategies=strategies)
+    assert late == own > never
 
 
 def test_needed_bytes_sum_the_rules_that_may_plan_at_different_commits(machine, tmp_path):
     rules = [maintenance("iceberg.rewrite_data_files", interval) for interval in ("2min", "5min", "1min")]
     strategies = [{"label": str(n), "rules": rules[:n]} for n in (1, 2, 3)]
-    first, second, third = map(space.needed_bytes, check(tmp_path, strategies=strategies))
-    stream_bytes = 10 * 8 * 6167
+    first, second, third = needed(tmp_path, strategies=strategies)
     # 5 plans, 5 + 2 of them, and no more than one a commit.
-    assert second - first == pytest.approx(stream_bytes + 2 * 100_000, abs=10)
-    assert third - second == pytest.approx(1.5 * stream_bytes + 3 * 100_000, abs=10)
+    assert second - first == about(STREAM_BYTES + 2 * 100_000)
+    assert third - second == about(1.5 * STREAM_BYTES + 3 * 100_000)
 
 
 def test_needed_bytes_include_maintenance_that_rewrites_data(machine, tmp_path):
-    never = [{"label": "never"}]
-    (plain,) = map(space.needed_bytes, check(tmp_path, strategies=never))
+    plain, every = needed(tmp_path)
     tidy = [maintenance("iceberg.rewrite_manifests", "2min")]
-    (tidied,) = map(space.needed_bytes, check(tmp_path, strategies=never, maintenance=tidy))
-    assert tidied == plain + 5 * 100_000  # it writes no data file
+    assert needed(tmp_path, only=("never",), maintenance=tidy) == [plain + 5 * 100_000]  # no data file
     merge = [maintenance("iceberg.rewrite_data_files", "2min")]
-    (merged,) = map(space.needed_bytes, check(tmp_path, strategies=never, maintenance=merge))
-    _, every = check(tmp_path)
-    assert merged == space.needed_bytes(every)
+    assert needed(tmp_path, only=("never",), maintenance=merge) == [every]
 
 
-def test_needed_bytes_ask_the_trigger_and_not_its_class(machine, tmp_path, monkeypatch):
-    (tmp_path / "own_every.py").write_text("""
-from dataclasses import dataclass
-from strategies.triggers import Trigger, TriggerTraits
-@dataclass(frozen=True)
-class Pulse(Trigger):
-    interval_ms: int
-    def traits(self):
-        return TriggerTraits(interval_ms=self.interval_ms)
-    def due(self, state, memory):
-        return True
-@dataclass(frozen=True)
-class Merge:
-    def decide(self, state):
-        return None
-""")
-    monkeypatch.syspath_prepend(tmp_path)
-    trigger = {"type": "own_every:Pulse", "interval": "2min"}
-    rule = {"trigger": trigger, "planner": {"type": "own_every:Merge"}}
-    (own,) = check(tmp_path, strategies=[{"label": "own", "rules": [rule]}])
-    _, every = check(tmp_path)
-    assert space.needed_bytes(own) == space.needed_bytes(every)
+def test_needed_bytes_follow_from_the_traits_of_a_trigger_and_not_from_its_class(machine, tmp_path):
+    trigger = {"type": "own_planners:Pulse", "interval": "2min"}
+    rule = {"trigger": trigger, "planner": {"type": "own_planners:Fails"}}
+    own = needed(tmp_path, strategies=[{"label": "own", "rules": [rule]}])
+    assert own == needed(tmp_path, only=("every-2min",))
 
 
 def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
@@ -351,10 +327,9 @@ def test_needed_bytes_count_delete_files_with_the_table(machine, tmp_path):
 
 def test_too_little_disk_is_reported_with_what_is_needed(machine, tmp_path):
     planned = check(tmp_path)
-    needed = max(space.needed_bytes(run) for run in planned) + space.log_bytes(planned)
-    machine.free = needed
+    machine.free = max(map(space.needed_bytes, planned)) + space.log_bytes(planned)
     check(tmp_path)
-    machine.free = needed - 1
+    machine.free -= 1
     with refused("disk-full"):
         check(tmp_path)
 
@@ -372,8 +347,8 @@ def test_tables_that_are_kept_add_up(machine, tmp_path):
 def test_tables_in_a_catalog_of_ones_own_need_no_disk_here(machine, tmp_path):
     elsewhere = {"catalog": {"properties": {"type": "jdbc", "uri": "jdbc:sqlite:/lake/catalog.db"}}}
     planned = check(tmp_path, **elsewhere)
-    needed = 10 * 8 * 6167 + space.SCRATCH_BYTES  # the dump, and scratch
-    assert [space.needed_bytes(run) for run in planned] == pytest.approx([needed] * 2, abs=10)
+    # The dump, and scratch.
+    assert needed(tmp_path, **elsewhere) == [about(STREAM_BYTES + space.SCRATCH_BYTES)] * 2
     machine.free = space.needed_bytes(planned[0]) + space.log_bytes(planned)
     check(tmp_path, keep_tables=True, **elsewhere)
     machine.free -= 1
@@ -389,7 +364,7 @@ def test_change_logs_need_the_space_of_the_cache(machine, monkeypatch, tmp_path)
     out = tmp_path / "out"
     planned = check(out)
     log_bytes = space.log_bytes(planned)
-    assert log_bytes == pytest.approx(10 * 8 * 6167, abs=10)  # both strategies replay the same
+    assert log_bytes == about(STREAM_BYTES)  # both strategies replay the same
     free = {out: max(map(space.needed_bytes, planned)), cache: log_bytes}
     monkeypatch.setattr(space, "_file_system", list(free).index)
     monkeypatch.setattr(space.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free[folder]))
@@ -402,10 +377,7 @@ def test_change_logs_need_the_space_of_the_cache(machine, monkeypatch, tmp_path)
 
 
 def by_delta_rs(**planner):
-    rule = {
-        "trigger": {"type": "every", "interval": "10min"},
-        "planner": {"type": "delta.optimize", **planner},
-    }
+    rule = maintenance("delta.optimize", "10min", **planner)
     return [{"label": "mine", "rules": [{**rule, "executor": "delta-rs"}]}]
 
 
