@@ -37,8 +37,7 @@ THREE = SOUND + '[[strategies]]\nlabel = "third one"\n'
 @pytest.fixture
 def scenario(tmp_path):
     """The sound scenario with strategies never, every-2min and `third one`."""
-    file = write(tmp_path, THREE)
-    return load_scenario(file)
+    return load_scenario(write(tmp_path, THREE))
 
 
 def planned(sources, only=(), repetitions=None, done=()):
@@ -74,43 +73,36 @@ def test_the_order_is_drawn_from_the_seed(scenario):
 LABELS = st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=8), min_size=1, unique=True)
 
 
-def case(label):
-    return Case(None, SimpleNamespace(label=label), label, "base")
+def order_of(labels, seed, repetition):
+    cases = [Case(None, SimpleNamespace(label=label), label, "base") for label in labels]
+    return [case.strategy for case in shuffled(cases, seed, repetition)]
 
 
 @given(labels=LABELS, seed=st.integers(0, 2**63), repetition=st.integers(1, 10_000))
 def test_each_repetition_is_a_permutation_that_depends_on_nothing_else(labels, seed, repetition):
-    order = [one.strategy for one in shuffled(map(case, labels), seed, repetition)]
+    order = order_of(labels, seed, repetition)
     assert sorted(order) == sorted(labels)
-    assert [one.strategy for one in shuffled(map(case, labels[::-1]), seed, repetition)] == order
+    assert order_of(labels[::-1], seed, repetition) == order
 
 
 @given(labels=LABELS, seed=st.integers(0, 2**63), repetition=st.integers(1, 10_000), data=st.data())
 def test_what_is_left_out_does_not_change_the_order_of_the_rest(labels, seed, repetition, data):
-    kept = data.draw(st.sets(st.sampled_from(labels)))
-    order = [one.strategy for one in shuffled(map(case, labels), seed, repetition)]
-    rest = [
-        one.strategy for one in shuffled([case(label) for label in labels if label in kept], seed, repetition)
-    ]
-    assert rest == [label for label in order if label in kept]
+    chosen = data.draw(st.sets(st.sampled_from(labels)))
+    rest = order_of([label for label in labels if label in chosen], seed, repetition)
+    assert rest == [label for label in order_of(labels, seed, repetition) if label in chosen]
 
 
 def test_every_order_of_three_comes_up_about_equally_often():
     labels = ("never", "every-2min", "third one")
-    orders = Counter(
-        tuple(one.strategy for one in shuffled(map(case, labels), 20260101, repetition))
-        for repetition in range(1, 6001)
-    )
+    orders = Counter(tuple(order_of(labels, 20260101, repetition)) for repetition in range(1, 6001))
     assert len(orders) == 6
-    assert all(
-        850 < count < 1150 for count in orders.values()
-    )  # 1000, more than five deviations on each side
+    assert all(850 < count < 1150 for count in orders.values())  # 1000, and five deviations on each side
 
 
 def test_resume_continues_in_the_order_it_began_with(scenario, tmp_path):
     whole = planned([scenario], repetitions=3)
     for done in range(len(whole) + 1):
-        made = [stored(tmp_path / str(done), scenario, *one, end()) for one in whole[:done]]
+        made = [stored(tmp_path / str(done), scenario, *place, end()) for place in whole[:done]]
         assert planned([scenario], repetitions=3, done=made) == whole[done:]
 
 
@@ -128,38 +120,31 @@ def test_scenarios_come_one_after_the_other(scenario, tmp_path):
     other = replace(load(tmp_path), file=Path("other.toml"))
     runs = plan_runs([scenario, other], (), 1, ())
     assert [run.scenario.name for run in runs] == ["demo"] * 3 + ["other"] * 2
+    (only,) = plan_runs([scenario, other], ["third one"], 1, ())
+    assert only.scenario.name == "demo"
 
 
 def test_only_narrows_to_its_labels_and_still_interleaves(scenario):
     two = ["third one", "never"]
-    assert planned([scenario], two, 3) == [one for one in planned([scenario], repetitions=3) if one[0] in two]
-    assert len(planned([scenario], two, 3)) == 6
-
-
-def test_only_of_one_scenario_leaves_the_other_out(scenario, tmp_path):
-    other = replace(load(tmp_path), file=Path("other.toml"))
-    runs = plan_runs([scenario, other], ["third one"], 1, ())
-    assert [run.scenario.name for run in runs] == ["demo"]
+    narrowed = [(label, n) for label, n in planned([scenario], repetitions=3) if label in two]
+    assert planned([scenario], two, 3) == narrowed
+    assert len(narrowed) == 6
 
 
 @pytest.fixture
 def varied(tmp_path):
     """The sound scenario, with strategies never and every-2min, in two variants."""
-    file = write(tmp_path, SOUND + VARIANTS, "varied.toml")
-    return load_scenario(file)
+    return load_scenario(write(tmp_path, SOUND + VARIANTS, "varied.toml"))
 
 
 def test_a_repetition_has_every_strategy_in_every_variant_once(varied):
     runs = plan_runs([varied], (), 2, ())
     labels = ["never", "never @ v3", "never @ small", "every-2min", "every-2min @ v3", "every-2min @ small"]
     for repetition in (1, 2):
-        of_one = sorted((run for run in runs if run.repetition == repetition), key=lambda run: run.index)
-        assert [
-            run.spec.label for run in of_one
-        ] == labels  # in tables a strategy is followed by its variants
-        assert [run.case.strategy for run in of_one] == ["never"] * 3 + ["every-2min"] * 3
-        versions = [run.scenario.table.keys.version for run in of_one]
-        assert versions == [2, 3, 2] * 2
+        indexed = sorted((run for run in runs if run.repetition == repetition), key=lambda run: run.index)
+        assert [run.spec.label for run in indexed] == labels  # a strategy is followed by its variants
+        assert [run.case.strategy for run in indexed] == ["never"] * 3 + ["every-2min"] * 3
+        assert [run.scenario.table.keys.version for run in indexed] == [2, 3, 2] * 2
     assert len({run.folder_name for run in runs}) == 12
 
 
@@ -281,12 +266,6 @@ def test_a_second_holder_is_refused(tmp_path):
         pass
 
 
-def test_a_lock_file_that_a_dead_process_left_holds_nothing(tmp_path):
-    (tmp_path / LOCK).touch()
-    with locked(tmp_path):
-        pass
-
-
 def test_the_lock_is_held_against_other_processes(tmp_path):
     with locked(tmp_path), (tmp_path / LOCK).open("w") as other, pytest.raises(BlockingIOError):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -314,29 +293,17 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
         pass
 
 
-def test_an_out_that_is_a_file_is_refused(tmp_path):
-    (tmp_path / "out").write_text("")
+def test_a_file_in_place_of_a_folder_is_named(scenario, tmp_path):
+    for name in ("out", WORK, scenario.name):
+        (tmp_path / name).write_text("")
     with refused("not-writable", tmp_path / "out"), locked(tmp_path / "out"):
         pass
-
-
-def test_a_work_folder_that_is_a_file_is_refused(tmp_path):
-    (tmp_path / WORK).write_text("")
     with refused("not-a-folder", tmp_path / WORK), locked(tmp_path):
         pass
-
-
-def test_a_scenario_folder_that_is_a_file_is_refused(scenario, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / scenario.name).write_text("")
-    with refused("not-a-folder", tmp_path / "out" / "demo"):
-        earlier_runs([scenario], tmp_path / "out", resume=False)
-
-
-def test_a_run_folder_that_cannot_be_created_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    with refused("not-writable", tmp_path / "file" / "run"):
-        results_folder.fresh(tmp_path / "file" / "run")
+    with refused("not-a-folder", tmp_path / scenario.name):
+        earlier_runs([scenario], tmp_path, resume=False)
+    with refused("not-writable", tmp_path / "out" / "run"):
+        results_folder.fresh(tmp_path / "out" / "run")
 
 
 def test_a_worker_that_died_without_a_word_gets_its_closing_record(tmp_path):
