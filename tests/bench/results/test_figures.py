@@ -74,10 +74,8 @@ def test_no_progress_is_as_much_out_as_in(files, deletes, rows, expected):
 
 
 def test_noop_evaluations_fired_and_found_nothing_to_do():
-    evaluations = [
-        decision(status=status) for status in ("not_due", "nothing_to_do", "planned", "nothing_to_do")
-    ]
-    assert value("noop_evaluations", *evaluations) == 2
+    statuses = ("not_due", "nothing_to_do", "planned", "nothing_to_do")
+    assert value("noop_evaluations", *(decision(status=status) for status in statuses)) == 2
     assert value("noop_evaluations", decision(status="planned")) == 0
     # The baseline is asked at every commit and never plans; that tells nothing.
     assert value("noop_evaluations", decision(planner="never", status="nothing_to_do")) is None
@@ -119,10 +117,8 @@ def test_health_is_what_planners_report_where_a_trigger_fired():
         decision(status="nothing_to_do", figures={"other": 1.0}),
         decision(status="not_due"),
     )
-    assert value("health_mean", *records) == 75.0
-    assert value("health_end", *records) == 90.0
-    assert value("health_mean", *records[2:]) is None
-    assert value("health_end", *records[2:]) is None
+    assert [value(name, *records) for name in ("health_mean", "health_end")] == [75.0, 90.0]
+    assert [value(name, *records[2:]) for name in ("health_mean", "health_end")] == [None, None]
 
 
 LOOKS = (
@@ -156,13 +152,12 @@ def test_deletes_left_behind(name, expected):
 
 
 def test_the_age_of_deletes_is_that_of_the_oldest():
+    third = {"tick": 3, "at_ms": 180_000}
     looks = (
         observed(tick=1, at_ms=60_000, delete_files_count=0),
         observed(tick=2, at_ms=120_000, delete_files_count=1, oldest_delete_at_ms=0),
-        observed(tick=3, at_ms=180_000, delete_files_count=3, oldest_delete_at_ms=60_000),
-        observed(
-            tick=3, at_ms=180_000, after="compaction", delete_files_count=2, oldest_delete_at_ms=120_000
-        ),
+        observed(**third, delete_files_count=3, oldest_delete_at_ms=60_000),
+        observed(**third, after="compaction", delete_files_count=2, oldest_delete_at_ms=120_000),
     )
     mean_s = (0 + (120 + 30) + (60 + 30)) / 3  # each grows by a minute until the next commit
     assert value("deletes_age_mean_s", *looks, commit_interval_ms=60_000) == mean_s
@@ -178,9 +173,8 @@ def test_a_commit_returns_after_the_compactions_that_it_ran():
 
 def test_a_commit_waits_for_its_batch_while_a_compaction_beside_the_stream_runs():
     beside = compaction(started_s=10.0, ended_s=14.0, is_shared=True)
-    delayed = commit(
-        started_s=13.0, ended_s=14.0, prepare_s=3.5, wall_s=1.0
-    )  # prepared from 9.5 to 13: 3 s beside it
+    # Prepared from 9.5 to 13: for 3 s while the compaction ran.
+    delayed = commit(started_s=13.0, ended_s=14.0, prepare_s=3.5, wall_s=1.0)
     assert value("commit_returned_p95_s", beside, delayed) == 4.0
     assert value("commit_p95_s", beside, delayed) == 1.0
     later = commit(started_s=20.0, ended_s=21.0, prepare_s=3.5, wall_s=1.0)
@@ -232,10 +226,9 @@ def test_commit_latency_is_of_commits_that_wrote_something():
 
 
 QUERIES = (
-    *(
-        query(wall_s, tick=t, opened_bytes=b)
-        for t, wall_s, b in ((1, 1.0, 100), (1, 2.0, 200), (2, 4.0, 150))
-    ),
+    query(1.0, tick=1, opened_bytes=100),
+    query(2.0, tick=1, opened_bytes=200),
+    query(4.0, tick=2, opened_bytes=150),
     query(8.0, tick=1, when="after_commit", opened_bytes=999),
     query(6.0, tick=2, when="after_commit", opened_bytes=999),
     query(9.0, when="before", opened_bytes=999),
@@ -264,27 +257,22 @@ def test_figures_of_the_primary_probe(name, expected):
 
 
 def test_figures_of_the_end_are_those_last_observed():
+    files, storage = {"data_files_count": 9, "delete_files_count": 3}, {"metadata_storage_bytes": 150}
     records = (
         observed(data_files_count=80, storage_bytes=10, wall_s=0.25),
-        observed(
-            data_files_count=9,
-            delete_files_count=3,
-            storage_bytes=500,
-            metadata_storage_bytes=150,
-            wall_s=0.5,
-        ),
+        observed(**files, **storage, storage_bytes=500, wall_s=0.5),
         maintenance(wall_s=2.0, freed_bytes=700),
         maintenance(wall_s=3.0, freed_bytes=-20),  # it found nothing to delete, and its own commits stay
     )
-    assert value("files_end", *records) == 9
-    assert value("delete_files_end", *records) == 3
-    assert value("space_amplification", *records) == 5  # 500 / 100
-    assert value("storage_bytes_end", *records) == 500
-    assert value("metadata_storage_bytes_end", *records) == 150
-    assert value("data_storage_bytes_end", *records) == 350
-    assert value("observe_s", *records) == 0.75
-    assert value("maintenance_s", *records) == 5.0
-    assert value("maintenance_freed_bytes", *records) == 680
+    ends = {
+        "files_end": 9,
+        "delete_files_end": 3,
+        "storage_bytes_end": 500,
+        "metadata_storage_bytes_end": 150,
+    }
+    sums = {"observe_s": 0.75, "maintenance_s": 5.0, "maintenance_freed_bytes": 680}
+    expected = {**ends, **sums, "data_storage_bytes_end": 350, "space_amplification": 5}  # 500 / 100
+    assert {name: value(name, *records) for name in expected} == expected
 
 
 REQUESTS = {"s3_put_requests", "s3_get_requests", "s3_gets_per_query"}
@@ -292,11 +280,8 @@ MONEY = {
     "compute_money_per_day", "query_money_per_day", "storage_money_per_day", "request_money_per_day",
     "money_per_day", "break_even_queries_per_h",
 }  # fmt: skip
-SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share"} | {
-    f"{steps}_peak_{memory}_bytes"
-    for steps in ("compaction", "commit", "query")
-    for memory in ("rss", "heap")
-}
+PEAKS = [f"{steps}_peak_{of}_bytes" for steps in ("compaction", "commit", "query") for of in ("rss", "heap")]
+SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share", *PEAKS}
 
 
 def test_a_run_without_records_has_no_figure_that_needs_one():
