@@ -27,6 +27,9 @@ def verdict(*items, clocks=RESTED, **options):
 
 MINOR_BY_COUNT = (OptimizingType.MINOR, Condition.FRAGMENTS)
 MINOR_BY_TIME = (OptimizingType.MINOR, Condition.INTERVAL)
+MAJOR_BY_CONTENT = (OptimizingType.MAJOR, Condition.ENOUGH_CONTENT)
+MAJOR_BY_DELETES = (OptimizingType.MAJOR, Condition.SEGMENT)
+FULL_BY_TIME = (OptimizingType.FULL, Condition.FULL)
 HOUR = {"minor__trigger__interval": "1h"}
 
 
@@ -98,16 +101,13 @@ def test_a_target_file_with_two_position_deletes_triggers():
     ],
 )
 def test_undersized_files_with_enough_content_are_merged(sizes, fires):
-    assert verdict(files(*sizes)) == ((OptimizingType.MAJOR, Condition.ENOUGH_CONTENT) if fires else None)
+    assert verdict(files(*sizes)) == (MAJOR_BY_CONTENT if fires else None)
 
 
 def test_the_smallest_two_are_misjudged_at_targets_of_two_gibibytes_and_more():
     # min1 and min2 begin at 2^31 - 1. Target 6 GiB: 4 + 4 GiB do not fit, 2^32 - 2 does.
     options = {"target_size": "6GiB", "max_task_size_bytes": "6GiB"}
-    assert verdict(files(4096 * MIB, 4096 * MIB), **options) == (
-        OptimizingType.MAJOR,
-        Condition.ENOUGH_CONTENT,
-    )
+    assert verdict(files(4096 * MIB, 4096 * MIB), **options) == MAJOR_BY_CONTENT
 
 
 @pytest.mark.parametrize(("target", "fires"), [(2**32 - 3, False), (2**32 - 2, True)])
@@ -118,8 +118,8 @@ def test_files_above_the_largest_int_are_taken_for_it(target, fires):
 
 
 def test_a_segment_with_many_deleted_rows_is_major():
-    assert verdict(data("u", 50), position("d", "u", rows=11)) == (OptimizingType.MAJOR, Condition.SEGMENT)
-    assert verdict(data("t", 97), position("d", "t", rows=11)) == (OptimizingType.MAJOR, Condition.SEGMENT)
+    for size in (50, 97):
+        assert verdict(data("f", size), position("d", "f", rows=11)) == MAJOR_BY_DELETES
 
 
 def test_major_outranks_minor_and_everything_that_fired_is_listed():
@@ -146,15 +146,12 @@ DUE = Clocks(minor_ms=1, full_ms=1001)
     ids=["clean", "one fragment", "two fragments", "undersized", "equality", "position", "target"],
 )
 def test_full_is_due_for_partitions_with_something_to_do(items, fires):
-    assert verdict(items, clocks=DUE, **FULL) == ((OptimizingType.FULL, Condition.FULL) if fires else None)
+    assert verdict(items, clocks=DUE, **FULL) == (FULL_BY_TIME if fires else None)
 
 
 def test_full_with_all_files_is_due_for_any_target_file():
     # rewriteAll makes a segment of a clean file too.
-    assert verdict(data("t", 97), clocks=DUE, full__trigger__interval="1s") == (
-        OptimizingType.FULL,
-        Condition.FULL,
-    )
+    assert verdict(data("t", 97), clocks=DUE, full__trigger__interval="1s") == FULL_BY_TIME
 
 
 @pytest.mark.parametrize(
@@ -176,10 +173,7 @@ def test_while_full_is_due_nothing_else_is_asked():
 
 def test_full_is_due_from_the_moment_it_is_set():
     # lastFull = 0.
-    assert verdict(files(1, 1), clocks=Clocks(), full__trigger__interval="24d") == (
-        OptimizingType.FULL,
-        Condition.FULL,
-    )
+    assert verdict(files(1, 1), clocks=Clocks(), full__trigger__interval="24d") == FULL_BY_TIME
 
 
 def test_reasons_are_those_all_strategies_share():
@@ -241,33 +235,33 @@ def test_a_partition_with_one_small_file_waits_for_the_fallback():
     assert verdict(two, data("f", 1), clocks=Clocks(), **FALLBACK) == combine
 
 
-@pytest.mark.parametrize(("tolerance", "passes"), [(81, True), (82, False), (0, True)])
-def test_a_partition_of_nearly_large_files_waits_for_the_fallback(tolerance, passes):
-    # By hand: 10 and 20 are short of 96 by 86 and 76: (7396 + 5776) / 2 = 6586; 81^2 = 6561, 82^2 = 6724.
+MANY_DELETED = [*files(10, 10, 200), data("s", 20), position("d", "s", rows=11)]
+
+
+@pytest.mark.parametrize(
+    ("items", "tolerance", "fired"),
+    [
+        # By hand: 10 and 20 are short of 96 by 86 and 76: (7396 + 5776) / 2 = 6586; 81^2 = 6561, 82^2 = 6724.
+        (files(10, 20), 81, MINOR_BY_COUNT),
+        (files(10, 20), 82, None),
+        # Two files of 10 are short by 86 each: at the tolerance exactly.
+        (files(10, 10), 86, MINOR_BY_COUNT),
+        (files(10, 10), 87, None),
+        # A segment to rewrite of 20 is short by 76: (86^2 + 86^2 + 76^2) / 2 = 10284; 101^2 = 10201,
+        # 102^2 = 10404. The mean is over small files; a target file adds nothing.
+        (MANY_DELETED, 101, (*MAJOR_BY_DELETES, Condition.FRAGMENTS)),
+        (MANY_DELETED, 102, None),
+        # One small file waits however small it is.
+        (files(1), 1, None),
+        (files(1, 1), 1, MINOR_BY_COUNT),
+        # Below 0 CommonPartitionEvaluator takes no sum, and 0 is below the square.
+        (files(1, 1), 0, MINOR_BY_COUNT),
+        (files(1, 1), -1, None),
+    ],
+)
+def test_a_partition_of_nearly_large_files_waits_for_the_fallback(items, tolerance, fired):
     options = {"evaluation__file_size__mse_tolerance": tolerance, "minor__trigger__file_count": 1, **FALLBACK}
-    assert (verdict(files(10, 20), **options) is not None) is passes
-
-
-def test_one_small_file_waits_for_the_fallback_however_small_it_is():
-    options = {"evaluation__file_size__mse_tolerance": 1, "minor__trigger__file_count": 1, **FALLBACK}
-    assert verdict(files(1), **options) is None
-    assert verdict(files(1, 1), **options) == MINOR_BY_COUNT
-
-
-@pytest.mark.parametrize(("tolerance", "passes"), [(86, True), (87, False)])
-def test_the_mean_square_error_passes_at_the_tolerance_exactly(tolerance, passes):
-    # By hand: two files of 10 are short of 96 by 86 each, so the mean of squares is 86^2.
-    options = {"evaluation__file_size__mse_tolerance": tolerance, "minor__trigger__file_count": 2, **FALLBACK}
-    assert (verdict(files(10, 10), **options) == MINOR_BY_COUNT) is passes
-
-
-def test_the_mean_square_error_is_over_small_files_and_sums_all():
-    # By hand: a segment to rewrite of 20 is short by 76: (86^2 + 86^2 + 76^2) / 2 = 10284; 101^2 = 10201,
-    # 102^2 = 10404. A target file adds nothing.
-    items = [files(10, 10, 200), data("s", 20), position("d", "s", rows=11)]
-    for tolerance, passes in ((101, True), (102, False)):
-        options = {"evaluation__file_size__mse_tolerance": tolerance, **FALLBACK}
-        assert (verdict(*items, **options) is not None) is passes
+    assert verdict(items, **options) == fired
 
 
 def test_figures_stand_beside_each_trigger():
@@ -284,12 +278,8 @@ def test_the_square_of_the_tolerance_is_a_product_of_doubles():
     # be rounded up where the product is not, as for this t, and would keep the gate shut.
     tolerance = 190_152_070
     size = 768 * MIB - tolerance
-    options = {
-        "target_size": "1GiB",
-        "evaluation__file_size__mse_tolerance": tolerance,
-        "minor__trigger__file_count": 0,
-        **FALLBACK,
-    }
+    gate = {"evaluation__file_size__mse_tolerance": tolerance, **FALLBACK}
+    options = {"target_size": "1GiB", "minor__trigger__file_count": 0, **gate}
     assert verdict(files(size, size), **options) == MINOR_BY_COUNT
     assert verdict(files(size, size + 1), **options) is None
 
@@ -300,13 +290,6 @@ def test_the_sum_of_squares_stops_at_the_largest_long():
     for tolerance, passes in ((2**31, True), (2**31 + 2**30, False)):
         fired = verdict(files(1, 1), evaluation__file_size__mse_tolerance=tolerance, **options)
         assert (fired is not None) is passes
-
-
-def test_below_a_tolerance_of_0_the_gate_stays_shut():
-    # CommonPartitionEvaluator takes no sum then, and 0 is below the square.
-    options = {"minor__trigger__file_count": 1, **FALLBACK}
-    assert verdict(files(1, 1), evaluation__file_size__mse_tolerance=0, **options) == MINOR_BY_COUNT
-    assert verdict(files(1, 1), evaluation__file_size__mse_tolerance=-1, **options) is None
 
 
 def test_a_trigger_count_of_0_makes_every_partition_due():

@@ -38,9 +38,22 @@ def sizes(preview):
     return [[f.size_bytes // MIB for f in group.files] for group in preview.groups]
 
 
-def test_expand_merges_five_small_files_and_leaves_four():
-    assert sizes(preview_action(native(), state(1, 2, 3, 4, 5))) == [[1, 2, 3, 4, 5]]
-    assert sizes(preview_action(native(), state(1, 2, 3, 4))) == []
+@pytest.mark.parametrize(
+    ("options", "sizes_mib", "groups"),
+    [
+        ({}, (1, 2, 3, 4, 5), [[1, 2, 3, 4, 5]]),  # five small files are merged, and four are not
+        ({}, (1, 2, 3, 4), []),
+        ({"min_input_files": 1}, (1,), []),  # the class at 1.11.0: 0 groups of a lone small file
+        ({}, (50, 50), []),
+        ({}, (50, 51), [[50, 51]]),  # two files of more than the target
+        ({}, (180,), []),
+        ({}, (181,), [[181]]),  # one file above the maximum
+        ({"min_input_files": 2}, (75, 180, 75, 180), []),  # from the minimum to the maximum
+        ({"rewrite_all": True}, (100,), [[100]]),
+    ],
+)
+def test_expand_rewrites_files_by_size(options, sizes_mib, groups):
+    assert sizes(preview_action(native(**options), state(*sizes_mib))) == groups
 
 
 def test_expand_gives_the_figures_of_a_group():
@@ -59,33 +72,8 @@ def test_a_value_that_ends_like_null_is_a_partition_of_its_own():
     files.append(IcebergDataFile("old", MIB, 10, "", spec_id=1))
     table = IcebergState(0.0, TARGET, data_files=tuple(files))
     groups = preview_action(native(min_input_files=2), table).groups
-    assert [(group.partition, len(group.files)) for group in groups] == [
-        ("p=x=null", 2),
-        ("", 3),
-        ("p=%6Eull", 2),
-    ]
-
-
-def test_expand_never_rewrites_a_lone_small_file():
-    assert sizes(preview_action(native(min_input_files=1), state(1))) == []  # the class at 1.11.0: 0 groups
-
-
-def test_expand_merges_two_files_of_more_than_the_target():
-    assert sizes(preview_action(native(), state(50, 50))) == []
-    assert sizes(preview_action(native(), state(50, 51))) == [[50, 51]]
-
-
-def test_expand_splits_one_file_above_the_maximum():
-    assert sizes(preview_action(native(), state(180))) == []
-    assert sizes(preview_action(native(), state(181))) == [[181]]
-
-
-def test_expand_leaves_files_from_minimum_to_maximum_alone():
-    assert sizes(preview_action(native(min_input_files=2), state(75, 180, 75, 180))) == []
-
-
-def test_expand_rewrites_all_when_told():
-    assert sizes(preview_action(native(rewrite_all=True), state(100))) == [[100]]
+    counts = [(group.partition, len(group.files)) for group in groups]
+    assert counts == [("p=x=null", 2), ("", 3), ("p=%6Eull", 2)]
 
 
 @pytest.mark.parametrize(
@@ -104,12 +92,11 @@ def test_expand_rewrites_files_with_many_deleted_rows(kind, rows, groups):
 
 
 def test_expand_counts_delete_files_of_every_kind():
-    deletes = [
-        IcebergDeleteFile(f"d{n}", 7, 1, data_sequence_number=2, kind=DeleteKind.EQUALITY) for n in range(2)
-    ]
-    preview = preview_action(native(delete_file_threshold=2), state(100, deletes=deletes))
-    assert [group.delete_bytes for group in preview.groups] == [14]
-    assert not preview_action(native(delete_file_threshold=3), state(100, deletes=deletes)).groups
+    equality = {"data_sequence_number": 2, "kind": DeleteKind.EQUALITY}
+    table = state(100, deletes=[IcebergDeleteFile(path, 7, 1, **equality) for path in ("d0", "d1")])
+    for threshold, delete_bytes in ((2, [14]), (3, [])):
+        preview = preview_action(native(delete_file_threshold=threshold), table)
+        assert [group.delete_bytes for group in preview.groups] == delete_bytes
 
 
 def test_expand_packs_groups_next_fit():
@@ -176,14 +163,10 @@ def test_expand_takes_an_explicit_rewrite_as_it_is():
 def test_a_sorted_group_is_written_as_files_of_equal_shares():
     # By hand: 250 MiB at a target of 100 MiB are three files; unsorted, no two of these fit in one.
     table = state(70, 90, 90)
-    paths = ("0", "1", "2")
-    (group,) = preview_action(
-        Rewrite((FileGroup(paths, sort_columns=("user_id",)),), 100 * MIB), table
-    ).groups
+    in_order = FileGroup(("0", "1", "2"), sort_columns=("user_id",))
+    (group,) = preview_action(Rewrite((in_order,), 100 * MIB), table).groups
     assert [round(task.input_bytes * 3 / MIB) for task in group.tasks] == [250] * 3
-    (group,) = preview_action(
-        Rewrite((FileGroup(paths, sort_columns=("user_id",)),), 250 * MIB), table
-    ).groups
+    (group,) = preview_action(Rewrite((in_order,), 250 * MIB), table).groups
     assert len(group.tasks) == 1
 
 
@@ -269,11 +252,8 @@ def test_plans_take_each_file_once_from_one_partition_and_within_the_cap(table, 
     assert set(planned) <= set(table.data_files)
     for group in preview.groups:
         assert {f.partition for f in group.files} == {group.partition}
-        assert (
-            group.input_bytes
-            == sum(f.size_bytes for f in group.files)
-            == sum(t.input_bytes for t in group.tasks)
-        )
+        assert group.input_bytes == sum(f.size_bytes for f in group.files)
+        assert group.input_bytes == sum(t.input_bytes for t in group.tasks)
         cap_bytes = int(action.options["max-file-group-size-bytes"])
         assert group.input_bytes <= cap_bytes or len(group.files) == 1
 
