@@ -65,10 +65,8 @@ def test_a_variant_of_another_format_has_no_keys_of_the_scenario_s_own(tmp_path)
         load_scenario(write(tmp_path, both))
 
 
-OTHER_FORMAT = """
-seed = 7
-duration = "10min"
-commit_interval = "1min"
+OTHER_FORMAT = f"""
+{SOUND[: SOUND.index("[table]")]}
 [table]
 format = "delta"
 target_file_size = "8MiB"
@@ -79,11 +77,9 @@ initial_files = 2
 rows_per_commit = 80
 files_per_commit = 2
 [[strategies]]
-label = "never"
-[[strategies]]
 label = "auto"
-writer = { upsert_mode = "merge-on-read", files_per_commit = 3 }
-properties = { "delta.autoOptimize.autoCompact" = "true" }
+writer = {{ upsert_mode = "merge-on-read", files_per_commit = 3 }}
+properties = {{ "delta.autoOptimize.autoCompact" = "true" }}
 [[variants]]
 label = "iceberg"
 [variants.set]
@@ -93,14 +89,14 @@ label = "iceberg"
 
 def test_a_variant_of_another_format_keeps_no_properties_and_no_upsert_mode(tmp_path):
     scenario = load_scenario(write(tmp_path, OTHER_FORMAT))
-    own, other = scenario.strategies[1], scenario.variants[0].strategies[1]
+    (own,), (other,) = scenario.strategies, scenario.variants[0].strategies
     assert (own.upsert_mode, own.properties) == ("merge-on-read", {"delta.autoOptimize.autoCompact": "true"})
     assert (other.upsert_mode, other.properties) == ("equality-delete", {})
     assert other.writer.files_per_commit == 3
     sets = """"strategies[auto].properties" = { "write.x" = "y" }
 "strategies[auto].writer.upsert_mode" = "copy-on-write"
 """
-    changed = load_scenario(write(tmp_path, OTHER_FORMAT + sets)).variants[0].strategies[1]
+    (changed,) = load_scenario(write(tmp_path, OTHER_FORMAT + sets)).variants[0].strategies
     assert (changed.upsert_mode, changed.properties) == ("copy-on-write", {"write.x": "y"})
 
 
@@ -113,15 +109,15 @@ def test_a_variant_of_a_format_without_catalogs_has_none(tmp_path):
 
 
 def test_strategies_have_labels_of_their_own_in_a_variant(tmp_path):
-    text = TWO.replace(
-        f"rules = [{EVERY}]", f'rules = [{EVERY}]\nswitch = [{{ at = "5min", strategy = "never" }}]'
-    )
+    rules = f"rules = [{EVERY}]"
+    text = TWO.replace(rules, f'{rules}\nswitch = [{{ at = "5min", strategy = "never" }}]')
     three = load_scenario(write(tmp_path, text)).variants[0]
-    assert [spec.label for spec in three.strategies] == ["never @ v3", "every-2min @ v3"]
-    assert [spec.strategy.label for spec in three.strategies] == ["never @ v3", "every-2min @ v3"]
+    labels = ["never @ v3", "every-2min @ v3"]
+    assert [spec.label for spec in three.strategies] == labels
+    assert [spec.strategy.label for spec in three.strategies] == labels
     assert three.strategies[1].switches == ((300_000, "never @ v3"),)
-    assert [table["label"] for table in three.resolved["strategies"]] == ["never @ v3", "every-2min @ v3"]
-    assert set(three.needs()) == {"never @ v3", "every-2min @ v3"}
+    assert [table["label"] for table in three.resolved["strategies"]] == labels
+    assert list(three.needs()) == labels
 
 
 def test_the_hash_is_that_of_the_scenario_with_or_without_variants(tmp_path):
@@ -138,11 +134,14 @@ def test_the_resolved_scenario_has_its_variants(tmp_path):
 
 
 def test_a_variant_may_change_a_strategy_of_the_scenario(tmp_path):
-    text = variant(
-        """set = { "strategies[every-2min].writer.files_per_commit" = 4,
-        "strategies[every-2min].rules[0].planner.options" = { "min-input-files" = 9 } }""".replace("\n", "")
+    scenario = load_scenario(
+        write(
+            tmp_path,
+            variant("""[variants.set]
+"strategies[every-2min].writer.files_per_commit" = 4
+"strategies[every-2min].rules[0].planner.options" = { "min-input-files" = 9 }"""),
+        )
     )
-    scenario = load_scenario(write(tmp_path, text))
     base, changed = scenario.strategies[1], scenario.variants[0].strategies[1]
     assert (base.writer.files_per_commit, changed.writer.files_per_commit) == (None, 4)
     assert changed.strategy.rules[0].planner.options == {"min-input-files": 9}
@@ -155,11 +154,9 @@ def test_a_variant_may_change_a_strategy_of_the_scenario(tmp_path):
 
 
 def test_the_command_line_overrides_what_variants_start_from(tmp_path):
-    scenario = load_scenario(
-        write(tmp_path, TWO), ["workload.rows_per_commit=7", "variants[v3].set.table.format_version=2"]
-    )
-    assert scenario.variants[0].workload.rows_per_commit == 7
-    assert scenario.variants[0].table.keys.version == 2
+    settings = ["workload.rows_per_commit=7", "variants[v3].set.table.format_version=2"]
+    three = load_scenario(write(tmp_path, TWO), settings).variants[0]
+    assert (three.workload.rows_per_commit, three.table.keys.version) == (7, 2)
 
 
 def test_partitioning_may_vary_since_the_stream_does_not_depend_on_it(tmp_path):
@@ -226,13 +223,12 @@ def test_a_label_is_taken_only_once(tmp_path):
 
 
 def test_a_table_key_that_sizes_the_initial_load_is_refused(tmp_path):
-    upsert = '{ type = "upsert", initial_rows = 90_000, initial_files = FILES, rows_per_commit = 9, '
-    upsert += "files_per_commit = 1 }"
-    file = write(tmp_path, variant('set = { table = { target_file_size = "1MiB" } }'))
-    sized, fixed = (f"workload={upsert.replace('FILES', files)}" for files in ("0", "3"))
+    text = variant('set = { table = { target_file_size = "1MiB" } }')
+    upsert = {"type": "upsert", "initial_rows": 90_000}
     with refused("shared-by-variants", SET):
-        load_scenario(file, [sized])
-    assert load_scenario(file, [fixed]).variants[0].table.target_file_size_bytes == 2**20
+        load(tmp_path, text, workload={**upsert, "initial_files": 0})
+    fixed = load(tmp_path, text, workload={**upsert, "initial_files": 3})
+    assert fixed.variants[0].table.target_file_size_bytes == 2**20
 
 
 def test_versions_of_another_format_are_refused(tmp_path):
