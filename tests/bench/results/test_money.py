@@ -37,8 +37,7 @@ STEPS = (
 
 
 def test_a_request_is_a_file_written_or_opened_where_requests_are_not_counted():
-    assert value("put_requests", *STEPS) == 13 + 5 + 7
-    assert value("get_requests", *STEPS) == 15 + 13
+    assert [value(name, *STEPS) for name in ("put_requests", "get_requests")] == [13 + 5 + 7, 15 + 13]
     assert value("get_requests", *STEPS, query(opened_bytes=None, files_count=None)) is None
 
 
@@ -56,11 +55,13 @@ def test_compute_is_cpu_and_memory_of_everything_but_queries_and_job_starts():
     assert value("compute_money_per_day", *STEPS, **of_unknown_size) == pytest.approx(24 * 0.001 * cpu_s)
 
 
-def test_the_memory_of_executors_is_paid_for():
+def test_the_memory_of_executors_is_paid_for_and_has_no_price_where_it_is_not_known():
     priced = {"price_per_gb_hour": 0.36, "memory_bytes": 2 * GB}
     wall_s = 1 + 4 + 0.5 + 0.5
     memory = value("compute_money_per_day", *STEPS, end(executors_memory_bytes=3 * GB), **priced)
     assert memory == pytest.approx(24 * 0.0001 * 5 * wall_s)
+    cluster = {"notes": {"cpu": "processes of a cluster"}}
+    assert value("compute_money_per_day", *STEPS, end(), **priced, **cluster) is None
 
 
 @pytest.mark.parametrize(
@@ -73,9 +74,8 @@ def test_a_job_is_started_for_each_compaction_that_runs_by_itself(fields, jobs):
 
 
 def test_queries_cost_at_the_stated_rate():
-    assert value("query_money_per_day", *STEPS, **COMPUTE, queries_per_h=100.0) == pytest.approx(
-        24 * 100 * 2 * 0.001
-    )
+    money = value("query_money_per_day", *STEPS, **COMPUTE, queries_per_h=100.0)
+    assert money == pytest.approx(24 * 100 * 2 * 0.001)
     assert value("query_money_per_day", *STEPS, **COMPUTE) is None
     assert value("query_money_per_day", *STEPS, queries_per_h=100.0) is None
 
@@ -86,19 +86,23 @@ def test_storage_costs_what_is_there_at_the_end():
     assert value("storage_money_per_day", price_per_storage_gb_month=0.02) is None
 
 
+REQUESTS = {"price_per_1000_puts": 5.0, "price_per_1000_gets": 0.5}
+
+
 def test_requests_cost_by_kind_and_those_of_queries_at_the_stated_rate():
-    prices = {"price_per_1000_puts": 5.0, "price_per_1000_gets": 0.5}
     own = 24 * (25 * 0.005 + 15 * 0.0005)
-    assert value("request_money_per_day", *STEPS, **prices) == pytest.approx(own)
-    asked = value("request_money_per_day", *STEPS, **prices, queries_per_h=100.0)
+    assert value("request_money_per_day", *STEPS, **REQUESTS) == pytest.approx(own)
+    asked = value("request_money_per_day", *STEPS, **REQUESTS, queries_per_h=100.0)
     assert asked == pytest.approx(own + 24 * 100 * 13 * 0.0005)
     assert value("request_money_per_day", *STEPS, price_per_1000_puts=5.0) is None
     unknown = query(files_count=None)
-    assert value("request_money_per_day", *STEPS, unknown, **prices, queries_per_h=100.0) is None
+    assert value("request_money_per_day", *STEPS, unknown, **REQUESTS, queries_per_h=100.0) is None
+
+
+COUNTED = ("s3_put_requests", "s3_get_requests", "s3_gets_per_query")
 
 
 def test_requests_that_were_counted_are_what_is_paid_for():
-    prices = {"price_per_1000_puts": 5.0, "price_per_1000_gets": 0.5}
     steps = (
         commit(requests={"PUT": 4, "HEAD": 2, "GET": 6}),
         commit(is_initial=True, requests={"PUT": 1000}),
@@ -107,40 +111,31 @@ def test_requests_that_were_counted_are_what_is_paid_for():
         query(1.0, requests={"GET": 20, "HEAD": 1}),
         query(1.0, requests={"GET": 900}, when="after_commit"),
     )
-    assert value("s3_put_requests", *steps) == 10
-    assert value("s3_get_requests", *steps) == 48
-    assert value("s3_gets_per_query", *steps) == 21
+    assert [value(name, *steps) for name in COUNTED] == [10, 48, 21]
     own = 24 * (10 * 0.005 + 48 * 0.0005)
-    assert value("request_money_per_day", *steps, **prices) == pytest.approx(own)
-    asked = value("request_money_per_day", *steps, **prices, queries_per_h=100.0)
+    assert value("request_money_per_day", *steps, **REQUESTS) == pytest.approx(own)
+    asked = value("request_money_per_day", *steps, **REQUESTS, queries_per_h=100.0)
     assert asked == pytest.approx(own + 24 * 100 * 21 * 0.0005)
 
 
 @pytest.mark.parametrize("step", [commit(), compaction(requests={"PUT": 1}, is_shared=True)])
 def test_requests_are_not_known_unless_each_step_counted_its_own(step):
-    assert value("s3_put_requests", commit(requests={"PUT": 4}), step) is None
-    assert value("s3_get_requests", commit(requests={"PUT": 4}), step) is None
+    for name in ("s3_put_requests", "s3_get_requests"):
+        assert value(name, commit(requests={"PUT": 4}), step) is None
 
 
 def test_requests_that_are_known_of_some_steps_only_have_no_price():
-    prices = {"price_per_1000_puts": 5.0, "price_per_1000_gets": 0.5}
-    assert value("request_money_per_day", commit(), commit(requests={"PUT": 4}), **prices) is None
-
-
-def test_memory_of_executors_that_is_not_known_has_no_price():
-    priced = {"price_per_gb_hour": 0.36, "memory_bytes": 2 * GB, "notes": {"cpu": "processes of a cluster"}}
-    assert value("compute_money_per_day", *STEPS, end(), **priced) is None
+    assert value("request_money_per_day", commit(), commit(requests={"PUT": 4}), **REQUESTS) is None
 
 
 def test_requests_are_not_known_where_no_step_sent_one():
     steps = (commit(requests={}), compaction(requests={}), query(requests={}))
-    for name in ("s3_put_requests", "s3_get_requests", "s3_gets_per_query"):
-        assert value(name, *steps) is None
+    assert [value(name, *steps) for name in COUNTED] == [None] * 3
 
 
 EVERY_PRICE = {
-    **COMPUTE, "price_per_gb_hour": 0.1, "queries_per_h": 10.0, "price_per_storage_gb_month": 0.02,
-    "price_per_1000_puts": 5.0, "price_per_1000_gets": 0.5, "job_start_s": 20.0,
+    **COMPUTE, **REQUESTS, "price_per_gb_hour": 0.1, "queries_per_h": 10.0,
+    "price_per_storage_gb_month": 0.02, "job_start_s": 20.0,
 }  # fmt: skip
 
 
@@ -150,10 +145,7 @@ def test_the_money_is_the_sum_of_the_parts_that_have_a_price():
     assert value("money_per_day", *STEPS, **COMPUTE) == value("compute_money_per_day", *STEPS, **COMPUTE)
     compute = {"price_per_core_hour": None, "price_per_gb_hour": None}
     assert value("money_per_day", *STEPS, **EVERY_PRICE | compute) is None
-
-
-def test_a_part_that_is_priced_but_not_known_is_not_left_out():
-    unknown = query(files_count=None)
+    unknown = query(files_count=None)  # priced and not known: it is not left out
     assert value("money_per_day", *STEPS, unknown, **EVERY_PRICE) is None
 
 
@@ -164,10 +156,8 @@ def test_a_part_that_is_priced_but_not_known_is_not_left_out():
 )
 def test_more_compaction_never_costs_less(compactions, core_hour, gb_hour):
     prices = {"price_per_core_hour": core_hour, "price_per_gb_hour": gb_hour, "job_start_s": 1.0}
-    costs = [
-        value("compute_money_per_day", *compactions[:count], **prices)
-        for count in range(len(compactions) + 1)
-    ]
+    firsts = [compactions[:count] for count in range(len(compactions) + 1)]
+    costs = [value("compute_money_per_day", *first, **prices) for first in firsts]
     assert costs[0] == 0
     assert all(less <= more for less, more in pairwise(costs))
 
