@@ -103,62 +103,46 @@ def test_an_error_of_a_rule_names_the_rule_and_the_strategy(method):
 
 
 def test_needs_is_the_union_of_the_planners():
-    rules = tuple(
-        Rule(Every(60_000), p) for p in (RewriteDataFiles(), RewriteManifests(), ExpireSnapshots(), COMPACT)
-    )
-    assert Strategy("s", rules).needs() == {
-        Command.REWRITE_DATA_FILES,
-        Command.REWRITE_MANIFESTS,
-        Command.EXPIRE_SNAPSHOTS,
-    }
+    planners = (RewriteDataFiles(), RewriteManifests(), ExpireSnapshots(), COMPACT)
+    needs = Strategy("s", tuple(Rule(Every(60_000), planner) for planner in planners)).needs()
+    assert needs == {Command.REWRITE_DATA_FILES, Command.REWRITE_MANIFESTS, Command.EXPIRE_SNAPSHOTS}
 
 
-def files(count):
-    return tuple(DataFile(f"f{n}", 1, 1) for n in range(count))
-
-
-def planned(strategy, *states):
-    """Which states were planned on, one after the other."""
-    memories, planned = strategy.fresh_memories(0, 0), []
-    for each in states:
-        decisions, memories = evaluate(strategy, each, memories)
+def evaluations(rules, *counts):
+    """Whether the last rule planned, and the notes of all, with so many files at each moment."""
+    strategy = Strategy("s", rules)
+    memories, planned, notes = strategy.fresh_memories(0, 0), [], []
+    for at_ms, count in counts:
+        files = tuple(DataFile(f"f{n}", 1, 1) for n in range(count))
+        decisions, memories = evaluate(strategy, replace(state(at_ms), data_files=files), memories)
         planned.append(decisions[-1].verdict is Verdict.PLANNED)
-    return planned
+        notes.append([memory.note for memory in memories])
+    return planned, notes
 
 
 def test_a_planner_finds_what_it_noted_when_its_rule_fired_before():
-    strategy = Strategy("s", (Rule(Every(60_000), WhenSettled()),))
-    counts = [3, 4, 4, 4, 4]
-    states = [replace(state(60_000 * n), data_files=files(count)) for n, count in enumerate(counts, 1)]
+    counts = [(60_000 * n, count) for n, count in enumerate([3, 4, 4, 4, 4], 1)]
+    planned, _ = evaluations((Rule(Every(60_000), WhenSettled()),), *counts)
     # The plan of the third cleared the note, so it takes the fourth and the fifth for the next.
-    assert planned(strategy, *states) == [False, False, True, False, True]
+    assert planned == [False, False, True, False, True]
 
 
 def test_a_note_outlasts_evaluations_at_which_the_trigger_does_not_fire():
-    strategy = Strategy("s", (Rule(Every(60_000), WhenSettled()),))
-    states = [replace(state(at), data_files=files(count)) for at, count in ((60_000, 3), (90_000, 9))]
-    assert planned(strategy, *states, replace(state(120_000), data_files=files(3))) == [False, False, True]
+    rules = (Rule(Every(60_000), WhenSettled()),)
+    planned, _ = evaluations(rules, (60_000, 3), (90_000, 9), (120_000, 3))
+    assert planned == [False, False, True]
 
 
 def test_a_note_outlasts_plans_of_the_rules_before():
-    strategy = Strategy("s", (Rule(Every(120_000), COMPACT), Rule(Every(60_000), WhenSettled())))
-    memories = strategy.fresh_memories(0, 0)
-    notes = []
-    for at, count in ((60_000, 3), (120_000, 9)):
-        _, memories = evaluate(strategy, replace(state(at), data_files=files(count)), memories)
-        notes.append([memory.note for memory in memories])
+    rules = (Rule(Every(120_000), COMPACT), Rule(Every(60_000), WhenSettled()))
+    _, notes = evaluations(rules, (60_000, 3), (120_000, 9))
     assert notes == [[None, 3], [None, 3]]
 
 
 def test_each_rule_has_a_note_of_its_own():
     rules = (Rule(Every(60_000), WhenSettled()), Rule(Every(180_000), WhenSettled()))
-    strategy = Strategy("s", rules)
-    memories = strategy.fresh_memories(0, 0)
-    for at, count in ((60_000, 3), (120_000, 4), (180_000, 5)):
-        _, memories = evaluate(strategy, replace(state(at), data_files=files(count)), memories)
-    assert [memory.note for memory in memories] == [5, 5]
-    _, memories = evaluate(strategy, replace(state(240_000), data_files=files(6)), memories)
-    assert [memory.note for memory in memories] == [6, 5]
+    _, notes = evaluations(rules, (60_000, 3), (120_000, 4), (180_000, 5), (240_000, 6))
+    assert notes[2:] == [[5, 5], [6, 5]]
 
 
 class Declaring(Planner):

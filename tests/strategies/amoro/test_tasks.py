@@ -8,21 +8,22 @@ FULL = {"full__trigger__interval": 0}
 NOW = {"min_plan_interval": 0}
 
 
-def planned(*items, threads=1, budget=10**9, **options):
-    """The tasks of a plan, which keeps the contract; None for no plan."""
+def plan_of(*items, threads=1, budget=10**9, **options):
+    """A plan, which keeps the contract; None for no plan."""
     state = table(*items)
     plan = amoro(threads, budget, **options).decide(state).plan
     if plan is not None:
         check_plan(state, plan)
-    return tasks(plan)
+    return plan
 
 
-def removed(*items, budget=10**9, **options):
+def planned(*items, **options):
+    return tasks(plan_of(*items, **options))
+
+
+def removed(*items, **options):
     """The delete files a plan drops."""
-    state = table(*items)
-    plan = amoro(budget=budget, **options).decide(state).plan
-    check_plan(state, plan)
-    return list(rewrite_of(plan).removed_deletes)
+    return list(rewrite_of(plan_of(*items, **options)).removed_deletes)
 
 
 # Tasks of one partition.
@@ -113,14 +114,8 @@ def test_an_undersized_file_left_alone_without_foreign_deletes_is_left():
 
 # Deletes.
 def test_deletes_that_nothing_else_needs_are_removed():
-    items = [
-        data("f", 1),
-        data("g", 1),
-        equality("e"),
-        position("d", "g", rows=1),
-        position("x", "t", rows=1),
-    ]
-    assert removed(*items, **ALWAYS) == ["d", "e"]
+    deletes = [equality("e"), position("d", "g", rows=1), position("x", "t", rows=1)]
+    assert removed(data("f", 1), data("g", 1), *deletes, **ALWAYS) == ["d", "e"]
 
 
 def test_an_equality_delete_is_removed_when_every_file_it_hits_is_rewritten_or_converted():
@@ -202,78 +197,66 @@ def test_one_partition_more_is_taken_as_long_as_there_is_no_task():
 
 def test_equally_expensive_partitions_come_in_the_order_of_the_last_hash_map():
     # Java 11: computeIfAbsent has them as b a d c z in 16 buckets; toMap and putAll, in 8, as b z a d c.
-    state = table(four_partitions(), files(10, 10, partition="p=z"))
-    assert partitions_of(tasks(amoro(budget=10**6, **ALWAYS).decide(state).plan)) == list("bzadc")
+    assert partitions_of(planned(four_partitions(), files(10, 10, partition="p=z"), **ALWAYS)) == list(
+        "bzadc"
+    )
 
 
 def test_at_most_the_first_partitions_of_the_hash_map_are_pending():
     # max-pending-partition-count, in the order b a d c z.
-    state = table(four_partitions(), files(12, 12, partition="p=z"))
-    plan = amoro(budget=10**6, partitions=2, **ALWAYS).decide(state).plan
-    assert partitions_of(tasks(plan)) == ["b", "a"]
-    more = amoro(budget=10**6, partitions=5, **ALWAYS).decide(state).plan
-    assert partitions_of(tasks(more)) == list("zbadc")
+    items = [four_partitions(), files(12, 12, partition="p=z")]
+    assert partitions_of(planned(*items, partitions=2, **ALWAYS)) == ["b", "a"]
+    assert partitions_of(planned(*items, partitions=5, **ALWAYS)) == list("zbadc")
 
 
-def planned_partitions(plan):
-    return {group.partition for group in rewrite_of(plan).groups}
+def planned_partitions(*items, **options):
+    return {group.partition for group in rewrite_of(plan_of(*items, **options)).groups}
 
 
 def test_files_of_specs_without_the_columns_of_a_pending_partition_are_planned_too():
     # IcebergTableUtil.createOptimizingPlanner: the filter is on the pending partition's columns alone. In
     # Java's order p=b/q=2 is the first, so it alone is pending: what has another p or q is left out.
     names = ("p=a", "p=b", "p=a/q=2", "p=b/q=2", "q=1", "r=1")
-    state = table(*[files(10, 10, partition=name) for name in names])
-    first = amoro(budget=10**6, partitions=1, **ALWAYS).decide(state).plan
-    assert planned_partitions(first) == {"p=b", "p=b/q=2", "r=1"}
-    assert planned_partitions(amoro(budget=10**6, **ALWAYS).decide(state).plan) == set(names)
+    items = [files(10, 10, partition=name) for name in names]
+    assert planned_partitions(*items, partitions=1, **ALWAYS) == {"p=b", "p=b/q=2", "r=1"}
+    assert planned_partitions(*items, **ALWAYS) == set(names)
 
 
 def test_a_pending_table_without_partitions_lets_all_others_through():
     # Its condition is true of every file. "" is the first of the map, with a hash of 0.
-    state = table(files(10, 10), files(10, 10, partition="p=a"), files(10, 10, partition="p=b"))
-    plan = amoro(budget=10**6, partitions=1, **ALWAYS).decide(state).plan
-    assert planned_partitions(plan) == {"", "p=a", "p=b"}
-    narrowed = table(files(10, 10, partition="p=a"), files(10, 10, partition="p=b"))
-    assert planned_partitions(amoro(budget=10**6, partitions=1, **ALWAYS).decide(narrowed).plan) == {"p=b"}
+    items = [files(10, 10, partition="p=a"), files(10, 10, partition="p=b")]
+    assert planned_partitions(files(10, 10), *items, partitions=1, **ALWAYS) == {"", "p=a", "p=b"}
+    assert planned_partitions(*items, partitions=1, **ALWAYS) == {"p=b"}
 
 
 def test_null_and_the_text_null_count_together_and_are_written_apart():
     # Six fragments each are twelve of one partition to Amoro. The pending q=1, of a spec without p, lets both
     # through; they are one task there, and two groups here, as a group is of one partition.
-    items = [
-        files(*[1] * 6, partition="p=null"),
-        files(*[1] * 6, partition="p=%6Eull"),
-        files(*[1] * 12, partition="q=1"),
-    ]
-    plan = amoro().decide(table(*items)).plan
-    check_plan(table(*items), plan)
-    groups = {group.partition: len(group.paths) for group in rewrite_of(plan).groups}
-    assert groups == {"p=null": 6, "p=%6Eull": 6, "q=1": 12}
+    counts = {"p=null": 6, "p=%6Eull": 6, "q=1": 12}
+    plan = plan_of(*(files(*[1] * count, partition=name) for name, count in counts.items()), budget=512)
+    assert {group.partition: len(group.paths) for group in rewrite_of(plan).groups} == counts
 
 
 def test_of_null_and_the_text_null_the_one_scanned_first_is_pending():
     # AbstractOptimizingEvaluator keeps the partition of the first file, by path "p=%6..." here. With six
     # of its own files too few, what was found necessary together is not planned.
     items = [files(*[1] * 6, partition="p=null"), files(*[1] * 6, partition="p=%6Eull")]
-    assert planned_partitions(amoro(minor__trigger__file_count=6).decide(table(*items)).plan) == {"p=%6Eull"}
-    assert amoro(minor__trigger__file_count=7).decide(table(*items)).plan is None
+    assert planned_partitions(*items, minor__trigger__file_count=6) == {"p=%6Eull"}
+    assert plan_of(*items, minor__trigger__file_count=7) is None
 
 
 def test_each_partition_of_a_plan_follows_its_own_files_and_the_strongest_kind_names_it():
     # Max over partitions. p=2 costs more: 2 x 128 + 8 = 264 against 48.
-    state = table(files(10, 10, partition="p=1"), files(64, 64, partition="p=2"))
-    plan = amoro(budget=10**6, **ALWAYS).decide(state).plan
+    small = files(10, 10, partition="p=1")
+    plan, alone = plan_of(small, files(64, 64, partition="p=2"), **ALWAYS), plan_of(small, **ALWAYS)
     assert (plan.kind, plan.reason) == ("major", Reason.SIZE)
     assert partitions_of(tasks(plan)) == ["2", "1"]
-    alone = amoro(budget=10**6, **ALWAYS).decide(table(files(10, 10, partition="p=1"))).plan
     assert (alone.kind, alone.reason) == ("minor", Reason.SMALL_FILES)
 
 
 def test_the_reason_is_that_of_the_strongest_kind_not_of_the_largest_partition():
     # By hand: 60 fragments of 10 cost 2 x 600 + 240, the two undersized files 264.
-    state = table(files(*[10] * 60, partition="p=1"), files(64, 64, partition="p=2"))
-    plan = amoro(budget=10**6).decide(state).plan
+    plan = plan_of(files(*[10] * 60, partition="p=1"), files(64, 64, partition="p=2"))
     assert partitions_of(tasks(plan))[0] == "1"
     assert (plan.kind, plan.reason) == ("major", Reason.SIZE)
 

@@ -25,25 +25,13 @@ def test_rewrite_data_files_runs_the_command_with_its_defaults():
 
 
 def test_rewrite_data_files_passes_what_is_given():
-    planner = RewriteDataFiles(
-        strategy="sort",
-        sort_order="zorder(user_id, order_id)",
-        where="user_city = 'Oslo'",
-        branch="audit",
-        options={"target-file-size-bytes": "64MiB", "rewrite-all": True, "var-length-contribution": 16},
-    )
-    (action,) = planner.decide(STATE).actions
-    assert action.arguments == {
-        "strategy": "sort",
-        "sort_order": "zorder(user_id, order_id)",
-        "where": "user_city = 'Oslo'",
-        "branch": "audit",
-    }
-    assert action.options == {
-        "target-file-size-bytes": "67108864",
-        "rewrite-all": "true",
-        "var-length-contribution": "16",
-    }
+    order = {"strategy": "sort", "sort_order": "zorder(user_id, order_id)"}
+    arguments = {**order, "where": "user_city = 'Oslo'", "branch": "audit"}
+    options = {"target-file-size-bytes": "64MiB", "rewrite-all": True, "var-length-contribution": 16}
+    (action,) = RewriteDataFiles(**arguments, options=options).decide(STATE).actions
+    assert action.arguments == arguments
+    texts = {"target-file-size-bytes": "67108864", "rewrite-all": "true", "var-length-contribution": "16"}
+    assert action.options == texts
 
 
 @pytest.mark.parametrize(
@@ -168,6 +156,6 @@ def test_expire_snapshots_refuses_impossible_options(name, value):
 
 
 def test_option_texts_are_what_iceberg_parses():
-    given_options = {"rewrite-all": False, "a-bytes": "1KiB", "b-bytes": 7, "c": "1KiB", "d": 0.5}
+    options = {"rewrite-all": False, "a-bytes": "1KiB", "b-bytes": 7, "c": "1KiB", "d": 0.5}
     expected = {"rewrite-all": "false", "a-bytes": "1024", "b-bytes": "7", "c": "1KiB", "d": "0.5"}
-    assert option_texts(given_options) == expected
+    assert option_texts(options) == expected
