@@ -34,11 +34,8 @@ def test_the_published_setting_plans_at_the_first_look_with_40_files():
 
 def test_a_new_table_is_optimized_at_the_first_look_by_its_interval():
     # The published setting fires on 2 fragments the first time, unless the interval is off.
-    plan = (
-        Amoro({COUNT: 40})
-        .decide(IcebergState(60_000, MIB, (IcebergDataFile("a", 9, 1), IcebergDataFile("b", 9, 1))))
-        .plan
-    )
+    two = (IcebergDataFile("a", 9, 1), IcebergDataFile("b", 9, 1))
+    plan = Amoro({COUNT: 40}).decide(IcebergState(60_000, MIB, two)).plan
     assert (plan.kind, plan.reason) == ("minor", Reason.INTERVAL)
 
 
@@ -117,9 +114,8 @@ def test_a_full_plan_may_sort_each_partition_as_one_task():
 def test_no_other_plan_sorts():
     other = amoro(full__trigger__interval="1h")
     planner = replace(other, full_sort_columns=("user_id",))
-    state = table(
-        files(*[1] * 12), files(64, 64, partition="p=2"), at_ms=4_000_000, ran=(ran("full", 3_900_000),)
-    )
+    items = [files(*[1] * 12), files(64, 64, partition="p=2")]
+    state = table(*items, at_ms=4_000_000, ran=(ran("full", 3_900_000),))
     plan = planner.decide(state).plan
     assert plan == other.decide(state).plan
     assert plan.kind == "major"
@@ -165,9 +161,7 @@ def test_a_plan_repeats_what_amoro_warns_of():
 
 def three_partitions():
     """Partitions of 14, 13 and 12 files of one byte, each at a cost of 6 bytes a file."""
-    return table(
-        *(f for p, n in (("p=1", 14), ("p=2", 13), ("p=3", 12)) for f in files(*[1] * n, partition=p))
-    )
+    return table(*(files(*[1] * n, partition=p) for p, n in (("p=1", 14), ("p=2", 13), ("p=3", 12))))
 
 
 @pytest.mark.parametrize(
@@ -183,8 +177,8 @@ def three_partitions():
     ],
 )
 def test_figures_tell_how_many_partitions_a_plan_leaves_for_later(planner, left):
-    figures = planner.decide(three_partitions()).figures
-    plan = planner.decide(three_partitions()).plan
-    planned = {group.partition for action in plan.actions for group in action.groups} if plan else set()
-    assert figures["partitions_left"] == left
-    assert figures["partitions_due"] == left + len(planned)
+    answer = planner.decide(three_partitions())
+    actions = answer.plan.actions if answer.plan else ()
+    planned = {group.partition for action in actions for group in action.groups}
+    figures = {"partitions_left": left, "partitions_due": left + len(planned)}
+    assert figures.items() <= answer.figures.items()

@@ -52,13 +52,11 @@ def test_partitions_are_packed_apart_and_can_be_chosen():
 
 def test_exactly_five_percent_of_deleted_rows_are_above_the_threshold_of_five():
     # 1 - 950/1000 is 0.050000000000000044 in doubles; 49 of 1,000 are below.
-    large, other = data_file("large", 150), data_file("other", 150)
-    assert deleted_ratio(large, vector("large", 50)) > 0.05
-    both = [vector("large", 50), vector("other", 50)]
-    table = delta_table([large, other], both)
-    assert paths(plan_compaction(table, options(max_bytes=300))) == [["large", "other"]]
-    fewer = delta_table([large, other], [vector("large", 50), vector("other", 49)])
-    assert paths(plan_compaction(fewer, options(max_bytes=300))) == []
+    files = [data_file("large", 150), data_file("other", 150)]
+    assert deleted_ratio(files[0], vector("large", 50)) > 0.05
+    for rows, planned in ((50, [["large", "other"]]), (49, [])):
+        table = delta_table(files, [vector("large", 50), vector("other", rows)])
+        assert paths(plan_compaction(table, options(max_bytes=300))) == planned
 
 
 def test_deleted_rows_without_statistics_are_always_due():
@@ -95,15 +93,13 @@ def test_repartition_spreads_a_partition_over_its_files():
 def test_equal_minimum_and_maximum_rewrite_the_merged_file_again_each_time():
     # Appends of 10 with OPTIMIZE after each: 20, 30 and 40 bytes are rewritten for 10 new ones. With a lower
     # minimum, a file that has reached it stays.
-    merged, rewritten = 10, {100: [], 20: []}
-    for least in rewritten:
-        merged = 10
+    for least, expected in ((100, [20, 30, 40]), (20, [20, 0, 0])):
+        merged, rewritten = 10, []
         for _ in range(3):
             table = delta_table([data_file("merged", merged), data_file("new", 10)])
-            done = plan_compaction(table, options(min_bytes=least)).read_data_bytes
-            rewritten[least].append(done)
-            merged = merged + 10 if done else merged
-    assert rewritten == {100: [20, 30, 40], 20: [20, 0, 0]}
+            rewritten.append(plan_compaction(table, options(min_bytes=least)).read_data_bytes)
+            merged = merged + 10 if rewritten[-1] else merged
+        assert rewritten == expected
 
 
 CUBE_A, CUBE_B = ZCube("a", ("x",)), ZCube("b", ("x",))
@@ -121,10 +117,9 @@ def test_clustering_takes_loose_files_and_small_cubes():
 
 
 def test_a_single_cube_is_left_alone():
-    table = delta_table([clustered("1", 30, CUBE_A), clustered("2", 30, CUBE_A)], clustering_columns=("x",))
-    assert paths(plan_compaction(table, options())) == []
-    two = delta_table([clustered("1", 30, CUBE_A), clustered("2", 30, CUBE_B)], clustering_columns=("x",))
-    assert paths(plan_compaction(two, options())) == [["1", "2"]]
+    for other, planned in ((CUBE_A, []), (CUBE_B, [["1", "2"]])):
+        files = [clustered("1", 30, CUBE_A), clustered("2", 30, other)]
+        assert paths(plan_compaction(delta_table(files, clustering_columns=("x",)), options())) == planned
 
 
 def test_files_clustered_by_other_columns_stay():
@@ -187,10 +182,8 @@ def test_a_last_cube_of_one_file_comes_before_the_one_ahead_of_it():
 
 
 def test_batches_take_small_bins_first():
-    table = delta_table(
-        [data_file(f"{p}{n}", size, partition=p) for p, size in (("a", 40), ("b", 10)) for n in "12"]
-    )
-    preview = plan_compaction(table, options(batch_bytes=50))
+    files = [data_file(f"{p}{n}", size, partition=p) for p, size in (("a", 40), ("b", 10)) for n in "12"]
+    preview = plan_compaction(delta_table(files), options(batch_bytes=50))
     assert paths(preview) == [["b1", "b2"], ["a1", "a2"]]
     assert [len(batch) for batch in batches(preview.groups, 50)] == [1, 1]
     assert [len(batch) for batch in batches(preview.groups, 100)] == [2]
@@ -229,7 +222,7 @@ def test_the_groups_are_the_same_whatever_the_batches(table, min_bytes, max_byte
 def test_a_purge_leaves_no_file_with_deleted_rows(table):
     preview = plan_purge(table, options())
     chosen = {file.path for group in preview.groups for file in group.files}
-    assert chosen == {one.data_file for one in table.delete_files}
+    assert chosen == {vector.data_file for vector in table.delete_files}
 
 
 def test_the_defaults_are_those_of_delta():

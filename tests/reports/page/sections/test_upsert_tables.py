@@ -17,23 +17,19 @@ def texts(table):
 
 
 def headings(table):
-    return [
-        f"{column.title} ({column.unit})" if column.unit else str(column.title) for column in table.columns
-    ]
+    return [f"{column.title} ({column.unit})" if column.unit else column.title for column in table.columns]
 
 
 def facts(group):
     return dict(texts(set_up(group)))
 
 
-def changed(group, label, **fields):
-    """The group with other fields in the manifests of one strategy."""
-    runs = (
-        replace(run, manifest=run.manifest.model_copy(update=fields))
-        if run.manifest.strategy == label
-        else run
-        for run in group.runs
-    )
+def changed(group, label=None, **fields):
+    """The group with other fields in the manifests of one strategy, or of all."""
+    runs = []
+    for made in group.runs:
+        update = fields if label in (None, made.manifest.strategy) else {}
+        runs.append(replace(made, manifest=made.manifest.model_copy(update=update)))
     return RunGroup(group.rows, tuple(runs))
 
 
@@ -115,13 +111,14 @@ def test_the_set_up_of_appends_says_nothing_of_changes_and_invents_nothing(group
     assert said["Cores and memory"] == "cores not known; memory 1.86 GiB"
 
 
+def merging(mode, **dataset):
+    options = {**UPSERT["options"], "upsert_mode": mode}
+    return {"options": options, "dataset": {**UPSERT["dataset"], **dataset}}
+
+
 def test_a_fact_that_differs_is_listed_by_strategy(upsert_group):
-    merging = {
-        "options": {**UPSERT["options"], "upsert_mode": "copy-on-write"},
-        "dataset": {**UPSERT["dataset"], "changes_by": "MERGE INTO"},
-    }
-    said = facts(changed(upsert_group, "never", **merging))["Updates and deletes"]
-    assert said == (
+    said = facts(changed(upsert_group, "never", **merging("copy-on-write", changes_by="MERGE INTO")))
+    assert said["Updates and deletes"] == (
         "copy-on-write through MERGE INTO, where Spark chooses the number of files (never) and equality "
         "deletes on order_id (every-3min and amoro)"
     )
@@ -149,8 +146,7 @@ def test_a_fact_that_differs_is_listed_by_strategy(upsert_group):
     ],
 )  # fmt: skip
 def test_each_fact_is_what_the_manifest_says(upsert_group, fields, fact, expected):
-    runs = [replace(r, manifest=r.manifest.model_copy(update=fields)) for r in upsert_group.runs]
-    assert facts(RunGroup(upsert_group.rows, tuple(runs)))[fact] == expected
+    assert facts(changed(upsert_group, **fields))[fact] == expected
 
 
 def test_the_initial_load_is_counted(upsert_group):
@@ -189,10 +185,6 @@ def test_parameters_that_were_not_recorded_are_no_table(group):
 
 
 def test_a_merge_is_told_by_the_manifest_whatever_it_is_called(upsert_group):
-    by = {"changes_by": "MERGE INTO with deletion vectors", "is_merge": True}
-    merging = {
-        "dataset": {**UPSERT["dataset"], **by},
-        "options": {**UPSERT["options"], "upsert_mode": "merge-on-read"},
-    }
-    said = facts(changed(upsert_group, "never", **merging))["Updates and deletes"]
+    by_vectors = merging("merge-on-read", changes_by="MERGE INTO with deletion vectors", is_merge=True)
+    said = facts(changed(upsert_group, "never", **by_vectors))["Updates and deletes"]
     assert said.startswith("merge-on-read through MERGE INTO with deletion vectors, where Spark chooses")
