@@ -212,8 +212,7 @@ def _check_rewrites(state: TableState, rewrites: Sequence[Rewrite]) -> None:
     live = {file.key: file.partition for file in state.data_files}
     drops_deletes = any(action.removed_deletes for action in rewrites)
     deletes = {delete.key for delete in state.delete_files} if drops_deletes else set[str]()
-    busy = frozenset[str]().union(*(pending.paths for pending in state.pending))
-    seen: set[str] = set()
+    busy, seen = state.busy, set[str]()
     for action in rewrites:
         if action.target_file_size_bytes <= 0:
             raise PlanError(f"target_file_size_bytes={action.target_file_size_bytes} must be > 0")

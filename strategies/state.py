@@ -187,6 +187,11 @@ class TableState:
         return sum(p.size_bytes + p.delete_size_bytes for p in self.partitions.values())
 
     @property
+    def busy(self) -> frozenset[str]:
+        """The keys of the files in pending plans, which no other plan may name."""
+        return frozenset[str]().union(*(plan.paths for plan in self.pending))
+
+    @property
     def calendar_day(self) -> date | None:
         """The UTC day at `observed_at_ms`, comparable with daily partitions; None if unknown."""
         if self.stream_epoch_ms is None:

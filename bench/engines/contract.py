@@ -183,7 +183,7 @@ class QueryOutcome:
 class Ticket:
     """An accepted plan, pending until it is completed.
 
-    `preview` is what our own planner expects of each action, given the table at scheduling. `scheduling_s`
+    `preview` is what our own planner expects of each action, given the table at scheduling. `staging_s`
     are the wall seconds of staging, which the cost of the outcome includes. `executor` None is the engine's
     own.
     """
@@ -193,7 +193,7 @@ class Ticket:
     preview: PlanPreview
     scheduled_at_ms: int
     due_at_ms: int
-    scheduling_s: float = 0.0
+    staging_s: float = 0.0
     executor: str | None = None
 
 

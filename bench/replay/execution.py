@@ -27,7 +27,7 @@ class Execution:
         self.ticket = self._engine.schedule(
             plan, log.at_ms, log.at_ms + delay_ms, rule.executor if rule else None
         )
-        staged_s = self.ticket.scheduling_s
+        staged_s = self.ticket.staging_s
         log.took(staged_s)
         self.staged = Span(self._started_s, self._started_s + staged_s) if staged_s else None
         self._started_s += staged_s
@@ -47,7 +47,7 @@ class Execution:
         if outcome.cost.is_shared:  # never in a simulation, which executes a concurrent plan only now
             log.took(log.now_s - started_s - outcome.observed.cost.wall_s)
         else:
-            log.took(outcome.cost.wall_s - self.ticket.scheduling_s)
+            log.took(outcome.cost.wall_s - self.ticket.staging_s)
         if self.is_concurrent and outcome.cost.is_shared:
             self._started_s += outcome.queued_s
         else:
@@ -56,7 +56,7 @@ class Execution:
 
     def fields(self, role: RoleId) -> StepFields:
         """The common fields of the record of the executed plan."""
-        outcome, staged_s = self.outcome, self.ticket.scheduling_s
+        outcome, staged_s = self.outcome, self.ticket.staging_s
         return self._log.fields(role, outcome.observed, self._started_s, outcome.cost, staged_s=staged_s)
 
 

@@ -5,14 +5,15 @@ A role (writer, reader, compactor, maintainer) is a generator, as processes are 
 - `Until`: it has nothing to do before that moment;
 - `Step`: work on the table. The schedule sends back its result.
 
-A role does not depend on whether its steps take scenario time, or on which other roles are at work. Schedules
-differ in that:
-
 - `Turns`: a step takes no scenario time, and roles act one after the other in the order of `Turn`. Each step
   is timed in real seconds with the machine to itself.
 - Two more are planned. *Overlapped*, for simulations: a step takes its modelled time, cores are shared, and
   the next event comes from a heap of time, priority and serial number. *Live*: each role is a process of its
   own, and scenario time is real time.
+
+Today's roles rely on turns. They share the tick of a `StepLog`, which the writer sets; a compactor completes,
+queries, evaluates and executes within one `Step`; and the writer calls the compactor for inline rules. For
+the other schedules, each role needs a log of its own, and a step for each of these parts.
 """
 
 import heapq

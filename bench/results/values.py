@@ -12,7 +12,8 @@ from pydantic import ConfigDict, Field
 
 Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes; floats represent it exactly
 Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
-_STORED = ConfigDict(extra="forbid", allow_inf_nan=False)
+# A record checks values again that engines have made: what cannot be read must not be written.
+_STORED = ConfigDict(extra="forbid", allow_inf_nan=False, revalidate_instances="always")
 
 
 @dataclass(frozen=True, slots=True)

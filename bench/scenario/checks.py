@@ -82,7 +82,7 @@ def check_tables(scenario: Scenario) -> None:
             raise OptionError((*place, "properties", name), problem, value, code="unsupported")
         if unsuited := rules_of_format.key_problem(table):
             key, problem = unsuited
-            raise OptionError(("table", key), problem, getattr(scenario.table.keys, key), code="unsupported")
+            raise OptionError(("table", key), problem, getattr(scenario.table, key), code="unsupported")
         for path, rule in (*scenario.placed_rules(spec), *maintenance):
             delayed = replace(rule, delay_ms=rule.delay_or(scenario.compaction_delay_ms))
             if refusal := rules_of_format.rule_problem(table, delayed):

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.engines.contract import Probe
-from bench.engines.keys import TableKeys
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario.cadence import default_side_probe_every_ms
 from bench.scenario.checks import check_keys, check_tables, missing_columns
-from bench.scenario.scenario import Scenario, Table
+from bench.scenario.scenario import Scenario, partitioning_of
 from bench.scenario.schema import ScenarioKeys, VariantKeys, parse
 from bench.scenario.specs import StrategySpec, build_strategies, content_hash, rule_tables, strategy_table
 from bench.scenario.values import KeyPath, OptionError
@@ -139,7 +138,7 @@ def _scenario(
         probe_phase=keys.probe_phase,
         compaction_delay_ms=keys.compaction_delay_ms,
         warm_up_rounds=keys.warm_up_rounds,
-        table=_table(keys.table),
+        table=keys.table,
         workload=keys.workload, workload_name=keys.workload_name,
         probes=probes, strategies=specs, maintenance=maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
@@ -150,10 +149,6 @@ def _scenario(
     return scenario
 
 
-def _table(keys: TableKeys) -> Table:
-    return Table(keys.format, keys, keys.target_file_size_bytes, _partitioning_of(keys), keys.properties)
-
-
 def _completed(keys: ScenarioKeys) -> ScenarioKeys:
     """The keys with the defaults that depend on other keys, the initial load sized for the table."""
     probe_every_ms, side_probe_every_ms = _cadences_ms(keys)
@@ -161,7 +156,7 @@ def _completed(keys: ScenarioKeys) -> ScenarioKeys:
     if table.partitioning == "bucket" and table.buckets is None:
         table = table.model_copy(update={"buckets": Partitioning().buckets})
     if isinstance(workload, TargetSized):
-        workload = workload.sized_for(table.target_file_size_bytes, keys.seed, _partitioning_of(table))
+        workload = workload.sized_for(table.target_file_size_bytes, keys.seed, partitioning_of(table))
     return keys.model_copy(
         update={
             "probe_every_ms": probe_every_ms, "side_probe_every_ms": side_probe_every_ms,
@@ -174,10 +169,6 @@ def _cadences_ms(keys: ScenarioKeys) -> tuple[int, int]:
     """The intervals of the primary probe and of the others."""
     every_ms = keys.probe_every_ms or keys.commit_interval_ms
     return every_ms, keys.side_probe_every_ms or default_side_probe_every_ms(every_ms, keys.duration_ms)
-
-
-def _partitioning_of(table: TableKeys) -> Partitioning:
-    return Partitioning(table.partitioning, table.buckets or Partitioning().buckets)
 
 
 def _probes_of(keys: ScenarioKeys) -> tuple[Probe, ...]:

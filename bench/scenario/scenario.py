@@ -22,15 +22,8 @@ from workloads.commit import CommitSpec, Dated, Workload
 from workloads.partitioning import Partitioning
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The table that every run creates; `keys` is the file's [table], with the keys of its format."""
-
-    format: str
-    keys: TableKeys
-    target_file_size_bytes: int
-    partitioning: Partitioning
-    properties: Mapping[str, str]
+def partitioning_of(table: TableKeys) -> Partitioning:
+    return Partitioning(table.partitioning, table.buckets or Partitioning().buckets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +53,7 @@ class Scenario:
     probe_phase: Phase
     compaction_delay_ms: int
     warm_up_rounds: int
-    table: Table
+    table: TableKeys
     workload: Workload
     workload_name: str
     probes: tuple[Probe, ...]
@@ -80,6 +73,10 @@ class Scenario:
     def name(self) -> str:
         """It also names the scenario's folder in results."""
         return self.file.stem
+
+    @property
+    def partitioning(self) -> Partitioning:
+        return partitioning_of(self.table)
 
     @property
     def variant_label(self) -> str | None:
@@ -143,8 +140,8 @@ class Scenario:
     def table_of(self, spec: StrategySpec) -> TableSpec:
         return TableSpec(
             target_file_size_bytes=self.table.target_file_size_bytes,
-            partitioning=self.table.partitioning,
-            keys=self.table.keys,
+            partitioning=self.partitioning,
+            keys=self.table,
             properties={**self.table.properties, **spec.properties},
             files_per_commit=spec.writer.files_per_commit,
             upsert_mode=spec.upsert_mode,
@@ -154,9 +151,7 @@ class Scenario:
 
     def shape(self) -> Iterator[CommitSpec]:
         """The shapes of the stream's commits, which are known before any row is generated."""
-        return self.workload.shape(
-            self.seed, self.commits_count, self.commit_interval_ms, self.table.partitioning
-        )
+        return self.workload.shape(self.seed, self.commits_count, self.commit_interval_ms, self.partitioning)
 
     def commits_of(self, spec: StrategySpec) -> Iterator[CommitSpec]:
         """The commits of a strategy's writer; ticks without rows are left out."""
@@ -184,4 +179,4 @@ class Scenario:
 
     def _writing(self, spec: StrategySpec) -> frozenset[str]:
         mode = spec.upsert_mode if self.workload.is_cdc else None
-        return FORMATS[self.table.format].writer.needs(self.table.keys, mode)
+        return FORMATS[self.table.format].writer.needs(self.table, mode)

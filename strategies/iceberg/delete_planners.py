@@ -111,5 +111,4 @@ def unneeded_deletes(state: IcebergState, files: Iterable[IcebergDataFile]) -> t
     Raises StateError as `index_deletes` does.
     """
     needed = DeleteSet(delete_index(state), files).keys
-    busy = frozenset[str]().union(*(pending.paths for pending in state.pending))
-    return tuple(sorted(frozenset(delete.key for delete in state.delete_files) - needed - busy))
+    return tuple(sorted(frozenset(delete.key for delete in state.delete_files) - needed - state.busy))

@@ -47,7 +47,7 @@ class Costs:
     commit_s: float = 1.0
     query_file_s: float = 0.01
     compaction_s: float = 4.0
-    scheduling_s: float = 0.0
+    staging_s: float = 0.0
     queued_s: float = 0.0  # of concurrent plans
     observe_s: float = 0.25
     control_s: float | None = None
@@ -122,7 +122,7 @@ class FakeEngine:
         seen = PendingPlan(at_ms, due_at_ms, plan.reason, frozenset(f.path for f in inputs))
         preview = PlanPreview(self.ledger.version, ())
         number = TicketId(next(self._ticket_ids))
-        ticket = Ticket(number, plan, preview, at_ms, due_at_ms, self.costs.scheduling_s, executor)
+        ticket = Ticket(number, plan, preview, at_ms, due_at_ms, self.costs.staging_s, executor)
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket

@@ -147,7 +147,7 @@ def _print_scenario(entry: Entry) -> None:
     scenario = load_scenario(entry["name"])
     every, lasts = (duration_ms_text(ms) for ms in (scenario.commit_interval_ms, scenario.duration_ms))
     formats = named_once(variant.table.format for variant in (scenario, *scenario.variants))
-    by = scenario.table.keys.partitioning
+    by = scenario.table.partitioning
     variants = ", ".join(str(variant.variant_label) for variant in scenario.variants)
     print_facts({
         "file": entry["file"],

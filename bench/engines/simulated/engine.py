@@ -89,7 +89,7 @@ class SimulatedEngine(Generic[Prepared]):
             else:
                 staged.actions[position] = prepared
                 staged.cost += cost
-        return replace(ticket, scheduling_s=staged.cost.wall_s)
+        return replace(ticket, staging_s=staged.cost.wall_s)
 
     def start(self, ticket: Ticket) -> None:
         """Nothing: concurrent work takes no longer in the model."""

@@ -176,7 +176,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
             except _REFUSED as error:
                 staged.error = one_line(error)
             staged.cost += staging.cost
-        return replace(ticket, scheduling_s=staged.cost.wall_s)
+        return replace(ticket, staging_s=staged.cost.wall_s)
 
     def start(self, ticket: Ticket) -> None:
         """Only for plans whose commands return nothing."""

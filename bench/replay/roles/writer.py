@@ -71,7 +71,7 @@ def _wait(
         return wall_s, records, before
     execution = compactions.schedule(last.plan, last.rule)
     if execution.is_delayed:
-        return wall_s + execution.ticket.scheduling_s, records, before
+        return wall_s + execution.ticket.staging_s, records, before
     record, after = compactions.complete_inline(execution), execution.outcome.observed
     observed = replace(after, cost=before.cost + after.cost)
     return wall_s + record.cost.wall_s, [*records, record], observed

@@ -108,8 +108,8 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
     return {
         "table_properties": dict(table.properties),
         "target_file_size_bytes": table.target_file_size_bytes,
-        "format_version": scenario.table.keys.version,
-        **scenario.table.keys.own(),
+        "format_version": scenario.table.version,
+        **scenario.table.own(),
         "files_per_commit": table.files_per_commit,
         **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
         **kind.options(settings),

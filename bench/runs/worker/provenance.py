@@ -118,10 +118,10 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     if workload.is_cdc:
         facts["key"] = ["order_id"]
         facts["changes_by"] = table_format.writer.upsert_modes.get(spec.upsert_mode or "")
-        needed = table_format.writer.needs(scenario.table.keys, spec.upsert_mode)
+        needed = table_format.writer.needs(scenario.table, spec.upsert_mode)
         facts["is_merge"] = Capability.MERGE in needed
     if next(iter(scenario.shape())).is_initial:
-        sorted_by = table_format.table.initial_order(scenario.table.keys)
+        sorted_by = table_format.table.initial_order(scenario.table)
         facts["initial_order"] = sorted_by or _initial_order(workload, spec)
     return facts
 

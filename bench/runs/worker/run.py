@@ -117,7 +117,7 @@ class Run:
     ) -> None:
         self._job, self._scenario, self._settings = job, scenario, settings
         self._log, self._recorder = log, recorder
-        self._writer = strategy_of(scenario, job.strategy).writer
+        self._spec = strategy_of(scenario, job.strategy)
         self._kind = engine_kind(scenario.table.format, job.mode)
         self._times = ReplayTimes()
         self._other_cores: float | None = None
@@ -183,7 +183,7 @@ class Run:
         return replace(times, loop_s=loop_s)
 
     def _batches(self) -> Iterator[Batch]:
-        return kept_back(batches_of(self._scenario, self._log), self._writer.commit_every_ms)
+        return kept_back(batches_of(self._scenario, self._log), self._spec.writer.commit_every_ms)
 
     def _warm_engine(self, stack: ExitStack) -> Engine:
         """An engine after the warm-up, unless an earlier run has warmed up its JVM."""
@@ -228,8 +228,7 @@ class Run:
 
     def _strategy(self) -> ActiveStrategy:
         strategies = {spec.label: spec.strategy for spec in self._scenario.strategies}
-        switches = strategy_of(self._scenario, self._job.strategy).switches
-        return ActiveStrategy(self._job.strategy, strategies, switches)
+        return ActiveStrategy(self._spec.label, strategies, self._spec.switches)
 
     def _control_batches(self) -> Iterator[Batch]:
         """The commits of the table that the control query reads: the stream's first ones with rows."""
@@ -244,7 +243,7 @@ class Run:
 
     def _check(self, engine: Engine, tick: int) -> None:
         """Compare the content with the commits up to `tick`. Raises EngineError if it differs."""
-        tick = last_committed(tick, self._scenario.commit_interval_ms, self._writer.commit_every_ms)
+        tick = last_committed(tick, self._scenario.commit_interval_ms, self._spec.writer.commit_every_ms)
         if self._log is not None:
             self._check_content(engine, self._log, tick)
         elif self._kind.wrong_rows is not None:

@@ -433,7 +433,7 @@ def test_what_an_inline_rule_plans_is_completed_within_the_commit(scenario):
 
 def test_for_an_inline_rule_with_a_delay_the_commit_waits_until_it_is_scheduled(scenario):
     scheduling = replace(EVERY_1, is_inline=True, delay_ms=60_000)
-    recorder, _ = replay(scenario("2min"), scheduling, engine=FakeEngine(Costs(scheduling_s=0.5)))
+    recorder, _ = replay(scenario("2min"), scheduling, engine=FakeEngine(Costs(staging_s=0.5)))
     assert [c.waited_s for c in recorder.of(CommitRecord)] == [0.5, 0.5]
     done = recorder.of(CompactionRecord)
     assert [(c.scheduled_at_ms, c.at_ms) for c in done] == [(60_000, 120_000), (120_000, 120_000)]
@@ -486,7 +486,7 @@ def test_what_a_concurrent_rule_plans_is_started_when_it_is_scheduled(scenario):
 
 def test_a_staged_plan_has_a_span_for_each_phase(scenario):
     delayed = replace(EVERY_1, delay_ms=60_000)
-    engine = FakeEngine(Costs(compaction_s=4.0, scheduling_s=1.5))
+    engine = FakeEngine(Costs(compaction_s=4.0, staging_s=1.5))
     recorder, _ = replay(scenario("2min"), delayed, engine=engine)
     first, second = recorder.of(CompactionRecord)
     assert (first.staged.wall_s, first.span.wall_s, first.cost.wall_s) == (1.5, 2.5, 4.0)
@@ -500,9 +500,9 @@ RULES = st.sampled_from([EVERY_1, EVERY_2, *DELAYED, replace(EVERY_2, is_inline=
 
 
 @given(st.lists(RULES, max_size=3), st.sampled_from([0.0, 1.5]))
-def test_no_record_ends_after_the_next_step_of_its_role_has_begun(tmp_path_factory, rules, scheduling_s):
+def test_no_record_ends_after_the_next_step_of_its_role_has_begun(tmp_path_factory, rules, staging_s):
     scenario = load(tmp_path_factory.mktemp("spans"), duration="6min", probe_every="3min")
-    recorder, _ = replay(scenario, *rules, engine=FakeEngine(Costs(scheduling_s=scheduling_s)))
+    recorder, _ = replay(scenario, *rules, engine=FakeEngine(Costs(staging_s=staging_s)))
     by_role = {}
     for record in recorder.records:
         by_role.setdefault(record.role, []).append(record.span)

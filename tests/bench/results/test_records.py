@@ -1,6 +1,7 @@
 import dataclasses
 import errno
 import json
+import math
 import os
 import shutil
 from collections.abc import Mapping
@@ -34,7 +35,7 @@ from bench.results.records import (
     WarmUpRecord,
     parse_record,
 )
-from bench.results.values import Count, Seconds
+from bench.results.values import Cost, Count, Seconds, Span
 
 KINDS = get_args(get_args(Record)[0])
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
@@ -76,6 +77,20 @@ def test_every_record_is_read_as_it_was_written(record):
     line = record.model_dump_json()
     assert "\n" not in line
     assert parse_record(line.encode()) == record
+
+
+@given(st.tuples(*[st.floats(-1, 10) | st.sampled_from([math.nan, math.inf])] * 4))
+def test_a_record_that_can_be_written_can_be_read(seconds):
+    """Values that an engine has made are checked like those of a file."""
+    wall_s, cpu_s, started_s, ended_s = seconds
+    try:
+        record = type(query(1))(
+            **{**dict(query(1)), "cost": Cost(wall_s, cpu_s), "span": Span(started_s, ended_s)}
+        )
+    except ValidationError:
+        assert not all(0 <= value < math.inf for value in seconds)
+    else:
+        assert parse_record(record.model_dump_json().encode()) == record
 
 
 def test_every_kind_of_record_survives_a_folder(tmp_path):

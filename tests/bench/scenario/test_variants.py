@@ -31,7 +31,7 @@ def variant(text, label="one"):
 def test_each_variant_is_the_scenario_with_its_keys_set(tmp_path):
     scenario = load_scenario(write(tmp_path, TWO))
     three, cached = scenario.variants
-    assert (scenario.table.keys.version, three.table.keys.version, cached.table.keys.version) == (2, 3, 2)
+    assert (scenario.table.version, three.table.version, cached.table.version) == (2, 3, 2)
     assert three.table.properties == {"write.x": "y"}
     assert (dict(scenario.spark.settings), dict(cached.spark.settings)) == ({}, {CACHE: "true"})
     changes = {"table.format_version": 3, 'table.properties."write.x"': "y"}
@@ -55,7 +55,7 @@ def test_a_variant_of_another_format_has_no_keys_of_the_scenario_s_own(tmp_path)
     scenario = load_scenario(write(tmp_path, delta.replace('format = "iceberg"', own, 1)))
     (other,) = scenario.variants
     assert (scenario.table.format, other.table.format) == ("iceberg", "delta")
-    assert (scenario.table.keys.version, other.table.keys.version) == (3, None)
+    assert (scenario.table.version, other.table.version) == (3, None)
     assert (scenario.table.properties, other.table.properties) == ({"write.x": "y"}, {})
     assert other.table.target_file_size_bytes == scenario.table.target_file_size_bytes
     assert other.hash == scenario.hash
@@ -156,7 +156,7 @@ def test_a_variant_may_change_a_strategy_of_the_scenario(tmp_path):
 def test_the_command_line_overrides_what_variants_start_from(tmp_path):
     settings = ["workload.rows_per_commit=7", "variants[v3].set.table.format_version=2"]
     three = load_scenario(write(tmp_path, TWO), settings).variants[0]
-    assert (three.workload.rows_per_commit, three.table.keys.version) == (7, 2)
+    assert (three.workload.rows_per_commit, three.table.version) == (7, 2)
 
 
 def test_partitioning_may_vary_since_the_stream_does_not_depend_on_it(tmp_path):

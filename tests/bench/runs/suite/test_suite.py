@@ -144,7 +144,7 @@ def test_a_repetition_has_every_strategy_in_every_variant_once(varied):
         indexed = sorted((run for run in runs if run.repetition == repetition), key=lambda run: run.index)
         assert [run.spec.label for run in indexed] == labels  # a strategy is followed by its variants
         assert [run.case.strategy for run in indexed] == ["never"] * 3 + ["every-2min"] * 3
-        assert [run.scenario.table.keys.version for run in indexed] == [2, 3, 2] * 2
+        assert [run.scenario.table.version for run in indexed] == [2, 3, 2] * 2
     assert len({run.folder_name for run in runs}) == 12
 
 
