@@ -12,13 +12,13 @@ figures = st.floats(1e-3, 1e3)
 
 def test_paired_t_interval_of_three_pairs():
     # Logs: ln 2 x (1, 2, 3); mean 2 ln 2, standard error ln 2 / sqrt 3; t(0.975, 2 d.f.) = 4.30265.
-    found = compare([2.0, 4.0, 8.0], [1.0, 1.0, 1.0])
-    assert found.ratio == pytest.approx(4)
-    assert found.low == pytest.approx(2 ** (2 - 4.30265 / math.sqrt(3)), rel=1e-4)
-    assert found.high == pytest.approx(2 ** (2 + 4.30265 / math.sqrt(3)), rel=1e-4)
-    assert (found.n, found.method, found.verdict) == (3, "paired t on log ratios", "undecided")
-    assert (found.error, found.freedom) == (pytest.approx(math.log(2) / math.sqrt(3)), 2)
-    assert found.words == "indistinguishable"
+    result = compare([2.0, 4.0, 8.0], [1.0, 1.0, 1.0])
+    assert result.ratio == pytest.approx(4)
+    assert result.low == pytest.approx(2 ** (2 - 4.30265 / math.sqrt(3)), rel=1e-4)
+    assert result.high == pytest.approx(2 ** (2 + 4.30265 / math.sqrt(3)), rel=1e-4)
+    assert (result.n, result.method, result.verdict) == (3, "paired t on log ratios", "undecided")
+    assert (result.error, result.freedom) == (pytest.approx(math.log(2) / math.sqrt(3)), 2)
+    assert result.words == "indistinguishable"
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,10 @@ def test_paired_t_interval_of_three_pairs():
     ],
 )
 def test_fewer_than_three_pairs_have_a_ratio_and_no_interval(a, b, reason):
-    found = compare(a, b)
-    assert found.ratio == pytest.approx(math.sqrt(math.prod(a) / math.prod(b)) if len(a) == 2 else 1.5)
-    assert (found.low, found.high, found.method, found.verdict) == (None, None, "none", "undecided")
-    assert (found.reason, found.words, found.p) == (reason, "undecided", None)
+    result = compare(a, b)
+    assert result.ratio == pytest.approx(math.sqrt(math.prod(a) / math.prod(b)) if len(a) == 2 else 1.5)
+    assert (result.low, result.high, result.method, result.verdict) == (None, None, "none", "undecided")
+    assert (result.reason, result.words, result.p) == (reason, "undecided", None)
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(3.0, "more"), (1 / 3, "less")])
@@ -45,15 +45,15 @@ def test_clear_differences_are_decided(factor, verdict):
 @pytest.mark.parametrize("n", [1, 3])
 def test_timings_of_nothing_are_certain(how, a, b, verdict, n):
     # A strategy that never compacts uses no CPU for it, in any run.
-    found = how([a] * n, [b] * n)
-    assert (found.method, found.verdict, found.p) == ("exact", verdict, None)
+    result = how([a] * n, [b] * n)
+    assert (result.method, result.verdict, result.p) == ("exact", verdict, None)
 
 
 @pytest.mark.parametrize("how", [compare, compare_unpaired])
 def test_measured_runs_without_spread_are_undecided(how):
-    found = how([0.12] * 3, [0.11] * 3)  # a clock that counts hundredths
-    assert (found.method, found.verdict) == ("none", "undecided")
-    assert found.reason == "all runs agree to the last digit, so noise cannot be estimated"
+    result = how([0.12] * 3, [0.11] * 3)  # a clock that counts hundredths
+    assert (result.method, result.verdict) == ("none", "undecided")
+    assert result.reason == "all runs agree to the last digit, so noise cannot be estimated"
 
 
 @pytest.mark.parametrize("how", [compare, compare_unpaired])
@@ -61,11 +61,11 @@ def test_the_p_value_is_that_of_the_interval(how):
     rng = np.random.default_rng(5)
     for _ in range(50):
         a, b = np.exp(rng.normal(0.1, 0.1, 4)), np.exp(rng.normal(0, 0.1, 4))
-        found = how(list(a), list(b))
-        assert (found.p < 0.05) == (found.verdict != "undecided")
+        result = how(list(a), list(b))
+        assert (result.p < 0.05) == (result.verdict != "undecided")
         # At an end of the interval, one side of the noise is 2.5 %.
-        assert found.p_beyond(found.low, above=True) == pytest.approx(0.025)
-        assert found.p_beyond(found.high, above=False) == pytest.approx(0.025)
+        assert result.p_beyond(result.low, above=True) == pytest.approx(0.025)
+        assert result.p_beyond(result.high, above=False) == pytest.approx(0.025)
 
 
 def test_holm_multiplies_the_smallest_by_all_and_never_falls():
@@ -87,18 +87,18 @@ def test_welch_interval_of_two_groups():
     # Logs in units of ln 2: 1, 2, 3 against 0, 0, 0; the ratio is 2^2, of one side the standard error is
     # 1 / sqrt 3, of the other 0, so 2 degrees of freedom are left; t(0.975, 2 d.f.) = 4.30265. A pooled
     # variance would have 4.
-    found = compare_unpaired([2.0, 4.0, 8.0], [1.0, 1.0, 1.0])
-    assert found.ratio == pytest.approx(4)
-    assert math.log2(found.low) == pytest.approx(2 - 4.30265 / math.sqrt(3), rel=1e-4)
-    assert math.log2(found.high) == pytest.approx(2 + 4.30265 / math.sqrt(3), rel=1e-4)
-    assert (found.n, found.method, found.freedom) == (3, "Welch's t on logs", pytest.approx(2))
+    result = compare_unpaired([2.0, 4.0, 8.0], [1.0, 1.0, 1.0])
+    assert result.ratio == pytest.approx(4)
+    assert math.log2(result.low) == pytest.approx(2 - 4.30265 / math.sqrt(3), rel=1e-4)
+    assert math.log2(result.high) == pytest.approx(2 + 4.30265 / math.sqrt(3), rel=1e-4)
+    assert (result.n, result.method, result.freedom) == (3, "Welch's t on logs", pytest.approx(2))
 
 
 def test_welch_interval_of_equal_variances():
     # 0, 1, 2 against 5, 6, 7: standard errors 1 / sqrt 3 each, 4 degrees of freedom, t = 2.77645.
-    found = compare_unpaired([1.0, 2.0, 4.0], [32.0, 64.0, 128.0])
-    assert math.log2(found.low) == pytest.approx(-5 - 2.77645 * math.sqrt(2 / 3), rel=1e-4)
-    assert (found.n, found.verdict) == (3, "less")
+    result = compare_unpaired([1.0, 2.0, 4.0], [32.0, 64.0, 128.0])
+    assert math.log2(result.low) == pytest.approx(-5 - 2.77645 * math.sqrt(2 / 3), rel=1e-4)
+    assert (result.n, result.verdict) == (3, "less")
 
 
 @pytest.mark.parametrize(
@@ -112,15 +112,15 @@ def test_welch_interval_of_equal_variances():
     ],
 )
 def test_groups_that_cannot_be_compared_are_undecided_with_a_reason(a, b, reason):
-    found = compare_unpaired(a, b)
-    assert (found.verdict, found.low, found.reason) == ("undecided", None, reason)
+    result = compare_unpaired(a, b)
+    assert (result.verdict, result.low, result.reason) == ("undecided", None, reason)
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0])
 def test_figures_without_a_logarithm_are_undecided_with_a_reason(bad):
-    found = compare([1.0, 2.0, 3.0], [1.0, 2.0, bad])
-    assert (found.ratio, found.verdict) == (None, "undecided")
-    assert found.reason
+    result = compare([1.0, 2.0, 3.0], [1.0, 2.0, bad])
+    assert (result.ratio, result.verdict) == (None, "undecided")
+    assert result.reason
 
 
 def test_no_pair_is_undecided():
@@ -165,5 +165,5 @@ def test_the_interval_covers_the_truth_in_95_of_100_suites():
     drift = rng.lognormal(0, 0.3, (suites, 3))  # shared by both runs of a repetition, so it cancels
     a, b = (factor * drift * rng.lognormal(0, 0.1, (suites, 3)) for factor in (true_ratio, 1.0))
     made = [compare(list(x), list(y)) for x, y in zip(a, b, strict=True)]
-    covered = np.mean([found.low <= true_ratio <= found.high for found in made])
+    covered = np.mean([result.low <= true_ratio <= result.high for result in made])
     assert covered == pytest.approx(0.95, abs=0.015)  # three standard errors of a share over 2,000 trials

@@ -37,13 +37,13 @@ def verdicts_of(one: RunGroup) -> PageVerdicts:
 
 
 def test_latencies_are_compared_with_never_and_both_figures_along_the_front():
-    found = verdicts_of(group(strategy("dominated", 5.0, [4.5, 4.4, 4.6])))
-    assert list(found.comparisons) == [
+    verdicts = verdicts_of(group(strategy("dominated", 5.0, [4.5, 4.4, 4.6])))
+    assert list(verdicts.comparisons) == [
         ("query_mean_s", "rare", "never"), ("query_mean_s", "often", "never"),
         ("query_mean_s", "dominated", "never"),
         ("compaction_cpu_s", "often", "rare"), ("query_mean_s", "often", "rare"),
     ]  # fmt: skip
-    assert found.of("compaction_cpu_s", "rare", "never") is None
+    assert verdicts.of("compaction_cpu_s", "rare", "never") is None
 
 
 def test_verdicts_are_corrected_for_all_comparisons_of_the_page():
@@ -90,12 +90,12 @@ def in_variant(label: str, cpu_s: float, latencies: list[float]) -> list:
 
 def test_a_strategy_in_a_variant_is_compared_with_its_own_never_and_with_itself_as_it_is():
     made = group(in_variant("never", 0, [5.0, 5.1, 5.2]), in_variant("often", 2.0, [1.0, 1.1, 1.2]))
-    found = verdicts_of(made)
-    assert {key for key in found.comparisons if "@" in key[1]} == {
+    verdicts = verdicts_of(made)
+    assert {key for key in verdicts.comparisons if "@" in key[1]} == {
         ("query_mean_s", "often @ v", "never @ v"), ("query_mean_s", "never @ v", "never"),
         ("compaction_cpu_s", "often @ v", "often"), ("query_mean_s", "often @ v", "often"),
     }  # fmt: skip
-    table = variants(made, found)
+    table = variants(made, verdicts)
     assert [str(row[0].text) for row in table.rows] == ["never @ v", "often @ v"]
     assert [row[2].text for row in table.rows] == [MISSING, "0.50x"]
     assert {point.strategy for point in points(made)} == {"never", "rare", "often"}

@@ -62,15 +62,15 @@ def test_two_strategies_that_compact_have_no_knee():
 @given(points, st.floats(0.1, 10), st.floats(0.1, 10))
 def test_the_knee_is_on_the_front_and_does_not_go_by_units(all_points, cost_unit, query_unit):
     front = pareto_front(all_points)
-    found = knee(front)
-    assert found is None or (found in front and found.cost_s > 0)
+    chosen = knee(front)
+    assert chosen is None or (chosen in front and chosen.cost_s > 0)
     scaled = knee(tuple(Point(p.strategy, p.cost_s * cost_unit, p.query_s * query_unit) for p in front))
-    if found is None or scaled is None:
+    if chosen is None or scaled is None:
         return
     compacting = [p for p in front if p.cost_s > 0]
     below = [
         _below(p, compacting[0], compacting[-1])
-        for p in (found, front[[q.strategy for q in front].index(scaled.strategy)])
+        for p in (chosen, front[[q.strategy for q in front].index(scaled.strategy)])
     ]
     assert math.isclose(*below, abs_tol=1e-6)
 

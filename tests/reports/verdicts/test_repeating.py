@@ -21,15 +21,15 @@ sizes = st.lists(st.floats(1, 1e12), min_size=1, max_size=6)
 )
 @pytest.mark.parametrize("n", [1, 2])
 def test_counts_are_decided_by_their_ratio(a, b, verdict, n):
-    found = compare_counts([a] * n, [b] * n)
-    assert (found.method, found.verdict, found.n, found.words) == ("exact", verdict, n, verdict)
-    assert found.low == found.ratio == found.high == a / b
+    result = compare_counts([a] * n, [b] * n)
+    assert (result.method, result.verdict, result.n, result.words) == ("exact", verdict, n, verdict)
+    assert result.low == result.ratio == result.high == a / b
 
 
 def test_a_count_over_zero_is_more_but_has_no_ratio():
-    found = compare_counts([5, 5], [0, 0])
-    assert (found.method, found.verdict, found.ratio, found.low) == ("exact", "more", None, None)
-    assert found.reason == "the value it is compared with is 0"
+    result = compare_counts([5, 5], [0, 0])
+    assert (result.method, result.verdict, result.ratio, result.low) == ("exact", "more", None, None)
+    assert result.reason == "the value it is compared with is 0"
 
 
 def test_counts_that_do_not_repeat_are_not_exact():
@@ -39,10 +39,10 @@ def test_counts_that_do_not_repeat_are_not_exact():
 
 def test_bytes_of_single_runs_are_equal_within_the_default_tolerance():
     # The ratio of two runs of one strategy, as measured.
-    found = compare_bytes([1.00117], [1.0], BytesNoise())
-    assert (found.method, found.verdict, found.words) == ("tolerance", "equal", "equal within 2 %")
-    assert (found.low, found.high) == (pytest.approx(1.00117 / 1.02), pytest.approx(1.00117 * 1.02))
-    assert found.p is None
+    result = compare_bytes([1.00117], [1.0], BytesNoise())
+    assert (result.method, result.verdict, result.words) == ("tolerance", "equal", "equal within 2 %")
+    assert (result.low, result.high) == (pytest.approx(1.00117 / 1.02), pytest.approx(1.00117 * 1.02))
+    assert result.p is None
     assert compare_bytes([1.03], [1.0], BytesNoise()).verdict == "more"
     assert compare_bytes([1.0], [1.03], BytesNoise()).verdict == "less"
 
@@ -53,10 +53,10 @@ def test_the_tolerance_is_the_margin_of_the_noisiest_strategy():
     noise = bytes_noise([[5.0, 5.0, 5.0], noisy, [7.0]])
     assert (noise.sd, noise.freedom) == (pytest.approx(0.01), 2)
     assert noise.tolerance(3, 3) == pytest.approx(math.expm1(4.30265 * 0.01 * math.sqrt(2 / 3)), rel=1e-4)
-    found = compare_bytes([value * 1.03 for value in noisy], noisy, noise)
-    assert (found.verdict, found.words) == ("equal", "equal within 3.6 %")
+    result = compare_bytes([value * 1.03 for value in noisy], noisy, noise)
+    assert (result.verdict, result.words) == ("equal", "equal within 3.6 %")
     # At the end of the tolerance the p-value is that of a 95 % interval.
-    assert found.p_beyond(found.low, above=True) == pytest.approx(0.025)
+    assert result.p_beyond(result.low, above=True) == pytest.approx(0.025)
 
 
 def test_two_runs_may_widen_the_default_tolerance_and_never_narrow_it():
@@ -68,13 +68,13 @@ def test_two_runs_may_widen_the_default_tolerance_and_never_narrow_it():
 def test_bytes_that_always_repeat_have_no_tolerance():
     noise = bytes_noise([[5.0] * 3, [7.0] * 3])
     assert compare_bytes([5.0] * 3, [5.0] * 3, noise).words == "equal"
-    found = compare_bytes([5.001] * 3, [5.0] * 3, noise)
-    assert (found.verdict, found.p) == ("more", None)
+    result = compare_bytes([5.001] * 3, [5.0] * 3, noise)
+    assert (result.verdict, result.p) == ("more", None)
 
 
 def test_bytes_compared_with_none_written_are_exact():
-    found = compare_bytes([5.0], [0.0], BytesNoise())
-    assert (found.method, found.verdict, found.ratio) == ("exact", "more", None)
+    result = compare_bytes([5.0], [0.0], BytesNoise())
+    assert (result.method, result.verdict, result.ratio) == ("exact", "more", None)
     assert compare_bytes([0.0], [0.0], BytesNoise()).verdict == "equal"
 
 
@@ -96,10 +96,10 @@ def test_bytes_and_their_inverse_agree(a, b):
     ],
 )
 def test_what_a_model_says_is_modelled_and_half_a_per_cent_is_no_difference(basis, b, verdict):
-    found = compare_modelled([1.0], [b], basis)
-    assert (found.method, found.verdict, found.p) == ("modelled", verdict, None)
+    result = compare_modelled([1.0], [b], basis)
+    assert (result.method, result.verdict, result.p) == ("modelled", verdict, None)
 
 
 def test_a_model_that_says_zero_is_modelled_too():
-    found = compare_modelled([1.0], [0.0], "timing")
-    assert (found.method, found.verdict, found.ratio) == ("modelled", "more", None)
+    result = compare_modelled([1.0], [0.0], "timing")
+    assert (result.method, result.verdict, result.ratio) == ("modelled", "more", None)

@@ -32,9 +32,9 @@ def group(folder, facts, mode="simulated", **changes):
     ],
 )
 def test_conversions_and_sorting_are_not_modelled(tmp_path, facts, reason):
-    found = group(tmp_path, facts)
-    assert unmodelled(found, "every-2min") == reason
-    assert unmodelled(found, "never") is None
+    made = group(tmp_path, facts)
+    assert unmodelled(made, "every-2min") == reason
+    assert unmodelled(made, "never") is None
 
 
 @pytest.mark.parametrize("how", [{"mode": "real"}, {"options": {"coefficients": {"calibrated": True}}}])
@@ -43,10 +43,10 @@ def test_real_runs_and_fitted_coefficients_get_verdicts(tmp_path, how):
 
 
 def test_times_that_are_not_modelled_get_no_verdict_and_counts_do(tmp_path):
-    found = group(tmp_path, CONVERTING)
-    timing = compare_strategies(found, "query_mean_s", "every-2min", "never")
+    made = group(tmp_path, CONVERTING)
+    timing = compare_strategies(made, "query_mean_s", "every-2min", "never")
     assert (timing.verdict, timing.ratio, timing.reason) == (
         "undecided", None, "conversion is not modelled yet",
     )  # fmt: skip
-    files = compare_strategies(found, "files_end", "every-2min", "never")
+    files = compare_strategies(made, "files_end", "every-2min", "never")
     assert (files.method, files.verdict) == ("modelled", "less")

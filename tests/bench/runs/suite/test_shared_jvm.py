@@ -3,10 +3,10 @@
 import sys
 
 import pytest
+from refused import refused
 from scenario_builder import SOUND, write
 
 from bench.cli.main import main
-from bench.errors import EngineError
 from bench.results.folders import load_runs
 from bench.results.records import LOG
 from bench.runs.jobs import RunJob, SentScenario
@@ -84,7 +84,7 @@ def make(tmp_path, monkeypatch):
     def run(*labels):
         planned = [plan_runs([scenario], [label], 1, (), mode="simulated")[0] for label in labels]
         listener = Listener()
-        return run_in_one_jvm([(one, job(one)) for one in planned], listener), listener.told
+        return run_in_one_jvm([(run, job(run)) for run in planned], listener), listener.told
 
     yield run
     sys.modules.pop("mine_of_shared_jvm", None)
@@ -92,23 +92,23 @@ def make(tmp_path, monkeypatch):
 
 def test_runs_follow_each_other_and_one_that_fails_stands_for_itself(make, tmp_path):
     results, told = make("never", "fails", "every-2min")
-    assert [one.end.status for one in results] == ["finished", "failed", "finished"]
+    assert [run.end.status for run in results] == ["finished", "failed", "finished"]
     assert "refused" in results[1].end.error
-    ends = [one for one in told if one[0] != "progressed"]
+    ends = [event for event in told if event[0] != "progressed"]
     assert ends == [
         ("started", "never"), ("finished", "never"), ("started", "fails"), ("failed", "fails"),
         ("started", "every-2min"), ("finished", "every-2min"),
     ]  # fmt: skip
     assert told.count(("progressed", "never")) == len(results[0].records)
-    assert all(one.manifest.is_quick for one in results)
+    assert all(run.manifest.is_quick for run in results)
     assert list((tmp_path / "work").iterdir()) == []
 
 
 def test_after_a_worker_that_died_nothing_is_left_of_what_was_not_made(make, tmp_path):
     results, told = make("never", "dies", "every-2min")
-    assert [one.end.status for one in results] == ["finished", "failed"]
+    assert [run.end.status for run in results] == ["finished", "failed"]
     assert results[1].end.error.startswith("the worker ended with exit code -9")
-    assert [one for one in told if one[0] != "progressed"][-1] == ("failed", "dies")
+    assert [event for event in told if event[0] != "progressed"][-1] == ("failed", "dies")
     assert sorted(folder.name for folder in (tmp_path / "demo").iterdir()) == ["dies", "never"]
     assert "out of memory" in (results[0].folder / LOG).read_text()
     assert len(load_runs(tmp_path / "demo")) == 2
@@ -116,8 +116,9 @@ def test_after_a_worker_that_died_nothing_is_left_of_what_was_not_made(make, tmp
 
 def test_a_run_that_cannot_start_ends_the_suite_with_its_reason(make, tmp_path):
     write(tmp_path, SOUND.replace("seed = 7", "seed = 8"))
-    with pytest.raises(EngineError, match=r"the run could not start: .*changed while the suite was running"):
+    with refused("run-not-started") as caught:
         make("never", "every-2min")
+    assert "changed while the suite" in str(caught.value)
     assert [folder.name for folder in (tmp_path / "demo").iterdir()] == ["never"]
 
 

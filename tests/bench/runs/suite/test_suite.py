@@ -14,7 +14,6 @@ from refused import refused
 from result_builder import manifest, write_run
 from scenario_builder import SOUND, load, write
 
-from bench.errors import EngineError
 from bench.replay.recorder import Recorder
 from bench.results.folders import load_run
 from bench.results.records import CommitRecord
@@ -351,8 +350,9 @@ def test_a_worker_that_never_started_is_reported_with_its_output(tmp_path):
     folder = tmp_path / "20260105T090000Z-iceberg-real-never-r1"
     folder.mkdir()
     (folder / "log.txt").write_text("ModuleNotFoundError: No module named 'x'\n")
-    with pytest.raises(EngineError, match="could not start: ModuleNotFoundError: No module named 'x'"):
+    with refused("run-not-started") as caught:
         run_files.closed(folder, 1)
+    assert "ModuleNotFoundError: No module named 'x'" in str(caught.value)
 
 
 def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
