@@ -315,7 +315,7 @@ def test_a_table_of_version_6_is_read_as_by_hudi_itself(hudi, model):
         commit(engine, model, *upserts(1, 6))
     merge_all = decided(engine, ALL, 0).actions[0]
     for is_executed in (True, False):
-        instant = services.schedule(merge_all, 8 * MIB).instant
+        instant = services.schedule(merge_all, 8 * MIB)
         if is_executed:
             services.execute(merge_all, instant, 8 * MIB)
         commit(engine, model, *upserts(4, 9))
