@@ -95,6 +95,7 @@ def test_the_watcher_is_told_of_the_end_whatever_it_saw(tmp_path, monkeypatch, s
 
         yield SimpleNamespace(poll=poll)
 
+    monkeypatch.setenv("COMPACTBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(change_log, "worker", fake_worker)
     monkeypatch.setattr(change_log, "POLL_S", 0)
     watcher = Watcher()
