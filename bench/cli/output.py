@@ -35,8 +35,17 @@ def is_width(columns: str) -> bool:
 if not is_width(os.environ.get("COLUMNS", "")):
     os.environ.pop("COLUMNS", None)  # rich and worker processes would use it
 _IS_PIPE = sys.stdout is None or not sys.stdout.isatty()  # None if the caller closed it
-OUT = Console(emoji=False, width=PIPE_WIDTH if _IS_PIPE and "COLUMNS" not in os.environ else None)
-ERR = Console(emoji=False, stderr=True)
+
+
+class _Console(Console):
+    """A console whose closed pipe is an error for `main`, which knows the exit code."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # rich calls this while it handles the error
+
+
+OUT = _Console(emoji=False, width=PIPE_WIDTH if _IS_PIPE and "COLUMNS" not in os.environ else None)
+ERR = _Console(emoji=False, stderr=True)
 
 # All but tab and line break: a label in somebody else's results must not control the terminal.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Column
 from rich.text import Text
 
-from bench.cli.output import without_secrets
+from bench.cli.output import printable
 from bench.results.figures import sum_of_known
 from bench.results.folders import RunResult
 from bench.results.records import FAILED_STATUSES, CompactionRecord, ObserveRecord, PhaseRecord, QueryRecord
@@ -213,7 +213,7 @@ class LiveFigures:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(without_secrets(text), markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _start_steps(run: PlannedRun) -> int:

@@ -1,6 +1,6 @@
 """The effect of compactions on readers: the primary queries just before and after each of them."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from bench.results.folders import RunResult
@@ -36,7 +36,7 @@ def _effect(compaction: CompactionRecord, queries: list[QueryRecord], starts_s: 
     if compaction.status != "ok" or compaction.is_inline or compaction.span is None:
         return QueryEffect(compaction)
     first_later = bisect_left(starts_s, compaction.span.ended_s)
-    last_earlier = bisect_right(starts_s, compaction.span.started_s) - 1
+    last_earlier = bisect_left(starts_s, compaction.span.started_s) - 1  # a commit may take no modelled time
     has_before = last_earlier >= 0 and queries[last_earlier].tick == compaction.tick
     return QueryEffect(
         compaction,

@@ -1,9 +1,12 @@
 """The jobs of worker processes and the progress of a change log, as JSON documents."""
 
+import tomllib
+from collections.abc import Callable
+from datetime import date, time
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_serializer, field_validator
 
 from bench.results.records import Mode
 from bench.scenario.load import scenario_of
@@ -24,14 +27,30 @@ class NoiseJob(_Job):
     walls_file: Path
 
 
+_TOML = "as in TOML"  # the key of a table that stands for a date or a time, which JSON does not have
+
+
 class SentScenario(BaseModel):
     """A scenario on its way to a worker, which makes it from the document that the suite began with."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     file: Path
     document: dict[str, Any] = Field(repr=False)  # may contain secrets
     variant: str | None
+
+    @field_serializer("document")
+    def _written(self, document: dict[str, Any]) -> Any:
+        return _with_dates(document, lambda value: {_TOML: value.isoformat()} if _is_date(value) else value)
+
+    @field_validator("document")
+    @classmethod
+    def _read(cls, document: dict[str, Any]) -> Any:
+        def date_of(value: Any) -> Any:
+            is_written = isinstance(value, dict) and value.keys() == {_TOML}
+            return tomllib.loads(f"value = {value[_TOML]}")["value"] if is_written else value
+
+        return _with_dates(document, date_of)
 
     @classmethod
     def of(cls, scenario: Scenario) -> Self:
@@ -40,6 +59,18 @@ class SentScenario(BaseModel):
     def made(self) -> Scenario:
         """Raises ScenarioError, for instance if an environment variable is no longer set."""
         return scenario_of(self.file, self.document).in_variant(self.variant)
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, date | time)
+
+
+def _with_dates(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A document, each of its values changed, the outer ones first."""
+    changed = change(value)
+    if isinstance(changed, dict):
+        return {key: _with_dates(item, change) for key, item in changed.items()}
+    return [_with_dates(item, change) for item in changed] if isinstance(changed, list) else changed
 
 
 class _ScenarioJob(_Job):

@@ -1,5 +1,6 @@
 """Scenario files read, checked and turned into scenarios: defaults filled in, hashed, in each variant."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, replace
@@ -59,6 +60,7 @@ def scenario_of(
     Of `file` only the name and the folder are used. Raises ScenarioError.
     """
     try:
+        _check_finite(document, ())
         filled = deepcopy(dict(document))  # variants start from the file: a secret may look like a variable
         secrets |= Secrets.of_values(scenario_file.fill_in(filled)) | Secrets.of(filled)
         keys = parse(filled, file.parent)
@@ -74,6 +76,15 @@ def scenario_of(
     )
     secrets = reduce(or_, (variant.secrets for variant in variants), base.secrets)
     return replace(base, variants=variants, secrets=secrets)
+
+
+def _check_finite(value: object, path: KeyPath) -> None:
+    """Refuse nan and inf, which no key can mean and manifests cannot hold."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise OptionError(path, "must be a finite number", value, code="finite-number")
+    if isinstance(value, Mapping | list):
+        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
+            _check_finite(item, (*path, key))
 
 
 def _in_variant(

@@ -64,7 +64,7 @@ class Amoro(Planner):
     With `max_pending_partitions` (refresh-tables.max-pending-partition-count) an evaluation keeps at most so
     many of the partitions that it finds due. The plan is limited to these partitions, with the files they
     have by then, and to partitions with files of other partition specs. With 0 there is no limit, as in an
-    Amoro server at 96a4d78 (see the module).
+    Amoro server at its commit 96a4d78.
     """
 
     options: Mapping[str, OptionValue] = field(default_factory=dict)

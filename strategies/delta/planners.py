@@ -100,7 +100,7 @@ class Optimize(Planner):
 
 @dataclass(frozen=True, slots=True)
 class ZOrder(Planner):
-    """Run OPTIMIZE ... ZORDER BY, which rewrites every file of the table or of the partitions of `where`.
+    """Run OPTIMIZE with ZORDER BY, which rewrites every file of the table or of the partitions of `where`.
 
     Rows that are close in `columns` come into the same files, so that queries on any of these columns can
     skip more files. It rewrites all files each time, whether anything has changed or not. `options` have the
@@ -127,7 +127,7 @@ class ZOrder(Planner):
 
 @dataclass(frozen=True, slots=True)
 class Reorg(Planner):
-    """Run REORG TABLE ... APPLY (PURGE), which rewrites every file that has a deleted row.
+    """Run REORG TABLE with APPLY (PURGE), which rewrites every file that has a deleted row.
 
     OPTIMIZE leaves such a file alone if there is nothing to merge it with, however many of its rows are
     deleted. `where` is a predicate on partition columns. `options` have the names of Delta's settings

@@ -45,7 +45,7 @@ def doctor(
             max=3600.0,
             metavar="SECONDS",
             callback=_number,
-            help="How long to measure the noise, an hour at most; 0 skips it.",
+            help="How long to measure the noise once Spark has started, an hour at most; 0 skips it.",
         ),
     ] = 30.0,
 ) -> None:

@@ -41,7 +41,7 @@ def export(
     Runs that failed or lost rows are exported, too: join `runs` and keep those with `usable`. Nothing is
     overwritten. Prints the files written. To query them:
 
-    * `duckdb -c "SELECT * FROM 'results/tables/metrics.parquet'"`
+    * in Python: `duckdb.sql("FROM 'results/tables/metrics.parquet'")`
     """
     with readable_runs(results) as runs:
         destination = out or _default_place(results[0], file_format)

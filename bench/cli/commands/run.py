@@ -140,9 +140,9 @@ def run(
     Each real run has its own process, Spark session and new table, unless the suite is `--quick`. Stop with
     Ctrl-C at any time and continue with `--resume`. `show`, `compare` and `report` read the results.
 
-    Simulated runs make the same decisions and produce the same files as real ones. Their times are modelled
-    and never combined with measured ones. Each strategy is simulated once, since a repetition would be
-    identical. `show --side-by-side` compares simulated runs with real ones.
+    Simulated runs plan by the same rules as real ones, on tables with the files that the rules of the format
+    give. Their times are modelled and never combined with measured ones. Each strategy is simulated once,
+    since a repetition would be identical. `show --side-by-side` compares simulated runs with real ones.
     """
     out = out.absolute()  # tables are named by URI
     if simulate:

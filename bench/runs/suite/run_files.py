@@ -1,6 +1,7 @@
 """The files that a worker writes into a run folder, read during the run and after it."""
 
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -69,7 +70,8 @@ def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
     result = load_run(folder)
     if result.end is not None:
         return result
-    error = f"the worker ended with exit code {exit_code}: {last_line(output)}"
+    killed = " (killed, perhaps for lack of memory)" if exit_code == -signal.SIGKILL else ""
+    error = f"the worker ended with exit code {exit_code}{killed}: {last_line(output)}{_space(folder)}"
     end = without_secrets(
         RunRecord(tick=0, at_ms=0, written_utc=utc_now(), status="failed", error=error), NO_SECRETS
     )

@@ -42,6 +42,8 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
     },
 }
 
+_OWN = ("bench", "reports", "strategies", "workloads", "pyproject.toml", "constraints.txt")
+
 _FILES_OF_THIS_MACHINE = {"fsync": "off", "page_cache": "warm"}
 
 
@@ -155,11 +157,11 @@ def _cpu_model() -> str:
 
 
 def source() -> dict[str, JsonValue]:
-    """The commit of this checkout, and whether it is dirty; empty outside of a checkout."""
+    """The commit of this checkout, and whether our own files are changed; empty outside of a checkout."""
     root = Path(__file__).parents[3]
     if not (root / ".git").exists():
         return {}
-    commit, changes = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain")
+    commit, changes = _git(root, "rev-parse", "HEAD"), _git(root, "status", "--porcelain", "--", *_OWN)
     return {"commit": commit, "dirty": bool(changes)} if commit else {}
 
 

@@ -68,7 +68,7 @@ def execute(
         run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
-        except Exception as error:  # any error fails this run only, and the suite continues
+        except (Exception, SystemExit) as error:  # any error fails this run only, and the suite continues
             _log_traceback(job, scenario)
             run.finish("failed", verdict() or _in_words(error))
             return False
@@ -94,7 +94,7 @@ def _store_manifest(folder: Path, manifest: Manifest) -> None:
         raise
 
 
-def _in_words(error: Exception) -> str:
+def _in_words(error: BaseException) -> str:
     notes = getattr(error, "__notes__", [])
     place = f" ({'; '.join(notes)})" if notes else ""
     if isinstance(error, PlanError):

@@ -178,7 +178,7 @@ def _by_age(group: RunGroup, choices: list[Point]) -> Sentence:
 def _either(group: RunGroup, likely: list[Point]) -> Sentence:
     """Several strategies, each of which may be the knee within the noise or the model's tolerance."""
     noise = "noise decides which is"
-    tolerance = f"where figures within {_TOLERANCE} of each other count as equal, each of these may be"
+    tolerance = f"with a tolerance of {_TOLERANCE} for each figure, each of these may be"
     return sentence(
         "{why} the best trade-off: {strategies}.",
         why=tolerance if group.is_simulated else noise,
@@ -191,10 +191,12 @@ def _either(group: RunGroup, likely: list[Point]) -> Sentence:
 def _only(group: RunGroup, point: Point) -> Sentence:
     others = [p for p in candidates(points(group)) if not p.is_baseline and p != point]
     is_beaten = any(p.cost_s < point.cost_s or p.query_s < point.query_s for p in others)
-    why = "is the only strategy that compacts"
-    if others:
-        within = f", within {_TOLERANCE}" if is_beaten else ""
-        why = f"is both the cheapest and the fastest strategy that compacts{within}"
+    within = f", within {_TOLERANCE}" if is_beaten else ""
+    why = f"is both the cheapest and the fastest strategy that compacts{within}"
+    if not others:
+        why = "is the only strategy that compacts"
+    elif any(p.cost_s * (1 + point.tolerance) < point.cost_s for p in others):  # the baseline beats these
+        why = "is the fastest strategy that compacts, and no cheaper one is faster than no compaction"
     like = [] if group.is_simulated else [p.strategy for p in others if _is_like(group, p, point)]
     equal = [label for label, other in alike(group).items() if other == point.strategy]
     equals = sentence(
@@ -288,17 +290,17 @@ def _by_total_cost(group: RunGroup) -> Iterator[Sentence]:
 
 
 def _idle(all_points: tuple[Point, ...]) -> Iterator[Sentence]:
-    """Strategies that differ from `never` by noise only."""
-    for is_late, action in (
-        (False, "did not compact during the stream"),
-        (True, "compacted at the last tick only, which pays off after the stream"),
+    """Strategies whose compactions, if any, pay off after the stream."""
+    for is_late, text in (
+        (
+            False,
+            "{labels} did not compact during the stream: its latency differs from {never} by noise only.",
+        ),
+        (True, "{labels} compacted at the last tick only, which pays off after the stream."),
     ):
         labels = [point.strategy for point in all_points if point.is_idle and point.is_late == is_late]
         if labels:
-            yield sentence(
-                "{labels} {action}; any difference in latency from a table without compaction is noise.",
-                labels=listed(labels), action=action,
-            )  # fmt: skip
+            yield sentence(text, labels=listed(labels), never="a table without compaction")
 
 
 def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> Iterator[Sentence]:

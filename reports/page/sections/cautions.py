@@ -131,7 +131,7 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         if isinstance(known := part.manifest.options.get("coefficients"), dict)
     }
     if any(not known.get("calibrated") for known in coefficients.values()):
-        text += " The coefficients of the model were not fitted to measured runs, so its times are rough."
+        text += " The coefficients of the model are not calibrated, so its times are rough."
     own = {name: str(known["caution"]) for name, known in coefficients.items() if known.get("caution")}
     named = own.values() if len(group.parts) == 1 else (f"{name}: {text}" for name, text in own.items())
     yield Caution(True, say(" ".join((text, *named))))

@@ -21,6 +21,10 @@ def test_the_queries_around_a_compaction_are_the_last_before_and_the_first_after
     assert effect() == pytest.approx((0.3, 0.4))
 
 
+def test_the_query_that_begins_when_a_staged_plan_has_been_committed_in_no_time_is_after_it():
+    assert effect(started_s=15.0, ended_s=15.0) == pytest.approx((0.3, 0.4))
+
+
 @pytest.mark.parametrize("fields", [{"status": "noop"}, {"status": "failed"}, {"is_inline": True}])
 def test_what_did_not_commit_or_was_inside_a_commit_has_none(fields):
     assert effect(**fields) == (None, None)

@@ -34,7 +34,7 @@ def test_a_scenario_in_its_parsed_form(tmp_path):
     assert (scenario.side_probe_every_ms, scenario.probe_phase) == (120_000, "random")
     assert scenario.compaction_delay_ms == 0
     assert (scenario.workload, scenario.workload_name) == (Append(80, 8), "append")
-    assert scenario.table.partitioning == Partitioning("bucket", 8)
+    assert scenario.partitioning == Partitioning("bucket", 8)
     assert scenario.table.target_file_size_bytes == 8 * 2**20
     assert scenario.table.properties == {"a-bytes": "1024", "b": "true"}
     assert (scenario.catalog, scenario.maintenance) == (None, ())
@@ -330,7 +330,7 @@ def test_upsert_rewrites_by_two_thresholds_and_once_an_hour():
 
 def expected_bytes(name):
     s = load_scenario(name)
-    commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.table.partitioning)
+    commits = s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.partitioning)
     layout = FORMATS[s.table.format].writer.layout
     return [(layout(commit, s.spark.settings).data_files_count, commit.expected_bytes) for commit in commits]
 
@@ -346,7 +346,7 @@ def test_append_layered_outgrows_several_times_its_target():
 
 def test_append_traffic_keeps_its_mean_between_a_quiet_night_and_a_burst():
     s = load_scenario("append-traffic")
-    rows = [c.rows for c in s.workload.shape(s.seed, 60, 60_000, s.table.partitioning)]
+    rows = [c.rows for c in s.workload.shape(s.seed, 60, 60_000, s.partitioning)]
     assert sum(rows) == pytest.approx(60 * 80, rel=0.01)
     assert min(rows) < 80 / 5 < 80 * 3 < max(rows)
 

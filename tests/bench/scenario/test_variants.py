@@ -161,7 +161,7 @@ def test_the_command_line_overrides_what_variants_start_from(tmp_path):
 
 def test_partitioning_may_vary_since_the_stream_does_not_depend_on_it(tmp_path):
     scenario = load_scenario(write(tmp_path, variant('set = { table.partitioning = "city" }')))
-    assert scenario.variants[0].table.partitioning.by == "city"
+    assert scenario.variants[0].table.partitioning == "city"
 
 
 SET = "variants[0].set"

@@ -59,8 +59,7 @@ def test_a_simulation_cannot_tell_apart_what_lies_within_two_percent():
     assert likely_best(made) == ("one", "other")
     said = str(headline(made)[0])
     assert said.startswith(
-        "As modelled, where figures within 2 % of each other count as equal, each of these may be the best "
-        "trade-off: one, with "
+        "As modelled, with a tolerance of 2 % for each figure, each of these may be the best trade-off: one, "
     )
     assert "; or other, with " in said
     (apart,) = likely_best(group(0.0, 1, "simulated", one=(4.0, 1.5), other=(4.3, 1.6), dear=(8.0, 1.4)))
@@ -94,6 +93,14 @@ def test_a_simulated_strategy_as_cheap_as_a_slower_one_is_named_alone():
     assert told in str(headline(made)[0])
     measured = group(0.0, 3, rare=(15.8, 1.4))
     assert "rare" in [point.strategy for point in pareto_front(points(measured))]
+
+
+def test_where_no_compaction_beats_the_cheaper_ones_the_fastest_is_not_called_the_cheapest():
+    made = group(0.0, 3, rare=(1.0, 41.0))  # slower than never
+    said = str(headline(made)[0])
+    assert (
+        "often is the fastest strategy that compacts, and no cheaper one is faster than no compaction" in said
+    )
 
 
 def test_without_a_knee_there_is_none():

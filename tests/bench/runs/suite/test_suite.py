@@ -310,7 +310,8 @@ def test_a_worker_that_died_without_a_word_gets_its_closing_record(tmp_path):
     (folder / "log.txt").write_text("starting\nOutOfMemoryError: Java heap space\n\n")
     result = run_files.closed(folder, -9)
     assert (result.end.status, result.finished) == ("failed", False)
-    assert result.end.error == "the worker ended with exit code -9: OutOfMemoryError: Java heap space"
+    killed = "the worker ended with exit code -9 (killed, perhaps for lack of memory): "
+    assert result.end.error == f"{killed}OutOfMemoryError: Java heap space"
     assert run_files.closed(folder, -9).records == result.records  # it is not closed twice
 
 

@@ -45,7 +45,7 @@ def test_the_manifest_says_where_a_format_has_no_versions(tmp_path):
     settings = engine_settings(scenario, "never", tmp_path)
     assert _options(scenario, settings, REAL)["format_version"] == 2
     keys = TableKeys(format="other", target_file_size="8MiB")
-    plain = replace(scenario, table=replace(scenario.table, keys=keys))
+    plain = replace(scenario, table=keys)
     assert _options(plain, settings, REAL)["format_version"] is None
 
 

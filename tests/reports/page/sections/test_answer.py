@@ -121,7 +121,7 @@ def test_where_strategies_commit_differently_cost_is_that_of_commits_and_policy(
     assert [group.writes_otherwise(label) for label in group.strategies] == [False, False, True, True]
     said = [str(line) for line in headline(group)]
     assert " CPU of commits and policy and a mean query of " in said[0]
-    assert said[-2].startswith("idle did not compact during the stream; any difference in latency")
+    assert said[-2].startswith("idle did not compact during the stream: its latency differs")
     assert said[-1].startswith("Costs are the CPU of commits and policy together, ")
     by_label = {point.strategy: point for point in points(group)}
     assert [label for label, point in by_label.items() if point.is_idle] == ["idle"]

@@ -67,9 +67,9 @@ def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
 
     is_grave, said = warned("rough", coefficients={"calibrated": False})
     assert is_grave
-    assert "were not fitted" in said
+    assert "not calibrated" in said
     assert "fewer than two usable runs" not in said
-    assert "were not fitted" not in warned("fitted", coefficients={"calibrated": True})[1]
+    assert "not calibrated" not in warned("fitted", coefficients={"calibrated": True})[1]
     coefficients = {"calibrated": True, "caution": "Sorting costs nothing."}
     assert " Sorting costs nothing." in warned("caution", coefficients=coefficients)[1]
 
@@ -84,7 +84,7 @@ def test_cautions_of_coefficients_name_their_formats(tmp_path):
             versions={}, variant={"label": "v", "set": {"table.format": "delta"}}),
     ])  # fmt: skip
     said = _texts(group)
-    assert "were not fitted" in said
+    assert "not calibrated" in said
     assert "Iceberg 1.9: Sorting costs nothing. Delta: Guesses." in said
 
 
