@@ -27,11 +27,7 @@ settings.register_profile("ordinary", deadline=None, max_examples=40)
 settings.register_profile("quick", deadline=None, max_examples=30)
 settings.load_profile("ordinary")
 
-# Code runs too seldom here for the optimising compiler (C2) to pay for itself.
-SPARK = SparkSettings(
-    master="local[2]", driver_memory_bytes=2 * 2**30,
-    conf={"spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1"},
-)  # fmt: skip
+SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
 
 
 @pytest.fixture(scope="session")

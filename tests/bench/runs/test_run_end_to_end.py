@@ -62,7 +62,6 @@ rows_per_commit = 40
 files_per_commit = 4
 [spark]
 driver_memory = "1GiB"
-"spark.driver.extraJavaOptions" = "-Duser.timezone=UTC -XX:TieredStopAtLevel=1"
 "spark.hadoop.fs.s3a.secret.key" = "Zq7planted"
 "spark.my.javaOptions" = "-Duser.timezone=UTC -Dpassword=Zq7option"
 [[strategies]]
