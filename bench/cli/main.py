@@ -14,7 +14,7 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bench.cli.output import ERR, concealing, print_error, print_warning, printable
+from bench.cli.output import ERR, EXIT_BROKEN_PIPE, concealing, print_error, print_warning, printable
 from bench.errors import CompactbenchError, MissingRuntimeError, ScenarioError
 from bench.scenario.values import is_utf8
 from bench.secrets import Secrets
@@ -27,7 +27,6 @@ _SHOWN_BY_PS = (
 )
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
-EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
 
 # In the order of `--help`. Only the module of the called command is imported, which saves start-up time.
 COMMANDS: dict[str, str] = {

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Annotated, Any, Literal
 
@@ -24,6 +24,7 @@ from bench.errors import CompactbenchError
 from bench.secrets import NO_SECRETS, Secrets
 from reports.data.spreadsheets import formula_safe
 
+EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
 PIPE_WIDTH = 120  # of tables in files and pipes, unless the shell exports COLUMNS
 WIDTH_MIN = 20  # a smaller COLUMNS, such as the 0 of some editors and containers, is ignored
 
@@ -38,10 +39,12 @@ _IS_PIPE = sys.stdout is None or not sys.stdout.isatty()  # None if the caller c
 
 
 class _Console(Console):
-    """A console whose closed pipe is an error for `main`, which knows the exit code."""
+    """A console that exits with the code of a closed pipe; rich would exit with that of a failed run."""
 
     def on_broken_pipe(self) -> None:
-        raise  # rich calls this while it handles the error
+        with suppress(SystemExit):
+            super().on_broken_pipe()
+        raise SystemExit(EXIT_BROKEN_PIPE)
 
 
 OUT = _Console(emoji=False, width=PIPE_WIDTH if _IS_PIPE and "COLUMNS" not in os.environ else None)
