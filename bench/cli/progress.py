@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -172,7 +173,8 @@ class LiveFigures:
         self._phase, self._start_steps = phase, start_steps
         self._files: int | None = None
         self._query_s: float | None = None
-        self._compactions: list[CompactionRecord] = []
+        self._statuses = Counter[str]()  # of the compactions
+        self._cpu_s: float | None = 0.0  # None once the CPU of a compaction is unknown
 
     def add(self, record: Any) -> int:
         """Returns how many steps of the run the record completes."""
@@ -190,7 +192,8 @@ class LiveFigures:
             case QueryRecord(primary=True):
                 self._query_s = record.cost.wall_s
             case CompactionRecord():
-                self._compactions.append(record)
+                self._statuses[record.status] += 1
+                self._cpu_s = sum_of_known((self._cpu_s, record.cost.own_cpu_s))
         return 0
 
     def _started(self) -> int:
@@ -202,13 +205,12 @@ class LiveFigures:
         if self._phase or self._files is None:
             return self._phase
         query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
-        noops = sum(record.status == "noop" for record in self._compactions)
-        failures = sum(record.status in FAILED_STATUSES for record in self._compactions)
+        noops, failures = self._statuses["noop"], sum(self._statuses[status] for status in FAILED_STATUSES)
         failed = f", {failures} of them FAILED" if failures else ""
         noop = f", {noops:,} that had nothing to do" if noops else ""
-        cpu_s = sum_of_known(record.cost.own_cpu_s for record in self._compactions)
-        cpu = f" ({human_duration(cpu_s)} CPU)" if self._compactions and cpu_s is not None else ""
-        compactions = counted(len(self._compactions) - noops, "compaction")
+        cpu_s = self._cpu_s if self._statuses else None
+        cpu = "" if cpu_s is None else f" ({human_duration(cpu_s)} CPU)"
+        compactions = counted(self._statuses.total() - noops, "compaction")
         return f"{counted(self._files, 'file')}{query}, {compactions}{failed}{noop}{cpu}"
 
 
