@@ -41,16 +41,19 @@ class SentScenario(BaseModel):
 
     @field_serializer("document")
     def _written(self, document: dict[str, Any]) -> Any:
-        return _with_dates(document, lambda value: {_TOML: value.isoformat()} if _is_date(value) else value)
+        def written(value: Any) -> Any:
+            return {_TOML: value.isoformat()} if isinstance(value, date | time) else value
+
+        return _with_dates(document, written)
 
     @field_validator("document")
     @classmethod
     def _read(cls, document: dict[str, Any]) -> Any:
-        def date_of(value: Any) -> Any:
+        def read(value: Any) -> Any:
             is_written = isinstance(value, dict) and value.keys() == {_TOML}
             return tomllib.loads(f"value = {value[_TOML]}")["value"] if is_written else value
 
-        return _with_dates(document, date_of)
+        return _with_dates(document, read)
 
     @classmethod
     def of(cls, scenario: Scenario) -> Self:
@@ -59,10 +62,6 @@ class SentScenario(BaseModel):
     def made(self) -> Scenario:
         """Raises ScenarioError, for instance if an environment variable is no longer set."""
         return scenario_of(self.file, self.document).in_variant(self.variant)
-
-
-def _is_date(value: object) -> bool:
-    return isinstance(value, date | time)
 
 
 def _with_dates(value: Any, change: Callable[[Any], Any]) -> Any:
