@@ -42,7 +42,7 @@ lint: $(READY) ## Check format, lint, types and import rules
 .PHONY: check
 check: lint ## The same, and run the tests that need no Java
 	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m 'not spark and not noise and not processes' -n auto \
-		--dist loadfile --hypothesis-profile quick
+		--dist loadfile
 
 .PHONY: bench
 bench: $(READY) ## Measure compactbench itself: its share of a run, reading table state, the cost of an upsert commit

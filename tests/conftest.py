@@ -20,14 +20,25 @@ from bench.engines.spark.session import start_session, stop_session
 
 os.environ.pop("COLUMNS", None)  # tables are as wide as in any pipe, whatever terminal the tests run in
 
-# No deadline: a slow moment of a shared machine is no failure. `make check` takes the quick profile. Each run
-# draws examples of its own, so many ordinary runs look further than a thorough one, which is for a release.
+# No deadline: a slow moment of a shared machine is no failure. Each run draws examples of its own, so many
+# ordinary runs look further than a thorough one, which is for a release.
 settings.register_profile("thorough", deadline=None, max_examples=100)
-settings.register_profile("ordinary", deadline=None, max_examples=40)
-settings.register_profile("quick", deadline=None, max_examples=30)
+settings.register_profile("ordinary", deadline=None, max_examples=25)
 settings.load_profile("ordinary")
 
-SPARK = SparkSettings(master="local[2]", driver_memory_bytes=2 * 2**30)
+# Tests query a few rows: compiling a query takes longer than interpreting it, and the JVM's optimising
+# compiler costs more than it saves. Tests that start the program itself use its settings.
+SPARK = SparkSettings(
+    master="local[2]",
+    driver_memory_bytes=2 * 2**30,
+    conf={
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:Tier4InvocationThreshold=25000 "
+        "-XX:Tier4MinInvocationThreshold=3000 -XX:Tier4CompileThreshold=75000 "
+        "-XX:Tier4BackEdgeThreshold=200000",
+    },
+)
 
 
 @pytest.fixture(scope="session")

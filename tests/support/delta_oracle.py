@@ -206,17 +206,6 @@ def state_of(folder: Path) -> DeltaState:
     )  # fmt: skip
 
 
-def interpreting(spark: SparkSession) -> SparkSession:
-    """A session without code generation, which takes longer than queries of so few rows.
-
-    A new session uses Spark's own catalog, where tables can be named by their paths.
-    """
-    session = spark.newSession()
-    session.conf.set("spark.sql.codegen.wholeStage", "false")
-    session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-    return session
-
-
 def treated(spark: SparkSession, folder: Path, case: Case) -> Answer:
     """Run a case's command on its table, and read the result from the log."""
     statement = _STATEMENTS[case.command].format(name=f"delta.`{folder}`")

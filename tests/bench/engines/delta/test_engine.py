@@ -14,7 +14,7 @@ import pytest
 from change_batches import Change, ModelTable, commit, drawn_changes, keyed_rows, upserts
 from delta_sheets import make_real
 from engine_streams import batches, commit_all, execute, plan
-from hypothesis import Phase, settings
+from hypothesis import Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -273,9 +273,15 @@ class DeltaSteps(RuleBasedStateMachine):
     steps: ClassVar[Counter] = Counter()
     retain_ms = 60_000
 
-    @initialize(mode=st.sampled_from(MODES), by=st.sampled_from(["none", "city"]), compacts=st.booleans())
-    def create(self, mode, by, compacts):
-        self.random = random.Random(len(type(self).steps))
+    @initialize(
+        mode=st.sampled_from(MODES),
+        by=st.sampled_from(["none", "city"]),
+        compacts=st.booleans(),
+        seed=st.integers(0, 2**32),
+    )
+    def create(self, mode, by, compacts, seed):
+        assume(seed)  # Hypothesis draws the simplest sequence first, which is nothing but commits
+        self.random = random.Random(seed)
         folder = type(self).scratch / str(type(self).steps.total())
         self.model = ModelTable(folder)
         self.engine = type(self).make(
@@ -353,11 +359,11 @@ class DeltaSteps(RuleBasedStateMachine):
 
 
 def test_no_sequence_of_steps_loses_a_row(delta, tmp_path, capsys):
-    """A 33rd of the profile's examples, of 15 steps each: with its checks, a step takes several seconds."""
+    """A 33rd of the profile's examples, of 12 steps each: with its checks, a step takes several seconds."""
     DeltaSteps.make, DeltaSteps.scratch = staticmethod(delta), tmp_path
     examples = max(1, settings().max_examples // 33)
     run_state_machine_as_test(
-        DeltaSteps, settings=settings(max_examples=examples, stateful_step_count=15, phases=[Phase.generate])
+        DeltaSteps, settings=settings(max_examples=examples, stateful_step_count=12, phases=[Phase.generate])
     )
     with capsys.disabled():
         print(f"\n{DeltaSteps.steps.total()} steps: {dict(DeltaSteps.steps.most_common())}")
