@@ -50,6 +50,7 @@ class Recorder:
         secrets: Secrets = NO_SECRETS,
     ) -> None:
         self._on_record, self._secrets = on_record, secrets
+        self.records_count = 0  # written by this recorder
         if path.exists():
             written = path.read_bytes()
             os.truncate(path, written.rfind(b"\n") + 1)
@@ -67,6 +68,7 @@ class Recorder:
                 code="not-utf-8",
             ) from error
         self._append(f"{line}\n".encode())
+        self.records_count += 1
         self._on_record(record)
 
     def _append(self, line: bytes) -> None:

@@ -18,6 +18,7 @@ from bench.replay.roles.reader import Queries, reader
 from bench.replay.roles.writer import writer
 from bench.replay.schedule import Turns
 from bench.replay.step_log import ReplayTimes, StepLog
+from bench.results.values import Cost
 from bench.scenario.scenario import Scenario
 
 
@@ -31,15 +32,17 @@ def replay(
     *,
     after_compaction: Callable[[int], None] | None = None,
     size_model: SizeModel | None = None,
+    fixed_work: Callable[[], Cost] | None = None,
     repetition: int = 1,
 ) -> ReplayTimes:
     """Replay the batches into one table under one strategy, and record every step.
 
     `after_compaction` is called after each compaction with the number of commits so far. With a `size_model`,
-    compactions are recorded with a forecast. Errors of steps are passed on.
+    compactions are recorded with a forecast. `fixed_work` shows the speed of the machine at each tick of the
+    cadence. Errors of steps are passed on.
     """
     log = StepLog(engine.table_id, recorder, clock)
-    queries = Queries(scenario, scenario.cadence(repetition), engine, log)
+    queries = Queries(scenario, scenario.cadence(repetition), engine, log, fixed_work)
     compactions = Compactions(scenario, strategy, engine, queries, log, after_compaction, size_model)
     Turns().run([
         writer(batches, engine, compactions, log),

@@ -19,6 +19,7 @@ from bench.results.records import (
     MaintenanceRecord,
     ObserveRecord,
     QueryRecord,
+    SpeedRecord,
 )
 from bench.results.table_content import as_left, commits_of, of_content
 
@@ -172,6 +173,10 @@ def pending_mean_s(f: RunFigures) -> float | None:
 
 def control_mean_s(f: RunFigures) -> float | None:
     return mean([c.cost.wall_s for c in f.run.of(ControlRecord) if c.status == "ok"])
+
+
+def fixed_work_s(f: RunFigures) -> float | None:
+    return mean([s.cost.cpu_s for s in f.run.of(SpeedRecord) if s.when == "during"])
 
 
 def staleness_mean_s(f: RunFigures) -> float | None:

@@ -122,6 +122,10 @@ METRICS: tuple[Metric, ...] = (
            "mean latency of the control query: the primary query of a table of two commits that never "
            "changes, run first after each commit of the stream",
            fig.control_mean_s),
+    Metric("fixed_work_s", "s", "neither", "timing",
+           "mean CPU of a fixed piece of work of one thread outside of the JVM, during the run: how slow the "
+           "machine was",
+           fig.fixed_work_s),
     Metric("content_bytes", "bytes", "neither", "bytes",
            f"{_CONTENT}: as written by the content check, or the live files at the end of a run if these are "
            "smaller; the least over all runs of the scenario, so it is the same for all strategies",

@@ -247,6 +247,19 @@ class ControlRecord(BaseRecord):
     status: StepStatus = "ok"
 
 
+class SpeedRecord(BaseRecord):
+    """One reading of the machine's speed: how long a fixed piece of work took (`bench.replay.fixed_work`).
+
+    It is read several times before Spark starts and after it has ended, and once at the start of each tick of
+    the cadence. Unlike the control query it depends on the machine alone, since the JVM has no part in it.
+    The CPU of its cost is that of the one thread that did the work.
+    """
+
+    kind: Literal["speed"] = "speed"
+    status: StepStatus = "ok"
+    when: Literal["before", "during", "after"]
+
+
 class DecisionRecord(BaseRecord):
     """One evaluation of a rule: `status` is its verdict.
 
@@ -334,6 +347,7 @@ class RunRecord(BaseRecord):
 
     kind: Literal["run"] = "run"
     status: Literal["finished", "failed"]
+    records_count: Count | None = None  # before this one; None in runs that did not count them
     loop_s: Seconds = 0.0  # replay of the stream, without engine start, warm-up and content check
     # Parts of `loop_s`: measured steps with the preparation of commits, reading of table states, and
     # compactbench's own code.
@@ -355,6 +369,7 @@ Record = Annotated[
     | ObserveRecord
     | QueryRecord
     | ControlRecord
+    | SpeedRecord
     | DecisionRecord
     | CompactionRecord
     | MaintenanceRecord

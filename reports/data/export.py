@@ -24,6 +24,7 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
     RunRecord,
+    SpeedRecord,
 )
 from bench.results.rows import content_of, usable
 from reports.data.frames import RUN_COLUMNS, column_types, frame
@@ -35,6 +36,7 @@ RECORD_TABLES: Mapping[str, type[Any]] = {
     "compactions": QueryEffect,
     "observations": ObserveRecord,
     "controls": ControlRecord,
+    "speeds": SpeedRecord,
     "decisions": DecisionRecord,
     "maintenance": MaintenanceRecord,
     "content_checks": ContentRecord,

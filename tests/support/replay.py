@@ -1,6 +1,6 @@
 """Replays on the fake engine: a scenario and rules in, records and a log of them out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
+from bench.results.values import Cost
 from bench.scenario.scenario import Scenario
 from strategies.strategy import Rule, Strategy
 
@@ -81,6 +82,7 @@ def replay(
     switches: tuple[tuple[int, str], ...] = (),
     after_compaction: Any = None,
     clock: Clock | None = None,
+    fixed_work: Callable[[], Cost] | None = None,
 ) -> tuple[KeptRecords, ReplayTimes]:
     """What one run of strategy `mine` with `rules` records; `switches` go to those of `others`."""
     recorder = KeptRecords()
@@ -96,5 +98,6 @@ def replay(
         recorder,
         clock or ModelledClock(),
         after_compaction=after_compaction,
+        fixed_work=fixed_work,
     )
     return recorder, times

@@ -1,5 +1,6 @@
 """The reader: the control query and the probes at the ticks of the cadence."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -7,7 +8,8 @@ from typing import Literal
 from bench.engines.contract import Probe, Prober
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog
-from bench.results.records import ControlRecord, QueryRecord
+from bench.results.records import ControlRecord, QueryRecord, SpeedRecord
+from bench.results.values import Cost
 from bench.scenario.cadence import Cadence
 from bench.scenario.scenario import Scenario
 from strategies.state import TableState
@@ -16,8 +18,16 @@ from strategies.state import TableState
 class Queries:
     """Runs and records queries, and keeps the latest one of the primary probe."""
 
-    def __init__(self, scenario: Scenario, cadence: Cadence, prober: Prober, log: StepLog) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        cadence: Cadence,
+        prober: Prober,
+        log: StepLog,
+        fixed_work: Callable[[], Cost] | None,
+    ) -> None:
         self._scenario, self._cadence, self._prober, self._log = scenario, cadence, prober, log
+        self._fixed_work = fixed_work
         self._latest: QueryRecord | None = None
 
     def due(self, tick: int) -> tuple[Probe, ...]:
@@ -27,6 +37,14 @@ class Queries:
         primary = self._scenario.primary_probe
         others = (probe for probe in self._scenario.probes if not probe.primary)
         return (primary, *others) if self._cadence.is_side_probed(tick) else (primary,)
+
+    def speed(self) -> None:
+        """Time the fixed work, if there is any."""
+        if self._fixed_work is not None:
+            log = self._log
+            started_s, cost = log.now_s, self._fixed_work()
+            log.took(cost.wall_s)
+            log.recorder.write(SpeedRecord(**log.fields("reader", None, started_s, cost), when="during"))
 
     def control(self) -> None:
         """Run the control query, if the engine has one."""
@@ -86,6 +104,7 @@ def reader(scenario: Scenario, queries: Queries) -> Role:
         if not probes:
             continue
         yield Until(at_ms, Turn.READ)
+        yield from perform(queries.speed)
         yield from perform(queries.control)
         for probe in probes:
             yield from perform(partial(queries.run, probe, "after_commit"))

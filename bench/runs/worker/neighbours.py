@@ -18,12 +18,14 @@ class Neighbours:
     def cores(self) -> float | None:
         """The mean number of cores that other processes have used; stolen time counts as theirs.
 
+        Slightly below 0 where they used none, since the parts are not read at the same moment.
+
         None with a cluster, whose executors would count as other processes.
         """
         if not self._is_measurable:
             return None
         elapsed_s = time.perf_counter() - self._began_s
-        return max(0.0, _others_cpu_s() - self._others_began_s) / elapsed_s
+        return (_others_cpu_s() - self._others_began_s) / elapsed_s
 
 
 def _others_cpu_s() -> float:

@@ -21,10 +21,20 @@ from bench.engines.registry import FORMATS, engine_kind
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock
+from bench.replay.fixed_work import fixed_work
 from bench.replay.recorder import Recorder, utc_now, without_secrets
 from bench.replay.replay import replay
 from bench.replay.step_log import ReplayTimes
-from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
+from bench.results.records import (
+    EVENTS,
+    LOG,
+    MANIFEST,
+    ContentRecord,
+    Manifest,
+    PhaseRecord,
+    RunRecord,
+    SpeedRecord,
+)
 from bench.results.values import Cost
 from bench.runs.jobs import RunJob
 from bench.runs.settings import engine_settings, strategy_of
@@ -38,6 +48,7 @@ from strategies.plan import PlanError
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
 
+SPEEDS = 5  # readings of the machine's speed before Spark starts, and after it has ended
 CONTROL_COMMITS = 2  # a few files; where the stream deletes rows, the second deletes some of the first
 
 
@@ -132,6 +143,7 @@ class Run:
         finished nevertheless: the error goes to the log, and notes of a shared catalog stay for `clean`.
         """
         failure: Exception | None = None
+        self._speed("before", 0, 0)
         try:
             with ExitStack() as stack:
                 try:
@@ -143,6 +155,7 @@ class Run:
             if failure is not None:  # not an error of the clean-up, such as a JVM that is gone
                 raise failure from failure.__cause__
             _log_traceback(self._job, self._scenario)
+        self._speed("after", self._scenario.commits_count, self._scenario.duration_ms)
         self.finish("finished")
 
     def _execute(self, stack: ExitStack) -> None:
@@ -176,6 +189,7 @@ class Run:
             ModelledClock() if self._job.mode == "simulated" else SystemClock(),
             after_compaction=self._after_compaction(engine),
             size_model=self._size_model(),
+            fixed_work=fixed_work if self._kind.is_measured else None,
             repetition=self._job.repetition,
         )
         loop_s = stopwatch.now_s()
@@ -214,6 +228,7 @@ class Run:
                 written_utc=utc_now(),
                 status=status,
                 error=error,
+                records_count=self._recorder.records_count,
                 loop_s=times.loop_s,
                 measured_s=times.measured_s,
                 observe_s=times.observe_s,
@@ -274,6 +289,14 @@ class Run:
                 f"after commit {tick} the table differs from the stream: {'; '.join(check.differences)}",
                 code="content-differs",
             )
+
+    def _speed(self, when: Literal["before", "after"], tick: int, at_ms: int) -> None:
+        """Time the fixed work several times while Spark does not run."""
+        if self._kind.is_measured:
+            for _ in range(SPEEDS):
+                self._recorder.write(
+                    SpeedRecord(tick=tick, at_ms=at_ms, written_utc=utc_now(), when=when, cost=fixed_work())
+                )
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:

@@ -24,6 +24,7 @@ from bench.results.records import (
     MaintenanceRecord,
     ObserveRecord,
     QueryRecord,
+    SpeedRecord,
 )
 from bench.results.values import Cost
 from strategies.never import Never
@@ -111,6 +112,15 @@ def test_the_control_query_runs_before_the_probes_of_each_tick_of_the_cadence(sc
     assert log[log.index("2 control ok") + 1] == "2 query after_commit"
     recorded_s = sum(r.cost.wall_s for r in recorder.records if r.kind != "observe")
     assert times.measured_s == pytest.approx(recorded_s + 4 * 0.5)  # and preparing four batches
+
+
+def test_the_speed_of_the_machine_is_read_at_each_tick_of_the_cadence(scenario):
+    changes = {"probe_every": "2min", "probe_phase": "fixed"}
+    recorder, times = replay(scenario("4min", **changes), NEVER, fixed_work=lambda: Cost(0.25, 0.2))
+    speeds = [(s.tick, s.when, s.span.wall_s, s.cost.cpu_s) for s in recorder.of(SpeedRecord)]
+    assert speeds == [(2, "during", 0.25, 0.2), (4, "during", 0.25, 0.2)]
+    _, without = replay(scenario("4min", **changes), NEVER)
+    assert times.measured_s == pytest.approx(without.measured_s + 2 * 0.25)
 
 
 def test_off_the_cadence_a_compaction_gets_a_probe_before_it(scenario):

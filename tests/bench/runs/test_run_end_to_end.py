@@ -21,6 +21,7 @@ from bench.results.records import (
     ContentRecord,
     ControlRecord,
     DecisionRecord,
+    SpeedRecord,
     WarmUpRecord,
 )
 from bench.results.rows import content_of
@@ -164,6 +165,9 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
         controls = run.of(ControlRecord)
         assert [c.tick for c in controls] == [1, 2, 3]
         assert all(c.cost.wall_s > 0 for c in controls)
+        speeds = run.of(SpeedRecord)
+        assert [s.when for s in speeds] == ["before"] * 5 + ["during"] * 3 + ["after"] * 5
+        assert all(s.cost.cpu_s > 0 for s in speeds)
         # The content in one file, without the footers of the twelve that were committed.
         assert 0 < run.end.content_bytes < sum(c.change.added_bytes for c in run.of(CommitRecord)) / 2
         assert not run.end.timings_invalid
