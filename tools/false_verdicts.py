@@ -1,44 +1,76 @@
 """How often a comparison of equals ends in a verdict.
 
 Run by `make noise`, in a few minutes, on simulated noise alone: prints the tables in the docstrings of
-`reports.verdicts.contrasts`, `reports.verdicts.page_verdicts` and `reports.verdicts.sittings`.
+`reports.verdicts.timings`, `.contrasts`, `.page_verdicts` and `.sittings`.
 """
 
 import numpy as np
 from simulated_noise import (
+    Noise,
+    gate_answers,
     pages_with_any_verdict,
     pages_with_confirmed_verdict,
     reports_with_a_verdict,
     sample_of_sittings,
     sitting_calls,
+    suite_shares,
 )
 
-from bench.results.metrics import METRICS
+from bench.cli.fail_if import parse_limit
 from reports.verdicts.sittings import SittingEffect, estimate_effect
 
-PAGES, COMPARISONS = 2_000, 1_500
+PAGES, COMPARISONS, GATES = 2_000, 1_500, 500
 LEADING = 3  # timings among the metrics compared by default: cost, mean and 95th percentile of the latency
 
 
 def main() -> None:
+    print_suites()
+    print_gate()
     print_pages()
     print_reports()
     print_sittings()
 
 
+def print_suites() -> None:
+    print(f"comparisons of two strategies in suites with noise, % of {PAGES:,}")
+    print(f"{'':<42}{'covered':>9}{'half width':>12}{'1.2 found':>11}{'below 1.1':>11}")
+    noises = {
+        "six strategies, fixed work": Noise(),
+        "six strategies, no fixed work": Noise(work_sd=None),
+        "two strategies, fixed work": Noise((0.03,) * 2),
+        "two strategies, no fixed work": Noise((0.03,) * 2, work_sd=None),
+        "two noisy (8 %) of six, fixed work": Noise((0.08, 0.08, *(0.03,) * 4)),
+    }
+    for name, noise in noises.items():
+        for n in (3, 5, 10):
+            covered, half_width, found, below = (100 * share for share in suite_shares(noise, n, PAGES))
+            title = f"{name}, n = {n}"
+            print(f"{title:<42}{covered:>9.1f}{half_width:>12.1f}{found:>11.0f}{below:>11.0f}")
+
+
+def print_gate() -> None:
+    limit = parse_limit("query_mean_s>1.1x")
+    noises = {"fixed work": Noise((0.03,) * 4), "no fixed work": Noise((0.03,) * 4, work_sd=None)}
+    print(f"\ngate of 1.1x on four strategies and two metrics, % of {GATES:,}: fail / undecided / pass")
+    print(f"{'':<22}" + "".join(f"{f'n = {n}':>18}" for n in (3, 5, 10)))
+    for name, noise in noises.items():
+        for change in (0.0, 0.05, 0.1, 0.2):
+            cells = []
+            for n in (3, 5, 10):
+                answers = gate_answers(noise, n, change, limit, GATES)
+                shares = (100 * answers[answer] / GATES for answer in ("fail", "undecided", "pass"))
+                cells.append(" / ".join(f"{share:.0f}" for share in shares))
+            print(f"{f'{name}, {change:+.0%}':<22}" + "".join(f"{cell:>18}" for cell in cells))
+
+
 def print_pages() -> None:
-    timings = sum(metric.basis == "timing" for metric in METRICS)
-    print(f"pages with a false verdict, % of {PAGES:,}")
-    print(f"{'':<16}{'before, leading':>18}{f'before, {timings} timings':>22}{'after':>8}")
+    print(f"\npages with a false verdict, % of {PAGES:,}")
+    print(f"{'':<16}{'each for itself':>18}{'corrected':>12}")
     for n in (3, 5):
         for rho in (0.0, 0.5):
-            shares = (
-                pages_with_any_verdict(rho, n, LEADING, PAGES),
-                pages_with_any_verdict(rho, n, timings, PAGES),
-                pages_with_confirmed_verdict(rho, n, LEADING, PAGES),
-            )
-            leading, everything, after = (100 * share for share in shares)
-            print(f"n = {n}, rho = {rho:<4}{leading:>18.1f}{everything:>22.1f}{after:>8.1f}")
+            alone = 100 * pages_with_any_verdict(rho, n, LEADING, PAGES)
+            after = 100 * pages_with_confirmed_verdict(rho, n, LEADING, PAGES)
+            print(f"n = {n}, rho = {rho:<4}{alone:>18.1f}{after:>12.1f}")
 
 
 def print_reports() -> None:

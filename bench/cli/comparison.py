@@ -1,5 +1,6 @@
 """What `compare` answers: strategies against a baseline or new results against old ones, and limits."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -10,9 +11,11 @@ from bench.engines.keys import known_text
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
+from bench.results.records import FAILED_STATUSES, CompactionRecord
 from bench.results.rows import BASELINE, content_of
-from bench.text import counted, human_percent, named_once
+from bench.text import counted, human_number, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
+from reports.verdicts import repetitions
 from reports.verdicts.contrasts import (
     Contrast,
     confirmed,
@@ -44,6 +47,7 @@ class Group:
     """All comparisons of one scenario, workload and mode. `headings` name the two figures.
 
     `failures` are what no comparison shows: runs that failed or lost rows, strategies that are missing.
+    `doubts` are why nobody knows whether there are more of them.
     """
 
     title: str
@@ -53,6 +57,7 @@ class Group:
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
     failures: tuple[str, ...]
+    doubts: tuple[str, ...]
     contrasts: tuple[Contrast, ...] = ()
     tested: tuple[Tested, ...] = ()
 
@@ -83,6 +88,7 @@ class Selection:
     only: tuple[str, ...]
     limits: tuple[Limit, ...]
     strictest: Strictness  # of the differences between runs that are tolerated
+    planned_ratio: float | None = None  # for which a number of repetitions is wanted
     sittings: SittingEffects = ASSUMES_NONE
 
     def metrics_of(self, *run_groups: RunGroup) -> tuple[str, ...]:
@@ -106,12 +112,31 @@ class Selection:
         assumed: Iterable[str] = ()
         if group.suites_count > 1:
             assumed = _sittings([*contrasts, *(test.contrast for test in tested)], self.sittings)
+        planned = () if self.planned_ratio is None else _planned(contrasts, self.planned_ratio)
         return replace(
             group,
-            notes=(*assumed, *group.notes, *inapplicable),
+            notes=(*assumed, *group.notes, *inapplicable, *planned),
             failures=group.failures if self.limits else (),
+            doubts=group.doubts if self.limits else (),
             contrasts=tuple(contrasts),
             tested=tested,
+        )
+
+
+def _planned(contrasts: Sequence[Contrast], ratio: float) -> Iterable[str]:
+    """How many repetitions prove, for each metric with noise, that equals differ by less than a ratio."""
+    noisy = [contrast for contrast in contrasts if contrast.comparison.error]
+    for metric in dict.fromkeys(contrast.metric.name for contrast in noisy):
+        wanted = {
+            c.strategy: repetitions.needed_for_equals(c.comparison, ratio, len(noisy))
+            for c in noisy
+            if c.metric.name == metric
+        }
+        label, most = max(wanted.items(), key=lambda item: item[1] or math.inf)
+        enough = f"more than {repetitions.MOST}" if most is None else str(most)
+        yield (
+            f"{metric}: {enough} repetitions prove in four of five cases that equals differ by less than "
+            f"{human_ratio(ratio)}, at the noise of {label} here"
         )
 
 
@@ -172,11 +197,15 @@ def _with_baseline(
         folders={"pooled": results},
         headings=("figure", baseline),
         differences=check_pooled(run_group.usable_runs, selection.strictest),
-        notes=tuple(f"{label} did not run here: nothing to compare with" for label in absent),
+        notes=(
+            *(f"{label} did not run here: nothing to compare with" for label in absent),
+            *_disturbed(run_group),
+        ),
         failures=(
             *_faults(run_group, (*chosen, baseline)),
             *(f"{label} is missing: nothing to compare with" for label in absent),
         ),
+        doubts=tuple(_unchecked(run_group, (*chosen, baseline))),
     )
     return selection.applied(group, [label for label in chosen if baselines[label] not in absent], compared)
 
@@ -223,11 +252,12 @@ def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selectio
         folders={"old": results[:1], "new": results[1:]},
         headings=("new", "old"),
         differences=_check_both(old, new, selection.strictest),
-        notes=tuple(_one_sided(old, new)),
+        notes=(*_one_sided(old, new), *_disturbed(old), *_disturbed(new)),
         failures=(
             *_faults(new, selection.strategies_of(new.strategies)),
             *(f"{label}: the new results have no run of it" for label in gone),
         ),
+        doubts=tuple(_unchecked(new, selection.strategies_of(new.strategies))),
     )
     return selection.applied(group, [label for label in chosen if label in new.strategies], compared)
 
@@ -276,7 +306,11 @@ def decided_jointly(groups: Sequence[Group]) -> list[Group]:
 
 
 def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
-    """Runs of these strategies that lost rows, or did not finish and were not repeated successfully."""
+    """Runs of these strategies that lost rows, or did not finish and were not repeated successfully.
+
+    A run goes on after a compaction that failed or was vetoed; one in which none succeeded has not tested its
+    strategy.
+    """
     done = {_repetition(run) for run in run_group.usable_runs}
     for label in labels:
         runs = [run for run in run_group.runs if run.manifest.strategy == label]
@@ -286,8 +320,36 @@ def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
             "lost rows or changed them (content check)": sum(content_of(run) == "differs" for run in runs),
             "failed": len(open_runs) - interrupted,
             "interrupted": interrupted,
+            "without one successful compaction, though plans were executed": sum(map(_only_failed, runs)),
         }
         yield from (f"{label}: {counted(count, 'run')} {fate}" for fate, count in counts.items() if count)
+
+
+def _only_failed(run: RunResult) -> bool:
+    compactions = run.of(CompactionRecord)
+    return bool(compactions) and all(c.status in FAILED_STATUSES for c in compactions)
+
+
+def _unchecked(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
+    """Runs of these strategies whose content nobody has compared with the stream."""
+    if run_group.is_simulated:
+        return
+    for label in labels:
+        runs = [run for run in run_group.usable_runs if run.manifest.strategy == label]
+        count = sum(content_of(run) == "unchecked" for run in runs)
+        if count:
+            yield f"{label}: the content of {counted(count, 'run')} was not checked, so rows may be lost"
+
+
+def _disturbed(run_group: RunGroup) -> Iterable[str]:
+    """The runs of each strategy during which other processes used the machine."""
+    for label in run_group.strategies:
+        cores = [used for run, used in run_group.disturbed_runs if run.manifest.strategy == label]
+        if cores:
+            yield (
+                f"{label}: other processes used up to {human_number(max(cores))} cores during "
+                f"{counted(len(cores), 'run')}, so times are longer and noisier"
+            )
 
 
 def _repetition(run: RunResult) -> tuple[Path, str, int]:
@@ -299,7 +361,7 @@ def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterabl
     methods = {(contrast.metric.name, contrast.comparison.method): None for contrast in contrasts}
     if any(method == "t on means of sittings" for _, method in methods):
         yield "each side has several sittings, so their means are compared"
-    moved = dict.fromkeys(metric for metric, method in methods if method == "Welch's t on logs")
+    moved = dict.fromkeys(metric for metric, method in methods if method.startswith("moderated t"))
     unknown = [metric for metric in moved if effects.of(metric) is None]
     if len(unknown) < len(moved):
         sd = (

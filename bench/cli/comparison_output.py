@@ -17,7 +17,8 @@ from reports.page.markdown import escape, table
 from reports.page.tables import Cell, Table
 from reports.page.tables import Column as PageColumn
 from reports.phrases import Verbatim, format_range
-from reports.verdicts.compare import CONFIDENCE, Comparison
+from reports.verdicts import repetitions
+from reports.verdicts.compare import AT_EQUAL_SPEED, CONFIDENCE, Comparison
 from reports.verdicts.contrasts import Contrast
 
 _NO_INTERVAL = ("exact", "tolerance", "modelled", "none")
@@ -105,14 +106,17 @@ def _verdict_lines(group: Group) -> list[str]:
         f"{counts[name]} {name}" for name in ("broken", "missing", "inconclusive") if counts[name]
     )
     limits = [f"limits: {summary or 'all hold'}"] if group.tested else []
-    return limits + [f"failed: {failure}" for failure in group.failures]
+    failures = [f"failed: {failure}" for failure in group.failures]
+    return limits + failures + [f"inconclusive: {doubt}" for doubt in group.doubts]
 
 
 def _head(group: Group) -> list[str]:
     """What was compared, from which runs, and how certain the answer is."""
     lines = [group.title, *(_side(group, side) for side in group.sides)]
     ratio = "strategy / " + group.headings[1] if len(group.sides) == 1 else "new / old"
-    lines.append(f"ratio: {ratio}, with its {human_percent(CONFIDENCE)} interval")
+    at_speed = any(contrast.comparison.method == AT_EQUAL_SPEED for contrast in group.contrasts)
+    speed = ", of timings at equal speed of the machine" if at_speed else ""
+    lines.append(f"ratio: {ratio}, with its {human_percent(CONFIDENCE)} interval{speed}")
     if group.is_simulated:
         lines.append("simulated: nothing was measured, all times come from a cost model")
     if group.is_quick:
@@ -139,8 +143,7 @@ def _columns(group: Group) -> tuple[Column, ...]:
 
 
 def _cells(contrast: Contrast) -> tuple[str, ...]:
-    # The runs are "3" pairs, or "3 / 2" runs on either side.
-    runs = str(contrast.runs) if contrast.is_paired else f"{contrast.runs} / {contrast.other_runs}"
+    runs = f"{contrast.runs} / {contrast.other_runs}"
     return (
         contrast.strategy, contrast.metric.name,
         *figures(contrast.metric.unit, contrast.figure, contrast.other_figure),
@@ -201,7 +204,12 @@ def _reason(tested: Tested) -> str:
     if tested.outcome != "inconclusive":
         return reason
     least = tested.limit.provable(comparison, tested.tests)
-    return f"{reason}; n = {comparison.n} at the noise seen here proves {least}"
+    wanted = repetitions.needed(comparison, tested.tests, tested.limit.ratio)
+    enough = f"more than {repetitions.MOST}" if wanted is None else str(wanted)
+    return (
+        f"{reason}; n = {comparison.n} at the noise seen here proves {least}, and {enough} repetitions would "
+        "probably decide it"
+    )
 
 
 def _json(group: Group) -> dict[str, Any]:
@@ -220,6 +228,7 @@ def _json(group: Group) -> dict[str, Any]:
         "is_quick": group.is_quick,
         "notes": list(group.notes),
         "failures": list(group.failures),
+        "doubts": list(group.doubts),
         "comparisons": [_record(contrast) for contrast in group.contrasts],
         "conditions": [
             {
@@ -240,7 +249,7 @@ def _record(contrast: Contrast) -> dict[str, Any]:
         "strategy": contrast.strategy, "against": contrast.other, "metric": contrast.metric.name,
         "unit": contrast.metric.unit, "figure": contrast.figure, "against_figure": contrast.other_figure,
         "ratio": comparison.ratio, "low": comparison.low, "high": comparison.high, "n": comparison.n,
-        "runs": contrast.runs, "against_runs": contrast.other_runs, "paired": contrast.is_paired,
+        "runs": contrast.runs, "against_runs": contrast.other_runs,
         "method": comparison.method, "role": contrast.role, "p": comparison.p,
         "adjusted_p": comparison.adjusted_p, "tolerance": comparison.tolerance,
         "verdict": comparison.verdict, "judged": contrast.judged, "reason": comparison.reason,

@@ -22,6 +22,7 @@ from reports.verdicts.compare import CONFIDENCE, Comparison, holm
 Outcome = Literal["holds", "broken", "missing", "inconclusive"]
 JOINT_ERROR = (1 - CONFIDENCE) / 2  # how often noise alone may break a limit, of all limits together
 _CONDITION = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>]=?)\s*(?P<ratio>\d+(\.\d+)?|\.\d+)\s*x\s*")
+_RATIO = re.compile(r"(?P<ratio>\d+(\.\d+)?)\s*x")
 _TESTS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
 }  # fmt: skip
@@ -103,6 +104,17 @@ def outcomes(tests: Sequence[tuple[Limit, Comparison]]) -> list[Outcome]:
 def noisy_tests(tests: Sequence[tuple[Limit, Comparison]]) -> int:
     """How many of the limits share the error."""
     return sum(limit.p(comparison) is not None for limit, comparison in tests)
+
+
+def parse_ratio(option: str, text: str) -> float:
+    """Read a ratio above 1 such as `1.1x`. Raises ScenarioError for anything else."""
+    match = _RATIO.fullmatch(text.strip())
+    ratio = float(match["ratio"]) if match else 0.0
+    if not 1 < ratio < math.inf:
+        raise ScenarioError(
+            "must be a ratio above 1, such as 1.1x", code="out-of-range", path=f"{option} {text!r}"
+        )
+    return ratio
 
 
 def parse_limit(text: str) -> Limit:

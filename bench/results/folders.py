@@ -96,9 +96,12 @@ def stored_runs(*folders: Path) -> StoredRuns:
 
 
 def _run_folders(folder: Path, unlisted: list[OSError]) -> Iterator[Path]:
-    """`folder` and the folders up to two levels below it that have a manifest, or a folder of that name."""
+    """`folder` and the folders up to two levels below it that have a manifest or records.
+
+    Records without a manifest are a damaged run, which is reported and not passed over.
+    """
     for place, subfolders, files in os.walk(folder, onerror=unlisted.append, followlinks=True):
-        if MANIFEST in (*subfolders, *files):
+        if not {MANIFEST, EVENTS}.isdisjoint((*subfolders, *files)):
             yield Path(place)
         if len(Path(place).relative_to(folder).parts) == _LEVELS:
             subfolders.clear()
@@ -194,15 +197,17 @@ def _numbered_records(path: Path) -> Iterator[tuple[int, Any]]:
 def _in_order(path: Path, records: Iterable[tuple[int, Any]]) -> Iterator[Any]:
     """The records. Raises ResultSchemaError where lines are doubled, missing or out of order.
 
-    Every tick of a replay has a record, each role does one step after the other, and a run ends once. Single
-    records that are missing within a tick are not noticed.
+    Every tick of a replay has a record, each role does one step after the other, and a run ends once, with
+    the number of its records.
     """
     tick, has_ended = 0, False
     ended_s: dict[str, float] = {}  # the end of the last step, by role
-    for number, record in records:
+    for count, (number, record) in enumerate(records):
         if has_ended:
             raise _damaged(path, number, "a record after the end of the run")
         has_ended = isinstance(record, RunRecord)
+        if has_ended and record.records_count not in (None, count):
+            raise _damaged(path, number, f"{record.records_count} records were written, and {count} are here")
         is_failed = has_ended and record.status == "failed"  # at any tick
         if not (is_failed or tick <= record.tick <= tick + 1):
             raise _damaged(path, number, f"tick {record.tick} follows tick {tick}")

@@ -6,14 +6,14 @@ jointly with an error of 5 %. All others are exploratory: each verdict stands fo
 look closer. Intervals are always 95 % intervals of one comparison.
 
 Pages with at least one false verdict, in % of 2,000, with four strategies compared with a baseline that
-equals them, n repetitions, 5 % of noise (1 sd of the log), rho between the metrics of a run. "Before" counts
-every timing, "after" only the confirmatory ones, the only ones that are called proven:
+equals them, n repetitions, 5 % of noise (1 sd of the log), rho between the metrics of a run: of three leading
+timings, each verdict for itself, and of the two confirmatory ones, corrected:
 
-                       before: 3 leading timings    all 34 timings    after
-    n = 3, rho = 0                          43.0              99.8      5.1
-    n = 3, rho = 0.5                        42.1              97.1      5.3
-    n = 5, rho = 0                          42.6              99.8      5.0
-    n = 5, rho = 0.5                        40.8              96.0      4.3
+                       each for itself    corrected
+    n = 3, rho = 0                37.5          3.5
+    n = 3, rho = 0.5              35.4          3.5
+    n = 5, rho = 0                36.5          3.8
+    n = 5, rho = 0.5              33.7          4.0
 
 Reproduced by `make noise`.
 """
@@ -25,8 +25,7 @@ from typing import Literal
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, METRICS, Metric
 from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
-from reports.verdicts.judge import compare_samples, compare_with_old
-from reports.verdicts.samples import samples
+from reports.verdicts.judge import compare_strategies, compare_with_old
 from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
 
 _AFTER_COST = (
@@ -51,7 +50,6 @@ class Contrast:
     other_figure: float | None
     runs: int
     other_runs: int
-    is_paired: bool
     comparison: Comparison
     role: Role = "exploratory"
 
@@ -65,9 +63,7 @@ class Contrast:
 
     @property
     def sample(self) -> str:
-        """Which runs count: "3 pairs", "3 runs against 2"."""
-        if self.is_paired:
-            return "1 pair" if self.runs == 1 else f"{self.runs} pairs"
+        """Which runs count, such as "3 runs against 2"."""
         return f"{self.runs} {'run' if self.runs == 1 else 'runs'} against {self.other_runs}"
 
 
@@ -91,18 +87,12 @@ def with_baselines(
     metrics: Iterable[str],
     sittings: SittingEffects = ASSUMES_NONE,
 ) -> list[Contrast]:
-    """Each strategy compared with its own baseline; verdicts are corrected for all of these contrasts.
-
-    Runs are compared in pairs if each has a partner (`reports.verdicts.pairs`), otherwise as groups.
-    """
+    """Each strategy compared with its own baseline; verdicts are corrected for all of these contrasts."""
     names, made = tuple(metrics), []
     for strategy, baseline in baselines.items():
         for metric in names:
-            drawn = samples(group, metric, strategy, baseline)
-            comparison = compare_samples(group, metric, (strategy, baseline), drawn, sittings.of(metric))
-            a, b, are_paired = drawn
-            counts = (len(a.values), len(b.values))
-            made.append(_contrast(group, group, strategy, baseline, metric, counts, are_paired, comparison))
+            comparison = compare_strategies(group, metric, strategy, baseline, sittings.of(metric))
+            made.append(_contrast(group, group, strategy, baseline, metric, comparison))
     return confirmed(made)
 
 
@@ -113,7 +103,7 @@ def old_and_new(
     metrics: Iterable[str],
     sittings: SittingEffects = ASSUMES_NONE,
 ) -> list[Contrast]:
-    """Each of `strategies` in the new results compared with itself in the old ones, as groups.
+    """Each of `strategies` in the new results compared with itself in the old ones.
 
     The verdicts are corrected for all of these contrasts.
     """
@@ -121,8 +111,7 @@ def old_and_new(
     for strategy in strategies:
         for metric in names:
             comparison = compare_with_old(new, old, metric, strategy, sittings.of(metric))
-            counts = (len(new.runs_with(metric, strategy)), len(old.runs_with(metric, strategy)))
-            made.append(_contrast(new, old, strategy, strategy, metric, counts, False, comparison))
+            made.append(_contrast(new, old, strategy, strategy, metric, comparison))
     return confirmed(made)
 
 
@@ -143,12 +132,11 @@ def metrics_with_figures(*groups: RunGroup) -> tuple[str, ...]:
 
 
 def _contrast(
-    group: RunGroup, other: RunGroup, strategy: str, against: str, metric: str, counts: tuple[int, int],
-    are_paired: bool, comparison: Comparison,
-) -> Contrast:  # fmt: skip
+    group: RunGroup, other: RunGroup, strategy: str, against: str, metric: str, comparison: Comparison
+) -> Contrast:
     return Contrast(
         strategy, against, METRIC_BY_NAME[metric],
         group.row(strategy).values[metric], other.row(against).values[metric],
-        *counts, are_paired, comparison,
+        len(group.runs_with(metric, strategy)), len(other.runs_with(metric, against)), comparison,
         "confirmatory" if metric in confirmatory_metrics(group) else "exploratory",
     )  # fmt: skip

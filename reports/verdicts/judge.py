@@ -1,11 +1,12 @@
 """How one metric of two strategies is compared, depending on its basis and on how the runs were made."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 from bench.results.metrics import METRIC_BY_NAME
 from reports.data.group import RunGroup
-from reports.verdicts.compare import Comparison, compare, compare_unpaired
+from reports.verdicts.compare import Comparison, undecided
 from reports.verdicts.repeating import (
     Basis,
     BytesNoise,
@@ -14,20 +15,21 @@ from reports.verdicts.repeating import (
     compare_counts,
     compare_modelled,
 )
-from reports.verdicts.samples import Sample, sample, samples
-from reports.verdicts.sittings import SittingEffect, compare_sittings, sitting_variance
+from reports.verdicts.samples import Sample, sample
+from reports.verdicts.sittings import SittingEffect, compare_sittings
+from reports.verdicts.timings import compare_timings
 from reports.verdicts.unmodelled import unmodelled, unmodelled_between
+
+Side = tuple[Literal["new", "old"], str]  # a strategy in new or old results
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """What decides how samples are compared, apart from their values.
 
-    are_paired: both samples are in the same order of repetitions, and the runs of each were made close
-    together. `unmodelled` is the reason why simulated times get no verdict.
+    `unmodelled` is the reason why simulated times get no verdict.
     """
 
-    are_paired: bool = False
     is_simulated: bool = False
     unmodelled: str | None = None
     bytes_noise: BytesNoise = field(default_factory=BytesNoise)
@@ -37,27 +39,22 @@ class Circumstances:
 def compare_strategies(
     group: RunGroup, metric: str, strategy: str, other: str, sitting: SittingEffect | None = None
 ) -> Comparison:
-    """One metric of two strategies: in pairs if each run has a partner, otherwise as groups."""
-    return compare_samples(group, metric, (strategy, other), samples(group, metric, strategy, other), sitting)
-
-
-def compare_samples(
-    group: RunGroup, metric: str, strategies: tuple[str, str], drawn: tuple[Sample, Sample, bool],
-    sitting: SittingEffect | None = None,
-) -> Comparison:  # fmt: skip
-    """Compare two samples returned by `samples`."""
-    a, b, are_paired = drawn
-    circumstances = _circumstances(metric, strategies, (group,), sitting)
-    return judge(METRIC_BY_NAME[metric].basis, a, b, replace(circumstances, are_paired=are_paired))
+    """One metric of two strategies of a group."""
+    samples: dict[Side, Sample] = {("new", label): sample(group, metric, label) for label in group.strategies}
+    circumstances = _circumstances(metric, (strategy, other), (group,), sitting)
+    return judge(METRIC_BY_NAME[metric].basis, samples, ("new", strategy), ("new", other), circumstances)
 
 
 def compare_with_old(
     new: RunGroup, old: RunGroup, metric: str, strategy: str, sitting: SittingEffect | None = None
 ) -> Comparison:
-    """One metric of a strategy compared with itself in old results, as groups."""
+    """One metric of a strategy compared with itself in old results."""
+    samples: dict[Side, Sample] = {
+        **{("new", label): sample(new, metric, label) for label in new.strategies},
+        **{("old", label): sample(old, metric, label) for label in old.strategies},
+    }
     circumstances = _circumstances(metric, (strategy,), (new, old), sitting)
-    a, b = sample(new, metric, strategy), sample(old, metric, strategy)
-    return judge(METRIC_BY_NAME[metric].basis, a, b, circumstances)
+    return judge(METRIC_BY_NAME[metric].basis, samples, ("new", strategy), ("old", strategy), circumstances)
 
 
 def _circumstances(
@@ -75,30 +72,25 @@ def _circumstances(
     return Circumstances(sitting=sitting, bytes_noise=bytes_noise(by_strategy))
 
 
-def judge(basis: Basis, a: Sample, b: Sample, circumstances: Circumstances) -> Comparison:
+def judge(
+    basis: Basis, samples: Mapping[Side, Sample], a: Side, b: Side, circumstances: Circumstances
+) -> Comparison:
     """Compare a with b: simulated figures as modelled, counts exactly, bytes with a tolerance.
 
-    Timings have an interval. Counts that do not repeat have noise, and are compared like timings.
+    Timings have an interval, for which the noise of all `samples` counts. Counts that do not repeat have
+    noise, and are compared like timings.
     """
+    a_values, b_values = samples[a].values, samples[b].values
     comparison: Comparison | None = None
     if circumstances.is_simulated:
         if basis == "timing" and circumstances.unmodelled:
-            n = min(len(a.values), len(b.values))
-            return Comparison(None, None, None, n, "none", "undecided", circumstances.unmodelled)
-        comparison = compare_modelled(a.values, b.values, basis)
+            n = min(len(a_values), len(b_values))
+            return undecided(None, n, circumstances.unmodelled)
+        comparison = compare_modelled(a_values, b_values, basis)
     elif basis == "count":
-        comparison = compare_counts(a.values, b.values)
+        comparison = compare_counts(a_values, b_values)
     elif basis == "bytes":
-        comparison = compare_bytes(a.values, b.values, circumstances.bytes_noise)
-    return comparison or _timings(a, b, circumstances)
-
-
-def _timings(a: Sample, b: Sample, circumstances: Circumstances) -> Comparison:
-    if circumstances.are_paired:
-        return compare(a.values, b.values)
-    by_sittings = compare_sittings(a, b) if a.values and b.values else None
-    if by_sittings is not None:
-        return by_sittings
-    variance = sitting_variance(a, b, circumstances.sitting)
-    freedom = circumstances.sitting.freedom if circumstances.sitting is not None else float("inf")
-    return compare_unpaired(a.values, b.values, variance, freedom)
+        comparison = compare_bytes(a_values, b_values, circumstances.bytes_noise)
+    if comparison is None and a_values and b_values:
+        comparison = compare_sittings(samples[a], samples[b])
+    return comparison or compare_timings(samples, a, b, circumstances.sitting)

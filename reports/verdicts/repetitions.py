@@ -7,28 +7,44 @@ from scipy import stats
 
 from reports.data.group import RunGroup
 from reports.verdicts.compare import CONFIDENCE, Comparison
-from reports.verdicts.pairs import ended_s, started_s
+from reports.verdicts.samples import ended_s, started_s
 
 FEWEST = 3  # repetitions below which noise cannot be estimated in any useful way
 MOST = 30  # repetitions that anybody will run
 _POWER = 0.8  # how likely a difference as large as the one seen is to be decided
 
 
-def needed(comparison: Comparison, family: int = 1) -> int | None:
-    """Repetitions after which a difference like this would probably be decided; None above `MOST`.
+def needed(comparison: Comparison, family: int = 1, limit: float = 1.0) -> int | None:
+    """Repetitions after which a ratio like this would probably be told from `limit`; None above `MOST`.
 
-    The true ratio and noise are taken to be those measured: with n repetitions the difference is detected in
-    four of five cases if its logarithm exceeds (t(1 - 2.5 % / family, n - 1) + z(80 %)) standard errors.
     `family` is the number of comparisons that its verdict is corrected for, taken as if it had the smallest
     p-value of them. The noise of a comparison without an interval is unknown, so the answer is `FEWEST`.
     """
-    if not comparison.ratio or not comparison.error:
+    if not comparison.ratio:
+        return FEWEST
+    return _first(comparison, math.log(comparison.ratio / limit), family, max(FEWEST, comparison.n + 1))
+
+
+def needed_for_equals(comparison: Comparison, limit: float, family: int = 1) -> int | None:
+    """Repetitions after which two equals with this noise would probably be told from a ratio of `limit`."""
+    return _first(comparison, math.log(limit), family, FEWEST)
+
+
+def _first(comparison: Comparison, distance: float, family: int, fewest: int) -> int | None:
+    """The first number of repetitions, from `fewest` on, that shows such a distance of logs.
+
+    The noise is taken to be that measured: with n repetitions a distance is detected in four of five cases if
+    it exceeds (t(1 - 2.5 % / family) + z(80 %)) standard errors. Each repetition adds at least two degrees of
+    freedom, one for either side.
+    """
+    if not comparison.error or comparison.freedom is None:
         return FEWEST
     tail = 1 - (1 - CONFIDENCE) / 2 / max(family, 1)
-    difference, noise = abs(math.log(comparison.ratio)), comparison.error * math.sqrt(comparison.n)
-    for n in range(max(FEWEST, comparison.n + 1), MOST + 1):
-        quantile = stats.t.ppf(tail, n - 1) + stats.norm.ppf(_POWER)
-        if difference > float(quantile) * noise / math.sqrt(n):
+    noise = comparison.error * math.sqrt(comparison.n)
+    for n in range(fewest, MOST + 1):
+        freedom = max(2.0, comparison.freedom + 2 * (n - comparison.n))
+        quantile = stats.t.ppf(tail, freedom) + stats.norm.ppf(_POWER)
+        if abs(distance) > float(quantile) * noise / math.sqrt(n):
             return n
     return None
 

@@ -1,37 +1,66 @@
-"""One metric of the runs of a strategy as a sample, with the sitting in which each run was made."""
+"""One metric of the runs of a strategy as a sample, with what is known of the machine during each run."""
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
 from bench.results.folders import RunResult
 from reports.data.group import RunGroup
-from reports.verdicts.pairs import longest_repetitions, pairs, sittings
+
+BREAK_S = 7_200.0  # after which machine conditions may differ; how fast they change is not known
+FIXED_WORK = "fixed_work_s"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One metric of runs that have a value, and the sitting each run was made in."""
+    """One metric of runs that have a value, and the sitting each run was made in.
+
+    `works_s` is the time of the fixed work during each run, None where it was not measured.
+    """
 
     values: tuple[float, ...]
     sittings: tuple[str, ...]
+    works_s: tuple[float | None, ...]
 
 
 def sample(group: RunGroup, metric: str, strategy: str) -> Sample:
     """One metric of the runs of a strategy that have a value."""
-    return _sample(group, metric, group.runs_with(metric, strategy))
+    runs, by_folder = group.runs_with(metric, strategy), sittings(group.runs)
+    figures = group.figures[strategy]
+    return Sample(
+        group.values(metric, runs),
+        tuple(by_folder[run.folder] for run in runs),
+        tuple(figures[run.folder][FIXED_WORK] for run in runs),
+    )
 
 
-def samples(group: RunGroup, metric: str, a: str, b: str) -> tuple[Sample, Sample, bool]:
-    """One metric of two strategies, and whether their runs are paired.
+def sittings(runs: Iterable[RunResult]) -> dict[Path, str]:
+    """The sitting of each run, by its folder: runs of a results folder with no long break between them.
 
-    Every run with a value is in its sample. Paired samples are in the same order of repetitions.
+    A suite that is resumed at once continues the sitting, although it is another suite.
     """
-    a_runs, b_runs = group.runs_with(metric, a), group.runs_with(metric, b)
-    paired = pairs(a_runs, b_runs, longest_repetitions(group.runs)) if a_runs else None
-    if paired:
-        a_runs, b_runs = (tuple(side) for side in zip(*paired, strict=True))
-    return _sample(group, metric, a_runs), _sample(group, metric, b_runs), bool(paired)
+    by_folder: dict[Path, list[RunResult]] = {}
+    for run in sorted(runs, key=started_s):
+        by_folder.setdefault(run.folder.parent, []).append(run)
+    by_run: dict[Path, str] = {}
+    for ordered in by_folder.values():
+        name, busy_until = "", -math.inf
+        for run in ordered:
+            if started_s(run) - busy_until > BREAK_S:
+                name = str(run.folder)
+            busy_until = max(busy_until, ended_s(run))
+            by_run[run.folder] = name
+    return by_run
 
 
-def _sample(group: RunGroup, metric: str, runs: tuple[RunResult, ...]) -> Sample:
-    by_folder = sittings(group.runs)
-    return Sample(group.values(metric, runs), tuple(by_folder[run.folder] for run in runs))
+def started_s(run: RunResult) -> float:
+    """When a run began, in seconds since 1970 UTC."""
+    return datetime.fromisoformat(run.manifest.started_utc).timestamp()
+
+
+def ended_s(run: RunResult) -> float:
+    """When its last record was written, or when it began if there is none."""
+    written = run.records[-1].written_utc if run.records else run.manifest.started_utc
+    return datetime.fromisoformat(written).timestamp()

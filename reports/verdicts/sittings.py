@@ -8,18 +8,18 @@ sitting on each side, n runs each, 5 % of noise between runs (1 sd of the log); 
 standard error:
 
     sitting effect, n      assumed alike   widened   measured   three sittings a side
-    0 %, 3                           3.7       3.7        2.6                     3.5
-    0 %, 5                           5.1       5.1        1.7                     5.4
-    0 %, 20                          5.2       5.2        0.5                     4.3
-    2 %, 3                           5.1       4.3        2.1                     5.0
-    2 %, 5                          10.1       4.3        2.3                     5.7
-    2 %, 20                         33.1       4.9        1.8                     5.3
-    5 %, 3                          19.1       5.3        3.7                     4.3
-    5 %, 5                          33.5       4.5        4.7                     5.2
-    5 %, 20                         62.8       4.7        5.0                     6.1
-    10 %, 3                         42.5       5.5        4.9                     5.7
-    10 %, 5                         62.3       5.9        4.6                     5.1
-    10 %, 20                        80.9       5.2        5.6                     5.8
+    0 %, 3                           5.5       5.5        3.1                     3.5
+    0 %, 5                           5.5       5.5        1.9                     5.4
+    0 %, 20                          5.5       5.5        0.5                     4.3
+    2 %, 3                           7.4       5.0        2.5                     5.0
+    2 %, 5                          10.9       4.6        2.4                     5.7
+    2 %, 20                         33.3       4.9        1.8                     5.3
+    5 %, 3                          23.7       5.3        3.7                     4.3
+    5 %, 5                          35.5       4.5        4.7                     5.2
+    5 %, 20                         63.0       4.7        5.0                     6.1
+    10 %, 3                         47.7       5.5        4.9                     5.7
+    10 %, 5                         63.5       5.9        4.6                     5.1
+    10 %, 20                        81.1       5.2        5.6                     5.8
 
 "Widened" knows the sitting effect's sd; "measured" knows it from the means of six sittings of nine runs. The
 last column has three sittings of n runs on each side, compared by their means. Reproduced by `make noise`.

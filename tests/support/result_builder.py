@@ -26,7 +26,9 @@ from bench.results.records import (
 )
 from reports.data.group import RunGroup, run_groups
 
-Fate = Literal["finished", "failed", "cut off", "differs", "timings_invalid", "unchecked"]
+Fate = Literal[
+    "finished", "failed", "cut off", "differs", "timings_invalid", "unchecked", "vetoed", "disturbed"
+]
 INTERVAL_TICKS: Mapping[str, int | None] = {
     "never": None,
     **{f"every-{count}min": count for count in (1, 10, 60)},
@@ -176,7 +178,10 @@ class _Run:
                 self._probe("settled")
             if ending in ("failed", "cut off") and self.tick == ticks // 2:
                 break
-        return [*self.made, *self._ending(ending)]
+        made = self.made
+        if ending == "vetoed":
+            made = [r.model_copy(update={"status": "vetoed"}) if r.kind == "compaction" else r for r in made]
+        return [*made, *self._ending(ending)]
 
     @property
     def is_amoro(self) -> bool:
@@ -281,7 +286,8 @@ class _Run:
         sizes = ((4096, self.files - large), (2**20, large))
         end = record(
             RunRecord, **self._step(0), status="finished", loop_s=100.0, measured_s=95.0, observe_s=3.0,
-            own_s=2.0, timings_invalid=ending == "timings_invalid",
+            own_s=2.0, other_cores=1.7 if ending == "disturbed" else None,
+            timings_invalid=ending == "timings_invalid",
             content_bytes=None if ending == "unchecked" else self.rows * CONTENT_ROW_BYTES,
             file_sizes=[(size_bytes, count) for size_bytes, count in sizes if count > 0],
         )  # fmt: skip

@@ -1,30 +1,110 @@
-"""Measurements as noise makes them: pages of equal strategies, and runs of several sittings.
+"""Measurements as noise makes them: suites and pages of equal strategies, and runs of several sittings.
 
 Everything is seeded by its arguments, so that each share is the same in every run.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from records import commit, compaction, end, query, run
 
-from bench.results.metrics import METRIC_BY_NAME
+from bench.cli.fail_if import Limit, outcomes
 from reports.data.group import RunGroup, run_groups
-from reports.verdicts.compare import compare, paired_interval
-from reports.verdicts.contrasts import Contrast, confirmed
-from reports.verdicts.judge import Circumstances, judge
+from reports.verdicts.compare import Comparison, corrected
+from reports.verdicts.judge import Circumstances, Side, judge
 from reports.verdicts.page_verdicts import page_verdicts
 from reports.verdicts.samples import Sample
 from reports.verdicts.sittings import SittingEffect
+from reports.verdicts.timings import compare_timings
 
 STRATEGIES = 5  # of a page; the first is the baseline
 RUN_SD = 0.05  # of the log of a timing, from run to run
 CONFIRMATORY = ("compaction_cpu_s", "query_mean_s")
+_LAG = 0.7  # correlation of the machine's speed in neighbouring runs; 0.74 in a suite of 36 runs
 
 
 def _seeded(*names: object) -> np.random.Generator:
     return np.random.default_rng([ord(character) for name in names for character in str(name)])
+
+
+# Suites: one comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The noise of a suite of so many strategies as there are `run_sds`, all of them equal.
+
+    run_sds: of the log of a run, by strategy. drift_sd: of the speed of the machine, whose values in
+    neighbouring runs have a correlation of 0.7. neighbour: by how much the log of one run of the suite is
+    slower. tails: degrees of freedom of Student's t; infinite for normal noise. work_sd: of the log of the
+    fixed work, which otherwise follows the speed; None if there is no fixed work. gain: how far timings
+    follow the speed.
+    """
+
+    run_sds: tuple[float, ...] = (0.03,) * 6
+    drift_sd: float = 0.07
+    neighbour: float = 0.25
+    tails: float = 3.0
+    work_sd: float | None = 0.01
+    gain: float = 1.0
+
+    def suite(self, rng: np.random.Generator, n: int) -> dict[str, Sample]:
+        """The timings of each strategy, which is run once in each repetition, in random order."""
+        order = np.concatenate([rng.permutation(len(self.run_sds)) for _ in range(n)])
+        speed = self._speed(rng, len(order))
+        logs = self.gain * speed + np.array(self.run_sds)[order] * self._unit_noise(rng, len(order))
+        works: list[float | None] = [None] * len(order)
+        if self.work_sd is not None:
+            works = np.exp(speed + rng.normal(0, self.work_sd, len(order))).tolist()
+        return {
+            str(strategy): Sample(
+                tuple(np.exp(logs[order == strategy]).tolist()),
+                ("one",) * n,
+                tuple(work for work, other in zip(works, order, strict=True) if other == strategy),
+            )
+            for strategy in range(len(self.run_sds))
+        }
+
+    def _unit_noise(self, rng: np.random.Generator, runs: int) -> np.ndarray:
+        if math.isinf(self.tails):
+            return rng.normal(0, 1, runs)
+        return rng.standard_t(self.tails, runs) / math.sqrt(self.tails / (self.tails - 2))
+
+    def _speed(self, rng: np.random.Generator, runs: int) -> np.ndarray:
+        """The log of how slow the machine is during each run."""
+        speed = rng.normal(0, self.drift_sd, runs)
+        for place in range(1, runs):
+            speed[place] = _LAG * speed[place - 1] + math.sqrt(1 - _LAG**2) * speed[place]
+        speed[rng.integers(runs)] += self.neighbour
+        return speed
+
+
+class Shares(NamedTuple):
+    """Of many suites: how often the interval of two equal strategies holds 1, and its mean half width.
+
+    `detected`: how often a ratio of 1.2 is told from 1; `below`: how often equals are proven below 1.1.
+    """
+
+    covered: float
+    half_width: float
+    detected: float
+    below: float
+
+
+def suite_shares(noise: Noise, n: int, suites: int) -> Shares:
+    rng = _seeded("suites", noise, n)
+    found = [compare_timings(noise.suite(rng, n), "0", "1") for _ in range(suites)]
+    low, high = np.log([(one.low, one.high) for one in found]).T
+    return Shares(
+        float(np.mean((low <= 0) & (high >= 0))),
+        float(np.mean(high - low)) / 2,
+        float(np.mean(low + math.log(1.2) > 0)),
+        float(np.mean(high < math.log(1.1))),
+    )
 
 
 # Pages of a report
@@ -40,32 +120,30 @@ def page_logs(rho: float, n: int, metrics: int, pages: int) -> np.ndarray:
 
 def pages_with_any_verdict(rho: float, n: int, metrics: int, pages: int) -> float:
     """Share of pages on which a timing is told apart from its equal, each comparison for itself."""
-    logs = page_logs(rho, n, metrics, pages)
-    low, high = paired_interval(logs[:, 1:] - logs[:, :1])
-    return float(np.mean(((low > 0) | (high < 0)).any(axis=(1, 2))))
+    values = np.exp(page_logs(rho, n, metrics, pages))
+    return float(np.mean([any(_is_called(c) for c in page_comparisons(page)) for page in values]))
 
 
 def pages_with_confirmed_verdict(rho: float, n: int, metrics: int, pages: int) -> float:
-    """Share of pages on which a verdict that is said to be proven is false."""
+    """Share of pages on which a verdict that is called proven is false."""
     values = np.exp(page_logs(rho, n, metrics, pages)[:, :, : len(CONFIRMATORY)])
-    return float(np.mean([any(_is_called(c) for c in page_contrasts(page)) for page in values]))
+    return float(np.mean([any(_is_called(c) for c in corrected(page_comparisons(page))) for page in values]))
 
 
-def page_contrasts(values: np.ndarray) -> list[Contrast]:
-    """The confirmatory contrasts of a page, from values by strategy, metric and repetition."""
-    baseline, *others = values
-    return confirmed([
-        Contrast(
-            f"strategy {index}", "baseline", METRIC_BY_NAME[name], 1.0, 1.0, *2 * (values.shape[-1],), True,
-            compare(list(of_one[place]), list(baseline[place])), "confirmatory",
-        )
-        for index, of_one in enumerate(others)
-        for place, name in enumerate(CONFIRMATORY)
-    ])  # fmt: skip
+def page_comparisons(values: np.ndarray) -> list[Comparison]:
+    """Each strategy with the first one, from values by strategy, metric and repetition."""
+    n, comparisons = values.shape[-1], list[Comparison]()
+    for of_metric in values.swapaxes(0, 1):
+        samples = {
+            index: Sample(tuple(own.tolist()), ("one",) * n, (None,) * n)
+            for index, own in enumerate(of_metric)
+        }
+        comparisons += [compare_timings(samples, index, 0) for index in range(1, len(of_metric))]
+    return comparisons
 
 
-def _is_called(contrast: Contrast) -> bool:
-    return contrast.comparison.verdict in ("more", "less")
+def _is_called(comparison: Comparison) -> bool:
+    return comparison.verdict in ("more", "less")
 
 
 def reports_with_a_verdict(n: int, reports: int, groups: int = 1) -> tuple[float, float]:
@@ -106,12 +184,33 @@ def _equal_strategies(rng: np.random.Generator, n: int) -> RunGroup:
 # Old against new
 
 
+def gate_answers(noise: Noise, n: int, change: float, limit: Limit, trials: int) -> Counter[str]:
+    """Answers of a gate on two metrics: fail, undecided or pass.
+
+    One strategy has become slower by `change` in one of them; old and new suite are of one sitting.
+    """
+    rng = _seeded("gate", noise, n, change)
+    answers = Counter[str]()
+    for _ in range(trials):
+        tests = []
+        for factor in (1 + change, 1.0):
+            new, old = noise.suite(rng, n), noise.suite(rng, n)
+            first = new["0"]
+            new["0"] = replace(first, values=tuple(value * factor for value in first.values))
+            sides = {("new", label): own for label, own in new.items()}
+            sides |= {("old", label): own for label, own in old.items()}
+            tests += [(limit, compare_timings(sides, ("new", label), ("old", label))) for label in new]
+        found = set(outcomes(tests))
+        answers["fail" if "broken" in found else "undecided" if "inconclusive" in found else "pass"] += 1
+    return answers
+
+
 def sample_of_sittings(rng: np.random.Generator, name: str, tau: float, sittings: int, n: int) -> Sample:
     """So many runs in each of so many sittings, whose effects have a sd of `tau`."""
     effects = rng.normal(0, tau, (sittings, 1))
     logs = effects + rng.normal(0, RUN_SD, (sittings, n))
     names = tuple(f"{name}{sitting}" for sitting in range(sittings) for _ in range(n))
-    return Sample(tuple(np.exp(logs).ravel().tolist()), names)
+    return Sample(tuple(np.exp(logs).ravel().tolist()), names, (None,) * len(names))
 
 
 def sitting_calls(
@@ -127,5 +226,6 @@ def sitting_calls(
     for _ in range(trials):
         old, new = (sample_of_sittings(rng, side, tau, sittings, n) for side in ("old", "new"))
         given = Circumstances(sitting=effect(rng) if effect else None)
-        called += judge("timing", new, old, given).verdict in ("more", "less")
+        sides: dict[Side, Sample] = {("new", "a"): new, ("old", "a"): old}
+        called += _is_called(judge("timing", sides, ("new", "a"), ("old", "a"), given))
     return called / trials

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from bench.cli.arguments import ResultsArgument
 from bench.cli.comparison import EVERY_METRIC, Selection, compare_old_and_new, compare_pooled, decided_jointly
 from bench.cli.comparison_output import ComparisonFormat, print_groups
-from bench.cli.fail_if import parse_limit
+from bench.cli.fail_if import parse_limit, parse_ratio
 from bench.engines.keys import known_text
 from bench.errors import EXIT_INCONCLUSIVE, ScenarioError, first_error
 from bench.results.metrics import METRIC_BY_NAME, METRICS
@@ -48,6 +48,14 @@ def compare(
             help="Exit 1 if this is proven for a strategy, e.g. 'compaction_cpu_s>1.1x'. May be repeated.",
         ),
     ] = None,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATIO",
+            help="Also print how many repetitions, as noisy as these, prove that equals differ by less than "
+            "this ratio, e.g. 1.1x.",
+        ),
+    ] = None,
     sitting_sd: Annotated[
         str | None,
         typer.Option(
@@ -77,25 +85,26 @@ def compare(
     * `compactbench compare main branch --fail-if 'compaction_cpu_s>1.1x'`
 
     Two folders without a baseline are OLD and NEW: each strategy in NEW is compared with itself in OLD.
-    Otherwise strategies are compared with the baseline, in pairs of runs of the same repetition if every run
-    has a partner. Counts are exact, bytes have a tolerance, and timings a 95 % interval, for which three
-    runs are needed. Verdicts on the cost and the mean query latency are corrected for their number; the
-    others are marked exploratory. Figures of a simulation are modelled.
+    Otherwise strategies are compared with the baseline. Counts are exact, bytes have a tolerance, and timings
+    a 95 % interval, for which three runs are needed. Verdicts on the cost and the mean query latency are
+    corrected for their number; the others are marked exploratory. Figures of a simulation are modelled.
 
     A limit that `--fail-if` sets is broken only where the whole interval lies beyond its ratio; noise alone
     breaks any of them in at most one of 40 comparisons, however many limits there are. Even if no limit is
     broken, the command fails if a run failed or lost rows, or if a strategy, a scenario or a figure is
     missing in the new results. If the interval contains the ratio, the result is inconclusive; the output
-    states how large a difference this many runs could have proven.
+    states how large a difference this many runs could have proven, and how many would decide it. `--plan`
+    tells the number of repetitions beforehand.
 
     Exit codes: 0 all limits hold, 1 a limit is broken, or runs failed or are missing, 2 an error you can
-    correct, 4 no limit is broken, but some are inconclusive.
+    correct, 4 no limit is broken, but some are inconclusive, or the content of runs was not checked.
     """
     selection = Selection(
         _metrics(metric or ()),
         tuple(only or ()),
         tuple(parse_limit(text) for text in fail_if or ()),
         Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED,
+        None if plan is None else parse_ratio("--plan", plan),
         ASSUMES_NONE if sitting_sd is None else _sitting_effects(sitting_sd),
     )
     if baseline is None and len(results) == 2:
@@ -106,7 +115,7 @@ def compare(
     outcomes = {tested.outcome for group in groups for tested in group.tested}
     if outcomes & {"broken", "missing"} or any(group.failures for group in groups):
         raise typer.Exit(EXIT_BROKEN)
-    if "inconclusive" in outcomes:
+    if "inconclusive" in outcomes or any(group.doubts for group in groups):
         raise typer.Exit(EXIT_INCONCLUSIVE)
 
 

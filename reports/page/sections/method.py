@@ -24,12 +24,13 @@ _QUICK_RUNS = say(
     "earlier one. Each had a fresh table."
 )
 _COMPARISONS = say(
-    "Runs of the same repetition are compared in pairs if each has a partner, otherwise as groups. A "
-    "ratio is that of geometric means; its 95 % confidence interval (CI) is a t-interval on logarithms "
-    "(paired, or Welch's). If the interval contains 1, the difference is not significant and the report "
-    "calls it undecided. Verdicts on compaction cost and mean query latency are corrected for their "
-    "number on the page (Holm), so that all of them hold together on 19 of 20 such pages. Everything else "
-    "is exploratory: each interval stands for one comparison, and one in 20 may miss the true ratio."
+    "A ratio is that of geometric means, at equal speed of the machine where that was measured. Its 95 % "
+    "confidence interval (CI) is a t-interval on logarithms, with the noise of the strategy moderated by "
+    "the noise that all strategies have in common. If the interval contains 1, the difference is not "
+    "significant and the report calls it undecided. Verdicts on compaction cost and mean query latency are "
+    "corrected for their number on the page (Holm), so that all of them hold together on 19 of 20 such "
+    "pages. Everything else is exploratory: each interval stands for one comparison, and one in 20 may miss "
+    "the true ratio."
 )
 _SIMULATED_COMPARISONS = say(
     "A simulated run repeats to the last byte, so its ratios have no interval. Files and decisions are "

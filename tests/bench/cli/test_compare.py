@@ -86,7 +86,7 @@ def test_the_table_says_first_what_was_compared_and_how_surely(compare, results)
             ("every-2min", "query_p95_s"),
         )
     )
-    assert re.search(r" 0\.\d+x +0\.\d+ to 0\.\d+ +3 ", query)
+    assert re.search(r" 0\.\d+x +0\.\d+ to 0\.\d+ +3 / 3 ", query)
     assert query.endswith("less, better")
     assert files.split()[2:6] == ["1", "160", "1/160", "exact"]  # 1 of 20 x 8 files
     assert tail.rstrip().endswith("less, better (exploratory)")
@@ -99,7 +99,7 @@ def test_json_has_every_figure_of_every_comparison(groups, results):
     query = of(group, "every-2min", "query_mean_s")
     assert query["low"] < query["ratio"] < query["high"] < 1
     assert picked(query, "n", "method", "verdict", "judged") == (
-        3, "paired t on log ratios", "less", "better",
+        3, "moderated t", "less", "better",
     )  # fmt: skip
     assert of(group, "every-2min", "write_amplification")["judged"] == "worse"
     assert {c["metric"] for c in group["comparisons"]} == {
@@ -131,12 +131,12 @@ def test_metrics_and_strategies_can_be_chosen(groups, results):
     assert "money_per_day" not in compared  # the scenario gives no price
 
 
-def test_runs_of_two_suites_are_no_pairs(groups, compare, tmp_path):
+def test_a_side_of_two_runs_has_no_interval(groups, compare, tmp_path):
     build_results(tmp_path / "a", {"never": None}, 3, 10)
     build_results(tmp_path / "b", {"every-2min": 2}, 2, 10, suite_id="later")
     words = [tmp_path / "a", tmp_path / "b", *AGAINST_NEVER]
     query = of(*groups(*words), "every-2min", "query_mean_s")
-    assert picked(query, "paired", "n", "runs", "against_runs") == (False, 2, 2, 3)
+    assert picked(query, "n", "runs", "against_runs") == (2, 2, 3)
     assert re.search(r"query_mean_s.* 2 / 3 +undecided: ", compare(*words).out)
 
 
@@ -153,7 +153,7 @@ def test_two_folders_are_old_and_new_and_each_strategy_is_compared_with_itself(g
     }  # fmt: skip
     assert [note.split()[0] for note in group["notes"][1:]] == ["gone", "added"]
     query = of(group, "never", "query_mean_s")
-    assert picked(query, "method", "n", "runs", "against_runs") == ("Welch's t on logs", 3, 4, 3)
+    assert picked(query, "method", "n", "runs", "against_runs") == ("moderated t", 3, 4, 3)
     assert query["figure"] / query["against_figure"] == pytest.approx(query["ratio"], rel=0.01)
     (group,) = groups(new, old)
     assert any("right order?" in note for note in group["notes"])
@@ -172,7 +172,7 @@ def test_two_folders_with_a_baseline_are_pooled(groups, old_and_new):
     (group,) = groups(*old_and_new, *AGAINST_NEVER)
     assert group["runs"] == {"pooled": {"never": 7, "every-2min": 7, "gone": 3, "added": 4}}
     query = of(group, "every-2min", "query_mean_s")
-    assert picked(query, "method", "n") == ("paired t on log ratios", 7)
+    assert picked(query, "method", "n") == ("moderated t", 7)
 
 
 def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(compare, results):
@@ -187,6 +187,41 @@ def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(comp
     ]
     broken = ["--fail-if", "files_end>1x", "--fail-if", "compactions>1x"]
     compare(results, "--baseline", "every-10min", *broken, code=1)
+
+
+@pytest.mark.parametrize(
+    ("fate", "code", "text"),
+    [
+        ("unchecked", 4, "inconclusive: never: the content of 3 runs was not checked"),
+        ("differs", 1, "failed: never: 3 runs lost rows or changed them"),
+        ("vetoed", 1, "failed: every-2min: 3 runs without one successful compaction"),
+        ("disturbed", 0, "note: never: other processes used up to 1.7 cores during 3 runs"),
+    ],
+)
+def test_a_gate_judges_the_runs_before_their_figures(compare, tmp_path, fate, code, text):
+    old = build_results(tmp_path / "old", TWO, 3, 10)
+    fates = {(label, repetition): fate for label in TWO for repetition in (1, 2, 3)}
+    new = build_results(tmp_path / "new", TWO, 3, 10, suite_id="later", fate=fates)
+    printed = compare(old, new, "--fail-if", "files_end>100x", code=code)
+    assert text in " ".join(printed.out.split())
+
+
+def test_an_exact_copy_under_another_name_passes_a_limit_of_a_quarter(compare, tmp_path):
+    old, new = (build_results(tmp_path / name, TWO, 5, 20, suite_id=name) for name in ("old", "new"))
+    compare(old, new, "--fail-if", "compaction_cpu_s>1.25x", "--fail-if", "files_end>1x")
+
+
+def test_what_is_not_decided_says_how_many_repetitions_would(compare, old_and_new):
+    printed = compare(*old_and_new, "--only", "never", "--fail-if", "query_mean_s>1x", code=4)
+    words = " ".join(printed.out.split())
+    assert re.search(r"and (\d+|more than 30) repetitions would probably decide it", words)
+
+
+def test_a_plan_says_how_many_repetitions_a_limit_needs(groups, results):
+    (loose,), (strict,) = (groups(results, *AGAINST_NEVER, "--plan", ratio) for ratio in ("1.5x", "1.02x"))
+    for group, enough in ((loose, "3"), (strict, "7")):
+        (note,) = (note for note in group["notes"] if note.startswith("query_mean_s: "))
+        assert re.match(rf"query_mean_s: {enough} repetitions prove in four of five cases", note)
 
 
 def test_a_cost_compared_with_0_is_shown_without_a_ratio(compare, groups, results):
@@ -245,10 +280,9 @@ def test_runs_that_are_not_used_are_reported(groups, compare, tmp_path):
     unused = ("never 2 (1 failed)", "(1 without valid timings)", "(1 interrupted)")
     assert all(text in printed for text in unused)
     assert re.search(r"every-10min +query_mean_s .* 2 / 2 +undecided: ", printed)
-    # Only the second repetition has a partner of every-10min with valid timings, so all runs count as groups.
     (group,) = groups(*words)
-    assert [picked(c, "strategy", "paired", "runs", "against_runs") for c in group["comparisons"]] == [
-        ("every-10min", False, 2, 2), ("every-2min", False, 2, 2),
+    assert [picked(c, "strategy", "runs", "against_runs") for c in group["comparisons"]] == [
+        ("every-10min", 2, 2), ("every-2min", 2, 2),
     ]  # fmt: skip
 
 

@@ -6,11 +6,11 @@ import re
 from dataclasses import replace
 
 import pytest
+from comparisons import measured
 from result_builder import build_results
 
 from bench.cli.fail_if import noisy_tests, outcomes, parse_limit
 from bench.errors import ScenarioError
-from reports.verdicts.compare import compare, compare_unpaired
 from reports.verdicts.repeating import BytesNoise, compare_bytes, compare_counts
 
 HOLDS, FAILS, INCONCLUSIVE = 0, 1, 4
@@ -209,7 +209,7 @@ def test_each_condition_of_several_has_its_part_of_the_error(gate, old, later):
     ],
 )
 def test_a_limit_is_broken_where_the_whole_interval_lies_beyond(sign, expected):
-    template = compare([1.1, 1.2, 1.15], [1.0, 1.0, 1.0])
+    template = measured(1.15, 0.03)
     intervals = [(1.0, 1.05), (1.0, 1.1), (1.05, 1.15), (1.1, 1.2), (1.15, 1.2)]
     limit = parse_limit(f"files_end {sign} 1.1x")
     assert [limit.alone(replace(template, low=low, high=high)) for low, high in intervals] == expected
@@ -229,8 +229,8 @@ def test_bytes_within_their_tolerance_of_a_limit_are_inconclusive():
 
 
 def test_what_could_have_been_proven_is_the_limit_and_the_margin():
-    # Logs 0, 0.1 and 0.2 on one side: standard error 0.1 / sqrt 3, 2 degrees of freedom, t(0.975) = 4.30265.
-    comparison = compare_unpaired([1.0, math.exp(0.1), math.exp(0.2)], [1.0] * 3)
+    # Standard error 0.1 / sqrt 3, 2 degrees of freedom: t(0.975) = 4.30265.
+    comparison = measured(math.exp(0.1), 0.1 / math.sqrt(3))
     margin = math.exp(4.30265 * 0.1 / math.sqrt(3))
     assert f"{1.1 * margin:.1f}x or more" == parse_limit("query_mean_s>1.1x").provable(comparison, 1)
     assert f"{0.9 / margin:.2f}x or less" == parse_limit("query_mean_s<0.9x").provable(comparison, 1)
@@ -241,7 +241,7 @@ def test_what_could_have_been_proven_is_the_limit_and_the_margin():
 
 
 def test_only_noisy_tests_share_the_error():
-    noisy = compare_unpaired([1.0, 1.1, 1.2], [1.0, 1.05, 1.1])
+    noisy = measured(1.05, 0.03)
     limit = parse_limit("files_end>1x")
     assert noisy_tests([(limit, noisy), (limit, compare_counts([1], [1])), (limit, noisy)]) == 2
 

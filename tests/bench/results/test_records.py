@@ -32,6 +32,7 @@ from bench.results.records import (
     QueryRecord,
     Record,
     RoleId,
+    SpeedRecord,
     WarmUpRecord,
     parse_record,
 )
@@ -96,14 +97,15 @@ def test_a_record_that_can_be_written_can_be_read(seconds):
 def test_every_kind_of_record_survives_a_folder(tmp_path):
     step = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
     made = [
-        PhaseRecord(**step, name="warm_up"), ControlRecord(**step), decision(**step),
+        PhaseRecord(**step, name="warm_up"), ControlRecord(**step), SpeedRecord(**step, when="before"),
+        decision(**step),
         WarmUpRecord(**step, planner="amoro", round=1, commits_count=5, acted=True),
         commit(), observed(), query(), compaction(), maintenance(), truth(), end(),
     ]  # fmt: skip
     assert {type(record) for record in made} == set(KINDS)
     run = load_run(write_run(tmp_path / "run", manifest(description='"ü\n'), made))
     assert (run.records, run.manifest) == (tuple(made), manifest(description='"ü\n'))
-    assert (run.of(QueryRecord), run.finished) == ((made[6],), True)
+    assert (run.of(QueryRecord), run.finished) == ((made[7],), True)
 
 
 def test_a_collector_writes_lines_as_they_happen(tmp_path):
@@ -220,6 +222,22 @@ def test_lines_that_are_doubled_missing_or_out_of_order_are_damage(tmp_path, ord
     damaged = write_run(tmp_path / "damaged", manifest(), [REPLAYED[place] for place in order])
     with refused("damaged-record", f"{damaged / EVENTS}, line {line}"):
         load_run(damaged)
+
+
+def test_a_line_that_is_missing_within_a_tick_is_damage(tmp_path):
+    records = [*REPLAYED[:-1], end(tick=3, records_count=len(REPLAYED) - 1)]
+    assert load_run(write_run(tmp_path / "whole", manifest(), records)).finished
+    damaged = write_run(tmp_path / "damaged", manifest(), [*records[:1], *records[2:]])
+    with refused("damaged-record", f"{damaged / EVENTS}, line {len(REPLAYED) - 1}"):
+        load_run(damaged)
+
+
+def test_records_without_a_manifest_are_a_damaged_run(tmp_path):
+    write_run(tmp_path / "scenario" / "whole", manifest(), REPLAYED)
+    damaged = write_run(tmp_path / "scenario" / "damaged", manifest(), REPLAYED) / MANIFEST
+    damaged.unlink()
+    with refused("unreadable", damaged):
+        load_runs(tmp_path)
 
 
 def _load_lines(folder, changed):

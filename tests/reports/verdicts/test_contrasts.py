@@ -1,8 +1,10 @@
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from comparisons import measured
 from result_builder import build_results
 
 from bench.cli.main import main
@@ -10,7 +12,7 @@ from bench.results.folders import load_runs
 from bench.results.metrics import METRIC_BY_NAME
 from reports.data.group import run_groups
 from reports.page.sections.cautions import cautions
-from reports.verdicts.compare import Comparison, compare
+from reports.verdicts.compare import Comparison
 from reports.verdicts.contrasts import (
     Contrast,
     confirmatory_metrics,
@@ -35,7 +37,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 )
 def test_a_verdict_is_judged_by_the_direction_of_the_metric(metric, verdict, judged):
     found = Comparison(None, None, None, 1, "none", verdict)
-    assert Contrast("a", "b", METRIC_BY_NAME[metric], 1, 1, 1, 1, True, found).judged == judged
+    assert Contrast("a", "b", METRIC_BY_NAME[metric], 1, 1, 1, 1, found).judged == judged
 
 
 def test_leading_metrics_begin_with_the_cost_and_exist(group):
@@ -44,9 +46,9 @@ def test_leading_metrics_begin_with_the_cost_and_exist(group):
 
 
 def noisy(ratio, role="confirmatory", spread=1.1):
-    """A contrast of three pairs whose ratios are `ratio`, and a spread above and below it."""
-    found = compare([ratio / spread, ratio, ratio * spread], [1.0] * 3)
-    return Contrast("a", "b", METRIC_BY_NAME["query_mean_s"], 1, 1, 3, 3, True, found, role)
+    """A contrast of three runs a side; `spread` is the noise of a run."""
+    found = measured(ratio, math.log(spread) / math.sqrt(3))
+    return Contrast("a", "b", METRIC_BY_NAME["query_mean_s"], 1, 1, 3, 3, found, role)
 
 
 def test_confirmatory_verdicts_are_corrected_for_their_number_and_others_are_not():
@@ -83,13 +85,10 @@ def test_cost_and_latency_are_confirmatory(group):
 
 
 @pytest.mark.parametrize(
-    ("is_paired", "runs", "other_runs", "said"),
-    [(True, 1, 1, "1 pair"), (True, 3, 3, "3 pairs"), (False, 3, 2, "3 runs against 2")],
+    ("runs", "other_runs", "said"), [(1, 1, "1 run against 1"), (3, 2, "3 runs against 2")]
 )
-def test_a_contrast_says_which_runs_count(is_paired, runs, other_runs, said):
-    found = Contrast(
-        "a", "b", METRIC_BY_NAME["files_end"], 1, 1, runs, other_runs, is_paired, noisy(2).comparison
-    )
+def test_a_contrast_says_which_runs_count(runs, other_runs, said):
+    found = Contrast("a", "b", METRIC_BY_NAME["files_end"], 1, 1, runs, other_runs, noisy(2).comparison)
     assert found.sample == said
 
 

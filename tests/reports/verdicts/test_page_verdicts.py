@@ -13,7 +13,7 @@ from reports.page.sections.variants import variants
 from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
 from reports.verdicts.pareto_front import points
 
-NEVER, RARE, OFTEN = [9.0, 9.1, 9.2], [4.0, 4.1, 4.2], [3.0, 3.6, 3.3]
+NEVER, RARE, OFTEN = [9.0, 9.1, 9.2], [4.0, 4.1, 4.2], [3.3, 3.9, 3.6]
 
 
 def strategy(label: str, cpu_s: float, latencies: list[float]) -> list:
@@ -49,7 +49,7 @@ def test_latencies_are_compared_with_never_and_both_figures_along_the_front():
 def test_verdicts_are_corrected_for_all_comparisons_of_the_page():
     few = verdicts_of(group())
     assert few.of("query_mean_s", "often", "rare").verdict == "less"
-    assert few.number == 3  # the ratio of costs does not vary, so it has no interval
+    assert few.number == 4
     near = [strategy(f"near-{n}", 5.0 + n, [9.0 + n / 10, 9.2, 9.1]) for n in range(12)]
     many = verdicts_of(group(*near))
     one = many.of("query_mean_s", "often", "rare")
@@ -66,8 +66,8 @@ def test_what_is_not_proven_is_marked_and_left_undecided():
     assert not [cell.note for cell in steps(group(), verdicts_of(group())).rows[-1]][-1].endswith(
         ", unproven"
     )
-    assert "how rare compares with often in cost and latency" in str(undecided(made, verdicts_of(made))[0])
-    assert "latency" not in str(undecided(group(), verdicts_of(group()))[0])
+    assert "how rare compares with often in latency" in str(undecided(made, verdicts_of(made))[0])
+    assert not undecided(group(), verdicts_of(group()))
     place = [column.title for column in summary(made, verdicts_of(made)).columns].index("Query mean vs never")
     assert summary(made, verdicts_of(made)).rows[1][place].note
 

@@ -2,14 +2,15 @@ import math
 
 import pytest
 
-from reports.verdicts.compare import compare_unpaired
 from reports.verdicts.judge import Circumstances, judge
 from reports.verdicts.samples import Sample
 from reports.verdicts.sittings import SittingEffect, compare_sittings, estimate_effect, sitting_variance
 
+NEW, OLD = ("new", "a"), ("old", "a")
+
 
 def logs(*values, sittings):
-    return Sample(tuple(math.exp(value) for value in values), tuple(sittings))
+    return Sample(tuple(math.exp(value) for value in values), tuple(sittings), (None,) * len(values))
 
 
 def test_sittings_shared_in_equal_parts_add_nothing():
@@ -29,17 +30,6 @@ def test_sittings_shared_in_part_add_their_difference():
     assert sitting_variance(a, b, SittingEffect(0.1)) == pytest.approx(2 * 0.5**2 * 0.1**2)
 
 
-def test_a_known_effect_widens_the_interval_by_its_variance():
-    # Variances 0.01 of each side's mean of three and 0.02 of the sittings. The degrees of freedom of the sum,
-    # with an effect known for certain: 0.04 squared / (2 x 0.01 squared / 2).
-    spread = 0.1 * math.sqrt(3)
-    values = [math.exp(log) for log in (-spread, 0.0, spread)]
-    found = compare_unpaired(values, values, 0.02)
-    assert (found.error, found.freedom) == (pytest.approx(math.sqrt(0.04)), pytest.approx(16))
-    # Known from three sittings: the same, over (2 x 0.01 squared / 2 + 0.02 squared / 2).
-    assert compare_unpaired(values, values, 0.02, 2).freedom == pytest.approx(0.04**2 / 3e-4)
-
-
 def test_several_sittings_are_compared_by_their_means():
     # Means 0.1 and 0.3 against 0 and 0.2: pooled variance 0.02, difference 0.1, standard error sqrt 0.02,
     # 2 degrees of freedom; t(0.975) = 4.30265. How many runs a sitting has does not matter.
@@ -49,7 +39,7 @@ def test_several_sittings_are_compared_by_their_means():
     assert (found.method, found.n, found.freedom) == ("t on means of sittings", 3, 2)
     assert math.log(found.ratio) == pytest.approx(0.1)
     assert math.log(found.high) == pytest.approx(0.1 + 4.30265 * math.sqrt(0.02), rel=1e-4)
-    assert judge("timing", new, old, Circumstances()) == found
+    assert judge("timing", {NEW: new, OLD: old}, NEW, OLD, Circumstances()) == found
 
 
 @pytest.mark.parametrize(
@@ -74,4 +64,4 @@ def test_the_effect_is_the_spread_of_the_sittings_whatever_the_strategies_cost()
 
 
 def test_one_sitting_tells_nothing_of_the_effect():
-    assert estimate_effect([logs(0, 1, sittings="xx"), Sample((), ())]) is None
+    assert estimate_effect([logs(0, 1, sittings="xx"), Sample((), (), ())]) is None

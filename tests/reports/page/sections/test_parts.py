@@ -21,7 +21,6 @@ from reports.page.sections.summary import summary
 from reports.page.sections.variants import variants
 from reports.page.tables import Table
 from reports.verdicts.page_verdicts import page_verdicts
-from reports.verdicts.samples import samples
 
 VARIANT = {"label": "delta", "set": {"table.format": "delta"}, "versions": None}
 ICEBERG = {"never": None, "often": 2, "seldom": 6}
@@ -103,8 +102,6 @@ def test_a_strategy_is_compared_with_its_own_never_and_with_itself_in_the_other_
     assert ("query_mean_s", "often @ delta", "never @ delta") in keys
     assert ("total_cpu_s", "often @ delta", "often") in keys
     assert not [key for key in keys if "delta" in key[1] and key[2] in {"often", "seldom"} - {key[1][:-8]}]
-    _, _, are_paired = samples(both, "query_mean_s", "often @ delta", "often")
-    assert are_paired
     table = variants(both, verdicts)
     assert [str(row[0].text) for row in table.rows] == list(DELTA)
     assert "As it is, the scenario is Iceberg 1.9; variant delta is Delta 3.3." in table.note
