@@ -16,7 +16,8 @@ _STEPS = 2**19  # about 30 ms
 def fixed_work() -> Cost:
     """Walk a random cycle of objects, whose every step waits for memory, as most of the work of a JVM does.
 
-    The CPU is that of the calling thread. On a virtual machine it includes what the host gave to others.
+    The wall time shows neighbours in the same system, which keep the thread waiting, as well as neighbours on
+    the host of a virtual machine. The CPU is that of the calling thread and shows the latter alone.
     """
     successors = _cycle()
     wall_s, cpu_s = time.perf_counter(), time.thread_time()

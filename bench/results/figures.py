@@ -176,7 +176,8 @@ def control_mean_s(f: RunFigures) -> float | None:
 
 
 def fixed_work_s(f: RunFigures) -> float | None:
-    return mean([s.cost.cpu_s for s in f.run.of(SpeedRecord) if s.when == "during"])
+    """Of the readings during the replay: the few before and after it are too noisy for one run."""
+    return mean([s.cost.wall_s for s in f.run.of(SpeedRecord) if s.when == "during"])
 
 
 def staleness_mean_s(f: RunFigures) -> float | None:

@@ -123,8 +123,8 @@ METRICS: tuple[Metric, ...] = (
            "changes, run first after each commit of the stream",
            fig.control_mean_s),
     Metric("fixed_work_s", "s", "neither", "timing",
-           "mean CPU of a fixed piece of work of one thread outside of the JVM, during the run: how slow the "
-           "machine was",
+           "mean wall time of a fixed piece of work outside of the JVM, before the queries of each tick: how "
+           "slow the machine was",
            fig.fixed_work_s),
     Metric("content_bytes", "bytes", "neither", "bytes",
            f"{_CONTENT}: as written by the content check, or the live files at the end of a run if these are "
