@@ -1,5 +1,6 @@
 """Random tables and options for the comparison with Hudi's strategies, with sums near the thresholds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -22,6 +23,14 @@ DAY_MS = 86_400_000
 _BY_DATE = ("DayBased", "BoundedPartitionAware", "UnBoundedPartitionAware")
 _SIZES = st.integers(0, 6).flatmap(lambda mib: st.integers(max(0, mib * MIB - 1), mib * MIB + 1))
 _LOG_SIZES = st.just(-1) | _SIZES  # to Hudi, an unknown size is negative
+_NAMES: tuple[Callable[[date], str], ...] = (  # of the partition of a day
+    "{0:%Y/%m/%d}".format,
+    "year={0:%Y}/month={0:%m}/day={0:%d}".format,
+    "dt={0:%Y/%m/%d}".format,
+    "{0:%Y/%m/%d}/12".format,
+    lambda day: f"{day.year}/{day.month}/{day.day}",
+    lambda day: f"{day.year - 1}/{day.month + 12}/{day.day:02}",
+)
 _REGEXES = ("/0[1-5]", "2$", "^20", "a", "")
 
 
@@ -47,16 +56,21 @@ def cases(draw, today: date):
     return Case(hudi_table(files, epoch_ms=epoch_ms), strategy, draw(_options(strategy)))
 
 
+def of_one_day(today: date) -> list[Case]:
+    """Several partitions of one day, for each of four days: their order is that of a Java map."""
+    epoch_ms = (today - date(1970, 1, 1)).days * DAY_MS
+    made = []
+    for days in range(4):
+        paths = dict.fromkeys(name(today - timedelta(days=days)) for name in _NAMES)
+        files = [file for n, path in enumerate(paths) for file in slice_files(f"f{n}", path, MIB, [MIB])]
+        table = hudi_table(files, epoch_ms=epoch_ms)
+        made.append(Case(table, "BoundedPartitionAware", {INCREMENTAL: "true"}))
+    return made
+
+
 def _partitions(today: date, is_dated: bool) -> st.SearchStrategy[str]:
     days = st.integers(-6, 3).map(lambda days: today + timedelta(days=days))
-    dated = st.one_of(
-        days.map("{0:%Y/%m/%d}".format),
-        days.map("year={0:%Y}/month={0:%m}/day={0:%d}".format),
-        days.map("dt={0:%Y/%m/%d}".format),
-        days.map("{0:%Y/%m/%d}/12".format),
-        days.map(lambda day: f"{day.year}/{day.month}/{day.day}"),
-        days.map(lambda day: f"{day.year - 1}/{day.month + 12}/{day.day:02}"),
-    )
+    dated = st.one_of(*map(days.map, _NAMES))
     other = st.sampled_from(("", "Oslo", "us/2026/01/01", "2026-01-01", "dt=2026-01-01"))
     return st.one_of(dated, dated, dated, other) if is_dated else dated | other
 

@@ -561,4 +561,4 @@ def test_each_rule_is_timed_by_itself(scenario):
     rules = (Rule(Every(60_000), Slow(0.05)), Rule(Every(60_000), Slow(0.0)))
     recorder, _ = replay(scenario("1min"), *rules, clock=SystemClock())
     slow, quick = (record.cost for record in recorder.of(DecisionRecord))
-    assert slow.wall_s >= slow.cpu_s >= 0.05 > quick.cpu_s
+    assert slow.wall_s + 0.01 >= slow.cpu_s >= 0.05 > quick.cpu_s  # two clocks, read one after the other

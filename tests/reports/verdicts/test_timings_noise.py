@@ -87,11 +87,11 @@ def test_a_gate_fails_up_to_its_limit_in_one_of_40_comparisons_at_most(change):
 @pytest.mark.parametrize("rho", [0.0, 0.5])
 @pytest.mark.parametrize("n", [3, 5])
 def test_a_page_of_equals_has_a_false_verdict_in_6_of_100_at_most(n, rho):
-    assert pages_with_confirmed_verdict(rho, n, 3, 600) <= 0.06
-    assert pages_with_any_verdict(rho, n, 3, 600) >= 0.2  # what the correction is for
+    assert pages_with_confirmed_verdict(rho, n, 3, 400) <= 0.06
+    assert pages_with_any_verdict(rho, n, 3, 400) >= 0.2  # what the correction is for
 
 
-@pytest.mark.parametrize(("n", "groups", "reports"), [(3, 3, 150)])
+@pytest.mark.parametrize(("n", "groups", "reports"), [(3, 3, 100)])
 def test_a_report_on_equals_has_a_false_verdict_in_6_of_100_at_most(n, groups, reports):
     each, corrected = reports_with_a_verdict(n, reports, groups)
     assert corrected <= 0.06

@@ -359,11 +359,11 @@ class DeltaSteps(RuleBasedStateMachine):
 
 
 def test_no_sequence_of_steps_loses_a_row(delta, tmp_path, capsys):
-    """A 33rd of the profile's examples, of 12 steps each: with its checks, a step takes several seconds."""
+    """A 33rd of the profile's examples, of 9 steps each: with its checks, a step takes several seconds."""
     DeltaSteps.make, DeltaSteps.scratch = staticmethod(delta), tmp_path
     examples = max(1, settings().max_examples // 33)
     run_state_machine_as_test(
-        DeltaSteps, settings=settings(max_examples=examples, stateful_step_count=12, phases=[Phase.generate])
+        DeltaSteps, settings=settings(max_examples=examples, stateful_step_count=9, phases=[Phase.generate])
     )
     with capsys.disabled():
         print(f"\n{DeltaSteps.steps.total()} steps: {dict(DeltaSteps.steps.most_common())}")

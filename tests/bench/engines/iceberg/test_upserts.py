@@ -353,11 +353,11 @@ class Upserts(RuleBasedStateMachine):
 
 
 def test_no_sequence_of_steps_loses_a_row_or_brings_one_back(iceberg, tmp_path, capsys):
-    """A 33rd of the profile's examples, of 20 steps each: a step takes a second or two."""
+    """A 33rd of the profile's examples, of 15 steps each: a step takes a second or two."""
     Upserts.make, Upserts.scratch = staticmethod(iceberg), tmp_path
     examples = max(1, settings().max_examples // 33)
     run_state_machine_as_test(
-        Upserts, settings=settings(max_examples=examples, stateful_step_count=20, phases=[Phase.generate])
+        Upserts, settings=settings(max_examples=examples, stateful_step_count=15, phases=[Phase.generate])
     )
     with capsys.disabled():
         print(f"\n{Upserts.steps.total()} steps: {dict(Upserts.steps.most_common())}")
