@@ -11,6 +11,7 @@ from bench.cli.output import print_error
 from bench.errors import ResultSchemaError
 from bench.results.folders import RunResult, stored_runs
 from bench.results.rows import Row
+from bench.text import counted, human_number
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
 
@@ -60,3 +61,13 @@ def gaps(row: Row) -> str:
         "without valid timings": row.timings_invalid,
     }
     return ", ".join(f"{count} {fate}" for fate, count in counts.items() if count)
+
+
+def disturbance(row: Row) -> str:
+    """How far other processes used the machine during the runs; empty if they did not."""
+    cores = row.disturbed_cores
+    if not cores:
+        return ""
+    runs = counted(len(cores), "run")
+    most = human_number(max(cores))
+    return f"other processes used up to {most} cores during {runs}, so times are longer and noisier"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from bench.cli.arguments import disturbance
 from bench.cli.fail_if import Limit, Outcome, noisy_tests, outcomes
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
@@ -13,7 +14,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.records import FAILED_STATUSES, CompactionRecord
 from bench.results.rows import BASELINE, content_of
-from bench.text import counted, human_number, human_percent, human_ratio, named_once
+from bench.text import counted, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts import repetitions
 from reports.verdicts.contrasts import (
@@ -342,14 +343,11 @@ def _unchecked(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
 
 
 def _disturbed(run_group: RunGroup) -> Iterable[str]:
-    """The runs of each strategy during which other processes used the machine."""
-    for label in run_group.strategies:
-        cores = [used for run, used in run_group.disturbed_runs if run.manifest.strategy == label]
-        if cores:
-            yield (
-                f"{label}: other processes used up to {human_number(max(cores))} cores during "
-                f"{counted(len(cores), 'run')}, so times are longer and noisier"
-            )
+    """The strategies during whose runs other processes used the machine."""
+    for row in run_group.rows:
+        remark = disturbance(row)
+        if remark:
+            yield f"{row.strategy}: {remark}"
 
 
 def _repetition(run: RunResult) -> tuple[Path, str, int]:

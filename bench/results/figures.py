@@ -180,6 +180,10 @@ def fixed_work_s(f: RunFigures) -> float | None:
     return mean([s.cost.wall_s for s in f.run.of(SpeedRecord) if s.when == "during"])
 
 
+def other_cores(f: RunFigures) -> float | None:
+    return None if f.run.end is None else f.run.end.other_cores
+
+
 def staleness_mean_s(f: RunFigures) -> float | None:
     """Scenario seconds since the last commit, or since 0, as a mean over time; None without a commit.
 

@@ -126,6 +126,9 @@ METRICS: tuple[Metric, ...] = (
            "mean wall time of a fixed piece of work outside of the JVM, before the queries of each tick: how "
            "slow the machine was",
            fig.fixed_work_s),
+    Metric("other_cores", "count", "neither", "timing",
+           "mean number of cores that other processes used during the run; about 0 if the machine was idle",
+           fig.other_cores),
     Metric("content_bytes", "bytes", "neither", "bytes",
            f"{_CONTENT}: as written by the content check, or the live files at the end of a run if these are "
            "smaller; the least over all runs of the scenario, so it is the same for all strategies",

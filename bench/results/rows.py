@@ -17,6 +17,7 @@ from bench.results.records import DELETE_WORDS, ContentRecord, QueryRecord, labe
 from bench.results.table_content import of_content
 
 BASELINE = "never"
+DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
 _BREAK_EVEN = "break_even_queries_per_h"
 _ON_CADENCE = ("after_commit", "settled")
 
@@ -56,6 +57,12 @@ class Row:
     values: Mapping[str, float | None]
     run_values: Mapping[str, tuple[float | None, ...]]
     probes: Mapping[str, Mapping[str, float | None]]
+
+    @property
+    def disturbed_cores(self) -> tuple[float, ...]:
+        """The cores that other processes used, of each run during which these were too many."""
+        used = (cores for cores in self.run_values["other_cores"] if cores is not None)
+        return tuple(cores for cores in used if cores > DISTURBED_ABOVE_CORES)
 
     @property
     def baseline(self) -> str:

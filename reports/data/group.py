@@ -11,6 +11,7 @@ from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, Manifest
 from bench.results.rows import (
+    DISTURBED_ABOVE_CORES,
     Row,
     common_delete_words,
     in_delete_words,
@@ -20,8 +21,6 @@ from bench.results.rows import (
     usable,
 )
 from reports.data.cost import COMPACTION_CPU, COMPACTION_TIME, TOTAL_CPU, Cost
-
-DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,7 +146,7 @@ def _answer(subject: Subject) -> Blocks:
     counted = certain(group)
     return (
         *(Prose(line, "headline") for line in sentences_by_part(group, headline)),
-        *tables_by_part(group, budgets),
+        *tables_by_part(group, lambda part: budgets(part, subject.verdicts)),
         Prose(primary_query(group)),
         *_pictures(subject, "answer"),
         Listing(counted, certain_title) if counted else None,
@@ -155,8 +155,8 @@ def _answer(subject: Subject) -> Blocks:
 
 def _timings(subject: Subject) -> Blocks:
     group, verdicts = subject.group, subject.verdicts
-    off = (off_the_front(part) for part in group.parts)
-    lines = (*undecided(group, verdicts), *filter(None, off))
+    off = (line for part in group.parts for line in off_the_front(part, verdicts))
+    lines = (*undecided(group, verdicts), *off)
     return (
         Listing(lines) if lines else None,
         *tables_by_part(group, lambda part: steps(part, verdicts)),

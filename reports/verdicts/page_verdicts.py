@@ -1,10 +1,11 @@
 """The comparisons that a page makes, with verdicts that hold jointly.
 
 For each run group, a page compares the query latency of every strategy with `never`, cost and latency of
-neighbours on the Pareto front of each format, and each strategy in a variant with the same strategy in the
-scenario as it is. The front is chosen by the same figures, so its neighbours look more different than they
-are; the correction for the number of comparisons (Holm) covers that as well. Pages with at least one false
-verdict, in % of 2,000, of five strategies that are equal, and equal `never` in latency:
+neighbours on the Pareto front of each format and of dominated strategies with those that dominate them, and
+each strategy in a variant with the same strategy in the scenario as it is. The front is chosen by the same
+figures, so its neighbours look more different than they are; the correction for the number of comparisons
+(Holm) covers that as well. Pages with at least one false verdict, in % of 2,000, of five strategies that are
+equal, and equal `never` in latency:
 
              each for itself    corrected
     n = 3               17.2          2.8
@@ -17,12 +18,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bench.results.metrics import LATENCY
+from bench.results.metrics import LATENCY, MIN_RUNS
 from bench.results.rows import Row
 from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.pareto_front import pareto_front, points
+from reports.verdicts.pareto_front import alike, dominated, pareto_front, points
 
 _Key = tuple[str, str, str]  # metric, strategy, the other strategy
 
@@ -54,9 +55,31 @@ def page_verdicts(groups: Sequence[RunGroup]) -> tuple[PageVerdicts, ...]:
     return tuple(PageVerdicts(comparisons, number) for comparisons in by_group)
 
 
+def not_told_apart(group: RunGroup, verdicts: PageVerdicts) -> Mapping[str, str]:
+    """Strategy that is dominated on the means -> the one that it is not proven to be worse than.
+
+    Of measured figures neither cost nor latency is proven to differ, by enough runs for an interval; modelled
+    ones are equal within 2 %.
+    """
+    if group.is_simulated:
+        return alike(group)
+    return {
+        worse: better
+        for worse, better in dominated(points(group)).items()
+        if all(
+            comparison is not None
+            and comparison.n >= MIN_RUNS
+            and comparison.verdict in ("undecided", "equal")
+            for comparison in (verdicts.of(metric, worse, better) for metric in (group.cost_metric, LATENCY))
+        )
+    }
+
+
 def _keys(group: RunGroup) -> Iterable[_Key]:
     """Each comparison once: `never` may also be the cheapest on the front."""
-    return dict.fromkeys((*_with_baseline(group), *_along_front(group), *_with_base(group)))
+    return dict.fromkeys(
+        (*_with_baseline(group), *_along_front(group), *_off_the_front(group), *_with_base(group))
+    )
 
 
 def _with_baseline(group: RunGroup) -> Iterator[_Key]:
@@ -72,6 +95,14 @@ def _along_front(group: RunGroup) -> Iterator[_Key]:
         if cheaper.cost_s > 0:  # nothing is a multiple of no cost at all
             yield (group.cost_metric, faster.strategy, cheaper.strategy)
         yield (LATENCY, faster.strategy, cheaper.strategy)
+
+
+def _off_the_front(group: RunGroup) -> Iterator[_Key]:
+    for part in group.parts:
+        for worse, better in dominated(points(part)).items():
+            if part.row(better).values[group.cost_metric]:
+                yield (group.cost_metric, worse, better)
+            yield (LATENCY, worse, better)
 
 
 def _with_base(group: RunGroup) -> Iterator[_Key]:

@@ -16,6 +16,7 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
     RunRecord,
+    SpeedRecord,
 )
 
 _STEP: dict[str, Any] = {"tick": 1, "at_ms": 60_000, "written_utc": "2026-01-05T09:00:00Z"}
@@ -42,6 +43,10 @@ def compaction(**fields: Any) -> CompactionRecord:
     table = {"before_data_files_count": 8, "after_data_files_count": 1}
     live = {"before_live_bytes": 1, "after_live_bytes": 1}
     return record(CompactionRecord, **_STEP | planned | table | live | fields)
+
+
+def speed(wall_s: float) -> SpeedRecord:
+    return record(SpeedRecord, **_STEP, when="during", wall_s=wall_s)
 
 
 def maintenance(**fields: Any) -> MaintenanceRecord:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, gaps, readable_runs
+from bench.cli.arguments import ResultsArgument, disturbance, gaps, readable_runs
 from bench.cli.figure_table import Field, figure_table, plain
 from bench.cli.output import (
     print_csv,
@@ -139,7 +139,7 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table") -> None
     else:
         print_tables(_table(tuple(group)) for _, group in groupby(metric_rows, key=_place))
         for row in metric_rows:
-            for remark in filter(None, (gaps(row), _failures(row))):
+            for remark in filter(None, (gaps(row), disturbance(row), _failures(row))):
                 print_remark(f"{row.scenario}, {row.strategy}: {remark}")
         if any(row.mode == "simulated" for row in metric_rows):
             print_remark(MODELLED)

@@ -1,6 +1,6 @@
 """The answer: the best trade-off, and the cheapest strategy for each latency that may be acceptable."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bench.results.metrics import LATENCY
 from bench.results.rows import Row
@@ -11,6 +11,7 @@ from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, s
 from reports.text import cost_text
 from reports.verdicts.best import likely_best
 from reports.verdicts.judge import compare_strategies
+from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart
 from reports.verdicts.pareto_front import Point, alike, candidates, differ_in_staleness, pareto_front, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
@@ -53,11 +54,15 @@ def _headline(group: RunGroup) -> Iterator[Sentence]:
             )
 
 
-def budgets(group: RunGroup) -> Table | None:
-    """A row for each point of the front, the fastest first; None if there is no choice."""
+def budgets(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
+    """A row for each point of the front, the fastest first; None if there is no choice.
+
+    A strategy that is not told apart from the point of a row shares it.
+    """
     front = pareto_front(points(group))[::-1]
     if len(front) < 2 or differ_in_staleness(front):
         return None
+    equal = not_told_apart(group, verdicts)
     unit, latencies = durations([point.query_s for point in front])
     rows = [group.row(point.strategy) for point in front]
     metrics = [
@@ -69,7 +74,7 @@ def budgets(group: RunGroup) -> Table | None:
     shown = [
         (Column("If the mean query may take up to", unit),
          [Cell(text, value=point.query_s) for text, point in zip(latencies, front, strict=True)]),
-        (Column("Cheapest strategy", is_number=False), [Cell(Verbatim(point.strategy)) for point in front]),
+        (Column("Cheapest strategy", is_number=False), [_shared(point, equal) for point in front]),
         (Column(group.cost.title, "s"), [Cell(text, value=point.cost_s) for text, point in costs]),
         *((Column(title, of), [Cell(c.text, value=c.value) for c in metric_cells(rows, name)])
           for name, title, of in metrics),
@@ -78,6 +83,11 @@ def budgets(group: RunGroup) -> Table | None:
     note = f"{modelled}Means of the strategies on the Pareto front. The summary has intervals and the others."
     caption = "The cheapest strategy for each mean query latency that may be acceptable"
     return by_columns(shown, note, caption=caption)
+
+
+def _shared(point: Point, equal: Mapping[str, str]) -> Cell:
+    others = [label for label, better in equal.items() if better == point.strategy]
+    return Cell(Verbatim(point.strategy), f"or {', '.join(others)}" if others else "")
 
 
 def primary_query(group: RunGroup) -> Sentence:

@@ -25,8 +25,10 @@ from bench.text import human_number, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parts import part_name
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
+from reports.verdicts.samples import FIXED_WORK
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
+UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
@@ -53,8 +55,8 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_steps(group), *_simulated(group), *_quick(group),
-        *_shared(group), *_lists(group), *_backlogs(group), *_loaded(group), *_busy(group), *_noisy(group),
-        *_requests(group),
+        *_shared(group), *_lists(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group),
+        *_busy(group), *_noisy(group), *_requests(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -239,6 +241,17 @@ def _loaded(group: RunGroup) -> Iterator[Caution]:
             "Other processes used up to {most} cores during {runs}: times are longer and noisier.",
             most=human_number(max(cores for _, cores in disturbed)),
             runs=joined([_name(run) for run, _ in disturbed]),
+        )
+
+
+def _uneven_speed(group: RunGroup) -> Iterator[Caution]:
+    """How much slower the machine was during some runs than during others, whoever used it."""
+    works_s = group.values(FIXED_WORK, group.usable_runs)
+    if works_s and max(works_s) > UNEVEN_ABOVE * min(works_s):
+        yield _caution(
+            "The machine was up to {share} slower during some runs than during others, by a fixed piece of "
+            "work. Ratios with an interval are at equal speed; other times are not.",
+            share=human_percent(max(works_s) / min(works_s) - 1),
         )
 
 

@@ -1,14 +1,15 @@
 """Along the Pareto front, from the cheapest strategy to the fastest: what each step costs and gains."""
 
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from bench.results.metrics import LATENCY
+from bench.results.metrics import LATENCY, MIN_RUNS
 from bench.text import human_percent
 from reports.data.group import RunGroup
 from reports.page.tables import Table, Versus, versus_table
 from reports.phrases import Sentence, Verbatim, joined, say, sentence
-from reports.verdicts.page_verdicts import PageVerdicts
-from reports.verdicts.pareto_front import alike, differ_in_staleness, dominated, pareto_front, points
+from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart
+from reports.verdicts.pareto_front import differ_in_staleness, dominated, pareto_front, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
 _NOTE = (
@@ -35,19 +36,28 @@ def steps(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     return versus_table(group, lines, "cheaper", note, _CAPTION)
 
 
-def off_the_front(group: RunGroup) -> Sentence | None:
-    """The dominated strategies, each with the one that dominates it."""
+def off_the_front(group: RunGroup, verdicts: PageVerdicts) -> Iterator[Sentence]:
+    """The dominated strategies, each with the one that dominates it, and those for which that is open."""
+    equal = not_told_apart(group, verdicts)
+    worse = {label: better for label, better in dominated(points(group)).items() if label not in equal}
+    is_proven = all(row.runs >= MIN_RUNS for row in group.rows if row.runs)
+    how = "Dominated on the means, by a strategy that costs no more and is no slower"
+    if group.is_simulated:
+        how += f" within {human_percent(MODELLED_TOLERANCE)}"
+    elif is_proven:
+        how = "Dominated, by a strategy that is proven to be cheaper or faster and not proven to be worse"
+    if worse:
+        yield sentence("{how}: {strategies}.", how=how, strategies=_by_better(worse, "by"))
+    if equal and not group.is_simulated:  # the answer names what equals a choice in a model
+        text = "Not told apart from a strategy that is better on the means: {strategies}."
+        yield sentence(text, strategies=_by_better(equal, "from"))
+
+
+def _by_better(better_of: Mapping[str, str], preposition: str) -> Sentence:
     by_better: dict[str, list[Sentence]] = {}
-    equal = alike(group)
-    for worse, better in dominated(points(group)).items():
-        if worse in equal:
-            continue  # a model cannot tell them apart
+    for worse, better in better_of.items():
         by_better.setdefault(better, []).append(say(Verbatim(worse)))
-    parts = [joined(labels) + say(" (by ", Verbatim(better), ")") for better, labels in by_better.items()]
-    if not parts:
-        return None
-    return sentence(
-        "Dominated on the means, by a strategy that costs no more and is no slower{within}: {strategies}.",
-        within=f" within {human_percent(MODELLED_TOLERANCE)}" if group.is_simulated else "",
-        strategies=joined(parts),
-    )
+    return joined([
+        joined(labels) + say(f" ({preposition} ", Verbatim(better), ")")
+        for better, labels in by_better.items()
+    ])  # fmt: skip

@@ -15,8 +15,8 @@ from reports.page.tables import (
     metric_cells,
 )
 from reports.phrases import Verbatim
-from reports.verdicts.page_verdicts import PageVerdicts
-from reports.verdicts.pareto_front import alike, dominated, points
+from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart
+from reports.verdicts.pareto_front import dominated, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 from reports.verdicts.unmodelled import unmodelled
 
@@ -51,7 +51,7 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
     known = [m for m in metrics if has_values(group.rows, m[0])]
     latencies = [name for name, _, _ in known if name.startswith("query_")]
     per_second, unit = latency_unit(group.rows, latencies)
-    shown = [(Column("Strategy", is_number=False), _names(group))]
+    shown = [(Column("Strategy", is_number=False), _names(group, verdicts))]
     for name, title, other_unit in known:
         if name == BREAK_EVEN:
             cells = break_evens(group, verdicts)
@@ -77,14 +77,15 @@ def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
     return [by_label.get(row.strategy, Cell(MISSING)) for row in group.rows]
 
 
-def _names(group: RunGroup) -> list[Cell]:
+def _names(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
     """The strategies; for dominated ones and ones that cannot be compared, with the reason."""
     better = {label: other for part in group.parts for label, other in dominated(points(part)).items()}
-    equal = {label: other for part in group.parts for label, other in alike(part).items()}
+    equal = {label: other for part in group.parts for label, other in not_told_apart(part, verdicts).items()}
 
     def why(label: str) -> str:
         if label in equal:
-            return f"equal to {equal[label]} within {human_percent(MODELLED_TOLERANCE)}"
+            within = f"equal to {equal[label]} within {human_percent(MODELLED_TOLERANCE)}"
+            return within if group.is_simulated else f"not told apart from {equal[label]}"
         return f"dominated by {better[label]}" if label in better else ""
 
     return [Cell(Verbatim(label), unmodelled(group, label) or why(label)) for label in group.strategies]

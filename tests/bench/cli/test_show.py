@@ -217,3 +217,8 @@ def test_missing_figures_are_a_gap(show, tmp_path):
     printed = show(build_results(tmp_path, {"never": None}, 1, 2, fate={("never", 1): "cut off"}))
     assert "append-small, never: 1 interrupted" in printed.err
     assert "unchecked" in printed.out
+
+
+def test_runs_beside_other_processes_are_named(show, tmp_path):
+    printed = show(build_results(tmp_path, {"never": None}, 2, 3, fate={("never", 2): "disturbed"}))
+    assert "never: other processes used up to 1.7 cores during 1 run, so" in " ".join(printed.err.split())

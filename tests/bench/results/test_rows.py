@@ -24,7 +24,7 @@ KEYS = {
     "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s", "query_before_s",
     "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s", "commit_returned_p95_s", "files_end",
     "deletes_age_mean_s",
-    "delete_files_end", "staleness_mean_s", "total_cpu_s", "control_mean_s", "fixed_work_s",
+    "delete_files_end", "staleness_mean_s", "total_cpu_s", "control_mean_s", "fixed_work_s", "other_cores",
     "delete_files_mean", "delete_rows_end", "delete_rows_mean", "equality_files_end",
     "equality_files_mean", "health_mean", "health_end", "ingested_bytes", "commit_added_bytes",
     "compaction_added_bytes", "compaction_replaced_bytes", "metadata_bytes", "observe_s",

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 from records import commit, compaction, end, query, run
+from verdicts import verdicts_of
 
 from reports.data.group import RunGroup, run_groups
-from reports.page.sections.answer import best, headline
+from reports.page.sections.answer import best, budgets, headline
 from reports.page.sections.steps import off_the_front
 from reports.page.sections.summary import _names
 from reports.verdicts.best import likely_best
+from reports.verdicts.page_verdicts import not_told_apart
 from reports.verdicts.pareto_front import alike, pareto_front, points
 
 # Cost (s) and latency (s): `often` is the most expensive and the fastest, `rare` the cheapest.
@@ -69,15 +71,30 @@ def test_a_simulation_cannot_tell_apart_what_lies_within_two_percent():
 def test_a_simulated_strategy_that_equals_another_is_not_called_dominated():
     made = group(0.0, 1, "simulated", one=(4.0, 1.5), other=(4.05, 1.52), worse=(5.0, 1.6))
     assert alike(made) == {"other": "one"}
-    assert str(off_the_front(made)) == (
+    verdicts = verdicts_of(made)
+    assert list(map(str, off_the_front(made, verdicts))) == [
         "Dominated on the means, by a strategy that costs no more and is no slower within 2 %: "
         "worse (by one)."
-    )
-    notes = {str(cell.text): cell.note for cell in _names(made)}
+    ]
+    notes = {str(cell.text): cell.note for cell in _names(made, verdicts)}
     assert notes["other"] == "equal to one within 2 %"
     assert notes["worse"] == "dominated by one"
-    measured = group(0.0, 3, one=(4.0, 1.5), other=(4.05, 1.52))
-    assert alike(measured) == {}
+
+
+def test_a_measured_strategy_is_dominated_if_a_difference_is_proven():
+    made = group(0.01, 3, one=(4.0, 1.5), other=(4.0, 1.505), worse=(5.0, 1.9))
+    assert not_told_apart(made, verdicts_of(made)) == {"other": "one"}
+    assert list(map(str, off_the_front(made, verdicts_of(made)))) == [
+        "Dominated, by a strategy that is proven to be cheaper or faster and not proven to be worse: worse "
+        "(by one).",
+        "Not told apart from a strategy that is better on the means: other (from one).",
+    ]
+    names = {str(cell.text): cell.note for cell in _names(made, verdicts_of(made))}
+    assert (names["other"], names["worse"]) == ("not told apart from one", "dominated by one")
+    rows = [row[1] for row in budgets(made, verdicts_of(made)).rows]
+    assert [(str(cell.text), cell.note) for cell in rows][1] == ("one", "or other")
+    single = group(0.01, 1, one=(4.0, 1.5), other=(4.0, 1.505))
+    assert not_told_apart(single, verdicts_of(single)) == {}
 
 
 def test_the_only_choice_of_a_simulation_is_named_with_what_equals_it():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from records import commit, compaction, end, query, run
+from verdicts import verdicts_of
 
 from bench.text import MISSING
 from reports.data.group import RunGroup, run_groups
@@ -10,7 +11,7 @@ from reports.page.sections.steps import steps
 from reports.page.sections.summary import summary
 from reports.page.sections.undecided import undecided
 from reports.page.sections.variants import variants
-from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
+from reports.verdicts.page_verdicts import page_verdicts
 from reports.verdicts.pareto_front import points
 
 NEVER, RARE, OFTEN = [9.0, 9.1, 9.2], [4.0, 4.1, 4.2], [3.3, 3.9, 3.6]
@@ -30,18 +31,13 @@ def group(*more: list) -> RunGroup:
     return made
 
 
-def verdicts_of(one: RunGroup) -> PageVerdicts:
-    """Those of a page with this group alone."""
-    (verdicts,) = page_verdicts([one])
-    return verdicts
-
-
 def test_latencies_are_compared_with_never_and_both_figures_along_the_front():
     verdicts = verdicts_of(group(strategy("dominated", 5.0, [4.5, 4.4, 4.6])))
     assert list(verdicts.comparisons) == [
         ("query_mean_s", "rare", "never"), ("query_mean_s", "often", "never"),
         ("query_mean_s", "dominated", "never"),
         ("compaction_cpu_s", "often", "rare"), ("query_mean_s", "often", "rare"),
+        ("compaction_cpu_s", "dominated", "rare"), ("query_mean_s", "dominated", "rare"),
     ]  # fmt: skip
     assert verdicts.of("compaction_cpu_s", "rare", "never") is None
 

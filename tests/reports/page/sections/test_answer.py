@@ -1,11 +1,11 @@
 import pytest
 from result_builder import build_group
+from verdicts import verdicts_of
 
 from bench.text import human_ratio
 from reports.page.sections.answer import best, budgets, headline, primary_query
 from reports.page.sections.matrix import matrix
 from reports.page.sections.summary import summary
-from reports.verdicts.page_verdicts import page_verdicts
 from reports.verdicts.pareto_front import pareto_front, points
 
 FOUR = {"never": None, "every-1min": 1, "every-5min": 5, "every-20min": 20}
@@ -58,7 +58,7 @@ def test_a_strategy_that_never_came_to_compact_is_no_choice(tmp_path):
     said = [str(line) for line in headline(group)]
     assert "every-5min is the only strategy that compacts" in said[0]
     assert said[-1].startswith("every-90min did not compact during the stream")
-    assert "every-90min" not in str(texts(budgets(group)))
+    assert "every-90min" not in str(texts(budgets(group, verdicts_of(group))))
 
 
 def test_no_usable_run_is_a_text(tmp_path):
@@ -66,7 +66,7 @@ def test_no_usable_run_is_a_text(tmp_path):
     assert [str(line) for line in headline(group)] == [
         "No run has both a compaction cost and a query latency: there is nothing to compare."
     ]
-    assert budgets(group) is None
+    assert budgets(group, verdicts_of(group)) is None
 
 
 def test_no_compaction_is_a_text(tmp_path):
@@ -83,7 +83,7 @@ def test_a_scenario_without_a_strategy_to_choose_has_a_place_in_the_matrix(tmp_p
 
 
 def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
-    table = budgets(four)
+    table = budgets(four, verdicts_of(four))
     assert [row[1] for row in texts(table)] == [p.strategy for p in pareto_front(points(four))][::-1]
     limits = [row[0].value for row in table.rows]
     assert limits == sorted(limits)
@@ -127,7 +127,7 @@ def test_where_strategies_commit_differently_cost_is_that_of_commits_and_policy(
     assert [label for label, point in by_label.items() if point.is_idle] == ["idle"]
     assert by_label["late"].cost_s == group.row("late").values["commit_cpu_s"]
     assert by_label["late"] in pareto_front(points(group))
-    titles = [str(column.title) for column in summary(group, page_verdicts([group])[0]).columns]
+    titles = [str(column.title) for column in summary(group, verdicts_of(group)).columns]
     assert titles[1:3] == ["Total CPU", "Compaction CPU"]
 
 
@@ -146,7 +146,7 @@ def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
         "what to choose depends on how old the rows may be that queries see. Mean age: often 30 s, " in said
     )
     assert "; late 2 min, with " in said
-    assert (best(group), budgets(group)) == (None, None)
+    assert (best(group), budgets(group, verdicts_of(group))) == (None, None)
 
 
 def test_a_simulated_strategy_that_is_cheaper_and_as_fast_is_the_answer(tmp_path):

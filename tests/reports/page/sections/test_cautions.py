@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from records import commit, compaction, end, query, run, truth
+from records import commit, compaction, end, query, run, speed, truth
 from result_builder import build_group, build_results, manifest
 
 from bench.results.folders import RunResult, load_runs
@@ -125,6 +125,15 @@ def test_cautions_name_the_runs_that_other_processes_disturbed():
         "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
     )
     assert "repetition 3" not in said
+
+
+@pytest.mark.parametrize(("slowest_s", "said"), [(0.0325, False), (0.039, True)])
+def test_cautions_tell_how_far_the_speed_of_the_machine_varied(slowest_s, said):
+    works_s = (0.03, 0.031, slowest_s)
+    (group,) = run_groups([
+        run(speed(work_s), query(), end(), repetition=number) for number, work_s in enumerate(works_s, 1)
+    ])  # fmt: skip
+    assert ("The machine was up to 30 % slower during some runs than during others" in _texts(group)) == said
 
 
 @pytest.mark.parametrize(("price", "is_named"), [(5.0, True), (None, False)])

@@ -1,5 +1,6 @@
 import pytest
 from result_builder import build_results
+from verdicts import verdicts_of
 
 from bench.results.folders import load_runs
 from reports.data.group import run_groups
@@ -7,17 +8,10 @@ from reports.page.sections.steps import off_the_front, steps
 from reports.page.sections.summary import summary
 from reports.page.sections.undecided import undecided
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.page_verdicts import page_verdicts
 
 
 def _group(folder, **how):
     return run_groups(load_runs(build_results(folder, **how)))[0]
-
-
-def verdicts_of(group):
-    """Those of a page with this group alone."""
-    (verdicts,) = page_verdicts([group])
-    return verdicts
 
 
 def _column(table, title):
@@ -37,8 +31,8 @@ def test_steps_lead_from_the_cheapest_to_the_fastest_with_intervals(group):
 
 def test_dominated_strategies_are_named_once(tmp_path):
     found = _group(tmp_path, strategies={"never": None, "every-7min": 7, "every-10min": 10}, ticks=20)
-    start = "Dominated on the means, by a strategy that costs no more and is no slower: "
-    assert str(off_the_front(found)) == f"{start}every-10min (by every-7min)."
+    (said,) = map(str, off_the_front(found, verdicts_of(found)))
+    assert said.endswith("not proven to be worse: every-10min (by every-7min).")
 
 
 def test_what_is_undecided_is_said_once_with_what_would_decide_it(tmp_path):
