@@ -203,13 +203,11 @@ def _reason(tested: Tested) -> str:
     )
     if tested.outcome != "inconclusive":
         return reason
-    least = tested.limit.provable(comparison, tested.tests)
     wanted = repetitions.needed(comparison, tested.tests, tested.limit.ratio)
+    if wanted is None and comparison.floor:
+        return f"{reason}; only further sittings on both sides would probably decide it"
     enough = f"more than {repetitions.MOST}" if wanted is None else str(wanted)
-    return (
-        f"{reason}; n = {comparison.n} at the noise seen here proves {least}, and {enough} repetitions would "
-        "probably decide it"
-    )
+    return f"{reason}; at the noise seen here {enough} repetitions would probably decide it"
 
 
 def _json(group: Group) -> dict[str, Any]:

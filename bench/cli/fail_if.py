@@ -11,12 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy import stats
-
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
 from bench.results.metrics import METRIC_BY_NAME
-from bench.text import human_ratio
 from reports.verdicts.compare import CONFIDENCE, Comparison, holm
 
 Outcome = Literal["holds", "broken", "missing", "inconclusive"]
@@ -67,19 +64,6 @@ class Limit:
     def p(self, comparison: Comparison) -> float | None:
         """How often noise alone gives this ratio, or one further beyond, at the limit; None without noise."""
         return comparison.p_beyond(self.ratio, above=self._is_upper)
-
-    def provable(self, comparison: Comparison, tests: int) -> str | None:
-        """The least ratio that so many runs with this noise prove, in words; None without noise.
-
-        With several tests it is the least that the first of them proves.
-        """
-        if comparison.error is None or comparison.freedom is None:
-            return None
-        quantile = float(stats.t.isf(JOINT_ERROR / max(1, tests), comparison.freedom))
-        margin = math.exp(quantile * comparison.error)
-        if self._is_upper:
-            return f"{human_ratio(self.ratio * margin)} or more"
-        return f"{human_ratio(self.ratio / margin)} or less"
 
     @property
     def _is_upper(self) -> bool:

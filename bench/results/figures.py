@@ -176,8 +176,7 @@ def control_mean_s(f: RunFigures) -> float | None:
 
 
 def fixed_work_s(f: RunFigures) -> float | None:
-    """Of the readings during the replay: the few before and after it are too noisy for one run."""
-    return mean([s.cost.wall_s for s in f.run.of(SpeedRecord) if s.when == "during"])
+    return mean([s.cost.wall_s for s in f.run.of(SpeedRecord)])
 
 
 def other_cores(f: RunFigures) -> float | None:

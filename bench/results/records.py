@@ -250,14 +250,12 @@ class ControlRecord(BaseRecord):
 class SpeedRecord(BaseRecord):
     """One reading of the machine's speed: how long a fixed piece of work took (`bench.replay.fixed_work`).
 
-    It is read several times before Spark starts and after it has ended, and once at the start of each tick of
-    the cadence. Unlike the control query it depends on the machine alone, since the JVM has no part in it.
-    The CPU of its cost is that of the one thread that did the work.
+    It is read at the start of each tick of the cadence. Unlike the control query it depends on the machine
+    alone, since the JVM has no part in it. The CPU of its cost is that of the one thread that did the work.
     """
 
     kind: Literal["speed"] = "speed"
     status: StepStatus = "ok"
-    when: Literal["before", "during", "after"]
 
 
 class DecisionRecord(BaseRecord):

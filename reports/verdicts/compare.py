@@ -39,7 +39,8 @@ class Comparison:
     their tolerance on both sides. verdict: "more" or "less" if the interval excludes 1, "equal" if figures
     without noise agree (within their tolerance), otherwise "undecided"; `reason` explains a missing interval.
     `error` is the standard error of the log ratio and `freedom` its degrees of freedom, if noise was
-    measured. `adjusted_p` is the p-value after correction for several comparisons (`corrected`).
+    measured; more runs in the same sittings do not lower it below `floor`. `adjusted_p` is the p-value after
+    correction for several comparisons (`corrected`).
     """
 
     ratio: float | None
@@ -51,6 +52,7 @@ class Comparison:
     reason: str = ""
     error: float | None = None
     freedom: float | None = None
+    floor: float = 0.0
     tolerance: float | None = None
     adjusted_p: float | None = None
 

@@ -40,11 +40,11 @@ def _first(comparison: Comparison, distance: float, family: int, fewest: int) ->
     if not comparison.error or comparison.freedom is None:
         return FEWEST
     tail = 1 - (1 - CONFIDENCE) / 2 / max(family, 1)
-    noise = comparison.error * math.sqrt(comparison.n)
+    of_one = (comparison.error**2 - comparison.floor**2) * comparison.n
     for n in range(fewest, MOST + 1):
         freedom = max(2.0, comparison.freedom + 2 * (n - comparison.n))
         quantile = stats.t.ppf(tail, freedom) + stats.norm.ppf(_POWER)
-        if abs(distance) > float(quantile) * noise / math.sqrt(n):
+        if abs(distance) > float(quantile) * math.sqrt(of_one / n + comparison.floor**2):
             return n
     return None
 

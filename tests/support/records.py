@@ -46,7 +46,7 @@ def compaction(**fields: Any) -> CompactionRecord:
 
 
 def speed(wall_s: float) -> SpeedRecord:
-    return record(SpeedRecord, **_STEP, when="during", wall_s=wall_s)
+    return record(SpeedRecord, **_STEP, wall_s=wall_s)
 
 
 def maintenance(**fields: Any) -> MaintenanceRecord:

@@ -93,8 +93,7 @@ def compare(
     breaks any of them in at most one of 40 comparisons, however many limits there are. Even if no limit is
     broken, the command fails if a run failed or lost rows, or if a strategy, a scenario or a figure is
     missing in the new results. If the interval contains the ratio, the result is inconclusive; the output
-    states how large a difference this many runs could have proven, and how many would decide it. `--plan`
-    tells the number of repetitions beforehand.
+    states how many repetitions would decide it. `--plan` tells that number beforehand.
 
     Exit codes: 0 all limits hold, 1 a limit is broken, or runs failed or are missing, 2 an error you can
     correct, 4 no limit is broken, but some are inconclusive, or the content of runs was not checked.

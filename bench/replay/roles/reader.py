@@ -44,7 +44,7 @@ class Queries:
             log = self._log
             started_s, cost = log.now_s, self._fixed_work()
             log.took(cost.wall_s)
-            log.recorder.write(SpeedRecord(**log.fields("reader", None, started_s, cost), when="during"))
+            log.recorder.write(SpeedRecord(**log.fields("reader", None, started_s, cost)))
 
     def control(self) -> None:
         """Run the control query, if the engine has one."""

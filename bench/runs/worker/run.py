@@ -25,16 +25,7 @@ from bench.replay.fixed_work import fixed_work
 from bench.replay.recorder import Recorder, utc_now, without_secrets
 from bench.replay.replay import replay
 from bench.replay.step_log import ReplayTimes
-from bench.results.records import (
-    EVENTS,
-    LOG,
-    MANIFEST,
-    ContentRecord,
-    Manifest,
-    PhaseRecord,
-    RunRecord,
-    SpeedRecord,
-)
+from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
 from bench.results.values import Cost
 from bench.runs.jobs import RunJob
 from bench.runs.settings import engine_settings, strategy_of
@@ -48,7 +39,6 @@ from strategies.plan import PlanError
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
 
-SPEEDS = 5  # readings of the machine's speed before Spark starts, and after it has ended
 CONTROL_COMMITS = 2  # a few files; where the stream deletes rows, the second deletes some of the first
 
 
@@ -143,7 +133,6 @@ class Run:
         finished nevertheless: the error goes to the log, and notes of a shared catalog stay for `clean`.
         """
         failure: Exception | None = None
-        self._speed("before", 0, 0)
         try:
             with ExitStack() as stack:
                 try:
@@ -155,7 +144,6 @@ class Run:
             if failure is not None:  # not an error of the clean-up, such as a JVM that is gone
                 raise failure from failure.__cause__
             _log_traceback(self._job, self._scenario)
-        self._speed("after", self._scenario.commits_count, self._scenario.duration_ms)
         self.finish("finished")
 
     def _execute(self, stack: ExitStack) -> None:
@@ -289,14 +277,6 @@ class Run:
                 f"after commit {tick} the table differs from the stream: {'; '.join(check.differences)}",
                 code="content-differs",
             )
-
-    def _speed(self, when: Literal["before", "after"], tick: int, at_ms: int) -> None:
-        """Time the fixed work several times while Spark does not run."""
-        if self._kind.is_measured:
-            for _ in range(SPEEDS):
-                self._recorder.write(
-                    SpeedRecord(tick=tick, at_ms=at_ms, written_utc=utc_now(), when=when, cost=fixed_work())
-                )
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:

@@ -189,32 +189,9 @@ def test_each_condition_is_tested_on_each_strategy_and_one_broken_is_enough(comp
     compare(results, "--baseline", "every-10min", *broken, code=1)
 
 
-@pytest.mark.parametrize(
-    ("fate", "code", "text"),
-    [
-        ("unchecked", 4, "inconclusive: never: the content of 3 runs was not checked"),
-        ("differs", 1, "failed: never: 3 runs lost rows or changed them"),
-        ("vetoed", 1, "failed: every-2min: 3 runs without one successful compaction"),
-        ("disturbed", 0, "note: never: other processes used up to 1.7 cores during 3 runs"),
-    ],
-)
-def test_a_gate_judges_the_runs_before_their_figures(compare, tmp_path, fate, code, text):
-    old = build_results(tmp_path / "old", TWO, 3, 10)
-    fates = {(label, repetition): fate for label in TWO for repetition in (1, 2, 3)}
-    new = build_results(tmp_path / "new", TWO, 3, 10, suite_id="later", fate=fates)
-    printed = compare(old, new, "--fail-if", "files_end>100x", code=code)
-    assert text in " ".join(printed.out.split())
-
-
 def test_an_exact_copy_under_another_name_passes_a_limit_of_a_quarter(compare, tmp_path):
     old, new = (build_results(tmp_path / name, TWO, 5, 20, suite_id=name) for name in ("old", "new"))
     compare(old, new, "--fail-if", "compaction_cpu_s>1.25x", "--fail-if", "files_end>1x")
-
-
-def test_what_is_not_decided_says_how_many_repetitions_would(compare, old_and_new):
-    printed = compare(*old_and_new, "--only", "never", "--fail-if", "query_mean_s>1x", code=4)
-    words = " ".join(printed.out.split())
-    assert re.search(r"and (\d+|more than 30) repetitions would probably decide it", words)
 
 
 def test_a_plan_says_how_many_repetitions_a_limit_needs(groups, results):

@@ -1,7 +1,6 @@
 """The regression gate: what breaks a limit, what fails without one, and what is inconclusive."""
 
 import json
-import math
 import re
 from dataclasses import replace
 
@@ -159,7 +158,7 @@ def test_equals_of_two_sittings_are_inconclusive_once_the_effect_is_known(gate, 
     assert "sittings do not differ" in gate(*arguments, code=FAILS)[0]
     printed, conditions, _ = gate(*arguments, "--sitting-sd", "0.1", code=INCONCLUSIVE)
     assert set(outcomes_of(conditions)) == {"inconclusive"}
-    assert re.search(r" 3 runs against 3; .* proves 1\.\d+x or more", printed)
+    assert "only further sittings on both sides would" in " ".join(printed.split())
 
 
 @pytest.mark.parametrize(
@@ -178,6 +177,19 @@ def test_failed_runs_of_the_baseline_or_a_strategy_fail_a_pooled_gate(
 ):
     _, conditions, reported = gate(build_results(tmp_path, BOTH, 2, 5, fate=fate), *FILES, code=FAILS)
     assert (reported, outcomes_of(conditions)) == (failures, [outcome])
+
+
+@pytest.mark.parametrize(
+    ("fate", "code", "text"),
+    [
+        ("unchecked", INCONCLUSIVE, "inconclusive: never: the content of 3 runs was not checked"),
+        ("vetoed", FAILS, "failed: every-2min: 3 runs without one successful compaction"),
+        ("disturbed", HOLDS, "note: never: other processes used up to 1.7 cores during 3 runs"),
+    ],
+)
+def test_runs_are_judged_before_their_figures(gate, tmp_path, fate, code, text):
+    fates = {(label, repetition): fate for label in BOTH for repetition in (1, 2, 3)}
+    assert text in gate(build_results(tmp_path, BOTH, 3, 5, fate=fates), *FILES, code=code)[0]
 
 
 def test_a_scenario_without_the_baseline_fails_the_gate(gate, tmp_path):
@@ -226,18 +238,6 @@ def test_bytes_within_their_tolerance_of_a_limit_are_inconclusive():
     limit = parse_limit("write_amplification>1.1x")
     for ratio, outcome in ((1.005, "holds"), (1.09, "inconclusive"), (1.13, "broken")):
         assert limit.alone(compare_bytes([ratio], [1.0], BytesNoise())) == outcome
-
-
-def test_what_could_have_been_proven_is_the_limit_and_the_margin():
-    # Standard error 0.1 / sqrt 3, 2 degrees of freedom: t(0.975) = 4.30265.
-    comparison = measured(math.exp(0.1), 0.1 / math.sqrt(3))
-    margin = math.exp(4.30265 * 0.1 / math.sqrt(3))
-    assert f"{1.1 * margin:.1f}x or more" == parse_limit("query_mean_s>1.1x").provable(comparison, 1)
-    assert f"{0.9 / margin:.2f}x or less" == parse_limit("query_mean_s<0.9x").provable(comparison, 1)
-    # Of two tests the first has half of the error: t(0.9875, 2 d.f.) = 6.2053.
-    margin = math.exp(6.2053 * 0.1 / math.sqrt(3))
-    assert f"{1.1 * margin:.1f}x or more" == parse_limit("query_mean_s>1.1x").provable(comparison, 2)
-    assert parse_limit("files_end>1x").provable(compare_counts([1], [1]), 1) is None
 
 
 def test_only_noisy_tests_share_the_error():

@@ -97,7 +97,7 @@ def test_a_record_that_can_be_written_can_be_read(seconds):
 def test_every_kind_of_record_survives_a_folder(tmp_path):
     step = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
     made = [
-        PhaseRecord(**step, name="warm_up"), ControlRecord(**step), SpeedRecord(**step, when="before"),
+        PhaseRecord(**step, name="warm_up"), ControlRecord(**step), SpeedRecord(**step),
         decision(**step),
         WarmUpRecord(**step, planner="amoro", round=1, commits_count=5, acted=True),
         commit(), observed(), query(), compaction(), maintenance(), truth(), end(),

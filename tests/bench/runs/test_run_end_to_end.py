@@ -165,9 +165,7 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
         controls = run.of(ControlRecord)
         assert [c.tick for c in controls] == [1, 2, 3]
         assert all(c.cost.wall_s > 0 for c in controls)
-        speeds = run.of(SpeedRecord)
-        assert [s.when for s in speeds] == ["before"] * 5 + ["during"] * 3 + ["after"] * 5
-        assert all(s.cost.cpu_s > 0 for s in speeds)
+        assert [s.tick for s in run.of(SpeedRecord) if s.cost.cpu_s > 0] == [1, 2, 3]
         # The content in one file, without the footers of the twelve that were committed.
         assert 0 < run.end.content_bytes < sum(c.change.added_bytes for c in run.of(CommitRecord)) / 2
         assert not run.end.timings_invalid

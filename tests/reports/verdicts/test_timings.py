@@ -151,18 +151,6 @@ def test_swapping_the_strategies_inverts_the_interval(a, b):
         assert result.low <= result.ratio <= result.high
 
 
-@given(st.lists(figures, min_size=3, max_size=8), st.lists(figures, min_size=3, max_size=8))
-def test_the_error_lies_between_those_of_a_pooled_and_of_a_separate_variance(a, b):
-    logs = [np.log(a), np.log(b)]
-    if max(map(np.ptp, logs)) < 1e-6:
-        return
-    separate = sum(float(np.var(own, ddof=1)) / len(own) for own in logs)
-    pooled = sum(float(np.sum((own - own.mean()) ** 2)) for own in logs) / (len(a) + len(b) - 2)
-    pooled *= 1 / len(a) + 1 / len(b)
-    least, most = sorted([separate, pooled])
-    assert least * (1 - 1e-9) <= compared(a, b).error ** 2 <= most * (1 + 1e-9)
-
-
 @given(st.lists(st.tuples(figures, st.floats(0.5, 2)), min_size=3, max_size=6), st.floats(0.1, 10))
 def test_a_ratio_scales_with_the_timings(runs, factor):
     values, works = zip(*runs, strict=True)
