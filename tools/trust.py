@@ -16,7 +16,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.metrics import METRICS
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.contrasts import Contrast, metrics_with_figures, with_baselines
-from reports.verdicts.samples import sample
+from reports.verdicts.samples import samples
 from reports.verdicts.sittings import SittingEffect, estimate_effect
 
 BLOCK = 5
@@ -50,10 +50,7 @@ def group_of(runs: Sequence[RunResult], repetitions: Sequence[int]) -> RunGroup:
 
 def sitting_effects(group: RunGroup, metrics: Sequence[str]) -> dict[str, SittingEffect]:
     """The effect of sittings on each metric; empty if all runs were made in one."""
-    effects = {
-        metric: estimate_effect([sample(group, metric, label) for label in group.strategies])
-        for metric in metrics
-    }
+    effects = {metric: estimate_effect([*samples(group, metric).values()]) for metric in metrics}
     return {metric: effect for metric, effect in effects.items() if effect is not None}
 
 

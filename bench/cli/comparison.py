@@ -17,6 +17,7 @@ from bench.results.rows import BASELINE, content_of
 from bench.text import counted, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts import repetitions
+from reports.verdicts.compare import AT_EQUAL_SPEED, MODERATED
 from reports.verdicts.contrasts import (
     Contrast,
     confirmed,
@@ -359,7 +360,7 @@ def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterabl
     methods = {(contrast.metric.name, contrast.comparison.method): None for contrast in contrasts}
     if any(method == "t on means of sittings" for _, method in methods):
         yield "each side has several sittings, so their means are compared"
-    moved = dict.fromkeys(metric for metric, method in methods if method.startswith("moderated t"))
+    moved = dict.fromkeys(metric for metric, method in methods if method in (MODERATED, AT_EQUAL_SPEED))
     unknown = [metric for metric in moved if effects.of(metric) is None]
     if len(unknown) < len(moved):
         sd = (

@@ -18,8 +18,8 @@ from reports.verdicts.compare import CONFIDENCE, Comparison, holm
 
 Outcome = Literal["holds", "broken", "missing", "inconclusive"]
 JOINT_ERROR = (1 - CONFIDENCE) / 2  # how often noise alone may break a limit, of all limits together
-_CONDITION = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>]=?)\s*(?P<ratio>\d+(\.\d+)?|\.\d+)\s*x\s*")
-_RATIO = re.compile(r"(?P<ratio>\d+(\.\d+)?)\s*x")
+_RATIO = r"\s*(?P<ratio>\d+(\.\d+)?|\.\d+)\s*x\s*"
+_CONDITION = re.compile(rf"\s*(?P<metric>\w+)\s*(?P<sign>[<>]=?){_RATIO}")
 _TESTS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
 }  # fmt: skip
@@ -92,7 +92,7 @@ def noisy_tests(tests: Sequence[tuple[Limit, Comparison]]) -> int:
 
 def parse_ratio(option: str, text: str) -> float:
     """Read a ratio above 1 such as `1.1x`. Raises ScenarioError for anything else."""
-    match = _RATIO.fullmatch(text.strip())
+    match = re.fullmatch(_RATIO, text)
     ratio = float(match["ratio"]) if match else 0.0
     if not 1 < ratio < math.inf:
         raise ScenarioError(

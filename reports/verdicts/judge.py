@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from bench.results.metrics import METRIC_BY_NAME
 from reports.data.group import RunGroup
@@ -15,12 +14,12 @@ from reports.verdicts.repeating import (
     compare_counts,
     compare_modelled,
 )
-from reports.verdicts.samples import Sample, sample
+from reports.verdicts.samples import Sample, samples
 from reports.verdicts.sittings import SittingEffect, compare_sittings
 from reports.verdicts.timings import compare_timings
 from reports.verdicts.unmodelled import unmodelled, unmodelled_between
 
-Side = tuple[Literal["new", "old"], str]  # a strategy in new or old results
+Side = tuple[str, str]  # "new" or "old" results, and a strategy in them
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +39,24 @@ def compare_strategies(
     group: RunGroup, metric: str, strategy: str, other: str, sitting: SittingEffect | None = None
 ) -> Comparison:
     """One metric of two strategies of a group."""
-    samples: dict[Side, Sample] = {("new", label): sample(group, metric, label) for label in group.strategies}
     circumstances = _circumstances(metric, (strategy, other), (group,), sitting)
-    return judge(METRIC_BY_NAME[metric].basis, samples, ("new", strategy), ("new", other), circumstances)
+    basis, sides = METRIC_BY_NAME[metric].basis, _sides(metric, new=group)
+    return judge(basis, sides, ("new", strategy), ("new", other), circumstances)
 
 
 def compare_with_old(
     new: RunGroup, old: RunGroup, metric: str, strategy: str, sitting: SittingEffect | None = None
 ) -> Comparison:
     """One metric of a strategy compared with itself in old results."""
-    samples: dict[Side, Sample] = {
-        **{("new", label): sample(new, metric, label) for label in new.strategies},
-        **{("old", label): sample(old, metric, label) for label in old.strategies},
-    }
     circumstances = _circumstances(metric, (strategy,), (new, old), sitting)
-    return judge(METRIC_BY_NAME[metric].basis, samples, ("new", strategy), ("old", strategy), circumstances)
+    basis, sides = METRIC_BY_NAME[metric].basis, _sides(metric, new=new, old=old)
+    return judge(basis, sides, ("new", strategy), ("old", strategy), circumstances)
+
+
+def _sides(metric: str, **groups: RunGroup) -> dict[Side, Sample]:
+    return {
+        (age, label): own for age, group in groups.items() for label, own in samples(group, metric).items()
+    }
 
 
 def _circumstances(
@@ -73,14 +75,14 @@ def _circumstances(
 
 
 def judge(
-    basis: Basis, samples: Mapping[Side, Sample], a: Side, b: Side, circumstances: Circumstances
+    basis: Basis, sides: Mapping[Side, Sample], a: Side, b: Side, circumstances: Circumstances
 ) -> Comparison:
     """Compare a with b: simulated figures as modelled, counts exactly, bytes with a tolerance.
 
-    Timings have an interval, for which the noise of all `samples` counts. Counts that do not repeat have
+    Timings have an interval, for which the noise of all `sides` counts. Counts that do not repeat have
     noise, and are compared like timings.
     """
-    a_values, b_values = samples[a].values, samples[b].values
+    a_values, b_values = sides[a].values, sides[b].values
     comparison: Comparison | None = None
     if circumstances.is_simulated:
         if basis == "timing" and circumstances.unmodelled:
@@ -92,5 +94,5 @@ def judge(
     elif basis == "bytes":
         comparison = compare_bytes(a_values, b_values, circumstances.bytes_noise)
     if comparison is None and a_values and b_values:
-        comparison = compare_sittings(samples[a], samples[b])
-    return comparison or compare_timings(samples, a, b, circumstances.sitting)
+        comparison = compare_sittings(sides[a], sides[b])
+    return comparison or compare_timings(sides, a, b, circumstances.sitting)

@@ -56,23 +56,20 @@ def page_verdicts(groups: Sequence[RunGroup]) -> tuple[PageVerdicts, ...]:
 
 
 def not_told_apart(group: RunGroup, verdicts: PageVerdicts) -> Mapping[str, str]:
-    """Strategy that is dominated on the means -> the one that it is not proven to be worse than.
+    """Strategy that is dominated on the means -> the one that is not proven to be better.
 
-    Of measured figures neither cost nor latency is proven to differ, by enough runs for an interval; modelled
-    ones are equal within 2 %.
+    Measured figures have enough runs for an interval, and none is proven to be higher, or one to be lower;
+    modelled ones are equal within 2 %.
     """
     if group.is_simulated:
         return alike(group)
-    return {
-        worse: better
-        for worse, better in dominated(points(group)).items()
-        if all(
-            comparison is not None
-            and comparison.n >= MIN_RUNS
-            and comparison.verdict in ("undecided", "equal")
-            for comparison in (verdicts.of(metric, worse, better) for metric in (group.cost_metric, LATENCY))
-        )
-    }
+    open_pairs = {}
+    for worse, better in dominated(points(group)).items():
+        compared = [verdicts.of(metric, worse, better) for metric in (group.cost_metric, LATENCY)]
+        told = {c.verdict for c in compared if c is not None and c.n >= MIN_RUNS}
+        if None not in compared and told and ("more" not in told or "less" in told):
+            open_pairs[worse] = better
+    return open_pairs
 
 
 def _keys(group: RunGroup) -> Iterable[_Key]:

@@ -25,15 +25,17 @@ class Sample:
     works_s: tuple[float | None, ...]
 
 
-def sample(group: RunGroup, metric: str, strategy: str) -> Sample:
-    """One metric of the runs of a strategy that have a value."""
-    runs, by_folder = group.runs_with(metric, strategy), sittings(group.runs)
-    figures = group.figures[strategy]
-    return Sample(
-        group.values(metric, runs),
-        tuple(by_folder[run.folder] for run in runs),
-        tuple(figures[run.folder][FIXED_WORK] for run in runs),
-    )
+def samples(group: RunGroup, metric: str) -> dict[str, Sample]:
+    """One metric of each strategy, of its runs that have a value."""
+    by_folder, by_strategy = sittings(group.runs), dict[str, Sample]()
+    for strategy in group.strategies:
+        runs, figures = group.runs_with(metric, strategy), group.figures[strategy]
+        by_strategy[strategy] = Sample(
+            group.values(metric, runs),
+            tuple(by_folder[run.folder] for run in runs),
+            tuple(figures[run.folder][FIXED_WORK] for run in runs),
+        )
+    return by_strategy
 
 
 def sittings(runs: Iterable[RunResult]) -> dict[Path, str]:

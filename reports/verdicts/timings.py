@@ -81,25 +81,24 @@ def fit(samples: Mapping[Key, Sample]) -> Fit[Key]:
     """Fit the model to samples of positive timings, at least one of which has two."""
     logs = {key: np.log(sample.values) for key, sample in samples.items()}
     freedom = sum(len(own) - 1 for own in logs.values())
-    works, slope_squares = _centred_works(samples), 0.0
-    is_adjusted = works is not None and freedom > _FEWEST_FOR_SLOPE
-    if works is not None and is_adjusted:
+    works, slope_squares = _centred_works(samples) if freedom > _FEWEST_FOR_SLOPE else None, 0.0
+    if works is not None:
         slope_squares = sum(_squares(own) for own in works.values())
         products = sum(float(_deviations(works[key]) @ _deviations(logs[key])) for key in logs)
         slope = min(1.0, max(0.0, products / slope_squares)) if slope_squares else 0.0
         logs = {key: own - slope * works[key] for key, own in logs.items()}
-    residual_freedom = freedom - is_adjusted
+    residual_freedom = freedom - (works is not None)
     squares = {key: _squares(own) * freedom / residual_freedom for key, own in logs.items()}
     common = sum(squares.values()) / freedom
     freedoms = {key: PRIOR_RUNS + len(own) - 1 for key, own in logs.items()}
     return Fit(
         levels={key: float(np.mean(own)) for key, own in logs.items()},
-        works={key: float(np.mean(works[key])) if works and is_adjusted else 0.0 for key in logs},
+        works={key: float(np.mean(works[key])) if works else 0.0 for key in logs},
         variances={key: (PRIOR_RUNS * common + squares[key]) / freedoms[key] for key in logs},
         freedoms=freedoms,
         freedom=residual_freedom,
         slope_variance=common / slope_squares if slope_squares else 0.0,
-        is_adjusted=is_adjusted,
+        is_adjusted=works is not None,
     )
 
 

@@ -5,15 +5,15 @@ from result_builder import build_results, manifest
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import RunRecord
 from reports.data.group import run_groups
-from reports.verdicts.samples import sample, sittings
+from reports.verdicts.samples import samples, sittings
 
 FOLDER = Path("results/append-small")
 
 
-def run(strategy, repetition, minute, *, suite="first", folder=FOLDER, lasts=5, **changes):
+def run(strategy, repetition, minute, *, suite="first", folder=FOLDER):
     """A run that starts at a minute after nine and lasts five."""
-    started, ended = (f"2026-01-05T{9 + m // 60:02}:{m % 60:02}:00Z" for m in (minute, minute + lasts))
-    made = manifest(strategy, repetition, suite_id=suite, started_utc=started, **changes)
+    started, ended = (f"2026-01-05T{9 + m // 60:02}:{m % 60:02}:00Z" for m in (minute, minute + 5))
+    made = manifest(strategy, repetition, suite_id=suite, started_utc=started)
     end = RunRecord(tick=1, at_ms=1, written_utc=ended, status="finished")
     return RunResult(folder / f"{strategy}-{repetition}-{minute}", made, (end,))
 
@@ -32,7 +32,7 @@ def test_every_run_with_a_value_counts(tmp_path):
     fate = {("never", 2): "failed", ("every-1min", 3): "timings_invalid"}
     (group,) = run_groups(load_runs(build_results(tmp_path, repetitions=5, ticks=4, fate=fate)))
     counts = {
-        (metric, label): len(sample(group, metric, label).values)
+        (metric, label): len(samples(group, metric)[label].values)
         for metric in ("query_mean_s", "files_end")
         for label in ("never", "every-1min")
     }
