@@ -127,8 +127,10 @@ def rows_of(compactbench, out):
 
 
 def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder):
-    code, suite_output, err = compactbench("run", "tiny.toml", "--out", "results")
+    """In one JVM, which warms up once; the stopped suite below gives each run a process of its own."""
+    code, suite_output, err = compactbench("run", "tiny.toml", "--out", "results", "--quick")
     assert code == 0, err
+    assert QUICK_WORDS in err
     assert "next: compactbench report" in suite_output
     assert "Traceback" not in err
     runs = {run.manifest.strategy: run for run in load_runs(folder / "results")}
@@ -159,6 +161,8 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
 
     for run in runs.values():
         assert run.finished
+        assert run.manifest.is_quick
+        assert bool(run.of(WarmUpRecord)) == (run.manifest.position == 0)
         assert [c.rows for c in run.of(CommitRecord)] == [40, 40, 40]
         assert [t.status for t in run.of(ContentRecord)] == ["equal"]
         assert run.of(ContentRecord)[0].expected_rows == 120
@@ -190,8 +194,11 @@ def test_a_suite_runs_every_strategy_of_ones_own_and_never(compactbench, folder)
     code, _, err = compactbench("run", "tiny.toml", "--out", "results")
     assert code == 2
     assert "--resume" in err
+    code, _, err = compactbench("run", "tiny.toml", "--out", "results", "--resume")
+    assert code == 2
+    assert printed_codes(err) == ["mixed-runs"]
     before = sorted(folder.glob("results/tiny/*"))
-    code, _, _ = compactbench("run", "tiny.toml", "--out", "results", "--resume")
+    code, _, _ = compactbench("run", "tiny.toml", "--out", "results", "--quick", "--resume")
     assert code == 0  # there is nothing left to do
     assert sorted(folder.glob("results/tiny/*")) == before
 
@@ -219,27 +226,6 @@ def test_forecast_and_simulation_agree_with_what_was_done(compactbench, folder):
     assert {one["strategy"] for one in evaluations} == {"never", "mine", "installed"}
     assert len(evaluations) == 9
     assert all(one["same_decision"] and one["same_files"] for one in evaluations)
-
-
-def test_a_quick_suite_runs_in_one_jvm_that_warms_up_once_and_says_so(compactbench, folder):
-    code, _, err = compactbench("run", "tiny.toml", "--out", "quick", "--quick")
-    assert code == 0, err
-    assert QUICK_WORDS in err
-    runs = sorted(load_runs(folder / "quick"), key=lambda run: run.manifest.position)
-    assert [run.finished for run in runs] == [True, True, True]
-    assert [content_of(run) for run in runs] == ["equal"] * 3
-    assert [bool(run.of(WarmUpRecord)) for run in runs] == [True, False, False]
-    assert all(run.manifest.is_quick for run in runs)
-    assert not list((folder / "quick" / ".work").glob("*"))
-    rows = rows_of(compactbench, "quick")
-    assert {label: row["files_end"] for label, row in rows.items()} == {
-        "never": 12,
-        "mine": 5,
-        "installed": 1,
-    }
-    code, _, err = compactbench("run", "tiny.toml", "--out", "quick", "--resume")
-    assert code == 2
-    assert printed_codes(err) == ["mixed-runs"]
 
 
 def test_a_suite_that_is_stopped_leaves_no_process_and_is_resumed(compactbench, start, folder):
