@@ -28,6 +28,7 @@ from bench.results.agreement import Pair, side_by_side
 from bench.results.folders import RunResult, load_runs
 from bench.results.metrics import Unit
 from bench.results.records import EVENTS, MANIFEST, DecisionRecord, QueryRecord, WarmUpRecord
+from bench.results.sessions import queries_by
 from bench.results.table_content import commits_of
 from bench.text import MISSING, human_duration, human_ratio
 from reports.data.group import RunGroup, run_groups
@@ -288,8 +289,8 @@ class Published:
 
 
 def _settled(run: RunResult) -> list[QueryRecord]:
-    """The primary query at the end of each tick that has it."""
-    return [query for query in run.of(QueryRecord) if query.primary and query.when == "settled"]
+    """The primary query of new sessions, which simulations have too, at the end of each tick that has it."""
+    return [q for q in queries_by(run, "new") if q.primary and q.when == "settled"]
 
 
 def _before_rounding(figure: str) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from bench.engines.journal import Journal
 from bench.engines.keys import TableKeys
 from bench.engines.master import parse_master
 from bench.results.records import PlanStatus, RoleId
-from bench.results.values import Change, Cost, ScanWork, TableFigures, sum_of_changes
+from bench.results.values import Change, Cost, ScanWork, Session, TableFigures, sum_of_changes
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
 from strategies.state import TableState
@@ -344,8 +344,14 @@ class Table(Protocol):
 class Prober(Protocol):
     """Queries one table."""
 
-    def query(self, probe: Probe) -> QueryOutcome:
-        """Run a probe once and read its whole result."""
+    sessions: tuple[Session, ...]  # by which a probe is run, in this order
+
+    def query(self, probe: Probe, session: Session = "new") -> QueryOutcome:
+        """Run a probe once and read its whole result.
+
+        A new session has read nothing of the table's metadata. A long-lived one runs the probe on a version
+        that it has queried before, so the new one has to have run first.
+        """
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
         """Commit `batches` to the table of the control query, which runs `probe` and never changes again.

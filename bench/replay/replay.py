@@ -33,16 +33,17 @@ def replay(
     after_compaction: Callable[[int], None] | None = None,
     size_model: SizeModel | None = None,
     fixed_work: Callable[[], Cost] | None = None,
+    drop_page_cache: Callable[[], None] | None = None,
     repetition: int = 1,
 ) -> ReplayTimes:
     """Replay the batches into one table under one strategy, and record every step.
 
     `after_compaction` is called after each compaction with the number of commits so far. With a `size_model`,
     compactions are recorded with a forecast. `fixed_work` shows the speed of the machine at each tick of the
-    cadence. Errors of steps are passed on.
+    cadence, and `drop_page_cache` is called before each query. Errors of steps are passed on.
     """
     log = StepLog(engine.table_id, recorder, clock)
-    queries = Queries(scenario, scenario.cadence(repetition), engine, log, fixed_work)
+    queries = Queries(scenario, scenario.cadence(repetition), engine, log, fixed_work, drop_page_cache)
     compactions = Compactions(scenario, strategy, engine, queries, log, after_compaction, size_model)
     Turns().run([
         writer(batches, engine, compactions, log),

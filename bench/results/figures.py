@@ -21,6 +21,7 @@ from bench.results.records import (
     QueryRecord,
     SpeedRecord,
 )
+from bench.results.sessions import queries_by
 from bench.results.table_content import as_left, commits_of, of_content
 
 HEALTH_SCORE = "health_score"  # a figure that planners may report about the table
@@ -43,6 +44,7 @@ class RunFigures:
     commits: tuple[CommitRecord, ...]  # of the stream
     after_commit: tuple[QueryRecord, ...]  # the primary query on its cadence, right after the commit
     settled: tuple[QueryRecord, ...]  # and at the end of the same ticks
+    settled_by_new: tuple[QueryRecord, ...]  # the latter by new sessions
     compactions: tuple[CompactionRecord, ...]
     effects: tuple[QueryEffect, ...]  # of the compactions
     maintenance: tuple[MaintenanceRecord, ...]
@@ -67,7 +69,8 @@ class RunFigures:
 def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
     """The records of a run, without queries of a table without rows."""
     commits = commits_of(run)
-    primary = [q for q in of_content(run, run.of(QueryRecord)) if q.primary]
+    primary = [q for q in of_content(run, queries_by(run)) if q.primary]
+    by_new = [q for q in of_content(run, queries_by(run, "new")) if q.primary]
     return RunFigures(
         run=run,
         content_bytes=content_bytes,
@@ -75,6 +78,7 @@ def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
         commits=tuple(c for c in commits if not c.is_initial),
         after_commit=tuple(q for q in primary if q.when == "after_commit"),
         settled=tuple(q for q in primary if q.when == "settled"),
+        settled_by_new=tuple(q for q in by_new if q.when == "settled"),
         compactions=tuple(c for c in run.of(CompactionRecord) if c.tick),
         effects=tuple(effect for effect in query_effects(run) if effect.compaction.tick),
         maintenance=run.of(MaintenanceRecord),

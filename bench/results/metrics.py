@@ -155,8 +155,12 @@ METRICS: tuple[Metric, ...] = (
            "storage_bytes_end / content_bytes; never below 1", amplification.space_amplification),
     Metric("query_mean_s", "s", "lower", "timing",
            f"mean latency over scenario time of {_SETTLED}, after any compaction: the latency at a random "
-           "moment, because the table then stays as it is until the next commit",
+           "moment, because the table then stays as it is until the next commit; by a long-lived session if "
+           "the run has one",
            lambda f: mean_wall_s(f.run.manifest, f.settled)),
+    Metric("query_new_session_mean_s", "s", "lower", "timing",
+           "query_mean_s by new sessions, which read the table's metadata first",
+           lambda f: mean_wall_s(f.run.manifest, f.settled_by_new)),
     Metric("query_p50_s", "s", "lower", "timing",
            "median latency of the settled primary query", _settled(lambda v: percentile(v, 50))),
     Metric("query_p95_s", "s", "lower", "timing",

@@ -76,6 +76,7 @@ CHECKED = (
     Checked("seed", "seed", _NEVER, _NEVER),
     Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER),
     Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER),
+    Checked("notes", "which sessions query", _ON_REQUEST, _ON_REQUEST, parts=("table_metadata",)),
     # Old and new results may differ in what the comparison is to test.
     Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, by_strategy=True),
     Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, by_strategy=True),

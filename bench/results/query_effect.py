@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, QueryRecord
+from bench.results.sessions import queries_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ def query_effects(run: RunResult) -> tuple[QueryEffect, ...]:
     The query before a compaction is the last one of the same tick to begin earlier; the query after it is the
     first to begin after its end.
     """
-    queries = [query for query in run.of(QueryRecord) if query.primary and query.span is not None]
+    queries = [query for query in queries_by(run) if query.primary and query.span is not None]
     starts_s = [query.span.started_s for query in queries if query.span is not None]
     return tuple(_effect(compaction, queries, starts_s) for compaction in run.of(CompactionRecord))
 

@@ -14,7 +14,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
-from bench.results.values import Change, Cost, Count, LiveFiles, ScanWork, Seconds, Span, TableFigures
+from bench.results.values import (
+    Change,
+    Cost,
+    Count,
+    LiveFiles,
+    ScanWork,
+    Seconds,
+    Session,
+    Span,
+    TableFigures,
+)
 
 Mode = Literal["real", "simulated"]
 StepStatus = Literal["ok", "failed"]
@@ -224,7 +234,8 @@ class QueryRecord(BaseRecord):
 
     At a tick of the cadence, every probe runs right after the commit ("after_commit") and again at the end of
     the tick, after any compaction and maintenance ("settled"). At other ticks, the primary probe runs just
-    before and after a compaction ("before", "after").
+    before and after a compaction ("before", "after"). Each of them is run by every kind of session that the
+    engine has; results without the field hold new sessions only.
     """
 
     kind: Literal["query"] = "query"
@@ -232,6 +243,7 @@ class QueryRecord(BaseRecord):
     probe: str
     primary: bool
     when: Literal["after_commit", "settled", "before", "after"]
+    session: Session = "new"
     planning_s: Seconds = 0.0
     execution_s: Seconds = 0.0
     work: ScanWork = ScanWork()

@@ -14,6 +14,7 @@ from bench.results.metrics import METRICS
 from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_one_format, check_pooled
 from bench.results.records import DELETE_WORDS, ContentRecord, QueryRecord, label_in
+from bench.results.sessions import queries_by
 from bench.results.table_content import of_content
 
 BASELINE = "never"
@@ -201,7 +202,7 @@ def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentSta
 def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, dict[str, float | None]]:
     by_probe: dict[str, list[dict[str, float | None]]] = {}
     for run in filter(timed, runs):
-        queries = [q for q in of_content(run, run.of(QueryRecord)) if q.when in _ON_CADENCE]
+        queries = [q for q in of_content(run, queries_by(run)) if q.when in _ON_CADENCE]
         for name in dict.fromkeys(q.probe for q in queries):
             of_probe = [q for q in queries if q.probe == name]
             by_probe.setdefault(name, []).append(_probe(run, of_probe, content_bytes))

@@ -6,12 +6,13 @@ A figure that is not known is None.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, fields, replace
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
 Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes; floats represent it exactly
 Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
+Session = Literal["new", "long-lived"]  # what queries: see `bench.engines.contract.Prober`
 # A record checks values again that engines have made: what cannot be read must not be written.
 _STORED = ConfigDict(extra="forbid", allow_inf_nan=False, revalidate_instances="always")
 

@@ -104,6 +104,13 @@ def check_real_resources(scenario: Scenario) -> None:
     if master.kind == "local":
         memory_bytes = spark.driver_memory_bytes
         memory = f'spark.driver_memory = "{bytes_text(memory_bytes)}"'
+    if scenario.page_cache is not None and (scenario.catalog is not None or master.kind != "local"):
+        problem = (
+            "needs tables and readers on this machine: leave it out, or leave out catalog and spark.master"
+        )
+        raise OptionError(("page_cache",), problem, scenario.page_cache, code="page-cache-elsewhere").within(
+            scenario.name
+        )
     for name, share in scenario.resources:
         if share.cores not in (None, cores):
             of_spark = f'spark.master = "{spark.master}" ({available})'

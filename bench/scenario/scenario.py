@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bench.engines.contract import Batch, Probe, TableSpec
 from bench.engines.keys import TableKeys
@@ -51,6 +51,7 @@ class Scenario:
     probe_every_ms: int
     side_probe_every_ms: int
     probe_phase: Phase
+    page_cache: Literal["cold"] | None
     compaction_delay_ms: int
     warm_up_rounds: int
     table: TableKeys

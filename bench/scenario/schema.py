@@ -210,6 +210,7 @@ class ScenarioKeys(Keys):
     probe_every_ms: Duration | None = Field(default=None, alias="probe_every")
     side_probe_every_ms: Duration | None = Field(default=None, alias="side_probe_every")
     probe_phase: Phase = "random"
+    page_cache: Literal["cold"] | None = None
     compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
     warm_up_rounds: int = Field(default=WARM_UP_ROUNDS, ge=1, le=10_000)
     table: TableKeys

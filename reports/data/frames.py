@@ -14,6 +14,7 @@ from bench.results.columns import FlatColumn, columns_of
 from bench.results.folders import RunResult
 from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord, QueryRecord
+from bench.results.sessions import queries_by
 from reports.data.group import RunGroup
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
@@ -27,7 +28,7 @@ def latency(group: RunGroup) -> pd.DataFrame:
 
     Runs with invalid timings are left out.
     """
-    queries = frame(group.timed_runs, QueryRecord)
+    queries = frame(group.timed_runs, QueryRecord, queries_by)
     primary = queries[queries["primary"].astype(bool) & (queries["when"] == "settled")].reset_index(drop=True)
     timings = ["wall_s", "planning_s", "execution_s"]
     primary[timings] = primary[timings].astype(float).mask(primary["status"] != "ok")
@@ -88,10 +89,15 @@ def _spread(series: list["pd.Series[float]"]) -> pd.DataFrame:
     return pd.DataFrame(columns).rename_axis("at_ms").reset_index()
 
 
-def frame(runs: Iterable[RunResult], kind: type[Any]) -> pd.DataFrame:
+def frame(
+    runs: Iterable[RunResult],
+    kind: type[Any],
+    records_of: Callable[[RunResult], Iterable[Any]] | None = None,
+) -> pd.DataFrame:
     """The records of one kind as a tidy frame, a line per record, with the columns that identify the run.
 
-    Compactions come with the queries around them (`QueryEffect`). The columns exist even without a record.
+    Compactions come with the queries around them (`QueryEffect`). `records_of` may choose among the records.
+    The columns exist even without a record.
     """
     columns = _columns(kind)
     lines = [
@@ -100,9 +106,13 @@ def frame(runs: Iterable[RunResult], kind: type[Any]) -> pd.DataFrame:
             **{name: column.value_in(record) for name, column in columns.items()},
         }
         for run in runs
-        for record in (query_effects(run) if kind is QueryEffect else run.of(kind))
+        for record in (_records(run, kind) if records_of is None else records_of(run))
     ]
     return pd.DataFrame(lines, columns=[*RUN_COLUMNS, *columns])
+
+
+def _records(run: RunResult, kind: type[Any]) -> Iterable[Any]:
+    return query_effects(run) if kind is QueryEffect else run.of(kind)
 
 
 def column_types(kind: type[Any]) -> dict[str, type]:

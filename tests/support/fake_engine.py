@@ -72,6 +72,7 @@ class FakeEngine:
 
     capabilities = frozenset[str]((*Capability, *Command))
     table_id = "orders"
+    sessions = ("new",)
 
     def __init__(
         self,
@@ -158,7 +159,7 @@ class FakeEngine:
         version = self._merge(inputs, at_ms)
         return (InlineCompaction(Cost(self.costs.compaction_s, 1.0), (version,), "auto_compact()"),)
 
-    def query(self, probe) -> QueryOutcome:
+    def query(self, probe, session="new") -> QueryOutcome:
         count = len(self.ledger.data_files)
         wall_s = count * self.costs.query_file_s
         size_bytes = self.ledger.state(0).size_bytes

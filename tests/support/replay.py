@@ -83,6 +83,7 @@ def replay(
     after_compaction: Any = None,
     clock: Clock | None = None,
     fixed_work: Callable[[], Cost] | None = None,
+    drop_page_cache: Callable[[], None] | None = None,
 ) -> tuple[KeptRecords, ReplayTimes]:
     """What one run of strategy `mine` with `rules` records; `switches` go to those of `others`."""
     recorder = KeptRecords()
@@ -99,5 +100,6 @@ def replay(
         clock or ModelledClock(),
         after_compaction=after_compaction,
         fixed_work=fixed_work,
+        drop_page_cache=drop_page_cache,
     )
     return recorder, times

@@ -27,7 +27,7 @@ from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
 from bench.engines.tickets import Planning, Tickets, tag_of
 from bench.errors import EngineError
-from bench.results.values import NO_COST, Cost, ScanWork
+from bench.results.values import NO_COST, Cost, ScanWork, Session
 from strategies.plan import Action, Plan
 from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
@@ -36,8 +36,11 @@ from strategies.state import TableState
 class SimulatedEngine(Generic[Prepared]):
     """One simulated table (see the `Engine` contract). Its costs are modelled seconds from coefficients.
 
-    `model` makes the format's model of an empty table, from the settings and the format's coefficients.
+    `model` makes the format's model of an empty table, from the settings and the format's coefficients. These
+    are fitted to queries of new sessions.
     """
+
+    sessions: tuple[Session, ...] = ("new",)
 
     def __init__(
         self,
@@ -116,7 +119,7 @@ class SimulatedEngine(Generic[Prepared]):
             return ticket.preview.actions[position]
         return try_preview(action, self.state(at_ms), self.planning.preview)
 
-    def query(self, probe: Probe) -> QueryOutcome:
+    def query(self, probe: Probe, session: Session = "new") -> QueryOutcome:
         """Opens the files that may hold the keys that the probe names, or all files if it names none."""
         coefficients, cores, work = self._coefficients, self._reader_cores, self.model.opened(probe.sql)
         planning = coefficients.price(coefficients.query_planning, work, cores)

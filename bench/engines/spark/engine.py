@@ -35,7 +35,7 @@ from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
-from bench.results.values import NO_COST, Cost
+from bench.results.values import NO_COST, Cost, Session
 from strategies.plan import Action, Plan, Rewrite
 from strategies.state import TableState
 
@@ -52,6 +52,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     capabilities: frozenset[str]
     format_name: str
+    sessions: tuple[Session, ...] = ("new", "long-lived")
 
     def __init__(
         self,
@@ -218,7 +219,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """Whether a plan made a version. Formats with concurrent plans override this."""
         return False
 
-    def query(self, probe: Probe) -> QueryOutcome:
+    def query(self, probe: Probe, session: Session = "new") -> QueryOutcome:
         with self._errors(f"probe {probe.name!r}"):
             if not is_query(self._spark, probe.sql):
                 raise EngineError(
@@ -226,14 +227,15 @@ class SparkEngine(ABC, Generic[_Prepared]):
                     code="not-a-query",
                     path=f"probe {probe.name!r}",
                 )
-            self._forget()
+            if session == "new":
+                self._forget()
             return run_query(self._spark, self._meter, probe.sql, self._reader)
 
     def _forget(self) -> None:
-        """Drop the table's metadata that the session has cached, so that every query reads it.
+        """Drop the table's metadata that the session has cached. By default a session caches nothing.
 
         Otherwise only the first query after a new version would read it, which charges a strategy that has
-        compacted and not one that has not. By default a session caches nothing.
+        compacted and not one that has not.
         """
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:

@@ -9,10 +9,12 @@ from bench.engines.contract import Probe, Prober
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog
 from bench.results.records import ControlRecord, QueryRecord, SpeedRecord
-from bench.results.values import Cost
+from bench.results.values import Cost, Session
 from bench.scenario.cadence import Cadence
 from bench.scenario.scenario import Scenario
 from strategies.state import TableState
+
+When = Literal["after_commit", "settled", "before", "after"]
 
 
 class Queries:
@@ -25,9 +27,10 @@ class Queries:
         prober: Prober,
         log: StepLog,
         fixed_work: Callable[[], Cost] | None,
+        drop_page_cache: Callable[[], None] | None,
     ) -> None:
         self._scenario, self._cadence, self._prober, self._log = scenario, cadence, prober, log
-        self._fixed_work = fixed_work
+        self._fixed_work, self._drop_page_cache = fixed_work, drop_page_cache
         self._latest: QueryRecord | None = None
 
     def due(self, tick: int) -> tuple[Probe, ...]:
@@ -54,11 +57,17 @@ class Queries:
             log.took(cost.wall_s)
             log.recorder.write(ControlRecord(**log.fields("reader", None, started_s, cost)))
 
-    def run(self, probe: Probe, when: Literal["after_commit", "settled", "before", "after"]) -> None:
-        """Run a probe."""
+    def run(self, probe: Probe, when: When) -> None:
+        """Run a probe by each kind of session."""
+        for session in self._prober.sessions:
+            self._run(probe, when, session)
+
+    def _run(self, probe: Probe, when: When, session: Session) -> None:
         log = self._log
+        if self._drop_page_cache is not None:
+            self._drop_page_cache()
         started_s = log.now_s
-        outcome = self._prober.query(probe)
+        outcome = self._prober.query(probe, session)
         log.took(outcome.cost.wall_s)
         record = QueryRecord(
             **log.fields("reader", log.observed, started_s, outcome.cost),
@@ -66,6 +75,7 @@ class Queries:
             probe=probe.name,
             primary=probe.primary,
             when=when,
+            session=session,
             planning_s=outcome.planning_s,
             execution_s=outcome.execution_s,
         )

@@ -86,6 +86,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             settings.spark,
             settings.catalog,
             is_concurrent=any(rule.is_concurrent for rule in scenario.rules_of(spec)),
+            page_cache=scenario.page_cache,
         ),
         scenario_text=dict(scenario.resolved),
         dataset=provenance.dataset(scenario, spec),

@@ -30,7 +30,7 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
         "times": "measured",
         "commit_time": "without preparation",
         "warm_up": "table per planner",
-        "table_metadata": "read by each query",
+        "table_metadata": "read by new sessions",
         "ingested_bytes": "change log",
     },
     "simulated": {
@@ -54,14 +54,18 @@ def notes(
     catalog: CatalogSettings,
     *,
     is_concurrent: bool = False,
+    page_cache: str | None = None,
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic."""
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # unknown for recorded events
     if mode == "simulated":
-        return {**_NOTES[mode], **keys, **({"concurrency": "not modelled"} if is_concurrent else {})}
+        unmodelled = {"concurrency": is_concurrent, "page_cache": page_cache is not None}
+        left_out = {fact: "not modelled" for fact, is_set in unmodelled.items() if is_set}
+        return {**_NOTES[mode], **keys, **left_out}
     measured = {"cpu": _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
-    return {**_NOTES[mode], **_place(spark, catalog), **keys, **measured, **beside}
+    cold = {} if page_cache is None else {"page_cache": page_cache}
+    return {**_NOTES[mode], **_place(spark, catalog), **keys, **measured, **beside, **cold}
 
 
 def _place(spark: SparkSettings, catalog: CatalogSettings) -> Mapping[str, str]:

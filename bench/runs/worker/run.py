@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -22,6 +23,7 @@ from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock
 from bench.replay.fixed_work import fixed_work
+from bench.replay.page_cache import drop_page_cache
 from bench.replay.recorder import Recorder, utc_now, without_secrets
 from bench.replay.replay import replay
 from bench.replay.step_log import ReplayTimes
@@ -178,11 +180,17 @@ class Run:
             after_compaction=self._after_compaction(engine),
             size_model=self._size_model(),
             fixed_work=fixed_work if self._kind.is_measured else None,
+            drop_page_cache=self._drop_page_cache(),
             repetition=self._job.repetition,
         )
         loop_s = stopwatch.now_s()
         self._other_cores = neighbours.cores()
         return replace(times, loop_s=loop_s)
+
+    def _drop_page_cache(self) -> Callable[[], None] | None:
+        if self._kind.is_measured and self._scenario.page_cache == "cold":
+            return partial(drop_page_cache, self._settings.folder)
+        return None
 
     def _batches(self) -> Iterator[Batch]:
         return kept_back(batches_of(self._scenario, self._log), self._spec.writer.commit_every_ms)

@@ -91,6 +91,22 @@ METHOD: Mapping[Note, Entry] = {
     ),
     ("ingested_bytes", "change log"): ("Write amplification", _WRITE_AMPLIFICATION),
     ("ingested_bytes", "expected"): ("Write amplification", _WRITE_AMPLIFICATION),
+    ("table_metadata", "read by new sessions"): (
+        "Sessions",
+        say(
+            "Each query runs twice: by a new session, which has read nothing of the table's metadata, and "
+            "then as by a long-lived session, which has queried this version of the table before. "
+            "Latencies are of long-lived sessions unless a figure names new ones. A session keeps Delta's "
+            "snapshot and Hudi's file listing; Iceberg's metadata file is read by each query."
+        ),
+    ),
+    ("page_cache", "cold"): (
+        "Page cache",
+        say(
+            "Before each query the kernel dropped the contents of all files of the table, so they were read "
+            "from the disk."
+        ),
+    ),
     ("content", "row count"): (
         "Content",
         say("A simulated table has no rows, so the final check compares only the number of rows."),
@@ -117,6 +133,9 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
     ),
     ("page_cache", "warm"): say(
         "Reads are served from a warm page cache, so they cost less than reads from storage."
+    ),
+    ("page_cache", "not modelled"): say(
+        "The page cache is not modelled: times are those of a warm one, although the scenario drops it."
     ),
     ("table_metadata", "read by each query"): say(
         "Each query reads the table's metadata again, like the first query of a session. On a small table "

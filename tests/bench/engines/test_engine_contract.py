@@ -449,6 +449,16 @@ def test_a_full_scan_opens_all_files_and_a_key_probe_fewer(engine, stream, sheet
         assert read_count > 0 if sheet.reports_metadata_files else read_count is None
 
 
+def test_every_kind_of_session_opens_the_same_files(engine, engine_key, stream, monkeypatch):
+    commit_all(engine, stream[:3])
+    assert engine.sessions == (("new", "long-lived") if engine_key.is_real else ("new",))
+    new = engine.query(FULL_SCAN)
+    if engine_key.is_real:
+        monkeypatch.setattr(engine, "_forget", None)  # a long-lived session keeps what it knows
+    for session in engine.sessions[1:]:
+        assert engine.query(FULL_SCAN, session).work == new.work
+
+
 @needs(COMPACT)
 def test_a_probe_sees_what_a_compaction_left(engine, stream):
     commit_all(engine, stream[:3])

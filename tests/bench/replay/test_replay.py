@@ -123,6 +123,27 @@ def test_the_speed_of_the_machine_is_read_at_each_tick_of_the_cadence(scenario):
     assert times.measured_s == pytest.approx(without.measured_s + 2 * 0.25)
 
 
+def test_each_query_runs_once_by_each_kind_of_session_and_decides_by_the_last(scenario):
+    engine = FakeEngine()
+    engine.sessions = ("new", "long-lived")
+    rule = Rule(Every(60_000), EverySecond())
+    recorder, _ = replay(scenario("2min", probe_every="2min", probe_phase="fixed"), rule, engine=engine)
+    primary = [(q.tick, q.when, q.session) for q in recorder.of(QueryRecord) if q.primary]
+    assert primary == [
+        (2, when, session) for when in ("after_commit", "settled") for session in ("new", "long-lived")
+    ]
+
+
+def test_the_page_cache_is_dropped_before_each_query(scenario):
+    dropped = []
+    engine = FakeEngine()
+    query = engine.query
+    engine.query = lambda probe, session: (dropped.append(probe.name), query(probe))[1]
+    replay(scenario("1min"), NEVER, engine=engine, drop_page_cache=lambda: dropped.append("dropped"))
+    assert dropped[::2] == ["dropped"] * 8
+    assert "dropped" not in dropped[1::2]
+
+
 def test_off_the_cadence_a_compaction_gets_a_probe_before_it(scenario):
     recorder, _ = replay(scenario("3min", probe_every="3min", probe_phase="fixed"), EVERY_2)
     assert recorder.ticks() == [
@@ -381,10 +402,10 @@ def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):
             self.compacted = True
             return super().complete(ticket, at_ms)
 
-        def query(self, probe):
+        def query(self, probe, session):
             if self.compacted:
                 raise EngineError("the disk is gone", code="test")
-            return super().query(probe)
+            return super().query(probe, session)
 
     recorder, stream = KeptRecords(), batches(scenario("2min"))
     mine = ActiveStrategy("mine", {"mine": Strategy("mine", (EVERY_1,))})

@@ -291,8 +291,9 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
         "content_bytes", "data_storage_bytes_end", "metadata_storage_bytes_end", "storage_bytes_end",
         "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
         "staleness_mean_s", "control_mean_s", "fixed_work_s", "other_cores",
-        "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s",
-        "query_before_s", "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s",
+        "query_mean_s", "query_new_session_mean_s", "query_p50_s", "query_p95_s", "query_max_s",
+        "query_after_commit_s", "query_before_s",
+        "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s",
         "commit_returned_p95_s", "files_end", "delete_files_end", *MONEY, *REQUESTS, *SPLITS,
         *OF_CHANGES_AND_LOOKS, "since_compaction_mean_s",
     }  # fmt: skip

@@ -32,6 +32,7 @@ ENVIRONMENT = [
     ({"machine": {**MACHINE, "cores": 4}}, "machine.cores"),
     ({"machine": {**MACHINE, "ram_bytes": 4 * 2**30}}, "machine.ram_bytes"),
     ({"memory_bytes": 10**9}, "memory_bytes"),
+    ({"notes": {"table_metadata": "read by new sessions"}}, "notes.table_metadata"),
 ]
 UNDER_TEST = [
     ({"versions": {"python": "3.12"}}, "versions.python"),

@@ -46,6 +46,18 @@ def test_without_a_later_query_there_is_none_after():
     assert effect(ended_s=15.5) == (pytest.approx(0.3), None)
 
 
+def test_queries_of_long_lived_sessions_count_if_there_are_any():
+    again = [
+        query(new.cost.wall_s / 2, tick=new.tick, session="long-lived", primary=True,
+              started_s=new.span.ended_s, ended_s=new.span.ended_s + 0.1)
+        for new in QUERIES
+    ]  # fmt: skip
+    both = [*QUERIES, *again]
+    both.sort(key=lambda record: record.span.started_s)
+    (effect,) = query_effects(run(*both, compaction(tick=2, started_s=12.0, ended_s=14.0)))
+    assert (effect.query_before_s, effect.query_after_s) == pytest.approx((0.15, 0.2))
+
+
 def test_other_queries_than_the_primary_one_do_not_count():
     side = query(9.0, tick=2, started_s=11.5, ended_s=11.6, primary=False)
     (effect,) = query_effects(run(*QUERIES, side, compaction(tick=2, started_s=12.0, ended_s=14.0)))

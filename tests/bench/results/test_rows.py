@@ -21,7 +21,8 @@ KEYS = {
     "commit_cpu_s",
     "content_bytes", "data_storage_bytes_end", "metadata_storage_bytes_end", "storage_bytes_end",
     "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
-    "query_mean_s", "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s", "query_before_s",
+    "query_mean_s", "query_new_session_mean_s",
+    "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s", "query_before_s",
     "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s", "commit_returned_p95_s", "files_end",
     "deletes_age_mean_s",
     "delete_files_end", "staleness_mean_s", "total_cpu_s", "control_mean_s", "fixed_work_s", "other_cores",
@@ -53,6 +54,15 @@ def test_json_has_exactly_the_keys_promised():
 
 
 DELTA = {"label": "delta", "set": {"table.format": "delta"}, "versions": None}
+
+
+def test_latencies_are_of_the_long_lived_session_where_a_run_has_it():
+    def latencies(*queries):
+        (row,) = rows([run(commit(), *queries, observed(), truth(), end())])
+        return [row.values[name] for name in ("query_mean_s", "query_new_session_mean_s", "query_max_s")]
+
+    assert latencies(query(3.0), query(1.0, session="long-lived")) == [1.0, 3.0, 1.0]
+    assert latencies(query(3.0)) == [3.0, 3.0, 3.0]
 
 
 def test_rows_group_by_scenario_workload_mode_and_strategy():
