@@ -34,6 +34,7 @@ from bench.text import MISSING, human_duration, human_ratio
 from reports.data.group import RunGroup, run_groups
 from reports.page.markdown import table as as_markdown
 from reports.page.render import render
+from reports.page.sections.cautions import growing_deletes
 from reports.page.sections.partitions import partition_tables
 from reports.page.tables import arrow
 from reports.phrases import format_range
@@ -206,6 +207,11 @@ class Published:
         )
         per_h = group.row(strategy).values["break_even_queries_per_h"]
         return MISSING if per_h is None else format_value("queries/h", per_h)
+
+    def deletes_left(self, strategy: str) -> str:
+        """The deleted rows that compactions of the first run left, each of them more than the one before."""
+        left = growing_deletes(self.group.first_runs[strategy])
+        return f"{left[0]:,} after the first, {left[-1]:,} after the last" if left else MISSING
 
     def met(self, strategy: str) -> Met:
         """The primary query during compactions of a strategy. Raises ValueError if there was none."""

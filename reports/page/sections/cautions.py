@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
-from bench.results.figures import PARTITIONS_LEFT
+from bench.results.figures import PARTITIONS_LEFT, all_known
 from bench.results.folders import RunResult
 from bench.results.metrics import LATENCY
 from bench.results.pooling import differences
@@ -56,7 +57,7 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     all_of_them = (
         *_unusable_runs(group), *_mixed(group), *_steps(group), *_simulated(group), *_quick(group),
         *_shared(group), *_lists(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group),
-        *_busy(group), *_noisy(group), *_requests(group),
+        *_busy(group), *_deferred(group), *_noisy(group), *_requests(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -261,6 +262,28 @@ def _busy(group: RunGroup) -> Iterator[Caution]:
         if share > BUSY_ABOVE:
             text = "{strategy} compacts for {share} of the scenario time and could hardly keep up."
             yield _caution(text, strategy=Verbatim(label), share=human_percent(share))
+
+
+def _deferred(group: RunGroup) -> Iterator[Caution]:
+    """Strategies that put off the removal of deleted rows beyond the end of the stream."""
+    grown = [
+        say(Verbatim(label), f" ({left[0]:,} after the first, {left[-1]:,} after the last)")
+        for label, run in group.first_runs.items()
+        if (left := growing_deletes(run))
+    ]
+    if grown:
+        yield _caution(
+            "Each compaction left more {rows} than the one before, and the stream ends before they are "
+            "removed, so what that costs is in no figure: {strategies}.",
+            rows=group.delete_words[1], strategies=joined(grown),
+        )  # fmt: skip
+
+
+def growing_deletes(run: RunResult) -> tuple[int, ...]:
+    """The deleted rows that each of three or more compactions left; empty unless each left more."""
+    left = [c.after.delete_rows for c in run.of(CompactionRecord) if c.status == "ok" and c.tick]
+    known = all_known(left) or []
+    return tuple(known) if len(known) > 2 and all(a < b for a, b in pairwise(known)) else ()
 
 
 def _noisy(group: RunGroup) -> Iterator[Caution]:

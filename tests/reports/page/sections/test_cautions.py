@@ -7,7 +7,7 @@ from result_builder import build_group, build_results, manifest
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import WarmUpRecord
 from reports.data.group import run_groups
-from reports.page.sections.cautions import cautions, cold_planners
+from reports.page.sections.cautions import cautions, cold_planners, growing_deletes
 
 
 def _texts(group):
@@ -178,3 +178,23 @@ def test_planners_are_told_apart_by_their_options():
 def test_commits_and_queries_alone_have_no_planner_to_be_cold():
     assert cold(round_of("", False, planner="")) == ()
     assert cold() == ()
+
+
+def compacted(*left, label="amoro"):
+    """A run whose compactions leave so many deleted rows."""
+    return run(
+        commit(), *(compaction(after_delete_rows=rows, after_delete_files_count=1) for rows in left),
+        query(), truth(), end(), strategy=label,
+    )  # fmt: skip
+
+
+def test_deletes_that_every_compaction_leaves_more_of_are_unpaid_work():
+    (group,) = run_groups([compacted(10, 20, 35), compacted(10, 20, 0, label="rewrites")])
+    (told,) = [text for text in _texts(group).split("\n") if text.startswith("Each compaction left more")]
+    assert told.endswith("so what that costs is in no figure: amoro (10 after the first, 35 after the last).")
+    assert "deleted rows than the one before" in told
+
+
+@pytest.mark.parametrize("left", [(), (10, 20), (10, 20, 20), (10, 30, 20), (10, None, 30)])
+def test_deletes_that_do_not_grow_or_were_not_counted_are_no_caution(left):
+    assert growing_deletes(compacted(*left)) == ()
