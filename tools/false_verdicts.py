@@ -1,12 +1,13 @@
 """How often a comparison of equals ends in a verdict.
 
 Run by `make noise`, in a few minutes, on simulated noise alone: prints the tables in the docstrings of
-`reports.verdicts.timings`, `.contrasts`, `.page_verdicts` and `.sittings`.
+`reports.verdicts.timings`, `.break_even`, `.contrasts`, `.page_verdicts` and `.sittings`.
 """
 
 import numpy as np
 from simulated_noise import (
     Noise,
+    break_evens,
     gate_answers,
     pages_with_any_verdict,
     pages_with_confirmed_verdict,
@@ -25,6 +26,7 @@ LEADING = 3  # timings among the metrics compared by default: cost, mean and 95t
 
 def main() -> None:
     print_suites()
+    print_break_evens()
     print_gate()
     print_pages()
     print_reports()
@@ -46,6 +48,21 @@ def print_suites() -> None:
             covered, half_width, found, below = (100 * share for share in suite_shares(noise, n, PAGES))
             title = f"{name}, n = {n}"
             print(f"{title:<42}{covered:>9.1f}{half_width:>12.1f}{found:>11.0f}{below:>11.0f}")
+
+
+def print_break_evens() -> None:
+    print(f"\nbreak-even rates, % of {COMPARISONS:,}\n{'':<42}{'covered':>9}{'open':>9}{'half width':>12}")
+    noises = {
+        "six strategies, fixed work": (Noise(), 0.35),
+        "six strategies, no fixed work": (Noise(work_sd=None), 0.35),
+        "two strategies, fixed work": (Noise((0.03,) * 2), 0.35),
+        "two noisy (8 %) of six, fixed work": (Noise((0.08, 0.08, *(0.03,) * 4)), 0.35),
+        "six strategies, a saving of 7 %": (Noise(), 0.04),
+    }
+    for name, (noise, saved_s) in noises.items():
+        for n in (3, 5):
+            covered, is_open, half_width = (100 * of for of in break_evens(noise, n, COMPARISONS, saved_s))
+            print(f"{f'{name}, n = {n}':<42}{covered:>9.1f}{is_open:>9.1f}{half_width:>12.0f}")
 
 
 def print_gate() -> None:

@@ -62,6 +62,9 @@ _SETTLED = "the settled primary query, which runs once per probe_every, at the e
 METRICS: tuple[Metric, ...] = (
     Metric("compactions", "count", "neither", "count",
            "compactions that committed", fig.count_with_status("ok")),
+    Metric("compaction_jobs", "count", "neither", "count",
+           "compactions that are jobs of their own: not part of a commit, and not vetoed",
+           money.compaction_jobs),
     Metric("noop_compactions", "count", "lower", "count",
            "compactions that ran and had nothing to commit", fig.count_with_status("noop")),
     Metric("failed_compactions", "count", "lower", "count",

@@ -46,11 +46,15 @@ def _opened_files(query: QueryRecord) -> int | None:
     )
 
 
+def compaction_jobs(f: RunFigures) -> float:
+    """Compactions that would start a process: not run by a commit and not refused."""
+    return float(sum(not c.is_inline and c.status != "vetoed" for c in f.compactions))
+
+
 def compute_money_per_day(f: RunFigures) -> float | None:
     m = f.run.manifest
     evaluating_s = 0.0 if f.is_simulated else total(d.cost.wall_s + d.state_wall_s for d in f.decisions)
-    # Compactions that start a process: not run by a commit and not refused.
-    jobs_s = m.job_start_s * sum(not c.is_inline and c.status != "vetoed" for c in f.compactions)
+    jobs_s = m.job_start_s * compaction_jobs(f)
     cpu_s = total_cpu_s(f)
     starts_cpu_s = 0.0 if jobs_s == 0 else None if m.cores is None else m.cores * jobs_s
     if cpu_s is None or starts_cpu_s is None:

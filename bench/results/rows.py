@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from bench.results import figures as fig
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
-from bench.results.figures import mean_of_known, percentile, sum_of_known
+from bench.results.figures import mean_of_known, percentile
 from bench.results.folders import RunResult
 from bench.results.latency import mean_over_time, mean_wall_s
 from bench.results.metrics import METRICS
@@ -19,7 +19,7 @@ from bench.results.table_content import of_content
 
 BASELINE = "never"
 DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
-_BREAK_EVEN = "break_even_queries_per_h"
+BREAK_EVEN = "break_even_queries_per_h"
 _ON_CADENCE = ("after_commit", "settled")
 
 ContentStatus = Literal["equal", "differs", "unchecked"]
@@ -258,7 +258,7 @@ def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
     def break_even(values: Mapping[str, float | None]) -> float | None:
         if not values["compactions"]:
             return None
-        cost_s, baseline_cost_s = _cpu_s(values), _cpu_s(baseline.values)
+        cost_s, baseline_cost_s = values["total_cpu_s"], baseline.values["total_cpu_s"]
         extra_s = None if cost_s is None or baseline_cost_s is None else cost_s - baseline_cost_s
         return break_even_queries_per_h(
             extra_s, values["query_cpu_s"], baseline.values["query_cpu_s"], duration_ms
@@ -270,10 +270,6 @@ def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
     ]
     return replace(
         row,
-        values={**row.values, _BREAK_EVEN: break_even(row.values)},
-        run_values={**row.run_values, _BREAK_EVEN: tuple(per_run)},
+        values={**row.values, BREAK_EVEN: break_even(row.values)},
+        run_values={**row.run_values, BREAK_EVEN: tuple(per_run)},
     )
-
-
-def _cpu_s(values: Mapping[str, float | None]) -> float | None:
-    return sum_of_known([values["policy_cpu_s"], values["commit_cpu_s"]])

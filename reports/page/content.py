@@ -8,14 +8,16 @@ from reports.charts.registry import CHARTS, Chart
 from reports.data.group import RunGroup
 from reports.page.blocks import Block, Code, Listing, Picture, Prose, Terms
 from reports.page.sections import details, method
-from reports.page.sections.answer import budgets, headline, primary_query
+from reports.page.sections.answer import TRADE_OFF, budgets, headline, primary_query
 from reports.page.sections.by_kind import compactions_by_kind
 from reports.page.sections.cautions import Caution, cautions
 from reports.page.sections.certain import certain
 from reports.page.sections.costs import costs
 from reports.page.sections.deletes import left_behind
+from reports.page.sections.job_starts import job_starts
 from reports.page.sections.limits import limits
 from reports.page.sections.matrix import matrix
+from reports.page.sections.money import cheapest_in_money
 from reports.page.sections.parameters import parameters
 from reports.page.sections.partitions import partition_tables
 from reports.page.sections.parts import part_name, sentences_by_part, tables_by_part
@@ -141,12 +143,15 @@ def _content(subject: Subject) -> ReportContent:
 
 
 def _answer(subject: Subject) -> Blocks:
-    group = subject.group
+    group, verdicts = subject.group, subject.verdicts
     certain_title = "Counts and bytes, as modelled" if group.is_simulated else "Certain, by counts and bytes"
     counted = certain(group)
+    lines = sentences_by_part(group, lambda part: (*cheapest_in_money(part, verdicts), *headline(part)))
     return (
-        *(Prose(line, "headline") for line in sentences_by_part(group, headline)),
-        *tables_by_part(group, lambda part: budgets(part, subject.verdicts)),
+        *(Prose(line, "headline") for line in lines),
+        Prose(TRADE_OFF) if any("best trade-off" in str(line) for line in lines) else None,
+        *tables_by_part(group, lambda part: budgets(part, verdicts)),
+        job_starts(group),
         Prose(primary_query(group)),
         *_pictures(subject, "answer"),
         Listing(counted, certain_title) if counted else None,
@@ -211,10 +216,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("answer", "The answer", "answer", _answer, "Answer"),
     Section("timings", "Timings", "open", _timings, "Timings"),
     Section("summary", "Summary", "open", _summary, "Summary", "summary sortable"),
-    Section(
-        "costs", "What each strategy costs", "open", lambda it: (costs(it.group, it.verdicts),), "Costs",
-        "sortable",
-    ),
+    Section("costs", "What each strategy costs", "open", _of_group(costs), "Costs", "sortable"),
     Section("waits", "How long a commit takes", "open", _of_group(waits), style="sortable"),
     Section("requests", "Requests to S3", "open", _of_group(requests), style="sortable"),
     Section(

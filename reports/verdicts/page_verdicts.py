@@ -2,7 +2,8 @@
 
 For each run group, a page compares the query latency of every strategy with `never`, cost and latency of
 neighbours on the Pareto front of each format and of dominated strategies with those that dominate them, and
-each strategy in a variant with the same strategy in the scenario as it is. The front is chosen by the same
+each strategy in a variant with the same strategy in the scenario as it is; where the scenario has prices,
+also the money of the cheapest strategy with that of the others. The front is chosen by the same
 figures, so its neighbours look more different than they are; the correction for the number of comparisons
 (Holm) covers that as well. Pages with at least one false verdict, in % of 2,000, of five strategies that are
 equal, and equal `never` in latency:
@@ -23,6 +24,7 @@ from bench.results.rows import Row
 from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import compare_strategies
+from reports.verdicts.money import with_cheapest
 from reports.verdicts.pareto_front import alike, dominated, pareto_front, points
 
 _Key = tuple[str, str, str]  # metric, strategy, the other strategy
@@ -75,7 +77,13 @@ def not_told_apart(group: RunGroup, verdicts: PageVerdicts) -> Mapping[str, str]
 def _keys(group: RunGroup) -> Iterable[_Key]:
     """Each comparison once: `never` may also be the cheapest on the front."""
     return dict.fromkeys(
-        (*_with_baseline(group), *_along_front(group), *_off_the_front(group), *_with_base(group))
+        (
+            *_with_baseline(group),
+            *_along_front(group),
+            *_off_the_front(group),
+            *_with_base(group),
+            *(key for part in group.parts for key in with_cheapest(part)),
+        )
     )
 
 

@@ -70,11 +70,26 @@ class Fit(Generic[Key]):
 
     levels: Mapping[Key, float]
     works: Mapping[Key, float]
+    runs: Mapping[Key, int]
     variances: Mapping[Key, float]
     freedoms: Mapping[Key, float]
     freedom: int
     slope_variance: float
     is_adjusted: bool
+
+    def error(self, key: Key, other: Key | None = None) -> tuple[float, float]:
+        """The standard error of a level, or of its difference to another, and its degrees of freedom."""
+        keys = [key] if other is None else [key, other]
+        work = self.works[key] - (0.0 if other is None else self.works[other])
+        variance, freedom = _sum(
+            [
+                *((self.variances[of] / self.runs[of], self.freedoms[of]) for of in keys),
+                (work**2 * self.slope_variance, self.freedom),
+            ]
+        )
+        return math.sqrt(variance), min(
+            freedom, self.freedom
+        )  # nothing is known better than by all residuals
 
 
 def fit(samples: Mapping[Key, Sample]) -> Fit[Key]:
@@ -94,6 +109,7 @@ def fit(samples: Mapping[Key, Sample]) -> Fit[Key]:
     return Fit(
         levels={key: float(np.mean(own)) for key, own in logs.items()},
         works={key: float(np.mean(works[key])) if works else 0.0 for key in logs},
+        runs={key: len(own) for key, own in logs.items()},
         variances={key: (PRIOR_RUNS * common + squares[key]) / freedoms[key] for key in logs},
         freedoms=freedoms,
         freedom=residual_freedom,
@@ -121,18 +137,12 @@ def compare_timings(
     if n < MIN_RUNS:
         ratio = math.exp(float(np.mean(np.log(a_sample.values)) - np.mean(np.log(b_sample.values))))
         return undecided(ratio, n, f"{_runs(a_n, b_n)}; an interval needs {MIN_RUNS} on each side")
-    model = fit({key: own for key, own in samples.items() if own.values and min(own.values) > 0})
+    model = fit(positive(samples))
     log = model.levels[a] - model.levels[b]
     if max(model.variances[a], model.variances[b]) <= SAME**2:
         return undecided(math.exp(log), n, "all runs agree to the last digit, so noise cannot be estimated")
-    noise, freedom = _sum(
-        [
-            (model.variances[a] / a_n, model.freedoms[a]),
-            (model.variances[b] / b_n, model.freedoms[b]),
-            ((model.works[a] - model.works[b]) ** 2 * model.slope_variance, model.freedom),
-        ]
-    )
-    parts = [(noise, min(freedom, model.freedom))]  # nothing is known better than by all residuals
+    noise, freedom = model.error(a, b)
+    parts = [(noise**2, freedom)]
     if effect is not None:
         parts.append((sitting_variance(a_sample, b_sample, effect), effect.freedom))
     variance, freedom = _sum(parts)
@@ -140,8 +150,26 @@ def compare_timings(
     low, high = (math.exp(float(end)) for end in stats.t.interval(CONFIDENCE, freedom, log, error))
     return Comparison(
         math.exp(log), low, high, n, AT_EQUAL_SPEED if model.is_adjusted else MODERATED,
-        verdict_of(low, high), error=error, freedom=freedom, floor=math.sqrt(variance - noise),
+        verdict_of(low, high), error=error, freedom=freedom, floor=math.sqrt(variance - noise**2),
     )  # fmt: skip
+
+
+def mean_interval(samples: Mapping[Key, Sample], key: Key) -> tuple[float, float] | None:
+    """The 95 % interval of a mean timing, at the mean speed of all runs; None if the noise is not known."""
+    known = positive(samples)
+    if key not in known or len(known[key].values) < MIN_RUNS:
+        return None
+    model = fit(known)
+    if model.variances[key] <= SAME**2:
+        return None
+    error, freedom = model.error(key)
+    low, high = stats.t.interval(CONFIDENCE, freedom, model.levels[key], error)
+    return math.exp(low), math.exp(high)
+
+
+def positive(samples: Mapping[Key, Sample]) -> dict[Key, Sample]:
+    """The samples that have a logarithm."""
+    return {key: own for key, own in samples.items() if own.values and min(own.values) > 0}
 
 
 def _centred_works(samples: Mapping[Key, Sample]) -> dict[Key, np.ndarray] | None:
@@ -169,7 +197,8 @@ def _without_ratio(a: Sample, b: Sample) -> Comparison | None:
 def _sum(parts: list[tuple[float, float]]) -> tuple[float, float]:
     """The sum of variances and its degrees of freedom."""
     variance = sum(part for part, _ in parts)
-    return variance, variance**2 / sum(part**2 / freedom for part, freedom in parts)
+    known = sum(part**2 / freedom for part, freedom in parts)
+    return variance, variance**2 / known if known else min(freedom for _, freedom in parts)
 
 
 def _deviations(values: np.ndarray) -> np.ndarray:

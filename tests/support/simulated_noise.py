@@ -14,6 +14,7 @@ from records import commit, compaction, end, query, run
 
 from bench.cli.fail_if import Limit, outcomes
 from reports.data.group import RunGroup, run_groups
+from reports.verdicts.break_even import interval
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import Circumstances, Side, judge
 from reports.verdicts.page_verdicts import page_verdicts
@@ -54,20 +55,27 @@ class Noise:
 
     def suite(self, rng: np.random.Generator, n: int) -> dict[str, Sample]:
         """The timings of each strategy, which is run once in each repetition, in random order."""
+        return self.suites(rng, n, 1)[0]
+
+    def suites(self, rng: np.random.Generator, n: int, metrics: int) -> list[dict[str, Sample]]:
+        """Several timings of the same runs, which share the speed of the machine."""
         order = np.concatenate([rng.permutation(len(self.run_sds)) for _ in range(n)])
-        speed = self._speed(rng, len(order))
-        logs = self.gain * speed + np.array(self.run_sds)[order] * self._unit_noise(rng, len(order))
+        speed, run_sds = self._speed(rng, len(order)), np.array(self.run_sds)[order]
+        logs = [self.gain * speed + run_sds * self._unit_noise(rng, len(order)) for _ in range(metrics)]
         works: list[float | None] = [None] * len(order)
         if self.work_sd is not None:
             works = np.exp(speed + rng.normal(0, self.work_sd, len(order))).tolist()
-        return {
-            str(strategy): Sample(
-                tuple(np.exp(logs[order == strategy]).tolist()),
-                ("one",) * n,
-                tuple(work for work, other in zip(works, order, strict=True) if other == strategy),
-            )
-            for strategy in range(len(self.run_sds))
-        }
+        return [
+            {
+                str(strategy): Sample(
+                    tuple(np.exp(of_metric[order == strategy]).tolist()),
+                    ("one",) * n,
+                    tuple(work for work, other in zip(works, order, strict=True) if other == strategy),
+                )
+                for strategy in range(len(self.run_sds))
+            }
+            for of_metric in logs
+        ]
 
     def _unit_noise(self, rng: np.random.Generator, runs: int) -> np.ndarray:
         if math.isinf(self.tails):
@@ -105,6 +113,47 @@ def suite_shares(noise: Noise, n: int, suites: int) -> Shares:
         float(np.mean(low + math.log(1.2) > 0)),
         float(np.mean(high < math.log(1.1))),
     )
+
+
+# Break-even rates
+
+CPU_S, QUERY_CPU_S = (15.0, 21.0, 32.0, 19.0, 20.0, 21.0), (0.6, 0.25, 0.2, 0.33, 0.4, 0.25)
+
+
+class BreakEvens(NamedTuple):
+    """Of many suites: how often the interval of a break-even holds the truth, and how often it is open.
+
+    `half_width`: the median of half the log of the ratio of its ends, of those that are not open.
+    """
+
+    covered: float
+    is_open: float
+    half_width: float
+
+
+def break_evens(noise: Noise, n: int, suites: int, saved_s: float = 0.35) -> BreakEvens:
+    """The second strategy costs 6 s more than the first, and saves so much a query."""
+    rng = _seeded("break-even", noise, n, saved_s)
+    queries_s = (QUERY_CPU_S[0], QUERY_CPU_S[0] - saved_s, *QUERY_CPU_S[2:])
+    truth = (CPU_S[1] - CPU_S[0]) / saved_s
+    found = []
+    for _ in range(suites):
+        cpu, query = noise.suites(rng, n, 2)
+        found.append(interval(_times(cpu, CPU_S), _times(query, queries_s), "1", "0"))
+    low, high = np.array(found, float).T
+    closed = (low > 0) & np.isfinite(high)
+    return BreakEvens(
+        float(np.mean((low <= truth) & (truth <= high))),
+        float(np.mean(~closed)),
+        float(np.median(np.log(high[closed] / low[closed]))) / 2,
+    )
+
+
+def _times(suite: dict[str, Sample], means: tuple[float, ...]) -> dict[str, Sample]:
+    return {
+        label: replace(sample, values=tuple(value * mean for value in sample.values))
+        for (label, sample), mean in zip(suite.items(), means, strict=False)
+    }
 
 
 # Pages of a report

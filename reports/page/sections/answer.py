@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from bench.results.metrics import LATENCY
-from bench.results.rows import Row
+from bench.results.rows import BASELINE, Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
+from reports.page.sections.costs import about_intervals, break_even_column
+from reports.page.sections.money import money_column
 from reports.page.tables import Cell, Column, Table, by_columns, durations, has_values, metric_cells, seconds
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, separated
 from reports.text import cost_text
@@ -19,8 +21,13 @@ _BUDGET_METRICS = (  # shown after cost and latency, where a run has a value
     ("files_end", "Files at end"),
     ("delete_files_end", "Delete files at end"),
     ("storage_bytes_end", "Storage at end"),
-    ("space_amplification", "Space amplification"),
 )
+TRADE_OFF = say(
+    "Best trade-off: the knee of the Pareto front, which is the strategy farthest below the chord between "
+    "the cheapest and the fastest compacting strategy, on logarithmic axes. It is a rule of thumb, and "
+    "depends on the strategies that ran."
+)
+_BREAK_EVEN = f"Break-even: with more queries, a strategy takes less CPU than {BASELINE}."
 _TOLERANCE = human_percent(MODELLED_TOLERANCE)
 
 
@@ -68,8 +75,7 @@ def budgets(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     metrics = [
         (name, group.in_delete_words(title), "") for name, title in _BUDGET_METRICS if _is_shown(rows, name)
     ]
-    if has_values(rows, "money_per_day"):
-        metrics.append(("money_per_day", "Cost per day", group.manifest.currency))
+    rates, money = break_even_column(group, rows), money_column(group, rows)
     costs = zip(seconds(point.cost_s for point in front), front, strict=True)
     shown = [
         (Column("If the mean query may take up to", unit),
@@ -78,9 +84,13 @@ def budgets(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
         (Column(group.cost.title, "s"), [Cell(text, value=point.cost_s) for text, point in costs]),
         *((Column(title, of), [Cell(c.text, value=c.value) for c in metric_cells(rows, name)])
           for name, title, of in metrics),
+        *rates, *money,
     ]  # fmt: skip
     modelled = "Times and bytes are modelled. " if group.is_simulated else ""
-    note = f"{modelled}Means of the strategies on the Pareto front. The summary has intervals and the others."
+    means = (
+        f"{modelled}Means of the strategies on the Pareto front; the summary has intervals and the others."
+    )
+    note = " ".join((means, *([_BREAK_EVEN] if rates else []), *about_intervals(*rates, *money)))
     caption = "The cheapest strategy for each mean query latency that may be acceptable"
     return by_columns(shown, note, caption=caption)
 
@@ -113,8 +123,8 @@ def best(group: RunGroup) -> str | None:
         return None
     if len(choices) == 1 or _is_as_fast(group, choices):
         return choices[0].strategy
-    likely = likely_best(group)
-    return likely[0] if len(likely) == 1 else None
+    likely, _ = _likely(group, choices)
+    return likely[0].strategy if len(likely) == 1 else None
 
 
 def _choices(group: RunGroup) -> list[Point]:
@@ -147,23 +157,35 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
             "{cheapest_figures}, against {fastest_figures}.",
             tolerance=_TOLERANCE, **values,
         )  # fmt: skip
-    known = points(group) if group.is_simulated else choices
-    likely = [point for label in likely_best(group) for point in known if point.strategy == label]
+    likely, others = _likely(group, choices)
+    or_others = sentence(" Noise may make it {labels}.", labels=listed(others)) if others else say()
     if len(likely) == 1:
         return sentence(
             "{best} is the best trade-off: {figures}. Against the fastest on the front, {fastest}, it "
             "{trade}.",
             best=Verbatim(likely[0].strategy), figures=_figures(group, likely[0]),
             trade=_trade(group, likely[0], fastest), **values,
-        )  # fmt: skip
+        ) + or_others  # fmt: skip
     if likely:
-        return _either(group, likely)
+        return _either(group, likely) + or_others
     return sentence(
         "{why}: {cheapest} is the cheapest, with {cheapest_figures}; {fastest} is the fastest, with "
         "{fastest_figures}. The cheapest {trade}.",
         why="there are two to choose from" if len(choices) == 2 else "no strategy stands out",
         trade=_trade(group, cheapest, fastest), **values,
     )  # fmt: skip
+
+
+def _likely(group: RunGroup, choices: list[Point]) -> tuple[list[Point], list[str]]:
+    """The likely best trade-offs, and what only noise may put in their place: strategies off the front.
+
+    In a simulation all that are as good within its tolerance are the first.
+    """
+    labels = likely_best(group)
+    on_front = {point.strategy for point in choices}
+    named = {label for label in labels if group.is_simulated or label in on_front} or set(labels)
+    by_label = {point.strategy: point for point in points(group)}
+    return [by_label[label] for label in labels if label in named], [x for x in labels if x not in named]
 
 
 def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:

@@ -280,10 +280,15 @@ def _deferred(group: RunGroup) -> Iterator[Caution]:
 
 
 def growing_deletes(run: RunResult) -> tuple[int, ...]:
-    """The deleted rows that each of three or more compactions left; empty unless each left more."""
-    left = [c.after.delete_rows for c in run.of(CompactionRecord) if c.status == "ok" and c.tick]
-    known = all_known(left) or []
-    return tuple(known) if len(known) > 2 and all(a < b for a, b in pairwise(known)) else ()
+    """The deleted rows that each of three or more compactions left.
+
+    Empty unless each left more, and the last one more than it removed.
+    """
+    done = [c for c in run.of(CompactionRecord) if c.status == "ok" and c.tick]
+    left = all_known(c.after.delete_rows for c in done) or []
+    if len(left) < 3 or any(a >= b for a, b in pairwise(left)):
+        return ()
+    return tuple(left) if 2 * left[-1] > (done[-1].before.delete_rows or 0) else ()
 
 
 def _noisy(group: RunGroup) -> Iterator[Caution]:

@@ -1,11 +1,15 @@
 """What each strategy costs: compaction, and what it causes in maintenance, evaluations and commits."""
 
-from bench.results.rows import BASELINE
+import math
+from collections.abc import Sequence
+
+from bench.results.rows import BASELINE, BREAK_EVEN, Row
+from bench.text import MISSING, human_number
 from reports.data.cost import TOTAL_CPU
 from reports.data.group import RunGroup
-from reports.page.sections.summary import BREAK_EVEN, break_evens
-from reports.page.tables import Column, Table, metric_cells, strategy_table
-from reports.verdicts.page_verdicts import PageVerdicts
+from reports.page.sections.money import money_column
+from reports.page.tables import Cell, Column, Shown, Table, metric_cells, strategy_table
+from reports.verdicts.break_even import BreakEven, break_even
 
 _COST = ""  # stands for the cost of compaction, as the group recorded it
 _COLUMNS = (  # without metrics that are unknown or 0 in all runs
@@ -20,8 +24,6 @@ _COLUMNS = (  # without metrics that are unknown or 0 in all runs
     ("total_cpu_s", TOTAL_CPU.title, "s"),
     ("compaction_peak_rss_bytes", "Peak memory", "process"),
     ("compaction_peak_heap_bytes", "Peak memory", "Java heap"),
-    ("money_per_day", "Cost per day", "currency"),
-    (BREAK_EVEN, "Break-even", "queries per hour"),
 )
 _NOTES = (  # shown with the columns they explain
     ("jit_share", "JIT: the share of compaction CPU that Java's compiler took; it falls as a process ages."),
@@ -36,27 +38,57 @@ _NOTES = (  # shown with the columns they explain
         f"this scenario. It falls as a scenario gets longer, since the table of {BASELINE} only grows.",
     ),
 )
+_FROM = "from "  # a rate whose interval has no upper end
 _TOTAL = "Policy: compaction, maintenance and evaluations. Total: policy and commits."
 # Evaluations have no model.
 _MODELLED_TOTAL = "Policy: compaction and maintenance. Total: policy and commits."
 _CAPTION = "Over the whole stream"
 
 
-def costs(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
+def costs(group: RunGroup) -> Table | None:
     """A row per strategy; None if only the compactions themselves were accounted for."""
     cost = group.compaction_cost
     metrics = [(cost.metric, cost.title, "s") if c[0] == _COST else c for c in _COLUMNS]
     known = [c for c in metrics if any(row.values[c[0]] for row in group.rows)]  # above 0 somewhere
-    if len(known) < 2:
+    shown: list[Shown] = [
+        (Column(title, unit), metric_cells(group.rows, name)) for name, title, unit in known
+    ]
+    money, rates = money_column(group, group.rows), break_even_column(group, group.rows)
+    shown += [*money, *rates]
+    if len(shown) < 2:
         return None
-    shown = [
-        (Column(title, group.manifest.currency if unit == "currency" else unit),
-         break_evens(group, verdicts) if name == BREAK_EVEN else metric_cells(group.rows, name))
-        for name, title, unit in known
-    ]  # fmt: skip
-    names = {name for name, _, _ in known}
+    names = {name for name, _, _ in known} | ({BREAK_EVEN} if rates else set())
     notes = ["Times are modelled."] if group.is_simulated else []
     if "policy_cpu_s" in names:
         notes.append(_MODELLED_TOTAL if group.is_simulated else _TOTAL)
     notes += [text for name, text in _NOTES if name in names]
+    notes += about_intervals(*money, *rates)
     return strategy_table(group.rows, shown, " ".join(notes), _CAPTION)
+
+
+def about_intervals(*shown: Shown) -> tuple[str, ...]:
+    """What the intervals are, if some cell of these columns has one."""
+    has_some = any(cell.note or str(cell.text).startswith(_FROM) for _, cells in shown for cell in cells)
+    return ("Intervals are 95 % confidence intervals, open where no saving is proven.",) if has_some else ()
+
+
+def break_even_column(group: RunGroup, rows: Sequence[Row]) -> tuple[Shown, ...]:
+    """From how many queries an hour each strategy pays off, where some strategy does."""
+    cells = [_break_even_cell(break_even(group, row)) for row in rows]
+    if all(cell.text == MISSING for cell in cells):
+        return ()
+    return ((Column("Break-even", "queries per hour"), cells),)
+
+
+def _break_even_cell(at: BreakEven | None) -> Cell:
+    if at is None or (
+        at.low in (0, math.inf) and at.high == math.inf
+    ):  # nothing is proven, or that none pays
+        return Cell(MISSING)
+    if at.low is None or at.high is None:
+        return Cell(human_number(at.rate), value=at.rate)
+    if at.high == math.inf:
+        return Cell(f"{_FROM}{human_number(at.low)}", value=at.rate)
+    return Cell(
+        human_number(at.rate), f"{human_number(at.low)}\N{EN DASH}{human_number(at.high)}", value=at.rate
+    )

@@ -12,7 +12,7 @@ from reports.verdicts.unmodelled import unmodelled
 
 _NOTE = (
     "Compaction cost and mean query latency. Bold: the best trade-off of the scenario in a format, if there "
-    "is one."
+    "is one, as defined below its answer."
 )
 
 

@@ -15,12 +15,12 @@ from reports.page.tables import (
     metric_cells,
 )
 from reports.phrases import Verbatim
+from reports.verdicts.best import DRAWS, on_front
 from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart
 from reports.verdicts.pareto_front import dominated, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 from reports.verdicts.unmodelled import unmodelled
 
-BREAK_EVEN = "break_even_queries_per_h"
 _COLUMNS = (  # after the costs; metrics that no run has a value of are left out
     (LATENCY, "Query mean", ""),  # followed by the comparison with `never`
     ("query_after_commit_s", "Query after commit", ""),
@@ -30,7 +30,6 @@ _COLUMNS = (  # after the costs; metrics that no run has a value of are left out
     ("write_amplification", "Write amplification", ""),
     ("space_amplification", "Space amplification", ""),
     ("files_end", "Files at end", ""),
-    (BREAK_EVEN, "Break-even", "queries per hour"),
 )
 _CAPTION = "Every strategy: what it costs, how fast queries are, and what it leaves"
 _NOTE = (
@@ -38,6 +37,10 @@ _NOTE = (
     "that compacted, whether or not the difference is significant. An interval that contains 1 is "
     "inconclusive, as is one marked as unproven: verdicts are corrected for the number of comparisons on the "
     "page (Holm). No interval: too few repetitions."
+)
+_OF_DRAWS = (
+    f"On the front: how often a strategy is on the Pareto front in {DRAWS} draws of all costs and latencies "
+    "from their noise."
 )
 _OF_FORMATS = "The format of the scenario, and each variant in another one, has bold figures of its own."
 _OF_VARIANTS = f"A strategy in a variant is compared with {BASELINE} of that variant."
@@ -53,28 +56,22 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
     per_second, unit = latency_unit(group.rows, latencies)
     shown = [(Column("Strategy", is_number=False), _names(group, verdicts))]
     for name, title, other_unit in known:
-        if name == BREAK_EVEN:
-            cells = break_evens(group, verdicts)
-        else:
-            cells = metric_cells(group.rows, name, per_second if name in latencies else 1.0)
+        cells = metric_cells(group.rows, name, per_second if name in latencies else 1.0)
         shown.append((Column(title, unit if name in latencies else other_unit), cells))
         if name == LATENCY and any(verdicts.with_baseline(row) for row in group.rows):
             ratios = [compared(verdicts.with_baseline(row)) for row in group.rows]
             shown.append((Column(f"Query mean vs {BASELINE}", "95 % CI"), ratios))
+    shares = {label: share for part in group.parts for label, share in on_front(part).items()}
+    if shares:
+        shown.append(
+            (Column("On the front", "of draws"), [_share(shares.get(label)) for label in group.strategies])
+        )
     shown.append((Column("Runs"), [_runs(group, row) for row in group.rows]))
     of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
     of_variants = (_OF_VARIANTS,) if any(row.variant is not None for row in group.rows) else ()
-    note = " ".join((_MODELLED_NOTE if group.is_simulated else _NOTE, *of_formats, *of_variants))
+    of_draws = (_OF_DRAWS,) if shares else ()
+    note = " ".join((_MODELLED_NOTE if group.is_simulated else _NOTE, *of_draws, *of_formats, *of_variants))
     return by_columns(shown, note, caption=_CAPTION)
-
-
-def break_evens(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
-    """The break-even of strategies whose queries are significantly faster than without compaction."""
-    comparisons = ((row, verdicts.with_baseline(row)) for row in group.rows)
-    decided = [row for row, comparison in comparisons if comparison and comparison.verdict == "less"]
-    cells = metric_cells(decided, BREAK_EVEN)
-    by_label = {row.strategy: cell for row, cell in zip(decided, cells, strict=True)}
-    return [by_label.get(row.strategy, Cell(MISSING)) for row in group.rows]
 
 
 def _names(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
@@ -89,6 +86,10 @@ def _names(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
         return f"dominated by {better[label]}" if label in better else ""
 
     return [Cell(Verbatim(label), unmodelled(group, label) or why(label)) for label in group.strategies]
+
+
+def _share(share: float | None) -> Cell:
+    return Cell(MISSING if share is None else human_percent(share), value=share)
 
 
 def _runs(group: RunGroup, row: Row) -> Cell:

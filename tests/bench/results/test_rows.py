@@ -18,7 +18,7 @@ KEYS = {
     "pending_mean_s", "since_compaction_mean_s", "compaction_s", "compaction_cpu_s",
     "compaction_executor_cpu_s", "compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share",
     "maintenance_s", "maintenance_cpu_s", "maintenance_freed_bytes", "evaluation_cpu_s", "policy_cpu_s",
-    "commit_cpu_s",
+    "commit_cpu_s", "compaction_jobs",
     "content_bytes", "data_storage_bytes_end", "metadata_storage_bytes_end", "storage_bytes_end",
     "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
     "query_mean_s", "query_new_session_mean_s",

@@ -1,7 +1,9 @@
 """What is named the best trade-off, and when the noise decides it."""
 
+import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from records import commit, compaction, end, query, run
 from verdicts import verdicts_of
@@ -9,10 +11,10 @@ from verdicts import verdicts_of
 from reports.data.group import RunGroup, run_groups
 from reports.page.sections.answer import best, budgets, headline
 from reports.page.sections.steps import off_the_front
-from reports.page.sections.summary import _names
-from reports.verdicts.best import likely_best
+from reports.page.sections.summary import _names, summary
+from reports.verdicts.best import likely_best, on_front
 from reports.verdicts.page_verdicts import not_told_apart
-from reports.verdicts.pareto_front import alike, pareto_front, points
+from reports.verdicts.pareto_front import alike, knee, pareto_front, points
 
 # Cost (s) and latency (s): `often` is the most expensive and the fastest, `rare` the cheapest.
 NEVER, RARE, OFTEN = (0.0, 40.0), (1.0, 9.0), (16.0, 1.0)
@@ -48,6 +50,22 @@ def test_a_knee_that_noise_decides_is_none():
     said = str(headline(made)[0])
     assert "noise decides which is the best trade-off: " in said
     assert "; or " in said
+
+
+def test_what_noise_may_put_in_the_place_of_the_best_is_named():
+    made = group(0.04, one=(4.0, 2.0), other=(4.05, 2.02))
+    assert likely_best(made) == ("one", "other")
+    assert best(made) == "one"
+    said = str(headline(made)[0])
+    assert "one is the best trade-off: " in said
+    assert said.endswith(" Noise may make it other.")
+
+
+def test_a_knee_of_fewer_than_nine_of_ten_draws_does_not_stand_out():
+    made = group(0.04, middle=(4.0, 2.95))  # the chord passes 4 s at sqrt(9 x 1) = 3 s
+    assert knee(pareto_front(points(made))).strategy == "middle"
+    assert likely_best(made) == ()
+    assert "no strategy stands out: rare is the cheapest" in str(headline(made)[0])
 
 
 @pytest.mark.parametrize("repetitions", [2, 1])
@@ -134,6 +152,42 @@ def test_a_front_that_changes_with_all_that_a_policy_causes_is_said():
     ]
     said = [str(line) for line in headline(RunGroup(tuple(rows), made.runs))]
     assert said[2].endswith("rare, dear and often.")
+
+
+def test_the_share_of_draws_on_the_front_is_that_of_student_t():
+    # Costs are certain, so `other` is on the front if it is faster than the cheaper `one`. Runs of both are
+    # 1 + 0.04 x (-1, 2, -3, 4, -5) and the opposite, in logs; two runs of the common variance are added.
+    made = group(0.04, one=(4.0, 2.0), other=(4.5, 1.95))
+    shares = on_front(made)
+    assert set(shares) == {"never", "rare", "one", "other", "often"}
+    assert shares["never"] == shares["rare"] == shares["one"] == shares["often"] == 1
+    logs = {row.strategy: np.log(row.run_values["query_mean_s"]) for row in made.rows}
+    squares = {label: float(np.sum((own - own.mean()) ** 2)) for label, own in logs.items()}
+    common = sum(squares.values()) / 20  # five strategies, four degrees of freedom each
+    rng = np.random.default_rng(7)
+    drawn = {
+        label: logs[label].mean()
+        + math.sqrt((2 * common + squares[label]) / 6 / 5) * rng.standard_t(6, 100_000)
+        for label in ("one", "other")
+    }
+    assert shares["other"] == pytest.approx(np.mean(drawn["other"] < drawn["one"]), abs=0.07)
+    assert 0.2 < shares["other"] < 0.9
+
+
+def test_a_dominated_strategy_is_on_the_front_in_no_draw():
+    made = group(0.01, middle=(4.0, 1.5), worse=(8.0, 3.0))
+    assert (on_front(made)["middle"], on_front(made)["worse"]) == (1, 0)
+    summary_of = {
+        str(row[0].text): [str(cell.text) for cell in row] for row in summary(made, verdicts_of(made)).rows
+    }
+    assert [summary_of[label][-2] for label in ("never", "middle", "worse")] == ["100 %", "100 %", "0 %"]
+
+
+@pytest.mark.parametrize("how", [{"repetitions": 2}, {"mode": "simulated"}])
+def test_nothing_is_drawn_where_no_noise_is_known(how):
+    made = group(0.01, **{"middle": (4.0, 1.5), **how})
+    assert on_front(made) == {}
+    assert "On the front" not in [str(column.title) for column in summary(made, verdicts_of(made)).columns]
 
 
 def noisy(label, repetition, cost_s, query_s):

@@ -8,6 +8,7 @@ import math
 import pytest
 from simulated_noise import (
     Noise,
+    break_evens,
     gate_answers,
     pages_with_any_verdict,
     pages_with_confirmed_verdict,
@@ -54,6 +55,15 @@ def test_three_repetitions_find_20_percent_and_prove_that_nothing_grew_by_10():
     shares = suite_shares(OURS, 3, SUITES)
     assert shares.detected >= 0.95
     assert shares.below >= 0.8
+
+
+@pytest.mark.parametrize("n", [3, 5])
+@pytest.mark.parametrize("saved_s", [0.35, 0.04])
+@pytest.mark.parametrize(
+    "noise", ["ours", "without fixed work", "two strategies", "a noisy and a quiet of six"]
+)
+def test_the_interval_of_a_break_even_covers_the_truth_in_94_of_100_suites_at_least(noise, saved_s, n):
+    assert break_evens(NOISES[noise], n, 300, saved_s).covered >= 0.94
 
 
 LIMIT = parse_limit("query_mean_s>1.1x")

@@ -180,10 +180,12 @@ def test_commits_and_queries_alone_have_no_planner_to_be_cold():
     assert cold() == ()
 
 
-def compacted(*left, label="amoro"):
+def compacted(*left, label="amoro", before=50):
     """A run whose compactions leave so many deleted rows."""
     return run(
-        commit(), *(compaction(after_delete_rows=rows, after_delete_files_count=1) for rows in left),
+        commit(),
+        *(compaction(before_delete_rows=before, after_delete_rows=rows, after_delete_files_count=1)
+          for rows in left),
         query(), truth(), end(), strategy=label,
     )  # fmt: skip
 
@@ -193,6 +195,11 @@ def test_deletes_that_every_compaction_leaves_more_of_are_unpaid_work():
     (told,) = [text for text in _texts(group).split("\n") if text.startswith("Each compaction left more")]
     assert told.endswith("so what that costs is in no figure: amoro (10 after the first, 35 after the last).")
     assert "deleted rows than the one before" in told
+
+
+def test_a_rest_that_grows_is_no_caution_where_more_is_removed():
+    assert growing_deletes(compacted(10, 20, 35)) == (10, 20, 35)
+    assert growing_deletes(compacted(10, 20, 35, before=70)) == ()
 
 
 @pytest.mark.parametrize("left", [(), (10, 20), (10, 20, 20), (10, 30, 20), (10, None, 30)])

@@ -7,7 +7,6 @@ from bench.results.metrics import METRIC_BY_NAME, Metric
 from reports.data.group import RunGroup, run_groups
 from reports.page.sections.certain import certain
 from reports.page.sections.costs import costs
-from reports.verdicts.page_verdicts import page_verdicts
 
 EVERY = {"type": "every", "interval": "5min"}
 EXPIRY = {"trigger": EVERY, "planner": {"type": "iceberg.expire_snapshots"}}
@@ -63,7 +62,7 @@ def test_bytes_of_a_simulation_are_modelled(tmp_path):
 
 
 def test_costs_are_compaction_and_what_is_known_beside_it(group):
-    table = costs(group, *page_verdicts([group]))
+    table = costs(group)
     titles = [str(column.title) for column in table.columns]
     assert titles[:2] == ["Strategy", "Compaction CPU"]
     assert "Of it in tasks" in titles
@@ -89,7 +88,7 @@ def test_costs_show_what_a_strategy_causes_elsewhere(group, monkeypatch):
         own = {name: values.get(row.strategy) for name, (_, values) in figures.items()}
         runs = {name: (value,) * row.runs for name, value in own.items()}
         rows.append(replace(row, values={**row.values, **own}, run_values={**row.run_values, **runs}))
-    table = costs(RunGroup(tuple(rows), group.runs), *page_verdicts([group]))
+    table = costs(RunGroup(tuple(rows), group.runs))
     titles = [str(column.title) for column in table.columns]
     found = {
         str(row[0].text): dict(zip(titles, (str(c.text) for c in row), strict=True)) for row in table.rows
