@@ -25,7 +25,7 @@ run: $(READY) ## Run the quickstart on real Iceberg tables; the last line printe
 	@$(BIN)/compactbench report results/quickstart
 
 .PHONY: test
-test: $(READY) ## Run all tests, including those on a real Spark
+test: $(READY) ## Run the tests, including those on a real Spark (about a quarter of an hour on two cores)
 	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 
 .PHONY: test-cluster
@@ -60,12 +60,13 @@ torture: $(READY) ## Kill suites at random moments, and check that nothing is lo
 	@TZ=UTC $(BIN)/python -P tools/torture.py
 
 .PHONY: noise
-noise: $(READY) ## Print how often comparisons of simulated noise err (a few minutes)
+noise: $(READY) ## Test and print how often comparisons of simulated noise err (a few minutes)
+	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m noise -n 2
 	@PYTHONPATH=tests/support $(BIN)/python -P tools/false_verdicts.py
 
 .PHONY: golden
 golden: $(READY) ## Regenerate the golden files of the tests; review the diff
-	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark' tests/reports tests/test_errors.py
+	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark and not noise' tests/reports tests/test_errors.py
 
 .PHONY: docs
 docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report anew from the published runs; review the diff
