@@ -13,7 +13,7 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -25,9 +25,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.results.agreement import Pair, side_by_side
-from bench.results.folders import RunResult, load_runs
+from bench.results.folders import RunResult, load_runs, missing_positions
 from bench.results.metrics import Unit
-from bench.results.records import EVENTS, MANIFEST, DecisionRecord, QueryRecord, WarmUpRecord
+from bench.results.records import EVENTS, MANIFEST, REPLACED, DecisionRecord, QueryRecord, WarmUpRecord
+from bench.results.rows import usable
 from bench.results.sessions import queries_by
 from bench.results.table_content import commits_of
 from bench.text import MISSING, human_duration, human_ratio
@@ -128,6 +129,23 @@ class Published:
         labels = dict.fromkeys(f"`{run.manifest.strategy}`" for run, _ in self.group.disturbed_runs)
         names = f" ({', '.join(labels)})" if labels else ""
         return f"{len(self.group.disturbed_runs)} of {len(self.group.watched_runs)} runs{names}"
+
+    @cached_property
+    def left_out(self) -> str:
+        """Runs that were made and are not used, to follow `disturbed`; empty if there are none.
+
+        For example "; replaced: 1 of 37 runs; missing from the archive: 3 of 39 runs".
+        """
+        runs = self.group.runs
+        counts = {
+            "replaced": sum(run.replaced is not None for run in runs),
+            "unfinished and repeated": sum(not run.finished and run.replaced is None for run in runs),
+        }
+        parts = [f"; {name}: {count} of {len(runs)} runs" for name, count in counts.items() if count]
+        gone = sum(len(positions) for _, positions in missing_positions(runs))
+        if gone:
+            parts.append(f"; missing from the archive: {gone} of {len(runs) + gone} runs")
+        return "".join(parts)
 
     @cached_property
     def processor(self) -> str:
@@ -344,24 +362,31 @@ def entries() -> tuple[Entry, ...]:
 def pack(runs: Iterable[RunResult], archive: Path) -> None:
     """Write manifests and records of finished runs into an archive; the same runs give the same bytes.
 
-    Logs stay behind. Raises ValueError for a run that did not finish, was made with --quick, or was not made
-    from a commit of this repository without local changes: its figures could not be repeated.
+    Runs that were replaced are packed too, and told by the pages; logs stay behind. Raises ValueError for a
+    run that did not finish and was not made again, was made with --quick, or was not made from a commit of
+    this repository without local changes: its figures could not be repeated.
     """
-    checked = tuple(_publishable(run) for run in runs)
+    packed = tuple(runs)
+    done = {_repetition(run) for run in packed if usable(run)}
+    checked = tuple(_publishable(run, done) for run in packed)
     part = archive.with_suffix(".part")
     with tarfile.open(part, "w:xz", preset=9) as tar:
         for run in checked:
-            for name in (MANIFEST, EVENTS):
-                content = (run.folder / name).read_bytes()
-                info = tarfile.TarInfo(f"{run.manifest.scenario}/{run.manifest.run_id}/{name}")
+            for path in filter(Path.exists, (run.folder / name for name in (MANIFEST, EVENTS, REPLACED))):
+                content = path.read_bytes()
+                info = tarfile.TarInfo(f"{run.manifest.scenario}/{run.manifest.run_id}/{path.name}")
                 info.size = len(content)
                 tar.addfile(info, io.BytesIO(content))
     part.replace(archive)
 
 
-def _publishable(run: RunResult) -> RunResult:
-    if not run.finished:
-        raise ValueError(f"{run.folder}: did not finish; delete its folder or repeat the run")
+def _repetition(run: RunResult) -> tuple[Path, str, int]:
+    return (run.folder.parent, run.manifest.strategy, run.manifest.repetition)
+
+
+def _publishable(run: RunResult, done: Collection[tuple[Path, str, int]]) -> RunResult:
+    if not usable(run) and _repetition(run) not in done:
+        raise ValueError(f"{run.folder}: has no figures and was not made again; repeat it (run --resume)")
     if run.manifest.is_quick:
         raise ValueError(f"{run.folder}: was made with --quick, so it cannot be published")
     if run.manifest.git.get("dirty") is not False:

@@ -1,6 +1,6 @@
 """Arguments that several commands share, and how runs that cannot be used are reported."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +9,9 @@ import typer
 
 from bench.cli.output import print_error
 from bench.errors import ResultSchemaError
-from bench.results.folders import RunResult, stored_runs
+from bench.results.folders import RunResult, missing_positions, stored_runs
 from bench.results.rows import Row
-from bench.text import counted, human_number
+from bench.text import counted, human_number, named_once
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
 
@@ -58,9 +58,18 @@ def gaps(row: Row) -> str:
     counts = {
         "failed": row.failed,
         "interrupted": row.interrupted,
+        f"replaced ({'; '.join(dict.fromkeys(row.replaced))})": len(row.replaced),
         "without valid timings": row.timings_invalid,
     }
     return ", ".join(f"{count} {fate}" for fate, count in counts.items() if count)
+
+
+def absences(runs: Iterable[RunResult]) -> Iterator[str]:
+    """Runs that were made and that nobody can see any more, told by the positions of the others."""
+    for folder, missing in missing_positions(runs):
+        who = f"run at position {missing[0]} is" if len(missing) == 1 else (
+            f"runs at positions {named_once(map(str, missing))} are")  # fmt: skip
+        yield f"{folder}: the {who} not in the results"
 
 
 def disturbance(row: Row) -> str:

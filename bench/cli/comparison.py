@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from bench.cli.arguments import disturbance
+from bench.cli.arguments import absences, disturbance
 from bench.cli.fail_if import Limit, Outcome, noisy_tests, outcomes
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
@@ -201,7 +201,7 @@ def _with_baseline(
         differences=check_pooled(run_group.usable_runs, selection.strictest),
         notes=(
             *(f"{label} did not run here: nothing to compare with" for label in absent),
-            *_disturbed(run_group),
+            *_provenance(run_group),
         ),
         failures=(
             *_faults(run_group, (*chosen, baseline)),
@@ -254,7 +254,7 @@ def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selectio
         folders={"old": results[:1], "new": results[1:]},
         headings=("new", "old"),
         differences=_check_both(old, new, selection.strictest),
-        notes=(*_one_sided(old, new), *_disturbed(old), *_disturbed(new)),
+        notes=(*_one_sided(old, new), *_less(old, new), *_provenance(old), *_provenance(new)),
         failures=(
             *_faults(new, selection.strategies_of(new.strategies)),
             *(f"{label}: the new results have no run of it" for label in gone),
@@ -316,12 +316,14 @@ def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
     done = {_repetition(run) for run in run_group.usable_runs}
     for label in labels:
         runs = [run for run in run_group.runs if run.manifest.strategy == label]
-        open_runs = [run for run in runs if not run.finished and _repetition(run) not in done]
-        interrupted = sum(run.end is None for run in open_runs)
+        open_runs = [run for run in runs if _repetition(run) not in done]
+        kept = [run for run in open_runs if run.replaced is None and not run.finished]
+        interrupted = sum(run.end is None for run in kept)
         counts = {
-            "lost rows or changed them (content check)": sum(content_of(run) == "differs" for run in runs),
-            "failed": len(open_runs) - interrupted,
+            "lost rows or changed them": sum(content_of(run) == "differs" for run in runs),
+            "failed": len(kept) - interrupted,
             "interrupted": interrupted,
+            "marked as replaced, and not made again": sum(run.replaced is not None for run in open_runs),
             "without one successful compaction, though plans were executed": sum(map(_only_failed, runs)),
         }
         yield from (f"{label}: {counted(count, 'run')} {fate}" for fate, count in counts.items() if count)
@@ -343,12 +345,13 @@ def _unchecked(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
             yield f"{label}: the content of {counted(count, 'run')} was not checked, so rows may be lost"
 
 
-def _disturbed(run_group: RunGroup) -> Iterable[str]:
-    """The strategies during whose runs other processes used the machine."""
+def _provenance(run_group: RunGroup) -> Iterable[str]:
+    """What happened to the runs: other processes used the machine, or runs are not there any more."""
     for row in run_group.rows:
         remark = disturbance(row)
         if remark:
             yield f"{row.strategy}: {remark}"
+    yield from absences(run_group.runs)
 
 
 def _repetition(run: RunResult) -> tuple[Path, str, int]:
@@ -391,6 +394,19 @@ def _one_sided(old: RunGroup, new: RunGroup) -> Iterable[str]:
     old_start, new_start = (min(run.manifest.started_utc for run in side.runs) for side in (old, new))
     if new_start < old_start:
         yield "the new results are older than the old ones: are the folders in the right order?"
+
+
+def _less(old: RunGroup, new: RunGroup) -> Iterable[str]:
+    """Strategies that ran less often, or that stopped compacting, which no ratio of a cost shows."""
+    for row in new.rows:
+        before = old.row(row.strategy) if row.strategy in old.strategies else None
+        if before is None or not row.runs:
+            continue
+        if row.runs < before.runs:
+            runs = counted(row.runs, "run")
+            yield f"{row.strategy}: {runs} in the new results, {before.runs} in the old ones"
+        if before.values["compactions"] and not row.values["compactions"]:
+            yield f"{row.strategy}: no compaction in the new results, so it costs nothing"
 
 
 def _refuse_unrelated(old: Mapping[_Key, RunGroup], new: Mapping[_Key, RunGroup]) -> None:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from bench.results.landing import landed
 from bench.results.records import (
     EVENTS,
     MANIFEST,
+    REPLACED,
     SCHEMA_VERSION,
     BaseRecord,
     Manifest,
@@ -20,6 +21,7 @@ from bench.results.records import (
 )
 
 _R = TypeVar("_R", bound=BaseRecord)
+_Series = tuple[Path, str]
 _RESTORE = "restore the file or delete its run folder"
 _REPEAT = "restore the file, or delete the run folder and repeat the run with `run --resume`"
 _ROUNDING_S = 1e-6  # by which the end of a step and the start of the next one may overlap
@@ -28,11 +30,17 @@ _LEVELS = 2  # folders of scenarios in a result folder, and of runs in each
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """One stored run: its folder, its manifest and its records in order."""
+    """One stored run: its folder, its manifest and its records in order.
+
+    `replaced` is why it was made again, so that its figures are not used; None if it was not. `missing` are
+    the positions of runs that were made into the same results folder and are not there any more.
+    """
 
     folder: Path
     manifest: Manifest
     records: tuple[Any, ...]
+    replaced: str | None = None
+    missing: tuple[int, ...] = ()
 
     def of(self, kind: type[_R]) -> tuple[_R, ...]:
         return tuple(r for r in self.records if isinstance(r, kind))
@@ -91,8 +99,32 @@ def stored_runs(*folders: Path) -> StoredRuns:
     if not by_folder:
         raise next(iter(damages.values()))
     _check_no_copies(by_folder.values())
-    ordered = sorted(by_folder.values(), key=lambda run: (run.manifest.scenario, run.manifest.run_id))
+    named = {folder.resolve() for folder in folders}  # a run may be named without the others of its suite
+    missing = _missing_positions(
+        by_folder.values(), {_series(r) for p, r in by_folder.items() if p not in named}
+    )
+    runs = (replace(run, missing=missing.get(_series(run), ())) for run in by_folder.values())
+    ordered = sorted(runs, key=lambda run: (run.manifest.scenario, run.manifest.run_id))
     return StoredRuns(tuple(ordered), tuple(damages.values()))
+
+
+def missing_positions(runs: Iterable[RunResult]) -> tuple[tuple[Path, tuple[int, ...]], ...]:
+    """The positions of runs that are no longer in the folder of their scenario, by folder."""
+    by_series = {_series(run): run.missing for run in runs}
+    return tuple((folder, missing) for (folder, _), missing in by_series.items() if missing)
+
+
+def _series(run: RunResult) -> _Series:
+    """Folder and mode: runs whose positions are counted together."""
+    return run.folder.parent, run.manifest.mode
+
+
+def _missing_positions(runs: Iterable[RunResult], whole: Iterable[_Series]) -> dict[_Series, tuple[int, ...]]:
+    """Of each series, the positions below the highest one that no run has."""
+    present: dict[_Series, set[int]] = {series: set() for series in whole}
+    for run in runs:
+        present.get(_series(run), set()).add(run.manifest.position)
+    return {series: tuple(sorted({*range(max(known))} - known)) for series, known in present.items()}
 
 
 def _run_folders(folder: Path, unlisted: list[OSError]) -> Iterator[Path]:
@@ -146,7 +178,16 @@ def load_run(folder: Path) -> RunResult:
     manifest = _load_manifest(folder / MANIFEST)
     path = folder / EVENTS
     records = list(_in_order(path, _numbered_records(path)))
-    return RunResult(folder, manifest, landed(records))
+    return RunResult(folder, manifest, landed(records), _replaced(folder / REPLACED))
+
+
+def _replaced(path: Path) -> str | None:
+    try:
+        return " ".join(path.read_text(encoding="utf-8", errors="replace").split()) or "no reason was given"
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 def _load_manifest(path: Path) -> Manifest:
@@ -197,11 +238,11 @@ def _numbered_records(path: Path) -> Iterator[tuple[int, Any]]:
 def _in_order(path: Path, records: Iterable[tuple[int, Any]]) -> Iterator[Any]:
     """The records. Raises ResultSchemaError where lines are doubled, missing or out of order.
 
-    Every tick of a replay has a record, each role does one step after the other, and a run ends once, with
-    the number of its records.
+    Every tick of a replay has a record, each role does one step after the other, so do all roles together
+    except for compactions, and a run ends once, with the number of its records.
     """
     tick, has_ended = 0, False
-    ended_s: dict[str, float] = {}  # the end of the last step, by role
+    ended_s: dict[str, float] = {}  # the end of the last step, by role and by kind of record
     for count, (number, record) in enumerate(records):
         if has_ended:
             raise _damaged(path, number, "a record after the end of the run")
@@ -211,10 +252,10 @@ def _in_order(path: Path, records: Iterable[tuple[int, Any]]) -> Iterator[Any]:
         is_failed = has_ended and record.status == "failed"  # at any tick
         if not (is_failed or tick <= record.tick <= tick + 1):
             raise _damaged(path, number, f"tick {record.tick} follows tick {tick}")
-        if record.span is not None:
-            if record.span.started_s + _ROUNDING_S < ended_s.get(record.role, 0.0):
+        for lane in {record.role, record.kind} - {"compaction"} if record.span is not None else ():
+            if record.span.started_s + _ROUNDING_S < ended_s.get(lane, 0.0):
                 raise _damaged(path, number, f"the {record.role} had not finished its previous step")
-            ended_s[record.role] = record.span.ended_s
+            ended_s[lane] = record.span.ended_s
         tick = record.tick
         yield record
 

@@ -4,6 +4,7 @@
         manifest.json   what ran, on what; written once, before the run starts
         events.jsonl    one record per line, append only; a finished run ends with a `run` record
         log.txt         what the worker and its JVM printed
+        replaced.txt    if somebody had the run made again: why; its figures are not used
 
 A run whose last record is not a `run` record was interrupted: it is kept and shown as such, and its
 figures are not used.
@@ -37,6 +38,7 @@ SCHEMA_VERSION = 4
 FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
+REPLACED = "replaced.txt"
 LOG = "log.txt"
 # Values of the note "cpu", what counts as CPU: the driver's process alone, or with that the processes of the
 # executors, or only their tasks.
@@ -97,7 +99,7 @@ class Manifest(_Model):
     # label, set (the keys that it changes, as --set takes them), versions; None for the scenario as it is
     variant: dict[str, JsonValue] | None = None
     repetition: Int64
-    position: Int64  # how many runs of the suite ran before this one
+    position: Int64  # how many runs of its scenario and mode were in the results folder before it
     seed: Int64
     duration_ms: Positive
     commit_interval_ms: Positive

@@ -13,7 +13,14 @@ from bench.results.latency import mean_over_time, mean_wall_s
 from bench.results.metrics import METRICS
 from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_one_format, check_pooled
-from bench.results.records import DELETE_WORDS, ContentRecord, QueryRecord, label_in
+from bench.results.records import (
+    DELETE_WORDS,
+    CommitRecord,
+    ContentRecord,
+    ObserveRecord,
+    QueryRecord,
+    label_in,
+)
 from bench.results.sessions import queries_by
 from bench.results.table_content import of_content
 
@@ -33,7 +40,8 @@ class Row:
     `runs` counts the runs whose figures are used: they finished, and no content check failed. `values` are
     means over these runs (`break_even_queries_per_h` is computed from the means), `run_values` the values of
     each, in the order of `repetitions`. `failed` and `interrupted` count repetitions that failed or were
-    interrupted and have not succeeded since. `timings_invalid` counts used runs without valid timings.
+    interrupted and have not succeeded since. `replaced` are the reasons of runs that were made again.
+    `timings_invalid` counts used runs without valid timings.
 
     `probes` are latency and work of each query on its cadence: of settled queries unless a name has
     after_commit, means over scenario time. `variant` is the label of the scenario's variant, which is also
@@ -52,6 +60,7 @@ class Row:
     runs: int
     failed: int
     interrupted: int
+    replaced: tuple[str, ...]
     timings_invalid: int
     content: ContentStatus
     repetitions: tuple[int, ...]
@@ -94,16 +103,29 @@ class Row:
 
 
 def content_of(run: RunResult) -> ContentStatus:
-    """The result of all content checks of a run: "differs" if one differs."""
+    """The result of all content checks of a run: "differs" if one differs, or if the table has other rows."""
     checks = run.of(ContentRecord)
-    if any(check.status == "differs" for check in checks):
+    if any(check.status == "differs" for check in checks) or rows_off(run):
         return "differs"
     return "equal" if checks else "unchecked"
 
 
+def rows_off(run: RunResult) -> int:
+    """How many rows more or fewer than were appended the table has at the end of a finished run.
+
+    0 where that is not known: data files of a stream with deletes may hold deleted rows.
+    """
+    tables = run.of(ObserveRecord)
+    if run.manifest.is_cdc or not run.finished or not tables or tables[-1].table.rows is None:
+        return 0
+    return tables[-1].table.rows - sum(
+        commit.rows for commit in run.of(CommitRecord) if commit.status == "ok"
+    )
+
+
 def usable(run: RunResult) -> bool:
-    """Whether the figures of a run may be used: it finished, and no content check failed."""
-    return run.finished and content_of(run) != "differs"
+    """Whether the figures of a run may be used: it finished, no content check failed, it was not replaced."""
+    return run.finished and run.replaced is None and content_of(run) != "differs"
 
 
 def timed(run: RunResult) -> bool:
@@ -171,6 +193,7 @@ def _row(runs: Sequence[RunResult], content_bytes: int | None) -> Row:
     check_pooled(runs, Strictness.ON_REQUEST)
     used = sorted((run for run in runs if usable(run)), key=lambda run: run.manifest.repetition)
     done = {_repetition(run) for run in used}
+    kept = [run for run in runs if run.replaced is None]
     per_run = [run_figures(run, content_bytes) for run in used]
     run_values = {metric.name: tuple(values[metric.name] for values in per_run) for metric in METRICS}
     m = runs[0].manifest
@@ -181,8 +204,9 @@ def _row(runs: Sequence[RunResult], content_bytes: int | None) -> Row:
         currency=m.currency,
         delete_words=m.delete_words,
         runs=len(used),
-        failed=len({_repetition(run) for run in runs if run.end is not None} - done),
-        interrupted=len({_repetition(run) for run in runs if run.end is None} - done),
+        failed=len({_repetition(run) for run in kept if run.end is not None} - done),
+        interrupted=len({_repetition(run) for run in kept if run.end is None} - done),
+        replaced=tuple(run.replaced for run in runs if run.replaced is not None),
         timings_invalid=sum(run.end is not None and run.end.timings_invalid for run in used),
         content=_content(runs, used),
         repetitions=tuple(run.manifest.repetition for run in used),

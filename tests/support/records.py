@@ -34,7 +34,7 @@ def query(wall_s: float = 1.0, **fields: Any) -> QueryRecord:
 
 
 def observed(**fields: Any) -> ObserveRecord:
-    table = dict.fromkeys(("data_files_count", "live_bytes", "rows", "storage_bytes"), 1)
+    table = dict.fromkeys(("data_files_count", "live_bytes", "storage_bytes"), 1)
     return record(ObserveRecord, **_STEP | table | {"after": "commit", "metadata_storage_bytes": 0} | fields)
 
 

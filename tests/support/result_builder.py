@@ -85,7 +85,7 @@ def manifest(strategy: str = "never", repetition: int = 1, **changes: Any) -> Ma
         "suite_id": "20260105T090000", "started_utc": STARTED_UTC, "scenario": "append-small",
         "scenario_hash": "5c3a", "description": "A commit a minute of eight small files.",
         "workload": "append", "format": "iceberg", "mode": "real", "strategy": strategy,
-        "strategy_summary": f"rules of {strategy}", "repetition": repetition, "position": repetition,
+        "strategy_summary": f"rules of {strategy}", "repetition": repetition, "position": repetition - 1,
         "seed": 42, "duration_ms": 3_600_000, "commit_interval_ms": 60_000,
         "target_file_size_bytes": 128 * 2**20, "primary_probe": "first-order", "probe_every_ms": 60_000,
         "side_probe_every_ms": 60_000, "probe_phase": "random", "cores": 2,
@@ -131,8 +131,9 @@ def build_results(
         for index, (label, interval) in enumerate(chosen.items()):
             position = (repetition - 1) * len(chosen) + index
             summary = "no rules" if interval is None else f"every {interval} min: rewrite all files"
-            fields = {"position": position, "duration_ms": 60_000 * ticks, "strategy_summary": summary}
-            made = manifest(label, repetition, run_id=f"run-{position:03d}", **fields | changes)
+            fields = {"position": position, "duration_ms": 60_000 * ticks, "strategy_summary": summary,
+                      "run_id": f"run-{position:03d}"}  # fmt: skip
+            made = manifest(label, repetition, **fields | changes)
             chance = random.Random(f"{made.seed}/{position}")
             run = _Run(made, interval, chance, 3 if deletes else 0, (commit_ticks or {}).get(label, 1))
             ending = (fate or {}).get((label, repetition), "finished")

@@ -1,4 +1,6 @@
+import re
 import shlex
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -7,7 +9,7 @@ from result_builder import build_results
 
 from bench.cli.main import main
 from bench.results.folders import load_runs
-from bench.results.records import SHARED_JVM, ContentRecord
+from bench.results.records import MANIFEST, REPLACED, SHARED_JVM, ContentRecord
 from bench.results.rows import rows
 from bench.text import MISSING, human_count
 from reports.data.group import run_groups
@@ -49,12 +51,31 @@ def test_runs_that_nobody_can_repeat_are_not_published_and_an_archive_survives_a
     )
     (unfinished,) = load_runs(build_results(tmp_path, {"never": None}, 1, 2, {("never", 1): "cut off"}))
     for refused, problem in (
-        (quick, "made with --quick"), (unfinished, "did not finish"),
+        (quick, "made with --quick"), (unfinished, "not made again"),
         (dirty, "clean commit"), (elsewhere, "clean commit"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=problem):
             pack([*others, refused], archive)
     assert archive.read_bytes() == before
+
+
+def test_runs_that_were_made_again_are_packed_and_told(tmp_path):
+    build_results(tmp_path, {"never": None}, 5, 2, {("never", 2): "cut off"})
+    first, interrupted, gone, replaced, _ = sorted((tmp_path / "append-small").iterdir())
+    shutil.rmtree(gone)
+    (replaced / REPLACED).write_text("a backup ran")
+    for folder in (interrupted, replaced):  # both were made again as the first repetition
+        path = folder / MANIFEST
+        path.write_text(re.sub(r'"repetition": \d', '"repetition": 1', path.read_text()))
+    pack(load_runs(first.parent), tmp_path / "a.tar.xz")
+    runs = unpack(tmp_path / "a.tar.xz")
+    assert [run.replaced for run in runs] == [None, None, "a backup ran", None]
+    published = Published(entries()[0], run_groups(runs)[0])
+    assert (published.runs, published.left_out) == (
+        "2",
+        "; replaced: 1 of 4 runs; unfinished and repeated: 1 of 4 runs"
+        "; missing from the archive: 1 of 5 runs",
+    )
 
 
 def test_every_archive_is_in_the_index_and_every_entry_has_an_archive():

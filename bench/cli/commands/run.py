@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption
+from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption, absences
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
 from bench.cli.output import ERR, conceal, print_line, without_secrets
@@ -25,7 +25,7 @@ from bench.results.rows import rows
 from bench.runs.preflight.checks import check
 from bench.runs.preflight.space import log_bytes, needed_bytes, results_bytes
 from bench.runs.suite.cases import PlannedRun, plan_runs, repetitions_of
-from bench.runs.suite.results_folder import earlier_runs, locked
+from bench.runs.suite.results_folder import earlier_runs, locked, mark_replaced, replaced_if_disturbed
 from bench.runs.suite.suite import Options, drop_left, run_suite
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
@@ -84,6 +84,14 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Skip the runs that are already finished in --out.")
     ] = False,
+    repeat_disturbed: Annotated[
+        bool,
+        typer.Option(
+            "--repeat-disturbed",
+            help="Like --resume, and also repeat the finished runs during which other processes used the "
+            "machine. They are kept and marked as replaced, and their figures are not used.",
+        ),
+    ] = False,
     verify: Annotated[
         Literal["end", "each", "off"],
         typer.Option(
@@ -138,7 +146,9 @@ def run(
     `compare` and `report` compare the runs of a repetition in pairs.
 
     Each real run has its own process, Spark session and new table, unless the suite is `--quick`. Stop with
-    Ctrl-C at any time and continue with `--resume`. `show`, `compare` and `report` read the results.
+    Ctrl-C at any time and continue with `--resume`. `show`, `compare` and `report` read the results. To
+    repeat a finished run, do not delete it: write the reason into a file `replaced.txt` in its folder, and
+    `--resume`.
 
     Simulated runs plan by the same rules as real ones, on tables with the files that the rules of the format
     give. Their times are modelled and never combined with measured ones. Each strategy is simulated once,
@@ -159,7 +169,8 @@ def run(
     variants = [label for what, label in chosen if what == "variant"]
 
     def done_before() -> tuple[RunResult, ...]:
-        return earlier_runs(loaded, out, resume=resume, mode=mode, is_quick=quick)
+        done = earlier_runs(loaded, out, resume=resume or repeat_disturbed, mode=mode, is_quick=quick)
+        return tuple(map(replaced_if_disturbed, done)) if repeat_disturbed else done
 
     def planned() -> tuple[PlannedRun, ...]:
         return plan_runs(
@@ -189,6 +200,7 @@ def run(
         what = "the scenario" if simulate else "Java, jars (downloaded once) and disk space"
         with nullcontext() if quiet else doing(f"checking {what}", ERR):
             check(runs, out, keep_tables=keep_tables)
+        mark_replaced(done_before(), runs)
         try:
             with SuiteProgress(runs, ERR, quiet=quiet) as progress:
                 if mode == "real":
@@ -198,7 +210,8 @@ def run(
             ERR.print("stopped; finished runs are kept, --resume runs the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
     stored = load_runs(*_folders(loaded, out))
-    print_rows(rows(run for run in stored if run.manifest.mode == mode))
+    of_mode = [run for run in stored if run.manifest.mode == mode]
+    print_rows(rows(of_mode), absent=tuple(absences(of_mode)))
     if any(run.finished for run in stored):
         print_line(f"results in {out}; next: compactbench report {out}")
     else:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, disturbance, gaps, readable_runs
+from bench.cli.arguments import ResultsArgument, absences, disturbance, gaps, readable_runs
 from bench.cli.figure_table import Field, figure_table, plain
 from bench.cli.output import (
     print_csv,
@@ -41,7 +41,7 @@ from bench.results.rows import Row, common_delete_words, rows
 from bench.text import counted, named_once
 
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
-NESTED = ("run_values", "probes", "repetitions")
+NESTED = ("run_values", "probes", "repetitions", "replaced")
 MODELLED = "simulated rows: nothing was measured, all times come from a cost model"
 FIGURES = (
     Field("compactions", Column("compactions", drop=8)),
@@ -126,13 +126,13 @@ def show(
         elif side_by_side:
             _print_pairs(pairs(runs), output)
         else:
-            print_rows(rows(runs), output)
+            print_rows(rows(runs), output, tuple(absences(runs)))
 
 
-def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table") -> None:
-    """Print metric rows; below the table, the runs missing from a row and the compactions that failed."""
+def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table", absent: Sequence[str] = ()) -> None:
+    """Print metric rows; below the table, the runs missing from them and the compactions that failed."""
     if output == "json":
-        print_json({"rows": [row.to_json() for row in metric_rows]})
+        print_json({"rows": [row.to_json() for row in metric_rows], "absent": absent})
     elif output == "csv":
         flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in metric_rows]
         print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
@@ -141,6 +141,8 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table") -> None
         for row in metric_rows:
             for remark in filter(None, (gaps(row), disturbance(row), _failures(row))):
                 print_remark(f"{row.scenario}, {row.strategy}: {remark}")
+        for remark in absent:
+            print_remark(remark)
         if any(row.mode == "simulated" for row in metric_rows):
             print_remark(MODELLED)
         if any(row.is_quick for row in metric_rows):

@@ -105,11 +105,12 @@ def plan_runs(
     for scenario, cases_of_scenario in by_scenario:
         indexes = {case.spec.label: index for index, case in enumerate(cases_of_scenario)}
         chosen = [case for case in cases_of_scenario if _is_chosen(case, only, only_variants)]
+        earlier = sum(run.manifest.scenario == scenario.name for run in done) - len(planned)
         for repetition in range(1, (repetitions or repetitions_of(scenario, mode)) + 1):
             for case in shuffled(chosen, scenario.seed, repetition):
                 label = case.spec.label
                 if (scenario.name, label, repetition) not in finished:
-                    position = len(done) + len(planned)
+                    position = earlier + len(planned)
                     planned.append(PlannedRun(case, mode, repetition, position, indexes[label]))
     return tuple(planned)
 

@@ -3,16 +3,19 @@
 import contextlib
 import fcntl
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.engines.spark.conf import SECRET_CONF
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import MANIFEST, Mode
+from bench.results.records import MANIFEST, REPLACED, Mode
+from bench.results.rows import DISTURBED_ABOVE_CORES, usable
+from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.dropping import folders_of_tables
 from bench.scenario.scenario import Scenario
-from bench.text import counted
+from bench.text import counted, human_number
 
 WORK = ".work"  # in the results folder: the tables of the run in progress
 LOCK = ".lock"
@@ -49,6 +52,24 @@ def earlier_runs(
             _check_same_jvm(run, is_quick=is_quick)
         earlier += runs
     return tuple(earlier)
+
+
+def replaced_if_disturbed(run: RunResult) -> RunResult:
+    """The run, marked as replaced if other processes used the machine during it and its figures count."""
+    cores = None if run.end is None else run.end.other_cores
+    if cores is None or cores <= DISTURBED_ABOVE_CORES or not usable(run):
+        return run
+    return replace(run, replaced=f"other processes used {human_number(cores)} cores")
+
+
+def mark_replaced(earlier: Iterable[RunResult], planned: Iterable[PlannedRun]) -> None:
+    """Note why in the folder of each run that is replaced, if it will be made again."""
+    again = {(run.scenario.name, run.spec.label, run.repetition) for run in planned}
+    for run in earlier:
+        m, note = run.manifest, run.folder / REPLACED
+        is_again = (m.scenario, m.strategy, m.repetition) in again
+        if run.replaced is not None and is_again and not note.exists():
+            note.write_text(f"{run.replaced}\n", encoding="utf-8")
 
 
 def _check_folder(folder: Path) -> None:

@@ -1,14 +1,14 @@
 """What a reader must know before trusting any figure of a run group."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
 from bench.results.figures import PARTITIONS_LEFT, all_known
-from bench.results.folders import RunResult
+from bench.results.folders import RunResult, missing_positions
 from bench.results.metrics import LATENCY
 from bench.results.pooling import differences
 from bench.results.records import (
@@ -21,7 +21,7 @@ from bench.results.records import (
     QueryRecord,
     WarmUpRecord,
 )
-from bench.results.rows import BASELINE, content_of
+from bench.results.rows import BASELINE, content_of, rows_off
 from bench.text import human_number, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parts import part_name
@@ -55,9 +55,9 @@ def _caution(text: str, is_grave: bool = False, **values: str | Sentence) -> Cau
 def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
-        *_unusable_runs(group), *_mixed(group), *_steps(group), *_simulated(group), *_quick(group),
-        *_shared(group), *_lists(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group),
-        *_busy(group), *_deferred(group), *_noisy(group), *_requests(group),
+        *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
+        *_quick(group), *_shared(group), *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group),
+        *_uneven_speed(group), *_busy(group), *_deferred(group), *_noisy(group), *_requests(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -74,17 +74,16 @@ def _unusable_runs(group: RunGroup) -> Iterator[Caution]:
     usable = {_repetition(run) for run in group.usable_runs}
     for run in group.runs:
         name = _name(run)
-        if _repetition(run) in usable and content_of(run) != "differs" and not run.finished:
+        is_left = run.replaced is not None or not run.finished
+        if _repetition(run) in usable and content_of(run) != "differs" and is_left:
             continue  # repeated successfully since
-        if run.end is None:
+        if run.replaced is not None and content_of(run) != "differs":
+            text = "{run} is marked as replaced ({reason}) and was not made again. Its figures are not used."
+            yield _caution(text, True, run=name, reason=Verbatim(run.replaced[:_ERROR_CHARACTERS]))
+        elif run.end is None:
             yield _caution("{run} was interrupted. Its figures are not used.", True, run=name)
         elif content_of(run) == "differs":
-            check = next(check for check in run.of(ContentRecord) if check.status == "differs")
-            yield _caution(
-                "{run} failed its content check ({found} rows found, {expected} expected). Its figures "
-                "are not used.",
-                True, run=name, found=f"{check.found_rows:,}", expected=f"{check.expected_rows:,}",
-            )  # fmt: skip
+            yield _lost_rows(run)
         elif not run.finished:
             error = Verbatim((run.end.error or "no error text")[:_ERROR_CHARACTERS])
             yield _caution("{run} failed: {error}. Its figures are not used.", True, run=name, error=error)
@@ -93,6 +92,31 @@ def _unusable_runs(group: RunGroup) -> Iterator[Caution]:
                 "{run} was checked after every compaction, which distorts timings: only exact figures count."
             )
             yield _caution(text, run=name)
+
+
+def _lost_rows(run: RunResult) -> Caution:
+    check = next((check for check in run.of(ContentRecord) if check.status == "differs"), None)
+    if check is None:
+        text = "The table of {run} ended with {off} than were committed. Its figures are not used."
+        off = rows_off(run)
+        rows = counted(abs(off), "row", "rows").replace(" ", " fewer " if off < 0 else " more ")
+        return _caution(text, True, run=_name(run), off=rows)
+    return _caution(
+        "{run} failed its content check ({found} rows found, {expected} expected). Its figures are not used.",
+        True, run=_name(run), found=f"{check.found_rows:,}", expected=f"{check.expected_rows:,}",
+    )  # fmt: skip
+
+
+def _absent(group: RunGroup) -> Iterator[Caution]:
+    """Runs that were made and that nobody can look at, told by the positions of the others."""
+    for _, positions in missing_positions(group.runs):
+        yield _caution(
+            "{runs} of this suite {are} not in the results ({at} {positions}). If runs were left out for "
+            "what they showed, the figures are biased.",
+            runs=counted(len(positions), "run", "runs"), are="is" if len(positions) == 1 else "are",
+            at="position" if len(positions) == 1 else "positions",
+            positions=joined([say(str(position)) for position in positions]),
+        )  # fmt: skip
 
 
 def _mixed(group: RunGroup) -> Iterator[Caution]:
@@ -153,8 +177,6 @@ def _lists(group: RunGroup) -> Iterator[Caution]:
     ineffective = [row.strategy for row in rows if row.values["ineffective_compactions"]]
     # A virtual clock stands still while compaction runs; a real one would not.
     overlapping = [row.strategy for row in rows if (row.values["overlapped_commits"] or 0) > 1]
-    # All runs warm up alike, so a planner that acted in one warm-up usually acted in all.
-    cold = [*dict.fromkeys(name for run in group.usable_runs for name in cold_planners(run))]
     for names, text in (
         (unchecked, "Table content was not checked in every run of {names}."),
         (single, "{names}: fewer than two usable runs, so noise cannot be estimated."),
@@ -162,20 +184,38 @@ def _lists(group: RunGroup) -> Iterator[Caution]:
          "{names}: some compactions were ineffective, with as many files and rows after as before."),
         (overlapping, "{names}: the longest compaction takes longer than the commit interval. A real stream "
                       "would not wait."),
-        (cold,
-         "{names} did not act in the warm-up, so first compactions include what Java compiles for them."),
     ):  # fmt: skip
         if names:
             yield _caution(text, names=listed(names))
 
 
-def cold_planners(run: RunResult) -> tuple[str, ...]:
-    """The planners, with their options, that acted in no round of the warm-up."""
-    acted: dict[str, bool] = {}
-    for record in run.of(WarmUpRecord):
-        if record.planner:
-            acted[record.options] = acted.get(record.options, False) or record.acted
-    return tuple(planner for planner, has_acted in acted.items() if not has_acted)
+def _cold(group: RunGroup) -> Iterator[Caution]:
+    planners = cold_planners(group.usable_runs)
+    if planners:
+        yield _caution(
+            "Planners hardly acted in the warm-up, so first compactions include what Java compiles for them: "
+            "{planners}.",
+            planners=joined([say(Verbatim(name), f" in {acted}") for name, acted in planners.items()]),
+        )
+
+
+def cold_planners(runs: Iterable[RunResult]) -> dict[str, str]:
+    """The planners, with their options, that acted in no round of some run's warm-up.
+
+    Of each, in how many rounds of all runs it acted: "0 of 72 rounds".
+    """
+    rounds: dict[str, list[list[bool]]] = {}  # by planner, then by run
+    for run in runs:
+        of_run: dict[str, list[bool]] = {}
+        for record in run.of(WarmUpRecord):
+            of_run.setdefault(record.options, []).append(record.acted)
+        for planner, acted in of_run.items():
+            rounds.setdefault(planner, []).append(acted)
+    return {
+        planner: f"{sum(map(sum, by_run))} of {sum(map(len, by_run))} rounds"
+        for planner, by_run in rounds.items()
+        if planner and not all(map(any, by_run))
+    }
 
 
 def _shared(group: RunGroup) -> Iterator[Caution]:

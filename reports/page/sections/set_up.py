@@ -14,7 +14,7 @@ from bench.text import human_bytes, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parameters import plugin_text
 from reports.page.tables import Cell, Column, Table
-from reports.phrases import Sentence, counted, joined, listed, say
+from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, separated
 
 UNKNOWN = "not known"
 _COLUMNS = (Column("Property", is_number=False), Column("Value", is_number=False))
@@ -24,7 +24,8 @@ Fact = Callable[[Manifest], str | None]  # of one run; None if it does not apply
 
 def set_up(group: RunGroup) -> Table:
     """A row per fact; a value that not all strategies share names its strategies."""
-    values = ((title, _value(group, fact)) for title, fact in _facts(group))
+    values = [(title, _value(group, fact)) for title, fact in _facts(group)]
+    values.append(("Replaced runs", _replaced(group)))
     rows = tuple((Cell(title), Cell(value)) for title, value in values if value is not None)
     return Table(_COLUMNS, rows, caption="Setup")
 
@@ -39,6 +40,18 @@ def _value(group: RunGroup, fact: Fact) -> Sentence | None:
         return say(*labels_by_value)
     values = [say(f"{value} (") + listed(labels) + say(")") for value, labels in labels_by_value.items()]
     return joined(values) if values else None
+
+
+def _replaced(group: RunGroup) -> Sentence | None:
+    """Which runs were made again and why; None if there are none."""
+    runs = [
+        say(Verbatim(run.manifest.strategy), f" (repetition {run.manifest.repetition}): {run.replaced}")
+        for run in group.runs
+        if run.replaced is not None
+    ]
+    if not runs:
+        return None
+    return say(f"{counted(len(runs), 'run', 'runs')} made again and not used: ") + separated("; ", runs)
 
 
 def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:

@@ -9,6 +9,7 @@ from scenario_builder import SOUND, write
 from bench.cli.commands import run as cli_run
 from bench.errors import MissingRuntimeError
 from bench.results.folders import load_run
+from bench.results.records import REPLACED
 from bench.runs.jobs import SentScenario
 from bench.runs.suite import results_folder
 
@@ -43,7 +44,7 @@ def stored(out, planned, status="finished"):
     scenario = planned.scenario
     fields = {
         "scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": planned.spec.hash,
-        "position": planned.position,
+        "position": planned.position, "run_id": f"run-{planned.position}",
     }  # fmt: skip
     run_manifest = manifest(planned.spec.label, planned.repetition, **fields)
     folder = out / scenario.name / f"{planned.folder_name}-{planned.position}"
@@ -153,6 +154,25 @@ def test_options_reach_the_suite(run, suites, tmp_path):
     assert (options.verify, options.keep_tables) == ("each", True)
     assert options.out == tmp_path / "results"
     assert options.command.endswith("demo.toml --verify each")
+
+
+def test_disturbed_runs_are_repeated_on_request_and_kept(run, suites, tmp_path):
+    run()
+    first = sorted(tmp_path.glob("results/demo/*-never-*/events.jsonl"))[0]
+    first.write_text(
+        first.read_text().replace('"status": "finished"', '"status": "finished", "other_cores": 1.3')
+    )
+    note = first.parent / REPLACED
+    run("--repeat-disturbed", "--only", "strategy=every-2min")  # not the one that was disturbed
+    run("--repeat-disturbed", "--dry-run")
+    assert not note.exists()
+    printed = run("--repeat-disturbed")
+    assert note.read_text() == "other processes used 1.3 cores\n"
+    ((again,), _) = suites[-1]
+    assert (again.spec.label, again.repetition) == ("never", 1)
+    assert "never: 1 replaced (other processes used 1.3 cores)" in printed.err
+    run("--repeat-disturbed")
+    assert suites[-1][0] == ()
 
 
 def test_existing_results_need_resume(run, suites):

@@ -19,10 +19,11 @@ from refused import refused
 from result_builder import build_results, manifest, write_run
 
 from bench.replay.recorder import Recorder
-from bench.results.folders import load_run, load_runs, stored_runs
+from bench.results.folders import load_run, load_runs, missing_positions, stored_runs
 from bench.results.records import (
     EVENTS,
     MANIFEST,
+    REPLACED,
     Amount,
     ControlRecord,
     Int64,
@@ -230,6 +231,40 @@ def test_a_line_that_is_missing_within_a_tick_is_damage(tmp_path):
     damaged = write_run(tmp_path / "damaged", manifest(), [*records[:1], *records[2:]])
     with refused("damaged-record", f"{damaged / EVENTS}, line {len(REPLAYED) - 1}"):
         load_run(damaged)
+
+
+def test_records_of_one_kind_are_in_order_whoever_wrote_them(tmp_path):
+    written = (
+        observed(tick=1, after="commit", role="writer", started_s=0, ended_s=1),
+        observed(tick=1, after="compaction", role="compactor", started_s=1, ended_s=2),
+        end(tick=1),
+    )
+    assert load_run(write_run(tmp_path / "whole", manifest(), written)).finished
+    exchanged = write_run(tmp_path / "damaged", manifest(), [written[1], written[0], written[2]])
+    with refused("damaged-record", f"{exchanged / EVENTS}, line 2"):
+        load_run(exchanged)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("a backup ran\n", "a backup ran"), (" two\nlines ", "two lines"), ("", "no reason was given")],
+)
+def test_a_run_may_be_marked_as_replaced(run_folder, text, reason):
+    assert load_run(run_folder).replaced is None
+    (run_folder / REPLACED).write_text(text)
+    assert load_run(run_folder).replaced == reason
+
+
+def test_positions_that_no_run_has_are_known(tmp_path):
+    build_results(tmp_path, {"never": None, "every-2min": 2}, 3, 2)
+    build_results(tmp_path, {"never": None}, 1, 2, scenario="other")
+    folder = tmp_path / "append-small"
+    assert missing_positions(load_runs(tmp_path)) == ()
+    for position in (1, 2, 5):  # nobody knows of the last one
+        shutil.rmtree(folder / f"run-iceberg-00{position}")
+    for folders in ([tmp_path], [folder], [tmp_path, folder / "run-iceberg-003"]):
+        assert missing_positions(load_runs(*folders)) == ((folder, (1, 2)),)
+    assert missing_positions(load_runs(folder / "run-iceberg-003")) == ()  # one run of a suite
 
 
 def test_records_without_a_manifest_are_a_damaged_run(tmp_path):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 from records import commit, compaction, end, observed, query, run, truth
@@ -12,7 +13,7 @@ from bench.results.rows import content_of, rows, usable
 # What programs that read `show --format json` rely on; never renamed.
 KEYS = {
     "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "currency", "runs", "failed",
-    "interrupted", "timings_invalid",
+    "interrupted", "replaced", "timings_invalid",
     "repetitions", "content", "run_values", "probes", "compactions", "noop_compactions",
     "failed_compactions", "vetoed_compactions", "ineffective_compactions", "noop_evaluations",
     "pending_mean_s", "since_compaction_mean_s", "compaction_s", "compaction_cpu_s",
@@ -222,6 +223,40 @@ def test_each_probe_has_figures_of_its_own():
     unknown = dict.fromkeys(("query_after_commit_s", "opened_share", "read_amplification"))
     expected = {"query_mean_s": 0.5, "delete_files_mean": 2.0, **unknown}
     assert expected.items() <= row.probes["key"].items()
+
+
+@pytest.mark.parametrize(
+    ("rows_at_the_end", "changes", "status"),
+    [
+        (7, {}, "unchecked"),
+        (3, {}, "differs"),
+        (9, {}, "differs"),
+        (3, {"options": {"upsert_mode": "merge-on-read"}}, "unchecked"),  # files may hold deleted rows
+        (None, {}, "unchecked"),
+    ],
+)
+def test_a_run_whose_table_has_other_rows_than_were_appended_has_lost_some(rows_at_the_end, changes, status):
+    commits = (commit(rows=4), commit(rows=3), commit(rows=9, status="failed"))
+    records = (*commits, observed(rows=1), observed(rows=rows_at_the_end))
+    assert content_of(run(*records, end(), **changes)) == status
+    assert content_of(run(*records, **changes)) == "unchecked"  # interrupted
+
+
+def test_a_replaced_run_is_counted_and_has_no_figures():
+    again = run(commit(), query(3.0), truth(), end())
+    first = run(commit(), query(9.0), truth(), end(), run_id="first")
+    replaced = replace(first, replaced="a backup ran")
+    (row,) = rows([replaced, again])
+    assert (row.runs, row.failed, row.interrupted, row.replaced) == (1, 0, 0, ("a backup ran",))
+    assert row.values["query_mean_s"] == 3.0
+    (alone,) = rows([replaced])
+    assert (alone.runs, alone.failed, alone.replaced) == (0, 0, ("a backup ran",))
+
+
+def test_a_replaced_run_that_lost_rows_is_not_forgotten():
+    lost = replace(run(truth("differs"), end(), run_id="first"), replaced="lost rows")
+    (row,) = rows([lost, run(truth(), end())])
+    assert (row.runs, row.content) == (1, "differs")
 
 
 def test_rows_of_a_suite_have_each_fate_in_its_place(tmp_path):

@@ -220,6 +220,21 @@ def test_resume_redoes_no_failure_that_was_made_up_for(scenario, tmp_path):
     assert ("never", 1) not in planned([scenario], (), 1, done)
 
 
+def test_a_replaced_run_is_made_again(scenario, tmp_path):
+    done = stored(tmp_path, scenario, "never", 1, truth(), end())
+    assert ("never", 1) not in planned([scenario], (), 1, [done])
+    assert ("never", 1) in planned([scenario], (), 1, [replace(done, replaced="a backup ran")])
+
+
+def test_positions_are_counted_for_each_scenario(scenario, tmp_path):
+    other = replace(scenario, file=scenario.file.with_stem("other"))
+    done = [stored(tmp_path, other, "never", 1, truth(), end())]
+    runs = plan_runs([scenario, other], (), 1, done)
+    assert [(run.scenario.name, run.position) for run in runs] == [
+        ("demo", 0), ("demo", 1), ("demo", 2), ("other", 1), ("other", 2),
+    ]  # fmt: skip
+
+
 def test_runs_of_another_scenario_finish_nothing(scenario, tmp_path):
     done = [stored(tmp_path, scenario, "never", 1, end(), scenario="other")]
     assert ("never", 1) in planned([scenario], (), 1, done)

@@ -1,10 +1,8 @@
-from pathlib import Path
-
 import pytest
 from records import commit, compaction, end, query, run, speed, truth
-from result_builder import build_group, build_results, manifest
+from result_builder import build_group, build_results
 
-from bench.results.folders import RunResult, load_runs
+from bench.results.folders import load_runs
 from bench.results.records import WarmUpRecord
 from reports.data.group import run_groups
 from reports.page.sections.cautions import cautions, cold_planners, growing_deletes
@@ -161,23 +159,33 @@ def round_of(options, acted, planner="amoro"):
 
 
 def cold(*records):
-    return cold_planners(RunResult(Path("run"), manifest(), (*records, end())))
+    return cold_planners([run(*records, end())])
 
 
 def test_a_planner_that_acted_in_one_round_is_warm():
-    assert cold(round_of("a()", False), round_of("a()", True), round_of("a()", False)) == ()
+    assert cold(round_of("a()", False), round_of("a()", True), round_of("a()", False)) == {}
 
 
 def test_planners_are_told_apart_by_their_options():
-    assert cold(round_of("a(x=1)", True), round_of("a(x=2)", False), round_of("b()", False)) == (
-        "a(x=2)",
-        "b()",
-    )
+    assert cold(round_of("a(x=1)", True), round_of("a(x=2)", False), round_of("b()", False)) == {
+        "a(x=2)": "0 of 1 rounds", "b()": "0 of 1 rounds",
+    }  # fmt: skip
+
+
+def test_cautions_count_the_rounds_of_planners_that_were_cold_in_some_run():
+    runs = [
+        run(round_of("rare()", repetition == 1), round_of("rare()", False), round_of("often()", True),
+            query(), truth(), end(), repetition=repetition)
+        for repetition in (1, 2, 3)
+    ]  # fmt: skip
+    (group,) = run_groups(runs)
+    assert "what Java compiles for them: rare() in 1 of 6 rounds." in _texts(group)
+    assert "warm-up" not in _texts(run_groups(runs[:1])[0])
 
 
 def test_commits_and_queries_alone_have_no_planner_to_be_cold():
-    assert cold(round_of("", False, planner="")) == ()
-    assert cold() == ()
+    assert cold(round_of("", False, planner="")) == {}
+    assert cold() == {}
 
 
 def compacted(*left, label="amoro", before=50):
