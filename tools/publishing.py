@@ -31,11 +31,11 @@ from bench.results.records import EVENTS, MANIFEST, REPLACED, DecisionRecord, Qu
 from bench.results.rows import usable
 from bench.results.sessions import queries_by
 from bench.results.table_content import commits_of
-from bench.text import MISSING, human_duration, human_ratio
+from bench.text import MISSING, human_duration, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.page.markdown import table as as_markdown
 from reports.page.render import render
-from reports.page.sections.cautions import growing_deletes
+from reports.page.sections.cautions import cold_planners, growing_deletes
 from reports.page.sections.partitions import partition_tables
 from reports.page.tables import arrow
 from reports.phrases import format_range
@@ -54,6 +54,7 @@ class Entry:
     name: str
     command: str
     claims: tuple[str, ...]
+    left_out: str = ""  # what was run and is not in the archive, as far as anybody noted it
 
     @property
     def archive(self) -> Path:
@@ -146,6 +147,21 @@ class Published:
         if gone:
             parts.append(f"; missing from the archive: {gone} of {len(runs) + gone} runs")
         return "".join(parts)
+
+    @cached_property
+    def missing(self) -> str:
+        """Positions of runs that are missing from the archive, "17, 18 and 21"; empty if none are."""
+        positions = [place for _, places in missing_positions(self.group.runs) for place in places]
+        return named_once(map(str, positions)) if positions else ""
+
+    @cached_property
+    def warmed(self) -> str:
+        """In how many rounds of all runs the planners acted, and which of several hardly did."""
+        records = [record for run in self.group.usable_runs for record in run.of(WarmUpRecord)]
+        is_one = len({record.options for record in records}) == 1
+        cold = {} if is_one else cold_planners(self.group.usable_runs)
+        acted = f"{sum(record.acted for record in records):,} of {len(records):,} rounds"
+        return ", ".join((acted, *(f"`{planner}` in {rounds}" for planner, rounds in cold.items())))
 
     @cached_property
     def processor(self) -> str:
@@ -356,7 +372,9 @@ def _span_of(counts: Sequence[int]) -> str:
 def entries() -> tuple[Entry, ...]:
     document = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
     runs = document.get("runs", ())
-    return tuple(Entry(run["name"], run["command"], tuple(run["claims"])) for run in runs)
+    return tuple(
+        Entry(run["name"], run["command"], tuple(run["claims"]), run.get("left_out", "")) for run in runs
+    )
 
 
 def pack(runs: Iterable[RunResult], archive: Path) -> None:
@@ -418,6 +436,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     )  # fmt: skip
     by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
     environment.globals["same_files"] = _same_files(by_name)
+    environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
     written: dict[Path, str] = {}
     for template in sorted(FOLDER.glob("*.md.j2")):
         text = environment.get_template(template.name).render(index=index, **by_name)

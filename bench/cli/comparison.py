@@ -26,7 +26,7 @@ from reports.verdicts.contrasts import (
     old_and_new,
     with_baselines,
 )
-from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
+from reports.verdicts.sittings import ASSUMES_DEFAULT, DEFAULT, SittingEffects
 
 EVERY_METRIC = "all"
 
@@ -77,10 +77,6 @@ class Group:
         """Whether some of its runs shared a JVM, so that timings are not to be relied on."""
         return any(run_group.is_quick for run_group in self.sides.values())
 
-    @property
-    def suites_count(self) -> int:
-        return len({run.manifest.suite_id for side in self.sides.values() for run in side.usable_runs})
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -91,7 +87,7 @@ class Selection:
     limits: tuple[Limit, ...]
     strictest: Strictness  # of the differences between runs that are tolerated
     planned_ratio: float | None = None  # for which a number of repetitions is wanted
-    sittings: SittingEffects = ASSUMES_NONE
+    sittings: SittingEffects = ASSUMES_DEFAULT
 
     def metrics_of(self, *run_groups: RunGroup) -> tuple[str, ...]:
         """The metrics selected; those not named explicitly are left out where no run has a figure."""
@@ -111,9 +107,7 @@ class Selection:
         """
         contrasts = compared(strategies, self.metrics_of(*group.sides.values()))
         tested, inapplicable = _tested(self.limits, strategies, compared)
-        assumed: Iterable[str] = ()
-        if group.suites_count > 1:
-            assumed = _sittings([*contrasts, *(test.contrast for test in tested)], self.sittings)
+        assumed = _sittings([*contrasts, *(test.contrast for test in tested)], self.sittings)
         planned = () if self.planned_ratio is None else _planned(contrasts, self.planned_ratio)
         return replace(
             group,
@@ -360,23 +354,25 @@ def _repetition(run: RunResult) -> tuple[Path, str, int]:
 
 def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterable[str]:
     """What is assumed of the sittings in which runs were made, where timings of several are compared."""
-    methods = {(contrast.metric.name, contrast.comparison.method): None for contrast in contrasts}
+    methods = {(contrast.metric.name, contrast.comparison.method) for contrast in contrasts}
     if any(method == "t on means of sittings" for _, method in methods):
         yield "each side has several sittings, so their means are compared"
-    moved = dict.fromkeys(metric for metric, method in methods if method in (MODERATED, AT_EQUAL_SPEED))
-    unknown = [metric for metric in moved if effects.of(metric) is None]
-    if len(unknown) < len(moved):
-        sd = (
-            f"by {human_percent(effects.otherwise.sd)} (1 sd)" if effects.otherwise else "as `trust` measured"
-        )
+    widened = dict.fromkeys(
+        c.metric.name
+        for c in contrasts
+        if c.comparison.method in (MODERATED, AT_EQUAL_SPEED) and c.comparison.floor
+    )
+    guessed = [metric for metric in widened if effects.of(metric) is DEFAULT]
+    if len(guessed) < len(widened):
+        known = None if effects.by_metric else effects.otherwise
+        sd = "as `trust` measured" if known is None else f"by {human_percent(known.sd)} (1 sd)"
         yield f"intervals are widened for sittings that differ {sd}"
-    if unknown:
-        named = (
-            "" if effects == ASSUMES_NONE else f" in {', '.join(unknown)}, which --sitting-sd does not cover"
-        )
+    if guessed:
+        named = f" in {', '.join(guessed)}, which --sitting-sd does not cover" if effects.by_metric else ""
         yield (
-            f"assumes that sittings do not differ{named}: what the machine did between them counts as a "
-            "difference; `make trust` measures it (--sitting-sd)"
+            f"intervals are widened for sittings that differ by {human_percent(DEFAULT.sd)} (1 sd){named}: "
+            "the default, from two pairs of sittings of published runs; `make trust` measures it "
+            "(--sitting-sd)"
         )
 
 

@@ -19,6 +19,13 @@ standard error:
 
 "Widened" knows the sitting effect's sd; "measured" knows it from the means of six sittings of nine runs. The
 last column has three sittings of n runs on each side, compared by their means. Reproduced by `make noise`.
+
+Where nobody has measured the effect, `DEFAULT` stands for it. Two pairs of sittings are among the published
+runs: `append-only` and the same two strategies in `append-warm`, and `delta-upsert-quick`, one run of which
+was made four hours later. Cost and mean query latency over the control query of the same run, as a stand-in
+for equal speed of the machine, differ by 1.8 % (1 sd, the noise of runs included; 3.6 % without the control
+query). Two pairs are 2 degrees of freedom, with which no limit below 1.3x could ever be decided, so the
+default is taken as known. It is a guess with a source; `make trust` measures.
 Source: Satterthwaite, Biometrics Bulletin 2, 1946, for the degrees of freedom of a sum of variances.
 """
 
@@ -56,6 +63,8 @@ class SittingEffects:
 
 
 ASSUMES_NONE = SittingEffects({})
+DEFAULT = SittingEffect(0.02)
+ASSUMES_DEFAULT = SittingEffects({}, DEFAULT)
 
 
 def sitting_variance(a: Sample, b: Sample, effect: SittingEffect | None) -> float:

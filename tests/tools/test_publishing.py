@@ -83,8 +83,17 @@ def test_every_archive_is_in_the_index_and_every_entry_has_an_archive():
     assert archives == {entry.archive.name for entry in entries()}
 
 
-SIMULATED = [entry for entry in entries() if "--simulate" in entry.command]
-MEASURED = [entry for entry in entries() if entry not in SIMULATED]
+MEASURED = [entry for entry in entries() if "--simulate" not in entry.command]
+SIMULATED = [entry for entry in entries() if entry not in MEASURED]
+
+
+@pytest.mark.parametrize("entry", MEASURED, ids=lambda entry: entry.name)
+def test_the_index_names_the_command_that_was_run(entry):
+    """Options may be in another order."""
+    ran = {tuple(sorted(shlex.split(run.manifest.command))) for run in runs_of(entry).group.runs}
+    assert ran == {tuple(sorted(shlex.split(entry.command)))}
+
+
 MODELLED = ("compactions", "compaction_cpu_s", "query_mean_s", "compaction_added_bytes")
 
 

@@ -411,7 +411,7 @@ def measured(tmp_path):
 def test_old_and_new_say_what_they_assume_of_sittings(groups, old_and_new, measured):
     intervals = []
     for words, note in (
-        ([], "--sitting-sd"),
+        ([], "2 % (1 sd): the default"),
         (["--sitting-sd", "0.05"], "5 % (1 sd)"),
         (["--sitting-sd", measured], "as `trust` measured"),  # with three degrees of freedom, not certainty
     ):
@@ -429,7 +429,7 @@ def test_timings_that_a_file_of_sitting_effects_does_not_cover_are_named(groups,
     assert any(" in query_p95_s, " in note for note in group["notes"])
     measured.write_text(sittings("query_p50_s"))
     (group,) = groups(*old_and_new, *words)
-    assert not any("are widened" in note for note in group["notes"])
+    assert not any("as `trust` measured" in note for note in group["notes"])
     assert any(" in query_mean_s, query_p95_s, " in note for note in group["notes"])
 
 

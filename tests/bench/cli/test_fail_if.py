@@ -155,7 +155,9 @@ def test_equals_of_two_sittings_are_inconclusive_once_the_effect_is_known(gate, 
     new = later()
     slower(new, 1.1)  # another day
     arguments = [old, new, "--fail-if", "query_mean_s>1x"]
-    assert "sittings do not differ" in gate(*arguments, code=FAILS)[0]
+    printed = gate(*arguments, code=FAILS)[0]
+    assert "sittings that differ by 2 % (1 sd): the default, from two pairs" in " ".join(printed.split())
+    assert "are widened" not in gate(*arguments, "--sitting-sd", "0", code=FAILS)[0]
     printed, conditions, _ = gate(*arguments, "--sitting-sd", "0.1", code=INCONCLUSIVE)
     assert set(outcomes_of(conditions)) == {"inconclusive"}
     assert "only further sittings on both sides would" in " ".join(printed.split())
