@@ -31,7 +31,7 @@ from bench.results.records import EVENTS, MANIFEST, REPLACED, DecisionRecord, Qu
 from bench.results.rows import usable
 from bench.results.sessions import queries_by
 from bench.results.table_content import commits_of
-from bench.text import MISSING, human_duration, human_ratio, named_once
+from bench.text import MISSING, human_duration, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.page.markdown import table as as_markdown
 from reports.page.render import render
@@ -42,6 +42,8 @@ from reports.phrases import format_range
 from reports.text import format_value, shared_decimals
 from reports.verdicts.compare import Comparison
 from reports.verdicts.judge import compare_strategies
+from reports.verdicts.samples import samples
+from reports.verdicts.sittings import estimate_effect
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tools" / "published"
@@ -162,6 +164,13 @@ class Published:
         cold = {} if is_one else cold_planners(self.group.usable_runs)
         acted = f"{sum(record.acted for record in records):,} of {len(records):,} rounds"
         return ", ".join((acted, *(f"`{planner}` in {rounds}" for planner, rounds in cold.items())))
+
+    def between_sittings(self, metric: str) -> str:
+        """How far sittings are apart, "3.1 % of 4 sittings"; a dash if all runs were made in one."""
+        effect = estimate_effect([*samples(self.group, metric).values()])
+        if effect is None:
+            return MISSING
+        return f"{human_percent(effect.sd)} of {round(effect.freedom) + 1} sittings"
 
     @cached_property
     def processor(self) -> str:

@@ -182,7 +182,10 @@ class _Run:
         made = self.made
         if ending == "vetoed":
             made = [r.model_copy(update={"status": "vetoed"}) if r.kind == "compaction" else r for r in made]
-        return [*made, *self._ending(ending)]
+        ended = [*made, *self._ending(ending)]
+        if not isinstance(ended[-1], RunRecord):
+            return ended
+        return [*ended[:-1], ended[-1].model_copy(update={"records_count": len(ended) - 1})]
 
     @property
     def is_amoro(self) -> bool:

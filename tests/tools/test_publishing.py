@@ -78,6 +78,17 @@ def test_runs_that_were_made_again_are_packed_and_told(tmp_path):
     )
 
 
+def test_the_spread_of_sittings_is_told_once_there_are_several(tmp_path):
+    folders = [tmp_path / name for name in ("one", "two")]
+    for seed, folder in enumerate(folders):
+        build_results(folder, {"never": None}, 2, 4, suite_id=folder.name, seed=seed)
+        for path in folder.rglob(MANIFEST):  # other noise, of one stream
+            path.write_text(re.sub(r'"seed": \d', '"seed": 42', path.read_text()))
+    one, both = (Published(entries()[0], run_groups(load_runs(*some))[0]) for some in (folders[:1], folders))
+    assert one.between_sittings("query_mean_s") == MISSING
+    assert both.between_sittings("query_mean_s").endswith(" % of 2 sittings")
+
+
 def test_every_archive_is_in_the_index_and_every_entry_has_an_archive():
     archives = {path.name for path in FOLDER.glob("*.tar.xz")}
     assert archives == {entry.archive.name for entry in entries()}

@@ -56,3 +56,20 @@ def test_open_opens_the_page(compactbench, results, rendered, monkeypatch):
     assert opened == []
     compactbench("report", results, "--open")
     assert opened == [(results / "report" / "index.html").absolute().as_uri()]
+
+
+@pytest.mark.parametrize(
+    "strategies", [{"every-2min": 2}, {"every-2min": 2, "every-3min": 3}, {"never": None}]
+)
+@pytest.mark.parametrize("fate", ["finished", "failed", "differs"])
+def test_a_scenario_without_the_baseline_or_without_figures_is_reported(
+    compactbench, tmp_path, strategies, fate
+):
+    build_results(tmp_path, {"never": None, "every-2min": 2}, 1, 3)
+    fates = {(label, 1): fate for label in strategies}
+    build_results(tmp_path, strategies, 1, 3, fates, scenario="other", scenario_hash="o")
+    compactbench("report", tmp_path)
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert all(f"| `{label}` " in text for label in strategies)
+    assert "other" in compactbench("show", tmp_path).out
+    compactbench("compare", tmp_path)
