@@ -254,7 +254,7 @@ def _in_order(path: Path, records: Iterable[tuple[int, Any]]) -> Iterator[Any]:
             raise _damaged(path, number, f"tick {record.tick} follows tick {tick}")
         for lane in {record.role, record.kind} - {"compaction"} if record.span is not None else ():
             if record.span.started_s + _ROUNDING_S < ended_s.get(lane, 0.0):
-                raise _damaged(path, number, f"the {record.role} had not finished its previous step")
+                raise _damaged(path, number, f"begins before the previous {lane} step has ended")
             ended_s[lane] = record.span.ended_s
         tick = record.tick
         yield record

@@ -193,9 +193,9 @@ def _cold(group: RunGroup) -> Iterator[Caution]:
     planners = cold_planners(group.usable_runs)
     if planners:
         yield _caution(
-            "Planners hardly acted in the warm-up, so first compactions include what Java compiles for them: "
-            "{planners}.",
-            planners=joined([say(Verbatim(name), f" in {acted}") for name, acted in planners.items()]),
+            "Not every planner acted in the warm-up of every run, so first compactions include what Java "
+            "compiles for them: {planners}.",
+            planners=joined([say(Verbatim(name), f" acted in {acted}") for name, acted in planners.items()]),
         )
 
 

@@ -179,7 +179,7 @@ def test_cautions_count_the_rounds_of_planners_that_were_cold_in_some_run():
         for repetition in (1, 2, 3)
     ]  # fmt: skip
     (group,) = run_groups(runs)
-    assert "what Java compiles for them: rare() in 1 of 6 rounds." in _texts(group)
+    assert "what Java compiles for them: rare() acted in 1 of 6 rounds." in _texts(group)
     assert "warm-up" not in _texts(run_groups(runs[:1])[0])
 
 
