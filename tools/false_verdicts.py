@@ -1,7 +1,8 @@
-"""How often a comparison of equals ends in a verdict.
+"""How often a comparison of equals ends in a verdict, and how far off means over time are.
 
 Run by `make noise`, in a few minutes, on simulated noise alone: prints the tables in the docstrings of
-`reports.verdicts.timings`, `.break_even`, `.contrasts`, `.page_verdicts` and `.sittings`.
+`bench.results.latency` and of `reports.verdicts.timings`, `.break_even`, `.contrasts`, `.page_verdicts` and
+`.sittings`.
 """
 
 import numpy as np
@@ -16,15 +17,17 @@ from simulated_noise import (
     sitting_calls,
     suite_shares,
 )
+from simulated_queries import CYCLES, LATENCIES, MEANS, errors
 
 from bench.cli.fail_if import parse_limit
 from reports.verdicts.sittings import SittingEffect, estimate_effect
 
-PAGES, COMPARISONS, GATES = 2_000, 1_500, 500
+PAGES, COMPARISONS, GATES, SUITES = 2_000, 1_500, 500, 100
 LEADING = 3  # timings among the metrics compared by default: cost, mean and 95th percentile of the latency
 
 
 def main() -> None:
+    print_means()
     print_suites()
     print_break_evens()
     print_gate()
@@ -33,8 +36,23 @@ def main() -> None:
     print_sittings()
 
 
+def print_means() -> None:
+    print(f"error of means over time, % of {SUITES:,} suites and {len(CYCLES)} cycles: bias / rms / one run")
+    print(f"{'':<30}" + "".join(f"{name:>18}" for name in MEANS))
+    for every in (2, 4):
+        for name, latency in LATENCIES.items():
+            found = [errors(latency, cycle, every, SUITES) for cycle in CYCLES]
+            cells = []
+            for mean in MEANS:
+                own = [of_cycle[mean] for of_cycle in found]
+                bias = max(abs(error.bias) for error in own)
+                rms, run_sd = np.sqrt(np.mean([(error.rms**2, error.run_sd**2) for error in own], axis=0))
+                cells.append(f"{bias:.1f} / {rms:.1f} / {run_sd:.1f}")
+            print(f"{f'{name}, 1 tick of {every}':<30}" + "".join(f"{cell:>18}" for cell in cells))
+
+
 def print_suites() -> None:
-    print(f"comparisons of two strategies in suites with noise, % of {PAGES:,}")
+    print(f"\ncomparisons of two strategies in suites with noise, % of {PAGES:,}")
     print(f"{'':<42}{'covered':>9}{'half width':>12}{'1.2 found':>11}{'below 1.1':>11}")
     noises = {
         "six strategies, fixed work": Noise(),

@@ -5,11 +5,11 @@ the layout of the content does not affect the figure of a policy or format, only
 stores.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from bench.results.figures import RunFigures, ratio, total
 from bench.results.folders import RunResult
-from bench.results.latency import mean_over_time
+from bench.results.latency import OverTime
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -57,7 +57,7 @@ def space_amplification(f: RunFigures) -> float | None:
     return _per_content_byte(f, f.observed[-1].table.storage_bytes) if f.observed else None
 
 
-def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: int | None) -> float | None:
+def read_amplification(run: RunResult, queries: OverTime, content: int | None) -> float | None:
     """Mean over time of the bytes that a query opened per byte of content; None if one is unknown.
 
     The content at a time is the final content times the share of rows committed so far. `queries` must not
@@ -66,27 +66,24 @@ def read_amplification(run: RunResult, queries: Sequence[QueryRecord], content: 
     if not content:
         return None
     share_at = content_share(run)
-    return mean_over_time(
-        run.manifest,
-        queries,
-        lambda q: None if q.work.opened_bytes is None else q.work.opened_bytes / (content * share_at(q.tick)),
+    return queries.mean(
+        lambda q: None if q.work.opened_bytes is None else q.work.opened_bytes / (content * share_at(q.tick))
     )
 
 
-def opened_share(run: RunResult, queries: Sequence[QueryRecord]) -> float | None:
-    """Mean over time of the bytes that a settled query opened per live byte; None if one is unknown.
+def opened_share(run: RunResult, queries: OverTime) -> float | None:
+    """Mean over time of the bytes that a query opened per live byte; None if one is unknown.
 
     Above 1 if delete files were opened for several data files each. Queries of a table without files, whose
     rows have all been deleted, are left out.
     """
-    live_bytes = {o.tick: o.table.live_bytes for o in run.of(ObserveRecord)}  # at the end of the tick
+    live_bytes = {o.version: o.table.live_bytes for o in run.of(ObserveRecord)}
 
     def share(query: QueryRecord) -> float | None:
-        live, opened_bytes = live_bytes.get(query.tick), query.work.opened_bytes
+        live, opened_bytes = live_bytes.get(query.version), query.work.opened_bytes
         return None if live is None or opened_bytes is None else opened_bytes / live
 
-    filled = [query for query in queries if live_bytes.get(query.tick) != 0]
-    return mean_over_time(run.manifest, filled, share)
+    return queries.where(lambda query: live_bytes.get(query.version) != 0).mean(share)
 
 
 def _per_content_byte(f: RunFigures, size_bytes: float) -> float | None:

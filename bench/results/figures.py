@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from bench.results.folders import RunResult
+from bench.results.latency import OverTime, over_time
 from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import (
     CommitRecord,
@@ -23,6 +24,7 @@ from bench.results.records import (
 )
 from bench.results.sessions import queries_by
 from bench.results.table_content import as_left, commits_of, of_content
+from bench.results.values import Session
 
 HEALTH_SCORE = "health_score"  # a figure that planners may report about the table
 PARTITIONS_LEFT = "partitions_left"  # another: how many due partitions a plan leaves for later
@@ -42,9 +44,11 @@ class RunFigures:
     content_bytes: int | None
     loads: tuple[CommitRecord, ...]  # the initial load
     commits: tuple[CommitRecord, ...]  # of the stream
-    after_commit: tuple[QueryRecord, ...]  # the primary query on its cadence, right after the commit
+    primary: tuple[QueryRecord, ...]  # every primary query
+    after_commit: tuple[QueryRecord, ...]  # of them, on the cadence, right after the commit
     settled: tuple[QueryRecord, ...]  # and at the end of the same ticks
-    settled_by_new: tuple[QueryRecord, ...]  # the latter by new sessions
+    over_time: OverTime  # the settled query in means over time
+    by_new: tuple[QueryRecord, ...]  # the primary query by new sessions
     compactions: tuple[CompactionRecord, ...]
     effects: tuple[QueryEffect, ...]  # of the compactions
     maintenance: tuple[MaintenanceRecord, ...]
@@ -66,19 +70,27 @@ class RunFigures:
         return self.run.manifest.mode == "simulated"
 
 
+def queries_of(run: RunResult, session: Session | None = None) -> tuple[QueryRecord, ...]:
+    """The queries that figures are computed from: that succeeded, on a table with rows.
+
+    They are those of one kind of session, by default of the kind that latencies are of.
+    """
+    return of_content(run, queries_by(run, session))
+
+
 def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
-    """The records of a run, without queries of a table without rows."""
     commits = commits_of(run)
-    primary = [q for q in of_content(run, queries_by(run)) if q.primary]
-    by_new = [q for q in of_content(run, queries_by(run, "new")) if q.primary]
+    primary = tuple(q for q in queries_of(run) if q.primary)
     return RunFigures(
         run=run,
         content_bytes=content_bytes,
         loads=tuple(c for c in commits if c.is_initial),
         commits=tuple(c for c in commits if not c.is_initial),
+        primary=primary,
         after_commit=tuple(q for q in primary if q.when == "after_commit"),
         settled=tuple(q for q in primary if q.when == "settled"),
-        settled_by_new=tuple(q for q in by_new if q.when == "settled"),
+        over_time=over_time(run, primary),
+        by_new=tuple(q for q in queries_of(run, "new") if q.primary),
         compactions=tuple(c for c in run.of(CompactionRecord) if c.tick),
         effects=tuple(effect for effect in query_effects(run) if effect.compaction.tick),
         maintenance=run.of(MaintenanceRecord),

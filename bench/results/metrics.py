@@ -11,13 +11,14 @@ from typing import Literal
 from bench.results import amplification, cpu, money, requests
 from bench.results import figures as fig
 from bench.results.figures import RunFigures, mean, mean_of_known, percentile, total
-from bench.results.latency import mean_cpu_s, mean_wall_s
+from bench.results.latency import over_time, probed_mean_s
 from bench.results.records import FAILED_STATUSES
 
 Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "points"]
 
 
 LATENCY = "query_mean_s"  # the headline among the latencies
+PROBED_LATENCY = "query_probed_mean_s"  # the part of it that was measured, if that is not all
 MIN_RUNS = 3  # pairs, or runs on each side, below which a timing has no interval
 
 
@@ -153,17 +154,22 @@ METRICS: tuple[Metric, ...] = (
     Metric("read_amplification", "ratio", "lower", "bytes",
            "bytes that the settled primary query opens (each delete file once per data file it applies to) / "
            "(content_bytes x rows committed so far / rows committed in all), mean over scenario time",
-           lambda f: amplification.read_amplification(f.run, f.settled, f.content_bytes)),
+           lambda f: amplification.read_amplification(f.run, f.over_time, f.content_bytes)),
     Metric("space_amplification", "ratio", "lower", "bytes",
            "storage_bytes_end / content_bytes; never below 1", amplification.space_amplification),
     Metric("query_mean_s", "s", "lower", "timing",
            f"mean latency over scenario time of {_SETTLED}, after any compaction: the latency at a random "
            "moment, because the table then stays as it is until the next commit; by a long-lived session if "
            "the run has one",
-           lambda f: mean_wall_s(f.run.manifest, f.settled)),
+           lambda f: f.over_time.wall_s),
+    Metric("query_probed_mean_s", "s", "lower", "timing",
+           "the part of query_mean_s that was measured: the mean over the ticks with a query, where "
+           "query_mean_s counts the other ticks by the data and delete files of their table; only if there "
+           "are others",
+           lambda f: probed_mean_s(f.run.manifest, f.settled)),
     Metric("query_new_session_mean_s", "s", "lower", "timing",
            "query_mean_s by new sessions, which read the table's metadata first",
-           lambda f: mean_wall_s(f.run.manifest, f.settled_by_new)),
+           lambda f: over_time(f.run, f.by_new).wall_s),
     Metric("query_p50_s", "s", "lower", "timing",
            "median latency of the settled primary query", _settled(lambda v: percentile(v, 50))),
     Metric("query_p95_s", "s", "lower", "timing",
@@ -174,7 +180,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("query_after_commit_s", "s", "lower", "timing",
            "mean latency over scenario time of the primary query right after a commit, in the same ticks: "
            "the worst state of each policy",
-           lambda f: mean_wall_s(f.run.manifest, f.after_commit)),
+           lambda f: over_time(f.run, f.primary, "after_commit").wall_s),
     Metric("query_before_s", "s", "lower", "timing",
            "mean latency of the primary query just before each compaction that committed",
            lambda f: mean_of_known(effect.query_before_s for effect in f.effects)),
@@ -183,7 +189,7 @@ METRICS: tuple[Metric, ...] = (
            lambda f: mean_of_known(effect.query_after_s for effect in f.effects)),
     Metric("query_cpu_s", "s", "lower", "timing",
            "mean process CPU seconds over scenario time of the settled primary query",
-           lambda f: mean_cpu_s(f.run.manifest, f.settled)),
+           lambda f: f.over_time.cpu_s),
     Metric("commit_mean_s", "s", "lower", "timing",
            "mean wall seconds of a commit, without preparing its batch",
            lambda f: mean([c.cost.wall_s for c in f.commits])),

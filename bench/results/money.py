@@ -11,7 +11,6 @@ HEAD requests and the reads of commits are missing.
 from bench.results import requests
 from bench.results.cpu import total_cpu_s
 from bench.results.figures import RunFigures, all_known, sum_of_known, total
-from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s
 from bench.results.records import QueryRecord
 from bench.results.requests import writing_steps
 
@@ -66,7 +65,7 @@ def compute_money_per_day(f: RunFigures) -> float | None:
 
 def query_money_per_day(f: RunFigures) -> float | None:
     m = f.run.manifest
-    cpu_s, wall_s = mean_cpu_s(m, f.settled), mean_wall_s(m, f.settled)
+    cpu_s, wall_s = f.over_time.cpu_s, f.over_time.wall_s
     if m.queries_per_h is None or cpu_s is None or wall_s is None:
         return None
     money = _compute_money(f, cpu_s, wall_s)
@@ -86,7 +85,7 @@ def request_money_per_day(f: RunFigures) -> float | None:
         return None
     puts: float | None = files_written(f)
     gets: float | None = _compacted_files(f)
-    gets_per_query = mean_over_time(m, f.settled, _opened_files)
+    gets_per_query = f.over_time.mean(_opened_files)
     if requests.is_on_s3(f):
         puts, gets, gets_per_query = (
             of(f) for of in (requests.s3_puts, requests.s3_gets, requests.gets_per_query)

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping
 
 from bench.results.figures import RunFigures, all_known, total
-from bench.results.latency import mean_over_time
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -41,7 +40,7 @@ def s3_gets(f: RunFigures) -> float | None:
 
 def gets_per_query(f: RunFigures) -> float | None:
     """Requests of a settled primary query that are charged as GET, mean over time; None if not counted."""
-    return mean_over_time(f.run.manifest, f.settled, _query_gets) if is_on_s3(f) else None
+    return f.over_time.mean(_query_gets) if is_on_s3(f) else None
 
 
 def _query_gets(query: QueryRecord) -> int | None:

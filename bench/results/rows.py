@@ -9,7 +9,7 @@ from bench.results import figures as fig
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
 from bench.results.figures import mean_of_known, percentile
 from bench.results.folders import RunResult
-from bench.results.latency import mean_over_time, mean_wall_s
+from bench.results.latency import over_time, probed_mean_s
 from bench.results.metrics import METRICS
 from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_one_format, check_pooled
@@ -21,13 +21,10 @@ from bench.results.records import (
     QueryRecord,
     label_in,
 )
-from bench.results.sessions import queries_by
-from bench.results.table_content import of_content
 
 BASELINE = "never"
 DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
 BREAK_EVEN = "break_even_queries_per_h"
-_ON_CADENCE = ("after_commit", "settled")
 
 ContentStatus = Literal["equal", "differs", "unchecked"]
 _Place = tuple[str, str, str]  # scenario, workload and mode
@@ -226,7 +223,7 @@ def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentSta
 def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, dict[str, float | None]]:
     by_probe: dict[str, list[dict[str, float | None]]] = {}
     for run in filter(timed, runs):
-        queries = [q for q in of_content(run, queries_by(run)) if q.when in _ON_CADENCE]
+        queries = fig.queries_of(run)
         for name in dict.fromkeys(q.probe for q in queries):
             of_probe = [q for q in queries if q.probe == name]
             by_probe.setdefault(name, []).append(_probe(run, of_probe, content_bytes))
@@ -239,25 +236,22 @@ def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, d
 def _probe(
     run: RunResult, queries: Sequence[QueryRecord], content_bytes: int | None
 ) -> dict[str, float | None]:
-    after_commit, settled = ([q for q in queries if q.when == when] for when in _ON_CADENCE)
-    walls = [q.cost.wall_s for q in settled]
-
-    def over_time(field: str) -> float | None:
-        return mean_over_time(run.manifest, settled, attrgetter(field))
-
+    settled = [q for q in queries if q.when == "settled"]
+    walls, mean = [q.cost.wall_s for q in settled], over_time(run, queries)
     return {
-        "query_mean_s": mean_wall_s(run.manifest, settled),
+        "query_mean_s": mean.wall_s,
+        "query_probed_mean_s": probed_mean_s(run.manifest, settled),
         "query_p50_s": percentile(walls, 50),
         "query_p95_s": percentile(walls, 95),
         "query_max_s": max(walls, default=None),
-        "query_after_commit_s": mean_wall_s(run.manifest, after_commit),
-        "planning_mean_s": over_time("planning_s"),
-        "execution_mean_s": over_time("execution_s"),
-        "files_mean": over_time("work.files_count"),
-        "delete_files_mean": over_time("work.delete_files_count"),
-        "opened_bytes_mean": over_time("work.opened_bytes"),
-        "opened_share": opened_share(run, settled),
-        "read_amplification": read_amplification(run, settled, content_bytes),
+        "query_after_commit_s": over_time(run, queries, "after_commit").wall_s,
+        "planning_mean_s": mean.mean(attrgetter("planning_s")),
+        "execution_mean_s": mean.mean(attrgetter("execution_s")),
+        "files_mean": mean.mean(attrgetter("work.files_count")),
+        "delete_files_mean": mean.mean(attrgetter("work.delete_files_count")),
+        "opened_bytes_mean": mean.mean(attrgetter("work.opened_bytes")),
+        "opened_share": opened_share(run, mean),
+        "read_amplification": read_amplification(run, mean, content_bytes),
     }
 
 

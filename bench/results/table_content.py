@@ -22,6 +22,11 @@ def as_left(run: RunResult) -> tuple[ObserveRecord, ...]:
     return tuple(last.values())
 
 
+def as_committed(run: RunResult) -> tuple[ObserveRecord, ...]:
+    """The table right after each commit of the stream, or after a tick without one."""
+    return tuple(record for record in run.of(ObserveRecord) if record.after == "commit")
+
+
 def content_share(run: RunResult) -> Callable[[int], float]:
     """The share of all rows, including the load, that had been committed by the end of a tick."""
     commits = sorted(commits_of(run), key=lambda c: c.tick)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from bench.results.metrics import METRICS, Metric
+from bench.results.metrics import LATENCY, METRICS, PROBED_LATENCY, Metric
 from bench.results.query_effect import QueryEffect, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.rows import Row
@@ -60,8 +60,9 @@ def _before_after(records: Sequence[CompactionRecord], name: str, text: Callable
 
 
 _QUERY_COLUMNS = (
-    ("query_mean_s", "Mean", "s"), ("query_p50_s", "p50", "s"), ("query_p95_s", "p95", "s"),
-    ("query_max_s", "Max", "s"), ("planning_mean_s", "Planning", "s"), ("execution_mean_s", "Execution", "s"),
+    (LATENCY, "Mean", "s"), (PROBED_LATENCY, "Mean of probed ticks", "s"), ("query_p50_s", "p50", "s"),
+    ("query_p95_s", "p95", "s"), ("query_max_s", "Max", "s"),
+    ("planning_mean_s", "Planning", "s"), ("execution_mean_s", "Execution", "s"),
     ("files_mean", "Data files", "mean"), ("delete_files_mean", "Delete files", "mean"),
     ("opened_bytes_mean", "Bytes opened", "mean"), ("opened_share", "Bytes opened", "of live"),
     ("read_amplification", "Read amplification", ""),
@@ -84,10 +85,12 @@ def queries(group: RunGroup) -> tuple[Table, ...]:
 
 def _query(group: RunGroup, names: list[str]) -> Table:
     probes = {row.strategy: row.probes[names[0]] for row in group.rows if names[0] in row.probes}
-    times_s = [figures[key] for key, _, unit in _QUERY_COLUMNS if unit == "s" for figures in probes.values()]
+    is_sampled = any(figures[PROBED_LATENCY] is not None for figures in probes.values())
+    columns = [column for column in _QUERY_COLUMNS if is_sampled or column[0] != PROBED_LATENCY]
+    times_s = [figures[key] for key, _, unit in columns if unit == "s" for figures in probes.values()]
     time_unit, times = durations(times_s)
     shown = [(Column("Strategy", is_number=False), [Cell(Verbatim(label)) for label in probes])]
-    for key, title, unit in _QUERY_COLUMNS:
+    for key, title, unit in columns:
         if unit == "s":
             texts, times = times[: len(probes)], times[len(probes) :]
         else:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from bench.results.folders import RunResult
-from bench.results.metrics import LATENCY, METRIC_BY_NAME
+from bench.results.metrics import LATENCY, METRIC_BY_NAME, PROBED_LATENCY
 from bench.results.records import Manifest
 from bench.results.table_content import commits_of
 from bench.text import human_bytes, human_duration, human_percent
@@ -31,6 +31,10 @@ _COMPARISONS = say(
     "corrected for their number on the page (Holm), so that all of them hold together on 19 of 20 such "
     "pages. Everything else is exploratory: each interval stands for one comparison, and one in 20 may miss "
     "the true ratio."
+)
+_UNPROBED = (
+    " Ticks without a query count by the data and delete files of their table, with slopes fitted to all "
+    "queries of a run; the details also have the mean of the ticks with a query alone."
 )
 _SIMULATED_COMPARISONS = say(
     "A simulated run repeats to the last byte, so its ratios have no interval. Files and decisions are "
@@ -104,10 +108,11 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
         sentence(
             "The primary query, {query}, runs twice every {interval} of scenario time under every "
             "strategy: right after a commit, and settled, at the end of that tick, after any compaction. "
-            "The others run every {side_interval}. Query mean: {query_mean}.",
+            "The others run every {side_interval}. Query mean: {query_mean}.{unprobed}",
             query=Verbatim(m.primary_probe), interval=human_duration(m.probe_every_ms / 1000),
             side_interval=human_duration(m.side_probe_every_ms / 1000),
             query_mean=METRIC_BY_NAME[LATENCY].definition,
+            unprobed=_UNPROBED if any(row.values[PROBED_LATENCY] is not None for row in group.rows) else "",
         ),
     )  # fmt: skip
     if group.is_simulated:

@@ -3,7 +3,7 @@ from records import commit, compaction, decision, maintenance, query, run
 from result_builder import manifest
 
 from bench.results.figures import figures
-from bench.results.latency import mean_cpu_s
+from bench.results.latency import over_probed_ticks
 from bench.results.metrics import METRIC_BY_NAME
 
 
@@ -96,5 +96,5 @@ def test_cpu_that_steps_share_is_not_known(name):
 
 def test_the_cpu_of_queries_is_not_known_if_one_shares_it():
     queries = (query(cpu_s=0.5), query(cpu_s=0.5, at_ms=120_000))
-    assert mean_cpu_s(manifest(), queries) == 0.5
-    assert mean_cpu_s(manifest(), (*queries, query(cpu_s=0.5, is_shared=True))) is None
+    assert over_probed_ticks(manifest(), queries).cpu_s == 0.5
+    assert over_probed_ticks(manifest(), (*queries, query(cpu_s=0.5, is_shared=True))).cpu_s is None

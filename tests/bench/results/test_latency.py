@@ -1,8 +1,13 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
-from records import query
+from hypothesis import given
+from hypothesis import strategies as st
+from records import commit, observed, query, run
 from result_builder import manifest
 
-from bench.results.latency import mean_cpu_s, mean_over_time, mean_wall_s, window_ms
+from bench.results.latency import calibrated, over_probed_ticks, over_time, probed_mean_s, window_ms
 
 MINUTE_MS = 60_000
 
@@ -15,7 +20,7 @@ def test_a_window_ends_with_its_last_tick_and_the_last_one_with_the_scenario(at,
 def test_a_query_counts_for_the_time_it_stands_for():
     made = manifest(probe_every_ms=4 * MINUTE_MS, duration_ms=10 * MINUTE_MS)
     queries = [query(wall_s, at_ms=at * MINUTE_MS) for wall_s, at in ((1.0, 2), (3.0, 8), (8.0, 9))]
-    assert mean_wall_s(made, queries) == pytest.approx((4 * 1 + 4 * 3 + 2 * 8) / 10)
+    assert over_probed_ticks(made, queries).wall_s == pytest.approx((4 * 1 + 4 * 3 + 2 * 8) / 10)
 
 
 def test_other_probes_have_windows_of_their_own():
@@ -23,11 +28,115 @@ def test_other_probes_have_windows_of_their_own():
     queries = [
         query(1.0, at_ms=at * MINUTE_MS, cpu_s=cpu_s, primary=False) for at, cpu_s in ((3, 6.0), (6, 9.0))
     ]
-    assert mean_cpu_s(made, queries) == pytest.approx((4 * 6 + 2 * 9) / 6)
+    assert over_probed_ticks(made, queries).cpu_s == pytest.approx((4 * 6 + 2 * 9) / 6)
 
 
 def test_a_mean_needs_every_value():
     made = manifest()
-    assert mean_wall_s(made, []) is None
-    assert mean_over_time(made, [query(), query(files_count=None)], lambda q: q.work.files_count) is None
-    assert mean_over_time(made, [query(files_count=3)], lambda q: q.work.files_count) == 3
+    assert over_probed_ticks(made, []).wall_s is None
+    some = over_probed_ticks(made, [query(), query(files_count=None)])
+    assert some.mean(lambda q: q.work.files_count) is None
+    assert some.where(lambda q: q.work.files_count is not None).mean(lambda q: q.work.files_count) == 0
+
+
+def stream(files_left, files_committed=None, deletes=(0,) * 9, **changes):
+    """A commit each minute, and how many data and delete files each tick leaves."""
+    records = []
+    for tick, files in enumerate(files_left, start=1):
+        at = {"tick": tick, "at_ms": tick * MINUTE_MS}
+        before = files_committed[tick - 1] if files_committed else files
+        records += [
+            commit(**at),
+            observed(**at, version=f"{tick}c", data_files_count=before, delete_files_count=deletes[tick - 1]),
+            observed(**at, version=f"{tick}", data_files_count=files, delete_files_count=deletes[tick - 1],
+                     after="compaction"),
+        ]  # fmt: skip
+    changed = {"probe_every_ms": 2 * MINUTE_MS, "duration_ms": len(files_left) * MINUTE_MS} | changes
+    return run(*records, **changed)
+
+
+def at(tick, wall_s, when="settled", **fields):
+    version = f"{tick}c" if when in ("after_commit", "before") else f"{tick}"
+    return query(wall_s, tick=tick, at_ms=tick * MINUTE_MS, version=version, when=when, **fields)
+
+
+# A policy that compacts at every second tick, and queries that meet these ticks alone.
+ALIASED = stream((9, 1, 9, 1), (9, 17, 9, 17))
+QUERIES = [at(2, 1.0), at(4, 1.0), at(2, 2.6, "after_commit"), at(4, 3.0, "after_commit")]
+
+
+def test_ticks_without_a_query_count_by_their_files():
+    """The line rises by (2.8 - 1.0) / (17 - 1) = 0.1125 s a file."""
+    assert over_probed_ticks(ALIASED.manifest, QUERIES[:2]).wall_s == 1.0
+    # 5 files over all ticks, 1 over those with a query: 1.0 + 0.1125 x 4.
+    assert over_time(ALIASED, QUERIES).wall_s == pytest.approx(1.45)
+    # 13 files right after all commits, 17 after those with a query: 2.8 - 0.1125 x 4.
+    assert over_time(ALIASED, QUERIES, "after_commit").wall_s == pytest.approx(2.35)
+
+
+def test_planning_and_execution_add_up_to_the_latency():
+    split = [
+        at(q.tick, q.cost.wall_s, q.when, planning_s=share * q.cost.wall_s)
+        for q, share in zip(QUERIES, (0.9, 0.1, 0.3, 0.8), strict=True)
+    ]
+    made = over_time(ALIASED, split)
+    execution_s = made.mean(lambda q: q.cost.wall_s - q.planning_s)
+    assert made.wall_s == pytest.approx(made.mean(lambda q: q.planning_s) + execution_s)
+
+
+@pytest.mark.parametrize(
+    ("made", "queries"),
+    [
+        (ALIASED, [at(tick, tick / 8) for tick in (1, 2, 3, 4)] + QUERIES[2:]),  # every tick has a query
+        (replace(ALIASED, manifest=manifest(probe_phase="fixed")), QUERIES),
+        (stream((5, 5, 5, 5)), [at(2, 1.0), at(4, 2.0), at(2, 9.0, "after"), at(4, 9.0, "after")]),
+        (ALIASED, [*QUERIES[:2], at(2, 9.0, "after_commit", is_shared=True)]),  # of two queries no line
+        (ALIASED, [*QUERIES[:3], query(9.0, when="before", version="unknown")]),
+    ],
+)
+def test_a_mean_is_that_of_the_probed_ticks_if_it_has_to_be(made, queries):
+    settled = [q for q in queries if q.when == "settled"]
+    assert over_time(made, queries) == over_probed_ticks(made.manifest, settled)
+
+
+def test_ticks_before_the_first_rows_do_not_count():
+    late = stream((0, 0, 9, 1, 9, 1), (0, 0, 9, 17, 9, 17))
+    rows = tuple(r for r in late.records if r.kind != "commit" or r.tick > 2)
+    later = [at(q.tick + 2, q.cost.wall_s, q.when) for q in QUERIES]
+    assert over_time(replace(late, records=rows), later).wall_s == pytest.approx(1.45)
+
+
+def test_the_first_delete_file_may_cost_more_than_each_of_the_others():
+    """Without a delete file 1 s, with any 4 s and 0.1 s for each: of six ticks two have none."""
+    deletes = (10, 20, 0, 10, 20, 0)
+    made = stream((1,) * 6, deletes=deletes)
+    latency_s = [4 + 0.1 * count if count else 1.0 for count in deletes]
+    queries = [at(tick, latency_s[tick - 1], when) for tick in (1, 3, 5) for when in ("settled", "after")]
+    assert over_time(made, queries).wall_s == pytest.approx(sum(latency_s) / 6)
+    assert over_probed_ticks(made.manifest, queries[::2]).wall_s == pytest.approx((5 + 1 + 6) / 3)
+
+
+TABLE = st.tuples(st.integers(1, 99), st.integers(0, 99))
+
+
+APART = [(1, 0), (50, 0), (1, 50), (50, 1), (99, 99)]  # by which all slopes are known
+
+
+@given(st.lists(TABLE, max_size=6), TABLE, st.integers(1, 5), st.randoms())
+def test_a_latency_that_is_linear_in_the_regressors_has_no_error(tables, unmet, probed, random):
+    """Whatever ticks are probed, and by any slopes."""
+    everything = np.array(
+        [(files, deletes, deletes > 0) for files, deletes in (*APART, *tables, unmet)], float
+    )
+    queried = everything[:-1]
+    weights = np.array([1.0] * probed + [0.0] * (len(queried) - probed))
+    found = calibrated(weights, queried, everything.mean(axis=0))
+    slopes = np.array([random.uniform(-1, 1) for _ in range(3)])
+    assert found.sum() == pytest.approx(1)
+    assert found @ (2 + queried @ slopes) == pytest.approx(2 + everything.mean(axis=0) @ slopes)
+
+
+def test_the_mean_of_the_probed_ticks_is_a_figure_of_its_own_if_there_are_others():
+    assert probed_mean_s(ALIASED.manifest, QUERIES[:2]) == 1.0
+    assert probed_mean_s(manifest(commit_interval_ms=2 * MINUTE_MS), QUERIES[:2]) is None
+    assert probed_mean_s(manifest(side_probe_every_ms=5 * MINUTE_MS), [query(2.0, primary=False)]) == 2.0

@@ -22,7 +22,7 @@ KEYS = {
     "commit_cpu_s", "compaction_jobs",
     "content_bytes", "data_storage_bytes_end", "metadata_storage_bytes_end", "storage_bytes_end",
     "write_amplification", "compaction_amplification", "read_amplification", "space_amplification",
-    "query_mean_s", "query_new_session_mean_s",
+    "query_mean_s", "query_probed_mean_s", "query_new_session_mean_s",
     "query_p50_s", "query_p95_s", "query_max_s", "query_after_commit_s", "query_before_s",
     "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s", "commit_returned_p95_s", "files_end",
     "deletes_age_mean_s",
@@ -216,7 +216,8 @@ def test_each_probe_has_figures_of_its_own():
     (row,) = rows([run(*records, end())])
     assert list(row.probes) == ["first-order", "key"]
     assert row.probes["first-order"] == {
-        "query_mean_s": 2.0, "query_p50_s": 2.0, "query_p95_s": 2.9, "query_max_s": 3.0,
+        "query_mean_s": 2.0, "query_probed_mean_s": None, "query_p50_s": 2.0, "query_p95_s": 2.9,
+        "query_max_s": 3.0,
         "query_after_commit_s": 8.0, "planning_mean_s": 0.5, "execution_mean_s": 1.5, "files_mean": 6.0,
         "delete_files_mean": 0.0, "opened_bytes_mean": 200.0, "opened_share": 2.0, "read_amplification": 2.0,
     }  # fmt: skip
