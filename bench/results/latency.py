@@ -112,20 +112,12 @@ def over_time(
     queries are alike, or if there are not more queries than coefficients of the line.
     """
     probed = over_probed_ticks(run.manifest, [query for query in queries if query.when == when])
-    share_at, probed_ticks = content_share(run), {query.tick for query in probed.queries}
-    left_out = [
-        observed.table
-        for observed in (as_left(run) if when == "settled" else as_committed(run))
-        if share_at(observed.tick) and observed.tick not in probed_ticks
-    ]
-    if not (probed.queries and left_out) or run.manifest.probe_phase == "fixed":
-        return probed
-    table_of = {observed.version: observed.table for observed in run.of(ObserveRecord)}
+    left_out = _left_out(run, probed.queries, when)
     # What runs beside a compaction does not depend on the table alone.
     others = [query for query in queries if query.when != when and not query.cost.is_shared]
     fitted = (*probed.queries, *others)
-    tables = [table_of[query.version] for query in fitted if query.version in table_of]
-    if len(tables) < len(fitted):
+    tables = _met(run, fitted)
+    if not (probed.queries and left_out) or tables is None:
         return probed
     of_probed = tables[: len(probed.queries)]
     weights = calibrated(
@@ -134,6 +126,38 @@ def over_time(
         _regressors([*of_probed, *left_out]).mean(axis=0),
     )
     return probed if weights is None else OverTime(fitted, tuple(weights.tolist()))
+
+
+def unmet_share(run: RunResult, queries: Sequence[QueryRecord]) -> float:
+    """The share of ticks that left a table of a kind that no query of the probe met, so its slope is unknown.
+
+    Their tables differ in a regressor in which those of all queries are alike.
+    """
+    settled, tables = [query for query in queries if query.when == "settled"], _met(run, queries)
+    left_out = _left_out(run, settled, "settled")
+    if not (tables and left_out):
+        return 0.0
+    met, left = _regressors(tables), _regressors(left_out)
+    count = np.sum(((np.ptp(met, axis=0) == 0) & (left != met[0])).any(axis=1))
+    return float(count) / (len(settled) + len(left_out))
+
+
+def _left_out(
+    run: RunResult, probed: Sequence[QueryRecord], when: Literal["settled", "after_commit"]
+) -> list[LiveFiles]:
+    """The tables of the ticks that means over time count without a query."""
+    if run.manifest.probe_phase == "fixed":
+        return []
+    share_at, probed_ticks = content_share(run), {query.tick for query in probed}
+    observed = as_left(run) if when == "settled" else as_committed(run)
+    return [o.table for o in observed if share_at(o.tick) and o.tick not in probed_ticks]
+
+
+def _met(run: RunResult, queries: Sequence[QueryRecord]) -> Sequence[LiveFiles] | None:
+    """The table that each query met; None if one is not known."""
+    table_of = {observed.version: observed.table for observed in run.of(ObserveRecord)}
+    tables = [table_of[query.version] for query in queries if query.version in table_of]
+    return tables if len(tables) == len(queries) else None
 
 
 def calibrated(weights: np.ndarray, tables: np.ndarray, mean: np.ndarray) -> np.ndarray | None:
@@ -147,9 +171,9 @@ def calibrated(weights: np.ndarray, tables: np.ndarray, mean: np.ndarray) -> np.
     varied = spread > 0
     if not varied.any() or len(tables) <= 1 + varied.sum():
         return None
-    centred = ((tables - tables.mean(axis=0)) / np.where(varied, spread, 1))[:, varied]
-    missing = ((mean - weights @ tables) / np.where(varied, spread, 1))[varied]
-    return np.asarray(weights + np.linalg.pinv(centred, rcond=_ALIKE).T @ missing)
+    tables, mean = tables[:, varied] / spread[varied], mean[varied] / spread[varied]
+    line = np.linalg.pinv(tables - tables.mean(axis=0), rcond=_ALIKE)
+    return np.asarray(weights + (mean - weights @ tables) @ line)
 
 
 def _regressors(tables: Sequence[LiveFiles]) -> np.ndarray:

@@ -7,8 +7,9 @@ from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
-from bench.results.figures import PARTITIONS_LEFT, all_known
+from bench.results.figures import PARTITIONS_LEFT, all_known, queries_of
 from bench.results.folders import RunResult, missing_positions
+from bench.results.latency import unmet_share
 from bench.results.metrics import LATENCY
 from bench.results.pooling import differences
 from bench.results.records import (
@@ -31,6 +32,7 @@ from reports.verdicts.samples import FIXED_WORK
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
 BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
+UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
 _STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, outcome
@@ -57,7 +59,8 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     all_of_them = (
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
         *_quick(group), *_shared(group), *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group),
-        *_uneven_speed(group), *_busy(group), *_deferred(group), *_noisy(group), *_requests(group),
+        *_uneven_speed(group), *_busy(group), *_deferred(group), *_noisy(group), *_unmet(group),
+        *_requests(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -231,6 +234,22 @@ def _shared(group: RunGroup) -> Iterator[Caution]:
             "not known, nor is what the strategy costs. Compare wall times. When such a compaction ends "
             "depends on the machine, and so do the files that queries read.",
             strategies=listed([*affected]),
+        )
+
+
+def _unmet(group: RunGroup) -> Iterator[Caution]:
+    """Strategies whose queries miss a kind of table that some ticks leave."""
+    shares: dict[str, float] = {}
+    for run in group.timed_runs:
+        share = unmet_share(run, [query for query in queries_of(run) if query.primary])
+        if share > UNMET_ABOVE:
+            shares[run.manifest.strategy] = max(share, shares.get(run.manifest.strategy, 0))
+    if shares:
+        yield _caution(
+            "{strategies}: {share} of the ticks of a run left the table in a state that no query met, such "
+            "as without delete files. Its mean query latency extends the trend of the other ticks to these.",
+            strategies=listed([label for label in group.strategies if label in shares]),
+            share=human_percent(max(shares.values())),
         )
 
 

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from records import commit, observed, query, run
 from result_builder import manifest
 
-from bench.results.latency import calibrated, over_probed_ticks, over_time, probed_mean_s, window_ms
+from bench.results.latency import (
+    calibrated,
+    over_probed_ticks,
+    over_time,
+    probed_mean_s,
+    unmet_share,
+    window_ms,
+)
 
 MINUTE_MS = 60_000
 
@@ -114,6 +121,16 @@ def test_the_first_delete_file_may_cost_more_than_each_of_the_others():
     queries = [at(tick, latency_s[tick - 1], when) for tick in (1, 3, 5) for when in ("settled", "after")]
     assert over_time(made, queries).wall_s == pytest.approx(sum(latency_s) / 6)
     assert over_probed_ticks(made.manifest, queries[::2]).wall_s == pytest.approx((5 + 1 + 6) / 3)
+
+
+def test_a_kind_of_table_that_no_query_met_is_known():
+    deletes = (10, 20, 0, 10, 20, 0)
+    made = stream((1,) * 6, deletes=deletes)
+    at_ticks = {ticks: [at(tick, 1.0) for tick in ticks] for ticks in ((1, 2, 5), (1, 3, 5), (1, 4))}
+    # Ticks 3 and 6 leave no delete files; in the third case the number of 20 is new, too.
+    assert [unmet_share(made, queries) for queries in at_ticks.values()] == [2 / 6, 0, 4 / 6]
+    fixed = stream((1,) * 6, deletes=deletes, probe_phase="fixed")
+    assert unmet_share(fixed, at_ticks[1, 2, 5]) == unmet_share(made, []) == 0
 
 
 TABLE = st.tuples(st.integers(1, 99), st.integers(0, 99))

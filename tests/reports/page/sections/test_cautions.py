@@ -1,5 +1,5 @@
 import pytest
-from records import commit, compaction, end, query, run, speed, truth
+from records import commit, compaction, end, observed, query, run, speed, truth
 from result_builder import build_group, build_results
 
 from bench.results.folders import load_runs
@@ -123,6 +123,20 @@ def test_cautions_name_the_runs_that_other_processes_disturbed():
         "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
     )
     assert "repetition 3" not in said
+
+
+@pytest.mark.parametrize(("probed", "is_named"), [((2, 4), True), ((2, 3), False)])
+def test_cautions_name_strategies_whose_queries_miss_a_kind_of_table(probed, is_named):
+    """The third of four ticks leaves no delete files."""
+    at = [{"tick": tick, "at_ms": tick * 60_000, "version": str(tick)} for tick in range(1, 5)]
+    tables = [observed(**of_tick, delete_files_count=8 * (of_tick["tick"] != 3)) for of_tick in at]
+    queries = [query(**at[tick - 1]) for tick in probed]
+    (group,) = run_groups([
+        run(commit(), *tables, *queries, end(), duration_ms=240_000, probe_every_ms=120_000)
+    ])  # fmt: skip
+    named = [str(c.text) for c in cautions(group) if "that no query met" in str(c.text)]
+    assert bool(named) is is_named
+    assert all("25 %" in text for text in named)
 
 
 @pytest.mark.parametrize(("slowest_s", "said"), [(0.0325, False), (0.039, True)])
