@@ -25,12 +25,22 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.results.agreement import Pair, side_by_side
+from bench.results.figures import ratio
 from bench.results.folders import RunResult, load_runs, missing_positions
 from bench.results.metrics import Unit
-from bench.results.records import EVENTS, MANIFEST, REPLACED, DecisionRecord, QueryRecord, WarmUpRecord
+from bench.results.records import (
+    EVENTS,
+    MANIFEST,
+    REPLACED,
+    CompactionRecord,
+    DecisionRecord,
+    QueryRecord,
+    WarmUpRecord,
+)
 from bench.results.rows import usable
 from bench.results.sessions import queries_by
 from bench.results.table_content import commits_of
+from bench.results.values import NO_COST
 from bench.text import MISSING, human_duration, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.page.markdown import table as as_markdown
@@ -266,6 +276,25 @@ class Published:
             human_duration(min(met_s)), human_duration(max(met_s)), human_duration(fmean(others_s)),
         )  # fmt: skip
 
+    def jit_share(self, strategy: str) -> str:
+        """The compiler's share of the CPU of the stream's commits and of compactions, together."""
+        costs = [
+            step.cost
+            for run in self._runs_of(strategy)
+            for step in (*(c for c in commits_of(run) if not c.is_initial), *run.of(CompactionRecord))
+            if step.cost.wall_s  # not those of refused plans, which are unknown
+        ]
+        cost = sum(costs, NO_COST)
+        return MISSING if cost.jit_cpu_s is None else format_value("share", ratio(cost.jit_cpu_s, cost.cpu_s))
+
+    def without_jit(self, strategy: str, other: str) -> str:
+        """The ratio of the mean CPU of compactions, without the compiler's."""
+        return _quotient(self._without_jit_s(strategy), self._without_jit_s(other))
+
+    @property
+    def has_maintenance(self) -> bool:
+        return any(row.values["maintenance_cpu_s"] for row in self.group.rows)
+
     def probe(self, strategy: str, probe: str, figure: str, unit: Unit) -> str:
         """A figure of one query of a strategy (`Row.probes`), the mean over the runs, with its unit."""
         return format_value(unit, self.group.row(strategy).probes[probe][figure])
@@ -332,6 +361,11 @@ class Published:
 
     def _runs_of(self, strategy: str) -> list[RunResult]:
         return [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
+
+    def _without_jit_s(self, strategy: str) -> float | None:
+        cpu_s = self._mean("compaction_cpu_s", strategy)
+        jit_s = self._mean("compaction_jit_cpu_s", strategy)
+        return None if cpu_s is None or jit_s is None else cpu_s - jit_s
 
     def _mean(self, metric: str, strategy: str) -> float | None:
         return self.group.row(strategy).values[metric]

@@ -108,7 +108,8 @@ class VariantKeys(Keys):
     `set` holds keys and values as in the file (`table = { format_version = 3 }` or
     `"table.format_version" = 3`) or as `--set` takes them (`"strategies[amoro].properties" = { ... }`);
     tables are merged into those of the scenario. `versions` is the name of a line of
-    `bench.engines.runtime.LINES`. Every strategy runs in every variant, and in the scenario without changes.
+    `bench.engines.runtime.LINES`. Every strategy runs in the scenario without changes, and in a variant
+    unless `only` lists the labels of others.
     """
 
     label: Annotated[
@@ -117,6 +118,7 @@ class VariantKeys(Keys):
     ]
     changes: dict[str, Any] = Field(default={}, alias="set")
     versions: str | None = None
+    only: Listed[str] = ()
 
 
 class Share(Keys):

@@ -40,19 +40,29 @@ _TABLE_OF_EVERY_FORMAT = {field.alias or name for name, field in TableKeys.model
 class Variant:
     """`changes` are the keys that it sets, in the notation of `--set`, secrets hidden.
 
-    `versions` is the name of a line of `runtime.LINES`; None for the default one.
+    `versions` is the name of a line of `runtime.LINES`; None for the default one. `only` are the labels of
+    the strategies that run in it; empty for all.
     """
 
     label: str
     changes: Mapping[str, JsonValue]
     versions: str | None = None
+    only: tuple[str, ...] = ()
+
+    def has(self, strategy: str) -> bool:
+        """Whether a strategy of the scenario runs in the variant."""
+        return not self.only or strategy in self.only
 
     def to_json(self) -> dict[str, JsonValue]:
         """As in a manifest."""
         return {"label": self.label, "set": dict(self.changes), "versions": self.versions}
 
     def __str__(self) -> str:
-        changes = {**self.changes, **({"versions": self.versions} if self.versions else {})}
+        changes = {
+            **self.changes,
+            **({"versions": self.versions} if self.versions else {}),
+            **({"only": list(self.only)} if self.only else {}),
+        }
         return ", ".join(f"{key} = {value_text(value)}" for key, value in changes.items())
 
 
@@ -84,6 +94,10 @@ def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -
                 raise OptionError((*path, "label"), problem, label, code="taken")
         if not variant.changes and variant.versions is None:
             raise OptionError(path, "changes nothing: add `set` or `versions`", label, code="no-change")
+        for name in variant.only:
+            if name not in strategies:
+                problem = f"no such strategy; {known_text(name, strategies)}"
+                raise OptionError((*path, "only"), problem, name, code="unknown-name")
 
 
 def check_versions(variant: Variant, table_format: str, path: KeyPath) -> None:
@@ -104,7 +118,7 @@ def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tu
     merged, changes = _with_changes(document, keys, path)
     if _format_of(merged) != _format_of(document):
         merged, changes = _with_changes(_of_every_format(document), keys, path)
-    return merged, Variant(keys.label, hidden(changes), keys.versions)
+    return merged, Variant(keys.label, hidden(changes), keys.versions, keys.only)
 
 
 def _of_every_format(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from records import end, query, run
+from records import commit, compaction, end, maintenance, query, run
 from result_builder import build_results
 
 from bench.cli.main import main
@@ -153,6 +153,25 @@ def test_a_published_ratio_is_known_as_far_as_its_digits(published, monkeypatch,
 def test_a_figure_of_one_query_has_its_unit(published):
     files = published.group.row("never").probes["first-order"]["files_mean"]
     assert published.probe("never", "first-order", "files_mean", "count") == human_count(files)
+
+
+def test_the_compiler_s_share_is_that_of_commits_and_compactions_and_may_be_left_out_of_ratios():
+    load = commit(is_initial=True, tick=0, cpu_s=50.0, jit_cpu_s=50.0)
+    commits = [load, commit(wall_s=1.0, cpu_s=6.0, jit_cpu_s=2.0)]
+    (group,) = run_groups([
+        run(*commits, compaction(wall_s=1.0, cpu_s=4.0, jit_cpu_s=3.0), compaction(status="vetoed"), end()),
+        run(
+            *commits, compaction(wall_s=1.0, cpu_s=4.0, jit_cpu_s=2.0), maintenance(cpu_s=1.0), end(),
+            strategy="b",
+        ),
+        run(commit(cpu_s=1.0), compaction(wall_s=1.0, cpu_s=2.0), end(), strategy="unknown"),
+    ])  # fmt: skip
+    published = Published(entries()[0], group)
+    shares = [published.jit_share(label) for label in ("never", "b", "unknown")]
+    assert shares == ["50 %", "40 %", MISSING]
+    assert published.without_jit("never", "b") == "0.50x"
+    assert published.without_jit("never", "unknown") == MISSING
+    assert published.has_maintenance
 
 
 def test_decisions_and_files_are_compared_across_modes(tmp_path):

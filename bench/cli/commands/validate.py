@@ -24,7 +24,7 @@ from bench.results.metrics import MIN_RUNS
 from bench.results.records import Mode
 from bench.runs.preflight.checks import check_supported
 from bench.runs.settings import run_namespace
-from bench.runs.suite.cases import repetitions_of
+from bench.runs.suite.cases import cases, repetitions_of
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
@@ -87,7 +87,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "scenario": scenario.name,
         "hash": scenario.hash,
         "mode": mode,
-        "runs": len(scenario.strategies) * (1 + len(scenario.variants)) * repetitions,
+        "runs": len(cases(scenario)) * repetitions,
         "repetitions": repetitions,
         "duration_s": scenario.duration_ms / 1000,
         "commits": len(commits),
@@ -188,6 +188,8 @@ def _print_summary(facts: dict[str, Any]) -> None:
     variants = [counted(1 + len(facts["variants"]), "variant")] if facts["variants"] else []
     of_strategies = "1 strategy" if len(strategies) == 1 else f"{len(strategies)} strategies"
     matrix = " x ".join((of_strategies, *variants, counted(facts["repetitions"], "repetition")))
+    if facts["runs"] < len(strategies) * (1 + len(facts["variants"])) * facts["repetitions"]:
+        matrix += ", less what variants leave out"
     deletes = f" and {counted(facts['delete_files'], 'delete file')}" if facts["delete_files"] else ""
     files = "" if facts["files"] is None else f" in {_range(strategies, 'files', 'file')}{deletes}"
     print_paragraph(

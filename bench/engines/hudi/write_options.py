@@ -21,7 +21,8 @@ _TASKS = 2
 
 # For small tables on one machine; a scenario's properties override it.
 DEFAULTS: Mapping[str, str] = {
-    # Hudi's default, an index of files in a metadata table, takes four to eight seconds per commit.
+    # By default each commit also writes an index of files, the metadata table. A warm commit of 4,000 changes
+    # then costs 2.9 instead of 1.3 s of CPU (medians of 12 in turns, on two shared cores).
     "hoodie.metadata.enable": "false",
     # The filter takes 430 KB in every base file, and neither index here uses it. The row writer, which
     # clustering uses, writes it nevertheless.

@@ -54,11 +54,12 @@ class PlannedRun:
 
 
 def cases(scenario: Scenario) -> tuple[Case, ...]:
-    """Each strategy in the base scenario and in every variant, in the order of tables."""
+    """Each strategy in the base scenario and in every variant that has it, in the order of tables."""
     return tuple(
         Case(place, place.strategies[index], spec.label, place.variant_label or BASE)
         for index, spec in enumerate(scenario.strategies)
         for place in (scenario, *scenario.variants)
+        if place.variant is None or place.variant.has(spec.label)
     )
 
 

@@ -80,6 +80,13 @@ def test_validate_prints_the_variants_and_counts_their_runs(validated, tmp_path)
     assert facts["runs"] == 4
 
 
+def test_validate_counts_no_runs_of_strategies_that_a_variant_leaves_out(validated, tmp_path):
+    file = write(tmp_path, VARIED + 'only = ["never"]\n')
+    printed = validated(file)
+    assert "3 runs (2 strategies x 2 variants x 1 repetition, less what variants leave out)" in printed
+    assert 'v3 table.format_version = 3, only = ["never"]' in printed
+
+
 def test_validate_checks_each_variant_for_the_mode(validated, refusal, tmp_path):
     file = write(tmp_path, SOUND + '[[variants]]\nlabel = "big"\nset = { resources.writer.cores = 8 }\n')
     validated(file, "--simulate")

@@ -186,6 +186,7 @@ SET = "variants[0].set"
         ("", "no-change", "variants[0]"),
         ('versions = "iceberg-0.1"', "unknown-name", "variants[0].versions"),
         ("sets = { seed = 8 }", "unknown-name", "variants[0].sets"),
+        ('set = { spark = { "spark.x" = 1 } }\nonly = ["nver"]', "unknown-name", "variants[0].only"),
     ],
 )
 def test_what_a_variant_may_not_set_is_refused(tmp_path, text, code, path):

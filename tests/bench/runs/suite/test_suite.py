@@ -162,6 +162,16 @@ def test_only_chooses_strategies_and_variants(varied, only, only_variants, chose
     assert {run.spec.label for run in runs} == chosen
 
 
+def test_a_variant_has_only_the_strategies_that_it_lists(tmp_path):
+    text = SOUND + VARIANTS.replace("[[variants]]", '[[variants]]\nonly = ["every-2min"]', 1)
+    scenario = load_scenario(write(tmp_path, text))
+    runs = sorted(plan_runs([scenario], (), 1, ()), key=lambda run: run.index)
+    labels = ["never", "never @ small", "every-2min", "every-2min @ v3", "every-2min @ small"]
+    assert [run.spec.label for run in runs] == labels
+    with refused("unknown-name", "--only strategy=never @ v3"):
+        plan_runs([scenario], ["never @ v3"], 1, ())
+
+
 def test_an_unknown_variant_names_the_known_ones(varied, scenario):
     with refused("unknown-name", "--only variant=v4") as caught:
         plan_runs([varied], (), 1, (), only_variants=["v4"])
