@@ -151,8 +151,8 @@ class TableState:
 
     Times are scenario milliseconds since the stream began. `commits` and `compactions` are bounded
     histories, oldest first; `commits_total_count` counts every commit of the stream so far.
-    `probe_latency_s` is the latency of the most recent probe, which ran `probe_latency_age_ms` ago; both are
-    None until a probe has run.
+    `probe_latency_s` is the latency of the most recent probe, by a long-lived session where there is one,
+    which ran `probe_latency_age_ms` ago; both are None until a probe has run.
 
     `version` is the id of the table version in the format's own terms, such as that of a snapshot; None
     before the first commit. Versions can only be compared for equality. `stream_epoch_ms` is the calendar

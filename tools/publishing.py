@@ -372,8 +372,8 @@ class Published:
 
 
 def _settled(run: RunResult) -> list[QueryRecord]:
-    """The primary query of new sessions, which simulations have too, at the end of each tick that has it."""
-    return [q for q in queries_by(run, "new") if q.primary and q.when == "settled"]
+    """The primary query at the end of each tick that has it."""
+    return [query for query in queries_by(run) if query.primary and query.when == "settled"]
 
 
 def _before_rounding(figure: str) -> tuple[float, float]:
@@ -423,7 +423,7 @@ def entries() -> tuple[Entry, ...]:
 def pack(runs: Iterable[RunResult], archive: Path) -> None:
     """Write manifests and records of finished runs into an archive; the same runs give the same bytes.
 
-    Runs that were replaced are packed too, and told by the pages; logs stay behind. Raises ValueError for a
+    Runs that were replaced are packed too, and named on the pages; logs stay behind. Raises ValueError for a
     run that did not finish and was not made again, was made with --quick, or was not made from a commit of
     this repository without local changes: its figures could not be repeated.
     """

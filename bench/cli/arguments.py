@@ -65,7 +65,7 @@ def gaps(row: Row) -> str:
 
 
 def absences(runs: Iterable[RunResult]) -> Iterator[str]:
-    """Runs that were made and that nobody can see any more, told by the positions of the others."""
+    """Runs that were made and are gone, inferred from the gaps in the positions of the others."""
     for folder, missing in missing_positions(runs):
         who = f"run at position {missing[0]} is" if len(missing) == 1 else (
             f"runs at positions {named_once(map(str, missing))} are")  # fmt: skip

@@ -5,11 +5,11 @@ the layout of the content does not affect the figure of a policy or format, only
 stores.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bench.results.figures import RunFigures, ratio, total
 from bench.results.folders import RunResult
-from bench.results.latency import OverTime
+from bench.results.latency import OverTime, over_time
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -71,7 +71,7 @@ def read_amplification(run: RunResult, queries: OverTime, content: int | None) -
     )
 
 
-def opened_share(run: RunResult, queries: OverTime) -> float | None:
+def opened_share(run: RunResult, queries: Sequence[QueryRecord]) -> float | None:
     """Mean over time of the bytes that a query opened per live byte; None if one is unknown.
 
     Above 1 if delete files were opened for several data files each. Queries of a table without files, whose
@@ -83,7 +83,7 @@ def opened_share(run: RunResult, queries: OverTime) -> float | None:
         live, opened_bytes = live_bytes.get(query.version), query.work.opened_bytes
         return None if live is None or opened_bytes is None else opened_bytes / live
 
-    return queries.where(lambda query: live_bytes.get(query.version) != 0).mean(share)
+    return over_time(run, [query for query in queries if live_bytes.get(query.version) != 0]).mean(share)
 
 
 def _per_content_byte(f: RunFigures, size_bytes: float) -> float | None:

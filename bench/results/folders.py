@@ -238,8 +238,8 @@ def _numbered_records(path: Path) -> Iterator[tuple[int, Any]]:
 def _in_order(path: Path, records: Iterable[tuple[int, Any]]) -> Iterator[Any]:
     """The records. Raises ResultSchemaError where lines are doubled, missing or out of order.
 
-    Every tick of a replay has a record, each role does one step after the other, so do all roles together
-    except for compactions, and a run ends once, with the number of its records.
+    Every tick of a replay has a record. Steps of one role follow each other, and so do steps of one kind
+    except compactions. A run ends once, with the number of its records.
     """
     tick, has_ended = 0, False
     ended_s: dict[str, float] = {}  # the end of the last step, by role and by kind of record
@@ -252,7 +252,8 @@ def _in_order(path: Path, records: Iterable[tuple[int, Any]]) -> Iterator[Any]:
         is_failed = has_ended and record.status == "failed"  # at any tick
         if not (is_failed or tick <= record.tick <= tick + 1):
             raise _damaged(path, number, f"tick {record.tick} follows tick {tick}")
-        for lane in {record.role, record.kind} - {"compaction"} if record.span is not None else ():
+        lanes = {record.role, record.kind} - {"compaction"}
+        for lane in lanes if record.span is not None else ():
             if record.span.started_s + _ROUNDING_S < ended_s.get(lane, 0.0):
                 raise _damaged(path, number, f"begins before the previous {lane} step has ended")
             ended_s[lane] = record.span.ended_s

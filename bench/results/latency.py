@@ -8,8 +8,8 @@ the weight of a settled query in the mean over the probed ticks.
 
 If not every tick is probed, that mean depends on which states of a policy's cycle they meet: with one tick of
 two, a policy that compacts every third commit is found compacted in 0 to 67 % of twelve ticks. What is known
-of all ticks is the table as each left it: its data files, its delete files, and whether it has any of these,
-since the first ones change how a table is read. So the mean over time is
+of all ticks is the table as each left it: its data files, its delete files, and whether it has any delete
+files, since the first one changes how the table is read. So the mean over time is
 
     mean over the probed ticks + slopes * (mean table over all ticks - mean table over the probed ticks)
 
@@ -47,7 +47,7 @@ from typing import Literal
 import numpy as np
 
 from bench.results.folders import RunResult
-from bench.results.records import Manifest, ObserveRecord, QueryRecord
+from bench.results.records import CompactionRecord, Manifest, ObserveRecord, QueryRecord
 from bench.results.table_content import as_committed, as_left, content_share
 from bench.results.values import LiveFiles
 
@@ -56,7 +56,10 @@ _ALIKE = 0.05  # of the largest spread of tables, below which a direction in whi
 
 @dataclass(frozen=True, slots=True)
 class OverTime:
-    """Queries of one probe, with their weights in means over time. A weight may be negative."""
+    """Queries of one probe, with their weights in means over time.
+
+    A weight may be negative, and weights are right only all together.
+    """
 
     queries: tuple[QueryRecord, ...]
     weights: tuple[float, ...]
@@ -74,10 +77,6 @@ class OverTime:
     @property
     def cpu_s(self) -> float | None:
         return self.mean(lambda query: query.cost.own_cpu_s)
-
-    def where(self, is_used: Callable[[QueryRecord], bool]) -> "OverTime":
-        used = [pair for pair in zip(self.queries, self.weights, strict=True) if is_used(pair[0])]
-        return OverTime(tuple(query for query, _ in used), tuple(weight for _, weight in used))
 
 
 def window_ms(every_ms: int, duration_ms: int, at_ms: int) -> int:
@@ -100,7 +99,9 @@ def over_probed_ticks(manifest: Manifest, queries: Sequence[QueryRecord]) -> Ove
 def probed_mean_s(manifest: Manifest, settled: Sequence[QueryRecord]) -> float | None:
     """Mean latency over the probed ticks alone; None if these are all that the mean over time counts."""
     is_sampled = any(_every_ms(manifest, query) > manifest.commit_interval_ms for query in settled)
-    return over_probed_ticks(manifest, settled).wall_s if is_sampled else None
+    if not is_sampled or manifest.probe_phase == "fixed":
+        return None
+    return over_probed_ticks(manifest, settled).wall_s
 
 
 def over_time(
@@ -109,12 +110,15 @@ def over_time(
     """The weights for means over the table at one moment of all ticks, from all queries of one probe.
 
     They are those of the probed ticks if every tick is probed or the phase is fixed, if the tables of all
-    queries are alike, or if there are not more queries than coefficients of the line.
+    queries are alike, or if there are not more queries than coefficients of the line. So they are if a
+    compaction ran beside the stream, because which table a query met is not known between its commit and the
+    next observation.
     """
     probed = over_probed_ticks(run.manifest, [query for query in queries if query.when == when])
+    if any(compaction.is_beside_stream for compaction in run.of(CompactionRecord)):
+        return probed
     left_out = _left_out(run, probed.queries, when)
-    # What runs beside a compaction does not depend on the table alone.
-    others = [query for query in queries if query.when != when and not query.cost.is_shared]
+    others = [query for query in queries if query.when != when]
     fitted = (*probed.queries, *others)
     tables = _met(run, fitted)
     if not (probed.queries and left_out) or tables is None:

@@ -18,7 +18,7 @@ Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "p
 
 
 LATENCY = "query_mean_s"  # the headline among the latencies
-PROBED_LATENCY = "query_probed_mean_s"  # the part of it that was measured, if that is not all
+PROBED_LATENCY = "query_probed_mean_s"  # of the ticks with a query alone, if these are not all
 MIN_RUNS = 3  # pairs, or runs on each side, below which a timing has no interval
 
 
@@ -58,7 +58,10 @@ def _data_storage_bytes(f: RunFigures) -> float | None:
 
 _CONTENT = "bytes of the final content as compacted files"
 _PROCESS_CPU = "process CPU seconds (JVM, Python, children)"
-_SETTLED = "the settled primary query, which runs once per probe_every, at the end of a tick"
+_SETTLED = (
+    "the settled primary query, which runs once per probe_every, at the end of a tick, by a long-lived "
+    "session if the run has one"
+)
 
 METRICS: tuple[Metric, ...] = (
     Metric("compactions", "count", "neither", "count",
@@ -124,7 +127,7 @@ METRICS: tuple[Metric, ...] = (
            cpu.total_cpu_s),
     Metric("control_mean_s", "s", "neither", "timing",
            "mean latency of the control query: the primary query of a table of two commits that never "
-           "changes, run first after each commit of the stream",
+           "changes, run by a new session, first after each commit of the stream",
            fig.control_mean_s),
     Metric("fixed_work_s", "s", "neither", "timing",
            "mean wall time of a fixed piece of work outside of the JVM, before the queries of each tick: how "
@@ -159,19 +162,18 @@ METRICS: tuple[Metric, ...] = (
            "storage_bytes_end / content_bytes; never below 1", amplification.space_amplification),
     Metric("query_mean_s", "s", "lower", "timing",
            f"mean latency over scenario time of {_SETTLED}, after any compaction: the latency at a random "
-           "moment, because the table then stays as it is until the next commit; by a long-lived session if "
-           "the run has one",
+           "moment, because the table then stays as it is until the next commit",
            lambda f: f.over_time.wall_s),
     Metric("query_probed_mean_s", "s", "lower", "timing",
-           "the part of query_mean_s that was measured: the mean over the ticks with a query, where "
-           "query_mean_s counts the other ticks by the data and delete files of their table; only if there "
-           "are others",
+           "mean latency over the ticks with a query alone, where query_mean_s estimates the other ticks "
+           "from the data and delete files of their table",
            lambda f: probed_mean_s(f.run.manifest, f.settled)),
     Metric("query_new_session_mean_s", "s", "lower", "timing",
            "query_mean_s by new sessions, which read the table's metadata first",
            lambda f: over_time(f.run, f.by_new).wall_s),
     Metric("query_p50_s", "s", "lower", "timing",
-           "median latency of the settled primary query", _settled(lambda v: percentile(v, 50))),
+           "median latency of the settled primary query over the probed ticks",
+           _settled(lambda v: percentile(v, 50))),
     Metric("query_p95_s", "s", "lower", "timing",
            "95th percentile of the latency of the settled primary query",
            _settled(lambda v: percentile(v, 95))),

@@ -5,8 +5,8 @@ refuses the rest as well unless `--allow-mixed` is given.
 
 A strategy in a variant is a strategy of its own, with a label of its own. A variant may change the format of
 the tables, never the stream. Load and kernel of the machine are recorded for readers and are no reason to
-refuse. `verify` is covered by `timings_invalid`; notes and the resolved scenario contain nothing beyond mode,
-versions and scenario_hash.
+refuse. `verify` is covered by `timings_invalid`; the resolved scenario and all notes but which sessions query
+contain nothing beyond mode, versions and scenario_hash.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -76,7 +76,7 @@ CHECKED = (
     Checked("seed", "seed", _NEVER, _NEVER),
     Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER),
     Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER),
-    Checked("notes", "which sessions query", _ON_REQUEST, _ON_REQUEST, parts=("table_metadata",)),
+    Checked("notes", "which sessions query", _NEVER, _NEVER, parts=("table_metadata",)),
     # Old and new results may differ in what the comparison is to test.
     Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, by_strategy=True),
     Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, by_strategy=True),

@@ -250,7 +250,7 @@ def _probe(
         "files_mean": mean.mean(attrgetter("work.files_count")),
         "delete_files_mean": mean.mean(attrgetter("work.delete_files_count")),
         "opened_bytes_mean": mean.mean(attrgetter("work.opened_bytes")),
-        "opened_share": opened_share(run, mean),
+        "opened_share": opened_share(run, queries),
         "read_amplification": read_amplification(run, mean, content_bytes),
     }
 

@@ -91,6 +91,18 @@ def check_tables(scenario: Scenario) -> None:
                 raise OptionError((*path, "planner"), refusal + switching, code="unsupported")
 
 
+def check_page_cache(scenario: Scenario) -> None:
+    """Refuse to drop the page cache of other machines. Raises ScenarioError."""
+    is_local = parse_master(scenario.spark.master).kind == "local"
+    if scenario.page_cache is not None and (scenario.catalog is not None or not is_local):
+        problem = (
+            "needs tables and readers on this machine: leave it out, or leave out catalog and spark.master"
+        )
+        raise OptionError(("page_cache",), problem, scenario.page_cache, code="page-cache-elsewhere").within(
+            scenario.name
+        )
+
+
 def check_real_resources(scenario: Scenario) -> None:
     """Refuse shares of resources that the scenario's Spark application, which does everything, cannot honour.
 
@@ -104,13 +116,6 @@ def check_real_resources(scenario: Scenario) -> None:
     if master.kind == "local":
         memory_bytes = spark.driver_memory_bytes
         memory = f'spark.driver_memory = "{bytes_text(memory_bytes)}"'
-    if scenario.page_cache is not None and (scenario.catalog is not None or master.kind != "local"):
-        problem = (
-            "needs tables and readers on this machine: leave it out, or leave out catalog and spark.master"
-        )
-        raise OptionError(("page_cache",), problem, scenario.page_cache, code="page-cache-elsewhere").within(
-            scenario.name
-        )
     for name, share in scenario.resources:
         if share.cores not in (None, cores):
             of_spark = f'spark.master = "{spark.master}" ({available})'

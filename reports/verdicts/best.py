@@ -64,8 +64,9 @@ def _drawn_fronts(group: RunGroup) -> tuple[tuple[Point, ...], ...]:
     """The front of each draw; empty in simulations and below three runs, whose noise is not known."""
     all_points = points(group)
     labels = [point.strategy for point in all_points]
-    runs = min((group.row(label).runs for label in labels), default=0)
-    if group.is_simulated or runs < MIN_RUNS:
+    known = [samples(group, metric) for metric in (group.cost_metric, LATENCY)]
+    fewest = min((len(of[label].values) for of in known for label in labels), default=0)
+    if group.is_simulated or fewest < MIN_RUNS:
         return ()
     generator = np.random.default_rng(_SEED)
     costs_s = _drawn(group, group.cost_metric, [point.cost_s for point in all_points], labels, generator)

@@ -61,10 +61,11 @@ def break_even(group: RunGroup, row: Row) -> BreakEven | None:
     if group.is_simulated:
         saves = compare_strategies(group, QUERY_CPU, row.strategy, row.baseline).verdict == "less"
         return BreakEven(rate) if saves else None
-    cpu, queries = positive(samples(group, CPU)), positive(samples(group, QUERY_CPU))
+    whole = group.whole or group
+    cpu, queries = positive(samples(whole, CPU)), positive(samples(whole, QUERY_CPU))
     alike = {
         label for label in cpu
-        if label in queries and group.runs_with(CPU, label) == group.runs_with(QUERY_CPU, label)
+        if label in queries and whole.runs_with(CPU, label) == whole.runs_with(QUERY_CPU, label)
     }  # fmt: skip
     if not {row.strategy, row.baseline} <= alike:
         return BreakEven(rate)

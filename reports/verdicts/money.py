@@ -25,7 +25,7 @@ def by_money(group: RunGroup) -> tuple[Row, ...]:
 
 def money_intervals(group: RunGroup) -> Mapping[str, tuple[float, float] | None]:
     """The 95 % interval of each strategy's money a day; None where its noise is not known."""
-    known = {} if group.is_simulated else samples(group, MONEY)
+    known = {} if group.is_simulated else samples(group.whole or group, MONEY)
     return {label: mean_interval(known, label) for label in known}
 
 

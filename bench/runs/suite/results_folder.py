@@ -10,8 +10,9 @@ from pathlib import Path
 from bench.engines.spark.conf import SECRET_CONF
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import MANIFEST, REPLACED, Mode
+from bench.results.records import MANIFEST, REPLACED, Mode, QueryRecord
 from bench.results.rows import DISTURBED_ABOVE_CORES, usable
+from bench.results.sessions import queries_by
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.dropping import folders_of_tables
 from bench.scenario.scenario import Scenario
@@ -50,6 +51,7 @@ def earlier_runs(
         for run in runs:
             _check_same(run, scenario)
             _check_same_jvm(run, is_quick=is_quick)
+            _check_same_sessions(run)
         earlier += runs
     return tuple(earlier)
 
@@ -101,6 +103,17 @@ def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
         with_or_without = "with" if run.manifest.is_quick else "without"
         raise ScenarioError(
             f"ran {with_or_without} --quick, so new runs cannot be combined with it: choose another --out",
+            code="mixed-runs",
+            path=run.folder,
+        )
+
+
+def _check_same_sessions(run: RunResult) -> None:
+    queries = run.of(QueryRecord)
+    if run.manifest.mode == "real" and queries and queries_by(run) == queries_by(run, "new"):
+        raise ScenarioError(
+            "was made by an earlier version, whose queries were those of new sessions only, so new runs "
+            "cannot be combined with it: choose another --out",
             code="mixed-runs",
             path=run.folder,
         )

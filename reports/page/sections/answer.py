@@ -158,7 +158,9 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
             tolerance=_TOLERANCE, **values,
         )  # fmt: skip
     likely, others = _likely(group, choices)
-    or_others = sentence(" Noise may make it {labels}.", labels=listed(others)) if others else say()
+    or_others = (
+        sentence(" Within the noise it may be {labels} instead.", labels=listed(others)) if others else say()
+    )
     if len(likely) == 1:
         return sentence(
             "{best} is the best trade-off: {figures}. Against the fastest on the front, {fastest}, it "
@@ -177,13 +179,15 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
 
 
 def _likely(group: RunGroup, choices: list[Point]) -> tuple[list[Point], list[str]]:
-    """The likely best trade-offs, and what only noise may put in their place: strategies off the front.
+    """The likely best trade-offs, and less likely ones, off the front, that could replace them.
 
     In a simulation all that are as good within its tolerance are the first.
     """
     labels = likely_best(group)
     on_front = {point.strategy for point in choices}
-    named = {label for label in labels if group.is_simulated or label in on_front} or set(labels)
+    named = {label for label in labels if group.is_simulated or label in on_front}
+    if named.isdisjoint(labels[:1]):
+        named = set(labels)
     by_label = {point.strategy: point for point in points(group)}
     return [by_label[label] for label in labels if label in named], [x for x in labels if x not in named]
 

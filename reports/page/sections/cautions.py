@@ -111,7 +111,7 @@ def _lost_rows(run: RunResult) -> Caution:
 
 
 def _absent(group: RunGroup) -> Iterator[Caution]:
-    """Runs that were made and that nobody can look at, told by the positions of the others."""
+    """Runs that were made and are gone, inferred from the gaps in the positions of the others."""
     for _, positions in missing_positions(group.runs):
         yield _caution(
             "{runs} of this suite {are} not in the results ({at} {positions}). If runs were left out for "
@@ -246,11 +246,13 @@ def _unmet(group: RunGroup) -> Iterator[Caution]:
             shares[run.manifest.strategy] = max(share, shares.get(run.manifest.strategy, 0))
     if shares:
         yield _caution(
-            "{strategies}: {share} of the ticks of a run left the table in a state that no query met, such "
-            "as without delete files. Its mean query latency extends the trend of the other ticks to these.",
-            strategies=listed([label for label in group.strategies if label in shares]),
-            share=human_percent(max(shares.values())),
-        )
+            "Some ticks of a run left the table in a state that no query met, such as without delete files: "
+            "{strategies}. Mean query latencies count these ticks as if they were read like the others.",
+            strategies=joined([
+                say(Verbatim(label), f" ({human_percent(shares[label])} of the ticks)")
+                for label in group.strategies if label in shares
+            ]),
+        )  # fmt: skip
 
 
 def _requests(group: RunGroup) -> Iterator[Caution]:

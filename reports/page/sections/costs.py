@@ -38,7 +38,6 @@ _NOTES = (  # shown with the columns they explain
         f"this scenario. It falls as a scenario gets longer, since the table of {BASELINE} only grows.",
     ),
 )
-_FROM = "from "  # a rate whose interval has no upper end
 _TOTAL = "Policy: compaction, maintenance and evaluations. Total: policy and commits."
 # Evaluations have no model.
 _MODELLED_TOTAL = "Policy: compaction and maintenance. Total: policy and commits."
@@ -68,8 +67,9 @@ def costs(group: RunGroup) -> Table | None:
 
 def about_intervals(*shown: Shown) -> tuple[str, ...]:
     """What the intervals are, if some cell of these columns has one."""
-    has_some = any(cell.note or str(cell.text).startswith(_FROM) for _, cells in shown for cell in cells)
-    return ("Intervals are 95 % confidence intervals, open where no saving is proven.",) if has_some else ()
+    if not any(cell.note for _, cells in shown for cell in cells):
+        return ()
+    return ("Intervals: 95 % confidence, at equal speed of the machine; open where no saving is proven.",)
 
 
 def break_even_column(group: RunGroup, rows: Sequence[Row]) -> tuple[Shown, ...]:
@@ -88,7 +88,7 @@ def _break_even_cell(at: BreakEven | None) -> Cell:
     if at.low is None or at.high is None:
         return Cell(human_number(at.rate), value=at.rate)
     if at.high == math.inf:
-        return Cell(f"{_FROM}{human_number(at.low)}", value=at.rate)
+        return Cell("not proven", f"above {human_number(at.low)}", value=at.rate)
     return Cell(
         human_number(at.rate), f"{human_number(at.low)}\N{EN DASH}{human_number(at.high)}", value=at.rate
     )

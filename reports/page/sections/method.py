@@ -33,8 +33,8 @@ _COMPARISONS = say(
     "the true ratio."
 )
 _UNPROBED = (
-    " Ticks without a query count by the data and delete files of their table, with slopes fitted to all "
-    "queries of a run; the details also have the mean of the ticks with a query alone."
+    " Ticks without a query are estimated from the data and delete files of their table, with slopes fitted "
+    "to all queries of a run; the details also have the mean of the ticks with a query alone."
 )
 _SIMULATED_COMPARISONS = say(
     "A simulated run repeats to the last byte, so its ratios have no interval. Files and decisions are "

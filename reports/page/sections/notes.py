@@ -103,8 +103,8 @@ METHOD: Mapping[Note, Entry] = {
     ("page_cache", "cold"): (
         "Page cache",
         say(
-            "Before each query the kernel dropped the contents of all files of the table, so they were read "
-            "from the disk."
+            "Before each query the kernel dropped the contents of all files of the run, so that the table "
+            "was read from the disk, and so was the table of the control query."
         ),
     ),
     ("content", "row count"): (

@@ -43,7 +43,7 @@ def _value(group: RunGroup, fact: Fact) -> Sentence | None:
 
 
 def _replaced(group: RunGroup) -> Sentence | None:
-    """Which runs were made again and why; None if there are none."""
+    """Which runs are marked as replaced and why; None if there are none."""
     runs = [
         say(Verbatim(run.manifest.strategy), f" (repetition {run.manifest.repetition}): {run.replaced}")
         for run in group.runs
@@ -51,7 +51,9 @@ def _replaced(group: RunGroup) -> Sentence | None:
     ]
     if not runs:
         return None
-    return say(f"{counted(len(runs), 'run', 'runs')} made again and not used: ") + separated("; ", runs)
+    return say(
+        f"{counted(len(runs), 'run', 'runs')} marked as replaced, whose figures are not used: "
+    ) + separated("; ", runs)
 
 
 def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:

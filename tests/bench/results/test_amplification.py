@@ -82,18 +82,17 @@ def test_what_a_query_opens_is_set_against_the_table_it_met():
     """400 live bytes at first, of which a compaction leaves 100."""
     table = run(observed(live_bytes=400, version="1"), observed(live_bytes=100, version="2"))
     queries = [query(opened_bytes=100, version="1"), query(opened_bytes=100, version="2")]
-    assert opened_share(table, equally(*queries)) == pytest.approx((0.25 + 1.0) / 2)
-    assert opened_share(table, equally(*queries, query(version="2", opened_bytes=None))) is None
-    assert (
-        opened_share(table, equally(*queries, query(version="3", opened_bytes=1))) is None
-    )  # never observed
+    assert opened_share(table, queries) == pytest.approx((0.25 + 1.0) / 2)
+    assert opened_share(table, [*queries, query(version="2", opened_bytes=None)]) is None
+    never_observed = query(version="3", opened_bytes=1)
+    assert opened_share(table, [*queries, never_observed]) is None
 
 
 def test_a_query_of_a_table_whose_rows_are_all_deleted_skips_nothing_and_opens_nothing():
     table = run(observed(live_bytes=0, version="1"), observed(live_bytes=50, version="2"))
     empty = query(opened_bytes=0, version="1")
-    assert opened_share(table, equally(empty)) is None
-    assert opened_share(table, equally(empty, query(opened_bytes=25, version="2"))) == 0.5
+    assert opened_share(table, [empty]) is None
+    assert opened_share(table, [empty, query(opened_bytes=25, version="2")]) == 0.5
 
 
 @dataclass

@@ -26,13 +26,13 @@ ALWAYS_REFUSED = [
     ({"seed": 43}, "seed"),
     ({"options": {"spark": {"spark.master": "local[2]"}, "shared_jvm": True}}, "is_quick"),
     ({"notes": {"cpu": "driver and tasks"}}, "counts_tasks_only"),
+    ({"notes": {"table_metadata": "read by new sessions"}}, "notes.table_metadata"),
 ]
 ENVIRONMENT = [
     ({"machine": {**MACHINE, "cpu": "Another CPU"}}, "machine.cpu"),
     ({"machine": {**MACHINE, "cores": 4}}, "machine.cores"),
     ({"machine": {**MACHINE, "ram_bytes": 4 * 2**30}}, "machine.ram_bytes"),
     ({"memory_bytes": 10**9}, "memory_bytes"),
-    ({"notes": {"table_metadata": "read by new sessions"}}, "notes.table_metadata"),
 ]
 UNDER_TEST = [
     ({"versions": {"python": "3.12"}}, "versions.python"),

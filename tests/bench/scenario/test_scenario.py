@@ -9,7 +9,7 @@ from refused import refused
 from scenario_builder import EVERY, SOUND, load, maintenance, toml
 
 from bench.engines.registry import FORMATS
-from bench.scenario.checks import check_real_resources
+from bench.scenario.checks import check_page_cache, check_real_resources
 from bench.scenario.file import shipped
 from bench.scenario.load import load_scenario
 from bench.scenario.plugins import model_of
@@ -224,6 +224,16 @@ def test_resources_that_differ_from_those_of_spark_are_refused(tmp_path, master,
 )  # fmt: skip
 def test_resources_that_match_pass(tmp_path, resources, master):
     check_real_resources(load(tmp_path, resources=resources, spark={"master": master}))
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [{"spark": {"master": "spark://one:7077"}}, {"catalog": {"properties": {"type": "rest"}}}]
+)
+def test_a_page_cache_of_other_machines_cannot_be_dropped(tmp_path, elsewhere):
+    check_page_cache(load(tmp_path, page_cache="cold"))
+    check_page_cache(load(tmp_path, **elsewhere))
+    with refused("page-cache-elsewhere", "page_cache"):
+        check_page_cache(load(tmp_path, page_cache="cold", **elsewhere))
 
 
 def test_spark_settings_are_texts_however_they_are_written(tmp_path):

@@ -58,7 +58,7 @@ def test_what_noise_may_put_in_the_place_of_the_best_is_named():
     assert best(made) == "one"
     said = str(headline(made)[0])
     assert "one is the best trade-off: " in said
-    assert said.endswith(" Noise may make it other.")
+    assert said.endswith(" Within the noise it may be other instead.")
 
 
 def test_a_knee_of_fewer_than_nine_of_ten_draws_does_not_stand_out():

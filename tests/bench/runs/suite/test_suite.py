@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import commit, end, observed, truth
+from records import commit, end, observed, query, truth
 from refused import refused
 from result_builder import manifest, write_run
 from scenario_builder import SOUND, load, write
@@ -271,6 +271,15 @@ def test_earlier_runs_of_another_definition_are_refused(scenario, tmp_path, chan
     with refused("mixed-runs", run.folder) as caught:
         earlier_runs([scenario], tmp_path, resume=True)
     assert f"definition of the {what}," in str(caught.value)
+
+
+def test_earlier_runs_whose_queries_are_of_new_sessions_only_are_refused(scenario, tmp_path):
+    both = (query(), query(session="long-lived"))
+    stored(tmp_path, scenario, "never", 1, *both, end())
+    assert len(earlier_runs([scenario], tmp_path, resume=True)) == 1
+    old = stored(tmp_path, scenario, "never", 2, query(), end())
+    with refused("mixed-runs", old.folder):
+        earlier_runs([scenario], tmp_path, resume=True)
 
 
 def test_earlier_runs_of_a_strategy_that_is_gone_are_no_conflict(scenario, tmp_path):
