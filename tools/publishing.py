@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, cached_property
@@ -161,6 +161,12 @@ class Published:
         return "".join(parts)
 
     @cached_property
+    def sessions(self) -> str:
+        """Whose queries the latencies are of."""
+        run = next(iter(self.group.first_runs.values()))
+        return f"{queries_by(run)[0].session} sessions"
+
+    @cached_property
     def missing(self) -> str:
         """Positions of runs that are missing from the archive, "17, 18 and 21"; empty if none are."""
         positions = [place for _, places in missing_positions(self.group.runs) for place in places]
@@ -247,19 +253,6 @@ class Published:
     def replay_s(self) -> str:
         """The shortest and the longest replay of the runs, in whole seconds."""
         return _span_of([round(run.end.loop_s) for run in self.group.usable_runs if run.end])
-
-    def state_reading_s(self, strategy: str) -> str:
-        """CPU seconds of reading the table state that a strategy is charged for; a mean over the runs."""
-        readings = (run.of(DecisionRecord) for run in self._runs_of(strategy))
-        return _number(fmean(sum(d.state_cpu_s for d in decisions) for decisions in readings), 2)
-
-    def break_even_without_state_reading(self, strategy: str) -> str:
-        """Queries per hour from which a strategy saves CPU, if reading the table state costs nothing."""
-        (group,) = run_groups(
-            [replace(run, records=tuple(map(_unread, run.records))) for run in self.group.runs]
-        )
-        per_h = group.row(strategy).values["break_even_queries_per_h"]
-        return MISSING if per_h is None else format_value("queries/h", per_h)
 
     def deletes_left(self, strategy: str) -> str:
         """The deleted rows that compactions of the first run left, each of them more than the one before."""

@@ -35,7 +35,8 @@ def of_pair(first, second, strategies, metric, over):
 def test_the_default_is_that_of_the_published_pairs_of_sittings(over, sd):
     by_name = {entry.name: entry for entry in entries()}
     append, warm, delta = (
-        published(by_name[name]).group for name in ("append-only", "append-warm", "delta-upsert-quick")
+        published(by_name[name]).group
+        for name in ("append-only-2026-11-22", "append-warm", "delta-upsert-quick")
     )
     pairs = ((append, warm, ("every-1min", "amoro")), (delta, delta, ("optimize-4min",)))
     effects = [of_pair(*pair, metric, over) for pair in pairs for metric in (COST, LATENCY)]

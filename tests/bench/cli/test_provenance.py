@@ -63,7 +63,8 @@ def test_reports_tell_both(thinned):
     assert any(text.startswith(absent) for text in said)
     table = {str(title.text): str(value.text) for title, value in set_up(group).rows}
     assert table["Replaced runs"] == (
-        "1 run marked as replaced, whose figures are not used: every-2min (repetition 1): other processes used 1.3 cores"
+        "1 run marked as replaced, whose figures are not used: every-2min (repetition 1): other processes "
+        "used 1.3 cores"
     )
 
 
