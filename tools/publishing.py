@@ -14,10 +14,11 @@ import tarfile
 import tempfile
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, cached_property
+from operator import sub
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -54,6 +55,7 @@ from reports.verdicts.compare import Comparison
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.samples import samples
 from reports.verdicts.sittings import estimate_effect
+from reports.verdicts.timings import compare_timings
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tools" / "published"
@@ -67,6 +69,7 @@ class Entry:
     command: str
     claims: tuple[str, ...]
     left_out: str = ""  # what was run and is not in the archive, as far as anybody noted it
+    earlier: str = ""  # the commit whose scenario of this name was run, if it has changed since
 
     @property
     def archive(self) -> Path:
@@ -281,8 +284,21 @@ class Published:
         return MISSING if cost.jit_cpu_s is None else format_value("share", ratio(cost.jit_cpu_s, cost.cpu_s))
 
     def without_jit(self, strategy: str, other: str) -> str:
-        """The ratio of the mean CPU of compactions, without the compiler's."""
-        return _quotient(self._without_jit_s(strategy), self._without_jit_s(other))
+        """The ratio of the CPU of compactions without the compiler's, with its interval."""
+        cpu, jit = (samples(self.group, metric) for metric in ("compaction_cpu_s", "compaction_jit_cpu_s"))
+        rest = {
+            label: replace(cpu[label], values=tuple(map(sub, cpu[label].values, jit[label].values)))
+            for label in cpu
+            if label in jit and len(cpu[label].values) == len(jit[label].values)
+        }
+        if not {strategy, other} <= rest.keys():
+            return MISSING
+        return _ratio_text(compare_timings(rest, strategy, other))
+
+    def planning_ms(self, strategy: str) -> str:
+        """How many milliseconds of its mean primary query are planning."""
+        planning_s = self.group.row(strategy).probes[self.group.manifest.primary_probe]["planning_mean_s"]
+        return MISSING if planning_s is None else f"{planning_s * 1000:,.0f}"
 
     @property
     def has_maintenance(self) -> bool:
@@ -314,12 +330,7 @@ class Published:
 
     def ratio(self, metric: str, strategy: str, other: str) -> str:
         """How the strategies compare: "3.1x (2.4 to 3.9)" with the 95 % interval, if there is one."""
-        comparison = self.compare(metric, strategy, other)
-        if comparison.ratio is None:
-            return MISSING
-        if comparison.low is None or comparison.high is None or comparison.low == comparison.high:
-            return human_ratio(comparison.ratio)
-        return f"{human_ratio(comparison.ratio)} ({format_range(comparison.low, comparison.high)})"
+        return _ratio_text(self.compare(metric, strategy, other))
 
     def bare_ratio(self, metric: str, strategy: str, other: str) -> str:
         """How the strategies compare, without the interval."""
@@ -355,11 +366,6 @@ class Published:
     def _runs_of(self, strategy: str) -> list[RunResult]:
         return [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
 
-    def _without_jit_s(self, strategy: str) -> float | None:
-        cpu_s = self._mean("compaction_cpu_s", strategy)
-        jit_s = self._mean("compaction_jit_cpu_s", strategy)
-        return None if cpu_s is None or jit_s is None else cpu_s - jit_s
-
     def _mean(self, metric: str, strategy: str) -> float | None:
         return self.group.row(strategy).values[metric]
 
@@ -367,6 +373,14 @@ class Published:
 def _settled(run: RunResult) -> list[QueryRecord]:
     """The primary query at the end of each tick that has it."""
     return [query for query in queries_by(run) if query.primary and query.when == "settled"]
+
+
+def _ratio_text(comparison: Comparison) -> str:
+    if comparison.ratio is None:
+        return MISSING
+    if comparison.low is None or comparison.high is None or comparison.low == comparison.high:
+        return human_ratio(comparison.ratio)
+    return f"{human_ratio(comparison.ratio)} ({format_range(comparison.low, comparison.high)})"
 
 
 def _before_rounding(figure: str) -> tuple[float, float]:
@@ -409,7 +423,10 @@ def entries() -> tuple[Entry, ...]:
     document = tomllib.loads((FOLDER / "index.toml").read_text(encoding="utf-8"))
     runs = document.get("runs", ())
     return tuple(
-        Entry(run["name"], run["command"], tuple(run["claims"]), run.get("left_out", "")) for run in runs
+        Entry(
+            run["name"], run["command"], tuple(run["claims"]), run.get("left_out", ""), run.get("earlier", "")
+        )
+        for run in runs
     )
 
 

@@ -8,10 +8,10 @@ from reports.page.tables import Cell, Column, Shown, Table, seconds, strategy_ta
 from reports.verdicts.pareto_front import candidates, points
 
 _STARTS_S = (0.0, 10.0, 30.0)
-_CAPTION = "CPU if each compaction starts a job of its own"
+_CAPTION = "Core seconds if each compaction starts a job of its own"
 _NOTE = (
-    "{cost}, plus {cores} cores for as long as a job takes to start, for each compaction outside of commits; "
-    "with multiples of the cheapest. The runs themselves started no jobs."
+    "{cost}, plus {cores} cores that are reserved while a job starts, for each compaction outside of "
+    "commits; with multiples of the cheapest. The runs themselves started no jobs."
 )
 
 
@@ -35,7 +35,7 @@ def _column(group: RunGroup, rows: list[Row], start_s: float, cores: int) -> Sho
         Cell(text, human_ratio(own_s / least_s) if own_s > least_s > 0 else "", own_s == least_s, own_s)
         for text, own_s in zip(seconds(cpu_s), cpu_s, strict=True)
     ]
-    return Column(f"Start of {start_s:g} s", "CPU s"), cells
+    return Column(f"Start of {start_s:g} s", "core s"), cells
 
 
 def _jobs(row: Row) -> float:
