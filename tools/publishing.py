@@ -53,7 +53,7 @@ from reports.phrases import format_range
 from reports.text import format_value, shared_decimals
 from reports.verdicts.compare import Comparison
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.samples import samples
+from reports.verdicts.samples import FIXED_WORK, samples
 from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings
 
@@ -162,6 +162,15 @@ class Published:
         if gone:
             parts.append(f"; missing from the archive: {gone} of {len(runs) + gone} runs")
         return "".join(parts)
+
+    @cached_property
+    def drift(self) -> str:
+        """How much slower the machine was in the slowest run than in the fastest, to follow `disturbed`."""
+        works_s = self.group.values(FIXED_WORK, self.group.usable_runs)
+        if not works_s:
+            return "; speed of the machine: not recorded"
+        most = human_percent(max(works_s) / min(works_s) - 1)
+        return f"; machine up to {most} slower in one run than in another"
 
     @cached_property
     def sessions(self) -> str:
