@@ -26,7 +26,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.results.agreement import Pair, side_by_side
-from bench.results.figures import ratio
+from bench.results.arithmetic import ratio
+from bench.results.figures import queries_of
 from bench.results.folders import RunResult, load_runs, missing_positions
 from bench.results.metrics import Unit
 from bench.results.records import (
@@ -48,8 +49,7 @@ from reports.page.markdown import table as as_markdown
 from reports.page.render import render
 from reports.page.sections.cautions import cold_planners, growing_deletes
 from reports.page.sections.partitions import partition_tables
-from reports.page.tables import arrow
-from reports.phrases import format_range
+from reports.page.tables import arrow, ratio_text
 from reports.text import format_value, shared_decimals
 from reports.verdicts.compare import Comparison
 from reports.verdicts.judge import compare_strategies
@@ -302,7 +302,7 @@ class Published:
         }
         if not {strategy, other} <= rest.keys():
             return MISSING
-        return _ratio_text(compare_timings(rest, strategy, other))
+        return ratio_text(compare_timings(rest, strategy, other))
 
     def planning_ms(self, strategy: str) -> str:
         """How many milliseconds of its mean primary query are planning."""
@@ -339,7 +339,7 @@ class Published:
 
     def ratio(self, metric: str, strategy: str, other: str) -> str:
         """How the strategies compare: "3.1x (2.4 to 3.9)" with the 95 % interval, if there is one."""
-        return _ratio_text(self.compare(metric, strategy, other))
+        return ratio_text(self.compare(metric, strategy, other))
 
     def bare_ratio(self, metric: str, strategy: str, other: str) -> str:
         """How the strategies compare, without the interval."""
@@ -381,15 +381,7 @@ class Published:
 
 def _settled(run: RunResult) -> list[QueryRecord]:
     """The primary query at the end of each tick that has it."""
-    return [query for query in queries_by(run) if query.primary and query.when == "settled"]
-
-
-def _ratio_text(comparison: Comparison) -> str:
-    if comparison.ratio is None:
-        return MISSING
-    if comparison.low is None or comparison.high is None or comparison.low == comparison.high:
-        return human_ratio(comparison.ratio)
-    return f"{human_ratio(comparison.ratio)} ({format_range(comparison.low, comparison.high)})"
+    return [query for query in queries_of(run) if query.primary and query.when == "settled"]
 
 
 def _before_rounding(figure: str) -> tuple[float, float]:
@@ -447,7 +439,7 @@ def pack(runs: Iterable[RunResult], archive: Path) -> None:
     this repository without local changes: its figures could not be repeated.
     """
     packed = tuple(runs)
-    done = {_repetition(run) for run in packed if usable(run)}
+    done = {run.repetition_key for run in packed if usable(run)}
     checked = tuple(_publishable(run, done) for run in packed)
     part = archive.with_suffix(".part")
     with tarfile.open(part, "w:xz", preset=9) as tar:
@@ -460,12 +452,8 @@ def pack(runs: Iterable[RunResult], archive: Path) -> None:
     part.replace(archive)
 
 
-def _repetition(run: RunResult) -> tuple[Path, str, int]:
-    return (run.folder.parent, run.manifest.strategy, run.manifest.repetition)
-
-
 def _publishable(run: RunResult, done: Collection[tuple[Path, str, int]]) -> RunResult:
-    if not usable(run) and _repetition(run) not in done:
+    if not usable(run) and run.repetition_key not in done:
         raise ValueError(f"{run.folder}: has no figures and was not made again; repeat it (run --resume)")
     if run.manifest.is_quick:
         raise ValueError(f"{run.folder}: was made with --quick, so it cannot be published")

@@ -307,10 +307,10 @@ def _faults(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
     A run goes on after a compaction that failed or was vetoed; one in which none succeeded has not tested its
     strategy.
     """
-    done = {_repetition(run) for run in run_group.usable_runs}
+    done = {run.repetition_key for run in run_group.usable_runs}
     for label in labels:
         runs = [run for run in run_group.runs if run.manifest.strategy == label]
-        open_runs = [run for run in runs if _repetition(run) not in done]
+        open_runs = [run for run in runs if run.repetition_key not in done]
         kept = [run for run in open_runs if run.replaced is None and not run.finished]
         interrupted = sum(run.end is None for run in kept)
         counts = {
@@ -346,10 +346,6 @@ def _provenance(run_group: RunGroup) -> Iterable[str]:
         if remark:
             yield f"{row.strategy}: {remark}"
     yield from absences(run_group.runs)
-
-
-def _repetition(run: RunResult) -> tuple[Path, str, int]:
-    return (run.folder.parent, run.manifest.strategy, run.manifest.repetition)
 
 
 def _sittings(contrasts: Iterable[Contrast], effects: SittingEffects) -> Iterable[str]:

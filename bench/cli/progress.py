@@ -13,7 +13,7 @@ from rich.table import Column
 from rich.text import Text
 
 from bench.cli.output import printable
-from bench.results.figures import sum_of_known
+from bench.results.arithmetic import sum_of_known
 from bench.results.folders import RunResult
 from bench.results.records import FAILED_STATUSES, CompactionRecord, ObserveRecord, PhaseRecord, QueryRecord
 from bench.runs.suite.cases import PlannedRun

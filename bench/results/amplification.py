@@ -7,7 +7,8 @@ stores.
 
 from collections.abc import Iterable, Sequence
 
-from bench.results.figures import RunFigures, ratio, total
+from bench.results.arithmetic import ratio, total
+from bench.results.figures import RunFigures
 from bench.results.folders import RunResult
 from bench.results.latency import OverTime, over_time
 from bench.results.records import (

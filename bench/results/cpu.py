@@ -5,7 +5,8 @@ A figure is None if the CPU of one of its steps is shared with another step.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from bench.results.figures import RunFigures, all_known, ratio, total
+from bench.results.arithmetic import all_known, ratio, total
+from bench.results.figures import RunFigures
 from bench.results.records import BaseRecord
 
 Steps = Callable[[RunFigures], Sequence[BaseRecord]]

@@ -1,14 +1,11 @@
 """The figures of one run: pure arithmetic over its records. A figure that does not apply is None, never 0."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean
-from typing import TypeVar
 
-import numpy as np
-
+from bench.results.arithmetic import all_known, mean, total
 from bench.results.folders import RunResult
 from bench.results.latency import OverTime, over_time
 from bench.results.query_effect import QueryEffect, query_effects
@@ -29,8 +26,6 @@ from bench.results.values import Session
 HEALTH_SCORE = "health_score"  # a figure that planners may report about the table
 PARTITIONS_LEFT = "partitions_left"  # another: how many due partitions a plan leaves for later
 IDLE_PLANNER = "never"  # registered name of the planner that never plans
-_Value = TypeVar("_Value")
-_Number = TypeVar("_Number", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,41 +92,6 @@ def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
         observed=run.of(ObserveRecord),
         decisions=tuple(d for d in run.of(DecisionRecord) if d.planner != IDLE_PLANNER),
     )
-
-
-def total(values: Iterable[float]) -> float:
-    return float(sum(values))
-
-
-def mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
-
-
-def mean_of_known(values: Iterable[float | None]) -> float | None:
-    return mean([value for value in values if value is not None])
-
-
-def all_known(values: Iterable[_Value | None]) -> list[_Value] | None:
-    """The values; None if one of them is None."""
-    listed = list(values)
-    known = [value for value in listed if value is not None]
-    return known if len(known) == len(listed) else None
-
-
-def sum_of_known(values: Iterable[_Number | None]) -> _Number | None:
-    """The sum of the values; None if one of them is None."""
-    known = all_known(values)
-    return None if known is None else sum(known)
-
-
-def percentile(values: Sequence[float], percent: float) -> float | None:
-    """By linear interpolation between the closest ranks; None if there are no values."""
-    return float(np.percentile(values, percent)) if values else None
-
-
-def ratio(above: float, below: float) -> float | None:
-    """`above / below`; None if `below` is 0."""
-    return above / below if below else None
 
 
 def count_with_status(*statuses: str) -> Callable[[RunFigures], float]:

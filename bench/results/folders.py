@@ -46,6 +46,11 @@ class RunResult:
         return tuple(r for r in self.records if isinstance(r, kind))
 
     @property
+    def repetition_key(self) -> tuple[Path, str, int]:
+        """Its identity among repetitions: a failed or replaced run may be made again in the same folder."""
+        return self.folder.parent, self.manifest.strategy, self.manifest.repetition
+
+    @property
     def end(self) -> RunRecord | None:
         """The closing record; None if the run was interrupted."""
         last = self.records[-1] if self.records else None
@@ -123,7 +128,8 @@ def _missing_positions(runs: Iterable[RunResult], whole: Iterable[_Series]) -> d
     """Of each series, the positions below the highest one that no run has."""
     present: dict[_Series, set[int]] = {series: set() for series in whole}
     for run in runs:
-        present.get(_series(run), set()).add(run.manifest.position)
+        if _series(run) in present:
+            present[_series(run)].add(run.manifest.position)
     return {series: tuple(sorted({*range(max(known))} - known)) for series, known in present.items()}
 
 

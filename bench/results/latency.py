@@ -46,6 +46,7 @@ from typing import Literal
 
 import numpy as np
 
+from bench.results.arithmetic import all_known
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, Manifest, ObserveRecord, QueryRecord
 from bench.results.table_content import as_committed, as_left, content_share
@@ -66,9 +67,8 @@ class OverTime:
 
     def mean(self, value_of: Callable[[QueryRecord], float | None]) -> float | None:
         """The mean of a value; None if there are no queries or if one of the values is None."""
-        values = [value_of(query) for query in self.queries]
-        known = [value for value in values if value is not None]
-        return fmean(known, self.weights) if values and len(known) == len(values) else None
+        values = all_known(map(value_of, self.queries))
+        return fmean(values, self.weights) if values else None
 
     @property
     def wall_s(self) -> float | None:

@@ -10,7 +10,8 @@ from typing import Literal
 
 from bench.results import amplification, cpu, money, requests
 from bench.results import figures as fig
-from bench.results.figures import RunFigures, mean, mean_of_known, percentile, total
+from bench.results.arithmetic import mean, mean_of_known, percentile, total
+from bench.results.figures import RunFigures
 from bench.results.latency import over_time, probed_mean_s
 from bench.results.records import FAILED_STATUSES
 

@@ -9,8 +9,9 @@ HEAD requests and the reads of commits are missing.
 """
 
 from bench.results import requests
+from bench.results.arithmetic import all_known, sum_of_known, total
 from bench.results.cpu import total_cpu_s
-from bench.results.figures import RunFigures, all_known, sum_of_known, total
+from bench.results.figures import RunFigures
 from bench.results.records import QueryRecord
 from bench.results.requests import writing_steps
 

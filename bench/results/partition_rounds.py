@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from bench.results.figures import all_known
+from bench.results.arithmetic import all_known
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, ObserveRecord
 from bench.results.table_content import as_left

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from bench.results.figures import RunFigures, all_known, total
+from bench.results.arithmetic import all_known, total
+from bench.results.figures import RunFigures
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from bench.results import figures as fig
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
-from bench.results.figures import mean_of_known, percentile
+from bench.results.arithmetic import mean_of_known, percentile
 from bench.results.folders import RunResult
 from bench.results.latency import over_time, probed_mean_s
 from bench.results.metrics import METRICS
@@ -23,7 +23,7 @@ from bench.results.records import (
 )
 
 BASELINE = "never"
-DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
+_DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
 BREAK_EVEN = "break_even_queries_per_h"
 
 ContentStatus = Literal["equal", "differs", "unchecked"]
@@ -34,7 +34,7 @@ _Place = tuple[str, str, str]  # scenario, workload and mode
 class Row:
     """All runs of one scenario, workload, mode and strategy.
 
-    `runs` counts the runs whose figures are used: they finished, and no content check failed. `values` are
+    `runs` counts the runs whose figures are used (`usable`). `values` are
     means over these runs (`break_even_queries_per_h` is computed from the means), `run_values` the values of
     each, in the order of `repetitions`. `failed` and `interrupted` count repetitions that failed or were
     interrupted and have not succeeded since. `replaced` are the reasons of runs that were made again.
@@ -68,8 +68,7 @@ class Row:
     @property
     def disturbed_cores(self) -> tuple[float, ...]:
         """The cores that other processes used, of each run during which these were too many."""
-        used = (cores for cores in self.run_values["other_cores"] if cores is not None)
-        return tuple(cores for cores in used if cores > DISTURBED_ABOVE_CORES)
+        return tuple(cores for cores in self.run_values["other_cores"] if cores and is_disturbing(cores))
 
     @property
     def baseline(self) -> str:
@@ -118,6 +117,11 @@ def rows_off(run: RunResult) -> int:
     return tables[-1].table.rows - sum(
         commit.rows for commit in run.of(CommitRecord) if commit.status == "ok"
     )
+
+
+def is_disturbing(cores: float) -> bool:
+    """Whether other processes that used so many cores disturbed a run."""
+    return cores > _DISTURBED_ABOVE_CORES
 
 
 def usable(run: RunResult) -> bool:
@@ -181,15 +185,10 @@ def _comparable(by_strategy: Mapping[str, Sequence[RunResult]]) -> list[Row]:
     ]
 
 
-def _repetition(run: RunResult) -> tuple[str, int]:
-    """The identity of a repetition; a failed one may be repeated in the same results folder."""
-    return (str(run.folder.parent), run.manifest.repetition)
-
-
 def _row(runs: Sequence[RunResult], content_bytes: int | None) -> Row:
     check_pooled(runs, Strictness.ON_REQUEST)
     used = sorted((run for run in runs if usable(run)), key=lambda run: run.manifest.repetition)
-    done = {_repetition(run) for run in used}
+    done = {run.repetition_key for run in used}
     kept = [run for run in runs if run.replaced is None]
     per_run = [run_figures(run, content_bytes) for run in used]
     run_values = {metric.name: tuple(values[metric.name] for values in per_run) for metric in METRICS}
@@ -201,8 +200,8 @@ def _row(runs: Sequence[RunResult], content_bytes: int | None) -> Row:
         currency=m.currency,
         delete_words=m.delete_words,
         runs=len(used),
-        failed=len({_repetition(run) for run in kept if run.end is not None} - done),
-        interrupted=len({_repetition(run) for run in kept if run.end is None} - done),
+        failed=len({run.repetition_key for run in kept if run.end is not None} - done),
+        interrupted=len({run.repetition_key for run in kept if run.end is None} - done),
         replaced=tuple(run.replaced for run in runs if run.replaced is not None),
         timings_invalid=sum(run.end is not None and run.end.timings_invalid for run in used),
         content=_content(runs, used),

@@ -11,10 +11,10 @@ from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, Manifest
 from bench.results.rows import (
-    DISTURBED_ABOVE_CORES,
     Row,
     common_delete_words,
     in_delete_words,
+    is_disturbing,
     rows,
     run_figures,
     timed,
@@ -27,7 +27,7 @@ from reports.data.cost import COMPACTION_CPU, COMPACTION_TIME, TOTAL_CPU, Cost
 class RunGroup:
     """All runs of one scenario, workload and mode; strategies in the order they first ran.
 
-    A run is usable if it finished and no content check failed.
+    Which runs are usable is said by `bench.results.rows.usable`.
     """
 
     rows: tuple[Row, ...]
@@ -75,8 +75,8 @@ class RunGroup:
 
     @cached_property
     def disturbed_runs(self) -> tuple[tuple[RunResult, float], ...]:
-        """The watched runs with more than `DISTURBED_ABOVE_CORES`."""
-        return tuple((run, cores) for run, cores in self.watched_runs if cores > DISTURBED_ABOVE_CORES)
+        """The watched runs that they disturbed."""
+        return tuple((run, cores) for run, cores in self.watched_runs if is_disturbing(cores))
 
     @cached_property
     def first_runs(self) -> Mapping[str, RunResult]:

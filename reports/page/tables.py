@@ -109,6 +109,16 @@ def compared(comparison: Comparison | None) -> Cell:
     return Cell(human_ratio(ratio), note, value=ratio)
 
 
+def ratio_text(comparison: Comparison) -> str:
+    """A measured ratio with its interval, in a sentence: "3.1x (2.4 to 3.9)"; a dash without a ratio."""
+    ratio, low, high = comparison.ratio, comparison.low, comparison.high
+    if ratio is None:
+        return MISSING
+    if low is None or high is None or low == high or comparison.method == "modelled":
+        return human_ratio(ratio)
+    return f"{human_ratio(ratio)} ({format_range(low, high)})"
+
+
 @dataclass(frozen=True, slots=True)
 class Versus:
     """Cost and latency of a strategy, and how each compares with another strategy."""

@@ -172,14 +172,14 @@ def run(
         done = earlier_runs(loaded, out, resume=resume or repeat_disturbed, mode=mode, is_quick=quick)
         return tuple(map(replaced_if_disturbed, done)) if repeat_disturbed else done
 
-    def planned() -> tuple[PlannedRun, ...]:
+    def planned(done: Sequence[RunResult]) -> tuple[PlannedRun, ...]:
         return plan_runs(
-            loaded, labels, repetitions, done_before(),
+            loaded, labels, repetitions, done,
             only_variants=variants, mode=mode, invalidated_too=verify == "each",
         )  # fmt: skip
 
     if dry_run:
-        _print_plan(planned(), loaded, repetitions, mode)
+        _print_plan(planned(done_before()), loaded, repetitions, mode)
         return
     settings = (("--set", overrides), ("--conf", conf), ("--only", only))
     others = (
@@ -193,18 +193,19 @@ def run(
         out, verify, keep_tables, _command(scenarios, settings, others), coefficients, is_quick=quick
     )
     with locked(out):
-        runs = planned()
+        done = done_before()
+        runs = planned(done)
         if not runs and not _folders(loaded, out):
             problem = "no run matches all --only filters: remove one"
             raise ScenarioError(problem, code="no-runs", path=f"--only {', --only '.join(only or ())}")
         what = "the scenario" if simulate else "Java, jars (downloaded once) and disk space"
         with nullcontext() if quiet else doing(f"checking {what}", ERR):
             check(runs, out, keep_tables=keep_tables)
-        mark_replaced(done_before(), runs)
+        mark_replaced(done, runs)
         try:
             with SuiteProgress(runs, ERR, quiet=quiet) as progress:
                 if mode == "real":
-                    drop_left(done_before(), loaded, out, progress)
+                    drop_left(done, loaded, out, progress)
                 results = run_suite(runs, options, progress)
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, --resume runs the others", highlight=False)

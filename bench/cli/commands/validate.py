@@ -19,7 +19,7 @@ from bench.engines.keys import duration_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.results.figures import sum_of_known
+from bench.results.arithmetic import sum_of_known
 from bench.results.metrics import MIN_RUNS
 from bench.results.records import Mode
 from bench.runs.preflight.checks import check_supported

@@ -11,8 +11,7 @@ from bench.engines.spark.conf import SECRET_CONF
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, REPLACED, Mode, QueryRecord
-from bench.results.rows import DISTURBED_ABOVE_CORES, usable
-from bench.results.sessions import queries_by
+from bench.results.rows import is_disturbing, usable
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.dropping import folders_of_tables
 from bench.scenario.scenario import Scenario
@@ -59,7 +58,7 @@ def earlier_runs(
 def replaced_if_disturbed(run: RunResult) -> RunResult:
     """The run, marked as replaced if other processes used the machine during it and its figures count."""
     cores = None if run.end is None else run.end.other_cores
-    if cores is None or cores <= DISTURBED_ABOVE_CORES or not usable(run):
+    if cores is None or not is_disturbing(cores) or not usable(run):
         return run
     return replace(run, replaced=f"other processes used {human_number(cores)} cores")
 
@@ -110,7 +109,7 @@ def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
 
 def _check_same_sessions(run: RunResult) -> None:
     queries = run.of(QueryRecord)
-    if run.manifest.mode == "real" and queries and queries_by(run) == queries_by(run, "new"):
+    if run.manifest.mode == "real" and queries and all(query.session == "new" for query in queries):
         raise ScenarioError(
             "was made by an earlier version, whose queries were those of new sessions only, so new runs "
             "cannot be combined with it: choose another --out",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bench.results.figures import all_known
+from bench.results.arithmetic import all_known
 from bench.results.records import CompactionRecord
 from bench.text import human_bytes, human_count
 from reports.data.group import RunGroup

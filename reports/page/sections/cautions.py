@@ -7,7 +7,8 @@ from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
-from bench.results.figures import PARTITIONS_LEFT, all_known, queries_of
+from bench.results.arithmetic import all_known
+from bench.results.figures import PARTITIONS_LEFT, queries_of
 from bench.results.folders import RunResult, missing_positions
 from bench.results.latency import unmet_share
 from bench.results.metrics import LATENCY
@@ -69,16 +70,12 @@ def _name(run: RunResult) -> Sentence:
     return say(Verbatim(run.manifest.strategy), f" (repetition {run.manifest.repetition})")
 
 
-def _repetition(run: RunResult) -> tuple[str, str, int]:
-    return (str(run.folder.parent), run.manifest.strategy, run.manifest.repetition)
-
-
 def _unusable_runs(group: RunGroup) -> Iterator[Caution]:
-    usable = {_repetition(run) for run in group.usable_runs}
+    usable = {run.repetition_key for run in group.usable_runs}
     for run in group.runs:
         name = _name(run)
         is_left = run.replaced is not None or not run.finished
-        if _repetition(run) in usable and content_of(run) != "differs" and is_left:
+        if run.repetition_key in usable and content_of(run) != "differs" and is_left:
             continue  # repeated successfully since
         if run.replaced is not None and content_of(run) != "differs":
             text = "{run} is marked as replaced ({reason}) and was not made again. Its figures are not used."

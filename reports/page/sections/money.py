@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from bench.results.metrics import LATENCY
 from bench.results.money import MONTH_DAYS
 from bench.results.rows import Row
-from bench.text import human_duration, human_number, human_percent, human_ratio
+from bench.text import human_duration, human_number, human_percent
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Shown, has_values
-from reports.phrases import Sentence, Verbatim, format_range, joined, listed, say, sentence
+from reports.page.tables import Cell, Column, Shown, has_values, ratio_text
+from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
 from reports.text import format_value
 from reports.verdicts.compare import Comparison
 from reports.verdicts.money import MONEY, by_money, money_intervals
@@ -39,7 +39,7 @@ def cheapest_in_money(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence
         said += sentence(" {how}: {labels}.", how=how, labels=listed(alike))
     against = compared.get(other.strategy)
     if against is not None and against.ratio is not None and other.strategy not in alike:
-        said += say(" ", Verbatim(other.strategy), f" costs {_multiple(against)}.")
+        said += say(" ", Verbatim(other.strategy), f" costs {ratio_text(against)}.")
     return (said,)
 
 
@@ -58,13 +58,6 @@ def money_column(group: RunGroup, rows: Sequence[Row]) -> tuple[Shown, ...]:
 def _is_alike(comparison: Comparison) -> bool:
     """Whether the noise is known and does not tell a strategy from the cheapest."""
     return comparison.low is not None and comparison.verdict not in ("more", "less")
-
-
-def _multiple(comparison: Comparison) -> str:
-    ratio = human_ratio(comparison.ratio or 0.0)
-    if comparison.low is None or comparison.high is None or comparison.method == "modelled":
-        return ratio
-    return f"{ratio} ({format_range(comparison.low, comparison.high)})"
 
 
 def _parts(group: RunGroup) -> Sentence:

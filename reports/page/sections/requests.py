@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from bench.results.figures import queries_of
 from bench.results.folders import RunResult
 from bench.results.records import BaseRecord, CompactionRecord, MaintenanceRecord
 from bench.results.requests import REQUEST_KINDS
-from bench.results.sessions import queries_by
-from bench.results.table_content import commits_of, of_content
+from bench.results.table_content import commits_of
 from bench.text import human_count
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Table
@@ -22,7 +22,7 @@ _STEPS: tuple[tuple[str, Callable[[RunResult], Sequence[BaseRecord]]], ...] = (
     ("commit", lambda run: [c for c in commits_of(run) if not c.is_initial]),
     ("compaction", lambda run: [c for c in run.of(CompactionRecord) if c.status == "ok"]),
     ("maintenance", lambda run: [m for m in run.of(MaintenanceRecord) if m.status == "ok"]),
-    ("primary query", lambda run: [q for q in of_content(run, queries_by(run)) if q.primary]),
+    ("primary query", lambda run: [q for q in queries_of(run) if q.primary]),
 )
 _CAPTION = "Requests to S3"
 _NOTE = (

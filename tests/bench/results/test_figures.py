@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import commit, compaction, decision, end, maintenance, observed, query, run
 
-from bench.results.figures import figures, mean, percentile, ratio
+from bench.results.arithmetic import mean, percentile, ratio
+from bench.results.figures import figures
 from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.results.rows import run_figures
 

@@ -1,0 +1,45 @@
+"""Sums, means and ratios of figures of which some may be unknown (None)."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import TypeVar
+
+import numpy as np
+
+_Value = TypeVar("_Value")
+_Number = TypeVar("_Number", int, float)
+
+
+def total(values: Iterable[float]) -> float:
+    return float(sum(values))
+
+
+def mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
+
+
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    return mean([value for value in values if value is not None])
+
+
+def all_known(values: Iterable[_Value | None]) -> list[_Value] | None:
+    """The values; None if one of them is None."""
+    listed = list(values)
+    known = [value for value in listed if value is not None]
+    return known if len(known) == len(listed) else None
+
+
+def sum_of_known(values: Iterable[_Number | None]) -> _Number | None:
+    """The sum of the values; None if one of them is None."""
+    known = all_known(values)
+    return None if known is None else sum(known)
+
+
+def percentile(values: Sequence[float], percent: float) -> float | None:
+    """By linear interpolation between the closest ranks; None if there are no values."""
+    return float(np.percentile(values, percent)) if values else None
+
+
+def ratio(above: float, below: float) -> float | None:
+    """`above / below`; None if `below` is 0."""
+    return above / below if below else None
