@@ -27,10 +27,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.results.agreement import Pair, side_by_side
 from bench.results.arithmetic import ratio
-from bench.results.figures import queries_of
+from bench.results.figures import primary_queries_of
 from bench.results.folders import RunResult, load_runs, missing_positions
 from bench.results.metrics import Unit
 from bench.results.records import (
+    EVENT_TABLES,
     EVENTS,
     MANIFEST,
     REPLACED,
@@ -41,7 +42,8 @@ from bench.results.records import (
 )
 from bench.results.rows import usable
 from bench.results.sessions import queries_by
-from bench.results.table_content import commits_of
+from bench.results.table_content import stream_commits_of
+from bench.results.tables import Records
 from bench.results.values import NO_COST
 from bench.text import MISSING, human_duration, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
@@ -253,7 +255,7 @@ class Published:
     def commits(self) -> int:
         """How many commits a run has, without the load."""
         run = next(iter(self.group.first_runs.values()))
-        return sum(not commit.is_initial for commit in commits_of(run))
+        return len(stream_commits_of(run))
 
     @cached_property
     def queries(self) -> int:
@@ -286,7 +288,7 @@ class Published:
         costs = [
             step.cost
             for run in self._runs_of(strategy)
-            for step in (*(c for c in commits_of(run) if not c.is_initial), *run.of(CompactionRecord))
+            for step in (*stream_commits_of(run), *run.of(CompactionRecord))
             if step.cost.wall_s  # not those of refused plans, which are unknown
         ]
         cost = sum(costs, NO_COST)
@@ -379,9 +381,10 @@ class Published:
         return self.group.row(strategy).values[metric]
 
 
-def _settled(run: RunResult) -> list[QueryRecord]:
+def _settled(run: RunResult) -> Records[QueryRecord]:
     """The primary query at the end of each tick that has it."""
-    return [query for query in queries_of(run) if query.primary and query.when == "settled"]
+    queries = primary_queries_of(run)
+    return queries.where(queries.column("when") == "settled")
 
 
 def _before_rounding(figure: str) -> tuple[float, float]:
@@ -444,9 +447,12 @@ def pack(runs: Iterable[RunResult], archive: Path) -> None:
     part = archive.with_suffix(".part")
     with tarfile.open(part, "w:xz", preset=9) as tar:
         for run in checked:
-            for path in filter(Path.exists, (run.folder / name for name in (MANIFEST, EVENTS, REPLACED))):
+            tables = sorted((run.folder / EVENT_TABLES).glob("*"))
+            named = (run.folder / name for name in (MANIFEST, EVENTS, REPLACED))
+            for path in filter(Path.exists, (*named, *tables)):
                 content = path.read_bytes()
-                info = tarfile.TarInfo(f"{run.manifest.scenario}/{run.manifest.run_id}/{path.name}")
+                place = f"{run.manifest.scenario}/{run.manifest.run_id}/{path.relative_to(run.folder)}"
+                info = tarfile.TarInfo(place)
                 info.size = len(content)
                 tar.addfile(info, io.BytesIO(content))
     part.replace(archive)

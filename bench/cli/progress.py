@@ -2,10 +2,8 @@
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -13,13 +11,11 @@ from rich.table import Column
 from rich.text import Text
 
 from bench.cli.output import printable
-from bench.results.arithmetic import sum_of_known
 from bench.results.folders import RunResult
-from bench.results.records import FAILED_STATUSES, CompactionRecord, ObserveRecord, PhaseRecord, QueryRecord
+from bench.runs.live_figures import LiveFigures, start_steps
 from bench.runs.suite.cases import PlannedRun
 from bench.text import counted, human_duration
 
-START_STEPS = 15  # the weight of starting and warming up an engine in the bar, in commits of a small scenario
 BAR_WIDTH = 24
 REFRESHES_PER_S = 4
 _LOOKING = "looking in the cache"
@@ -63,7 +59,7 @@ class SuiteProgress(Progress):
         )  # fmt: skip
         self._is_quiet, self._clock = quiet, clock
         self._runs_count, self._ended_count = len(planned), 0
-        self._ended_steps = self._run_steps = 0
+        self._ended_steps = 0
         self._all = self.add_task("all", total=sum(map(_steps, planned)), count=self._runs_text())
         self._current: TaskID | None = None  # the change log or the run
         self._began_s = self._current_began_s = clock()
@@ -103,16 +99,16 @@ class SuiteProgress(Progress):
 
     def run_started(self, run: PlannedRun) -> None:
         self._start(_title(run), run.scenario.commits_count)
-        self._figures = LiveFigures("starting Spark" if run.mode == "real" else "", _start_steps(run))
+        self._figures = LiveFigures(run.mode)
         left_s = self.tasks[0].time_remaining
         left = f", about {human_duration(left_s)} left" if left_s else ""
         phase = ": starting Spark and warming up" if run.mode == "real" else ""
         self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}{left}){phase}")
 
-    def run_progressed(self, run: PlannedRun, record: Any) -> None:
-        self._run_steps += self._figures.add(record)
-        commits, done = run.scenario.commits_count, self._run_steps - _start_steps(run)
-        self.update(self._all, completed=self._ended_steps + self._run_steps)
+    def run_progressed(self, run: PlannedRun, figures: LiveFigures) -> None:
+        self._figures = figures
+        commits, done = run.scenario.commits_count, figures.steps - start_steps(run.mode)
+        self.update(self._all, completed=self._ended_steps + figures.steps)
         self._advance(max(0, done), commits)
         if done >= commits:
             self._status = "checking the content"
@@ -145,7 +141,7 @@ class SuiteProgress(Progress):
             self.update(self._current, completed=done, total=commits_count, count=count)
 
     def _stop(self) -> None:
-        self._status, self._run_steps, self._figures = "", 0, LiveFigures()
+        self._status, self._figures = "", LiveFigures()
         if self._current is not None:
             self.remove_task(self._current)
         self._current = None
@@ -166,64 +162,12 @@ class SuiteProgress(Progress):
             self._say(text)
 
 
-class LiveFigures:
-    """The latest figures of a run; `phase` replaces them before its first commit."""
-
-    def __init__(self, phase: str = "", start_steps: int = 0) -> None:
-        self._phase, self._start_steps = phase, start_steps
-        self._files: int | None = None
-        self._query_s: float | None = None
-        self._statuses = Counter[str]()  # of the compactions
-        self._cpu_s: float | None = 0.0  # None once the CPU of a compaction is unknown
-
-    def add(self, record: Any) -> int:
-        """Returns how many steps of the run the record completes."""
-        match record:
-            case PhaseRecord(name="start_engine"):
-                self._phase = "warming up"
-            case PhaseRecord(name="warm_up"):
-                self._phase = "creating the table"
-                return self._started()
-            case ObserveRecord():
-                self._phase = ""
-                self._files = record.table.data_files_count
-                if record.after == "commit":  # once per tick, even without rows to commit
-                    return 1 + self._started()  # a warm JVM is not warmed up
-            case QueryRecord(primary=True):
-                self._query_s = record.cost.wall_s
-            case CompactionRecord():
-                self._statuses[record.status] += 1
-                self._cpu_s = sum_of_known((self._cpu_s, record.cost.own_cpu_s))
-        return 0
-
-    def _started(self) -> int:
-        """The steps before the first commit at the first call, then 0."""
-        steps, self._start_steps = self._start_steps, 0
-        return steps
-
-    def text(self) -> str:
-        if self._phase or self._files is None:
-            return self._phase
-        query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
-        noops, failures = self._statuses["noop"], sum(self._statuses[status] for status in FAILED_STATUSES)
-        failed = f", {failures} of them FAILED" if failures else ""
-        noop = f", {noops:,} that had nothing to do" if noops else ""
-        cpu_s = self._cpu_s if self._statuses else None
-        cpu = "" if cpu_s is None else f" ({human_duration(cpu_s)} CPU)"
-        compactions = counted(self._statuses.total() - noops, "compaction")
-        return f"{counted(self._files, 'file')}{query}, {compactions}{failed}{noop}{cpu}"
-
-
 def _say(console: Console, text: str) -> None:
     console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
-def _start_steps(run: PlannedRun) -> int:
-    return START_STEPS if run.mode == "real" else 0
-
-
 def _steps(run: PlannedRun) -> int:
-    return _start_steps(run) + run.scenario.commits_count
+    return start_steps(run.mode) + run.scenario.commits_count
 
 
 def _title(run: PlannedRun) -> str:

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from bench.replay.step_log import StepFields
-from bench.results.records import DecisionRecord
+from bench.replay.step_log import Fields
 from bench.results.values import Cost
 from bench.scenario.plugins import name_of
 from strategies.plan import describe_action
@@ -66,20 +65,23 @@ class ActiveStrategy:
         return any(rule.is_inline for label in labels for rule in self._strategies[label].rules)
 
 
-def decision_record(fields: StepFields, label: str, decision: Decision, read: Cost) -> DecisionRecord:
-    """The record of an evaluation; `read` is the cost of reading the table's state for it."""
+def add_decision(fields: Fields, label: str, decision: Decision, read: Cost) -> None:
+    """Add an evaluation to the fields of its step; `read` is the cost of reading the state for it."""
     plan, rule = decision.plan, decision.rule
-    return DecisionRecord(
-        **fields,
-        status=decision.verdict.value,
-        strategy=label,
-        rule=decision.rule_index,
-        trigger=name_of(type(rule.trigger)),
-        planner=name_of(type(rule.planner)),
-        reason=plan.reason if plan else None,
-        detail=plan.detail if plan else "",
-        actions=[describe_action(action) for action in plan.actions] if plan else [],
-        figures=dict(decision.figures) or None,
-        state_wall_s=read.wall_s,
-        state_cpu_s=read.cpu_s,
-    )
+    fields |= {
+        "status": decision.verdict.value,
+        "strategy": label,
+        "rule": decision.rule_index,
+        "trigger": name_of(type(rule.trigger)),
+        "planner": name_of(type(rule.planner)),
+        "state_wall_s": read.wall_s,
+        "state_cpu_s": read.cpu_s,
+    }
+    if decision.figures:
+        fields["figures"] = dict(decision.figures)
+    if plan is not None:
+        fields |= {
+            "reason": plan.reason,
+            "detail": plan.detail,
+            "actions": [describe_action(action) for action in plan.actions],
+        }

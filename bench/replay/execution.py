@@ -2,8 +2,8 @@
 
 from bench.engines.contract import Engine, Observation, Outcome, Ticket, Version
 from bench.engines.format import SizeModel
-from bench.replay.step_log import PARTITIONS_MAX, StepFields, StepLog, version_ids
-from bench.results.records import CompactionRecord, RoleId
+from bench.replay.step_log import PARTITIONS_MAX, Fields, StepLog, version_ids
+from bench.results.records import RoleId
 from bench.results.values import Span
 from strategies.plan import Action, Plan, Rewrite, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview
@@ -54,43 +54,43 @@ class Execution:
             self._started_s = started_s
         return outcome
 
-    def fields(self, role: RoleId) -> StepFields:
+    def fields(self, role: RoleId) -> Fields:
         """The common fields of the record of the executed plan."""
         outcome, staged_s = self.outcome, self.ticket.staging_s
         return self._log.fields(role, outcome.observed, self._started_s, outcome.cost, staged_s=staged_s)
 
 
-def compaction_record(
+def compaction_fields(
     role: RoleId,
     execution: Execution,
     before: Observation | None,
     *,
     size_model: SizeModel | None,
     is_inline: bool = False,
-) -> CompactionRecord:
+) -> Fields:
     """The record of an executed plan; without a size model it has no forecast."""
     ticket, outcome = execution.ticket, execution.outcome
-    return CompactionRecord(
+    return {
         **execution.fields(role),
-        status=outcome.status,
-        error=outcome.error,
-        reason=ticket.plan.reason,
-        actions=[describe_action(action) for action in ticket.plan.actions],
-        plan_kind=ticket.plan.kind,
-        executor=ticket.executor or "",
-        scheduled_at_ms=ticket.scheduled_at_ms,
-        staged=execution.staged,
-        before=(before or outcome.observed).table.live,
-        after=outcome.observed.table.live,
-        change=outcome.change,
-        versions=version_ids(outcome.versions),
-        partitions=rewritten_partitions(outcome.observed, outcome.versions),
-        forecast=forecast(ticket, size_model) if size_model else None,
-        answer=dict(outcome.answer) or None,
-        is_sorted=_is_sorted(ticket.preview),
-        is_converting=any(map(_is_converting, ticket.plan.actions)),
-        is_inline=is_inline,
-    )
+        "status": outcome.status,
+        "error": outcome.error,
+        "reason": ticket.plan.reason,
+        "actions": [describe_action(action) for action in ticket.plan.actions],
+        "plan_kind": ticket.plan.kind,
+        "executor": ticket.executor or "",
+        "scheduled_at_ms": ticket.scheduled_at_ms,
+        "staged": execution.staged,
+        "before": (before or outcome.observed).table.live,
+        "after": outcome.observed.table.live,
+        "change": outcome.change,
+        "versions": version_ids(outcome.versions),
+        "partitions": rewritten_partitions(outcome.observed, outcome.versions),
+        "forecast": forecast(ticket, size_model) if size_model else None,
+        "answer": dict(outcome.answer) or None,
+        "is_sorted": _is_sorted(ticket.preview),
+        "is_converting": any(map(_is_converting, ticket.plan.actions)),
+        "is_inline": is_inline,
+    }
 
 
 def rewritten_partitions(after: Observation, versions: tuple[Version, ...]) -> list[str] | None:

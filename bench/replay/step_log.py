@@ -2,28 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Any, Literal
 
 from bench.engines.contract import Observation, Version
 from bench.replay.clock import Clock
-from bench.replay.recorder import Recorder, utc_now
-from bench.results.records import ObserveRecord, RoleId
+from bench.replay.recorder import Recorder
+from bench.results.records import BaseRecord, ObserveRecord, RoleId
 from bench.results.values import NO_COST, Cost, Span
 
 PARTITIONS_MAX = 100  # that a record names
 
 
-class StepFields(TypedDict):
-    """The fields that all records have."""
-
-    tick: int
-    at_ms: int
-    written_utc: str
-    table_id: str
-    role: RoleId
-    version: str | None
-    span: Span
-    cost: Cost
+Fields = dict[str, Any]  # of a record
+NewRecord = tuple[type[BaseRecord], Fields]
 
 
 @dataclass(slots=True)
@@ -77,21 +68,20 @@ class StepLog:
         cost: Cost,
         *,
         staged_s: float = 0.0,
-    ) -> StepFields:
+    ) -> Fields:
         """The common fields of a step that has just ended.
 
         `started_s` is when its last phase began; `staged_s` of its wall time were spent in an earlier phase.
         """
-        return StepFields(
-            tick=self.tick,
-            at_ms=self.at_ms,
-            written_utc=utc_now(),
-            table_id=self.table_id,
-            role=role,
-            version=observed.version if observed else None,
-            span=Span(started_s, started_s + max(0.0, cost.wall_s - staged_s)),
-            cost=cost,
-        )
+        return {
+            "tick": self.tick,
+            "at_ms": self.at_ms,
+            "table_id": self.table_id,
+            "role": role,
+            "version": observed.version if observed else None,
+            "span": Span(started_s, started_s + max(0.0, cost.wall_s - staged_s)),
+            "cost": cost,
+        }
 
     def saw(
         self, observed: Observation, after: Literal["initial", "commit", "compaction", "maintenance"]
@@ -100,13 +90,10 @@ class StepLog:
         read_s = observed.cost.wall_s
         self.observed = observed
         self.times.observe_s += read_s
-        self.recorder.write(
-            ObserveRecord(
-                **self.fields("reader", observed, max(0.0, self.now_s - read_s), observed.cost),
-                table=observed.table.without_partitions_above(PARTITIONS_MAX),
-                after=after,
-            )
-        )
+        fields = self.fields("reader", observed, max(0.0, self.now_s - read_s), observed.cost)
+        fields["table"] = observed.table.without_partitions_above(PARTITIONS_MAX)
+        fields["after"] = after
+        self.recorder.write(ObserveRecord, fields)
 
 
 def version_ids(versions: Iterable[Version]) -> list[str]:

@@ -5,28 +5,24 @@ the layout of the content does not affect the figure of a policy or format, only
 stores.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+import numpy as np
 
 from bench.results.arithmetic import ratio, total
 from bench.results.figures import RunFigures
 from bench.results.folders import RunResult
 from bench.results.latency import OverTime, over_time
-from bench.results.records import (
-    CommitRecord,
-    CompactionRecord,
-    MaintenanceRecord,
-    ObserveRecord,
-    QueryRecord,
-)
-from bench.results.table_content import content_share
+from bench.results.records import CompactionRecord, ObserveRecord, QueryRecord
+from bench.results.table_content import content_share, met_by
+from bench.results.tables import Records, together
 
 
 def content_bytes(run: RunResult) -> int | None:
     """The size of the final content in a run: as written by the content check, or live files if smaller."""
     measured = run.end.content_bytes if run.end is not None else None
-    observed = run.of(ObserveRecord)
-    live_bytes = observed[-1].table.live_bytes if observed else None
-    return min((size for size in (measured, live_bytes) if size is not None), default=None)
+    live_bytes = [int(size) for size in run.of(ObserveRecord).column("live_bytes")[-1:]]
+    return min((size for size in (measured, *live_bytes) if size is not None), default=None)
 
 
 def common_content_bytes(runs: Iterable[RunResult]) -> int | None:
@@ -41,9 +37,7 @@ def common_content_bytes(runs: Iterable[RunResult]) -> int | None:
 def written_bytes(f: RunFigures) -> float:
     """Bytes of the data and delete files written by the load, the stream, compaction and maintenance."""
     compactions = f.run.of(CompactionRecord)  # including compactions that the load ran itself
-    steps: tuple[CommitRecord | CompactionRecord | MaintenanceRecord, ...]
-    steps = (*f.loads, *f.commits, *compactions, *f.maintenance)
-    return total(step.change.added_bytes for step in steps)
+    return total(together("added_bytes", f.loads, f.commits, compactions, f.maintenance))
 
 
 def write_amplification(f: RunFigures) -> float | None:
@@ -51,11 +45,11 @@ def write_amplification(f: RunFigures) -> float | None:
 
 
 def compaction_amplification(f: RunFigures) -> float | None:
-    return _per_content_byte(f, total(c.change.added_bytes for c in f.compactions))
+    return _per_content_byte(f, total(f.compactions.column("added_bytes")))
 
 
 def space_amplification(f: RunFigures) -> float | None:
-    return _per_content_byte(f, f.observed[-1].table.storage_bytes) if f.observed else None
+    return _per_content_byte(f, float(f.observed.column("storage_bytes")[-1])) if f.observed else None
 
 
 def read_amplification(run: RunResult, queries: OverTime, content: int | None) -> float | None:
@@ -66,25 +60,24 @@ def read_amplification(run: RunResult, queries: OverTime, content: int | None) -
     """
     if not content:
         return None
-    share_at = content_share(run)
-    return queries.mean(
-        lambda q: None if q.work.opened_bytes is None else q.work.opened_bytes / (content * share_at(q.tick))
-    )
+    shares = content_share(run)(queries.queries.column("tick"))
+    return queries.mean(queries.queries.column("opened_bytes") / (content * shares))
 
 
-def opened_share(run: RunResult, queries: Sequence[QueryRecord]) -> float | None:
+def opened_share(run: RunResult, queries: Records[QueryRecord]) -> float | None:
     """Mean over time of the bytes that a query opened per live byte; None if one is unknown.
 
     Above 1 if delete files were opened for several data files each. Queries of a table without files, whose
     rows have all been deleted, are left out.
     """
-    live_bytes = {o.version: o.table.live_bytes for o in run.of(ObserveRecord)}
+    counted = over_time(run, queries.where(_live_bytes(run, queries) != 0))
+    return counted.mean(counted.queries.column("opened_bytes") / _live_bytes(run, counted.queries))
 
-    def share(query: QueryRecord) -> float | None:
-        live, opened_bytes = live_bytes.get(query.version), query.work.opened_bytes
-        return None if live is None or opened_bytes is None else opened_bytes / live
 
-    return over_time(run, [query for query in queries if live_bytes.get(query.version) != 0]).mean(share)
+def _live_bytes(run: RunResult, queries: Records[QueryRecord]) -> np.ndarray:
+    """The live bytes of each query's table; NaN if the table is not known."""
+    live_bytes = np.append(run.of(ObserveRecord).column("live_bytes"), np.nan)
+    return np.asarray(live_bytes[met_by(run, queries)])
 
 
 def _per_content_byte(f: RunFigures, size_bytes: float) -> float | None:

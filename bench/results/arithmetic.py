@@ -1,5 +1,6 @@
-"""Sums, means and ratios of figures of which some may be unknown (None)."""
+"""Sums, means and ratios of figures of which some may be unknown: None, or NaN in an array."""
 
+import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import TypeVar
@@ -10,8 +11,22 @@ _Value = TypeVar("_Value")
 _Number = TypeVar("_Number", int, float)
 
 
-def total(values: Iterable[float]) -> float:
-    return float(sum(values))
+def total(values: np.ndarray) -> float:
+    return float(sum(values.tolist()))
+
+
+def known_sum(values: np.ndarray) -> float | None:
+    """The sum of the values; None if one of them is unknown."""
+    return None if np.isnan(values).any() else total(values)
+
+
+def known_mean(values: np.ndarray, weights: np.ndarray | None = None) -> float | None:
+    """The mean of the values; None if there are none, or if one of them is unknown."""
+    if not len(values) or np.isnan(values).any():
+        return None
+    if weights is None:
+        return math.fsum(values.tolist()) / len(values)
+    return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -35,9 +50,13 @@ def sum_of_known(values: Iterable[_Number | None]) -> _Number | None:
     return None if known is None else sum(known)
 
 
-def percentile(values: Sequence[float], percent: float) -> float | None:
+def percentile(values: np.ndarray, percent: float) -> float | None:
     """By linear interpolation between the closest ranks; None if there are no values."""
-    return float(np.percentile(values, percent)) if values else None
+    return float(np.percentile(values, percent)) if len(values) else None
+
+
+def highest(values: np.ndarray) -> float | None:
+    return float(values.max()) if len(values) else None
 
 
 def ratio(above: float, below: float) -> float | None:

@@ -1,14 +1,14 @@
 """The figures of one run: pure arithmetic over its records. A figure that does not apply is None, never 0."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
-from bench.results.arithmetic import all_known, mean, total
+import numpy as np
+
+from bench.results.arithmetic import known_mean, total
 from bench.results.folders import RunResult
 from bench.results.latency import OverTime, over_time
-from bench.results.query_effect import QueryEffect, query_effects
+from bench.results.query_effect import QueryEffects, query_effects
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
@@ -21,6 +21,7 @@ from bench.results.records import (
 )
 from bench.results.sessions import queries_by
 from bench.results.table_content import as_left, commits_of, of_content
+from bench.results.tables import Records
 from bench.results.values import Session
 
 HEALTH_SCORE = "health_score"  # a figure that planners may report about the table
@@ -37,35 +38,35 @@ class RunFigures:
 
     run: RunResult
     content_bytes: int | None
-    loads: tuple[CommitRecord, ...]  # the initial load
-    commits: tuple[CommitRecord, ...]  # of the stream
-    primary: tuple[QueryRecord, ...]  # every primary query
-    after_commit: tuple[QueryRecord, ...]  # of them, on the cadence, right after the commit
-    settled: tuple[QueryRecord, ...]  # and at the end of the same ticks
+    loads: Records[CommitRecord]  # the initial load
+    commits: Records[CommitRecord]  # of the stream
+    primary: Records[QueryRecord]  # every primary query
+    after_commit: Records[QueryRecord]  # of them, on the cadence, right after the commit
+    settled: Records[QueryRecord]  # and at the end of the same ticks
     over_time: OverTime  # the settled query in means over time
-    by_new: tuple[QueryRecord, ...]  # the primary query by new sessions
-    compactions: tuple[CompactionRecord, ...]
-    effects: tuple[QueryEffect, ...]  # of the compactions
-    maintenance: tuple[MaintenanceRecord, ...]
-    observed: tuple[ObserveRecord, ...]
-    decisions: tuple[DecisionRecord, ...]  # evaluations, except of `never`
+    by_new: Records[QueryRecord]  # the primary query by new sessions
+    compactions: Records[CompactionRecord]
+    effects: QueryEffects  # of the compactions
+    maintenance: Records[MaintenanceRecord]
+    observed: Records[ObserveRecord]
+    decisions: Records[DecisionRecord]  # evaluations, except of `never`
 
     @property
-    def effective(self) -> tuple[CompactionRecord, ...]:
+    def effective(self) -> Records[CompactionRecord]:
         """The compactions that committed."""
-        return tuple(c for c in self.compactions if c.status == "ok")
+        return self.compactions.where(self.compactions.column("status") == "ok")
 
     @property
-    def fired(self) -> tuple[DecisionRecord, ...]:
+    def fired(self) -> Records[DecisionRecord]:
         """Evaluations whose trigger fired."""
-        return tuple(d for d in self.decisions if d.status != "not_due")
+        return self.decisions.where(self.decisions.column("status") != "not_due")
 
     @property
     def is_simulated(self) -> bool:
         return self.run.manifest.mode == "simulated"
 
 
-def queries_of(run: RunResult, session: Session | None = None) -> tuple[QueryRecord, ...]:
+def queries_of(run: RunResult, session: Session | None = None) -> Records[QueryRecord]:
     """The queries that figures are computed from: that succeeded, on a table with rows.
 
     They are those of one kind of session, by default of the kind that latencies are of.
@@ -73,29 +74,37 @@ def queries_of(run: RunResult, session: Session | None = None) -> tuple[QueryRec
     return of_content(run, queries_by(run, session))
 
 
+def primary_queries_of(run: RunResult, session: Session | None = None) -> Records[QueryRecord]:
+    queries = queries_of(run, session)
+    return queries.where(queries.column("primary"))
+
+
 def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
-    commits = commits_of(run)
-    primary = tuple(q for q in queries_of(run) if q.primary)
+    commits, primary = commits_of(run), primary_queries_of(run)
+    when, is_load = primary.column("when"), commits.column("is_initial")
+    compactions, effects = run.of(CompactionRecord), query_effects(run)
+    is_in_stream = compactions.column("tick") > 0
+    decisions = run.of(DecisionRecord)
     return RunFigures(
         run=run,
         content_bytes=content_bytes,
-        loads=tuple(c for c in commits if c.is_initial),
-        commits=tuple(c for c in commits if not c.is_initial),
+        loads=commits.where(is_load),
+        commits=commits.where(~is_load),
         primary=primary,
-        after_commit=tuple(q for q in primary if q.when == "after_commit"),
-        settled=tuple(q for q in primary if q.when == "settled"),
+        after_commit=primary.where(when == "after_commit"),
+        settled=primary.where(when == "settled"),
         over_time=over_time(run, primary),
-        by_new=tuple(q for q in queries_of(run, "new") if q.primary),
-        compactions=tuple(c for c in run.of(CompactionRecord) if c.tick),
-        effects=tuple(effect for effect in query_effects(run) if effect.compaction.tick),
+        by_new=primary_queries_of(run, "new"),
+        compactions=compactions.where(is_in_stream),
+        effects=effects.where(is_in_stream),
         maintenance=run.of(MaintenanceRecord),
         observed=run.of(ObserveRecord),
-        decisions=tuple(d for d in run.of(DecisionRecord) if d.planner != IDLE_PLANNER),
+        decisions=decisions.where(decisions.column("planner") != IDLE_PLANNER),
     )
 
 
 def count_with_status(*statuses: str) -> Callable[[RunFigures], float]:
-    return lambda f: float(sum(c.status in statuses for c in f.compactions))
+    return lambda f: float(np.isin(f.compactions.column("status").astype(str), statuses).sum())
 
 
 def ineffective(f: RunFigures) -> float:
@@ -104,55 +113,56 @@ def ineffective(f: RunFigures) -> float:
     Such a compaction may be planned forever (apache/amoro issue 3855). Applying deletes leaves fewer rows,
     and merely converting equality deletes replaces no data file, so neither counts.
     """
-    return float(sum(_is_ineffective(c) for c in f.effective))
-
-
-def _is_ineffective(c: CompactionRecord) -> bool:
-    change = c.change
-    same_deletes = change.delete_files_removed_count == change.delete_files_added_count
+    value = f.effective.column
+    removed, added = value("files_removed_count"), value("files_added_count")
+    same_deletes = value("delete_files_removed_count") == value("delete_files_added_count")
+    before, after = value("before_rows"), value("after_rows")
+    same_rows = (before == after) | (np.isnan(before) & np.isnan(after))
     # Between an inline compaction and the commit that ran it the table was not observed.
-    is_known = not c.is_inline and c.before.rows == c.after.rows
-    return change.files_removed_count == change.files_added_count > 0 and same_deletes and is_known
+    is_known = ~value("is_inline") & same_rows
+    return float(((removed == added) & (added > 0) & same_deletes & is_known).sum())
 
 
 def noop_evaluations(f: RunFigures) -> float | None:
     """The number of evaluations whose trigger fired without a plan; None if no trigger fired."""
-    return float(sum(d.status == "nothing_to_do" for d in f.fired)) if f.fired else None
+    fired = f.fired.column("status")
+    return float((fired == "nothing_to_do").sum()) if len(fired) else None
 
 
-def returned_s(f: RunFigures) -> list[float]:
+def returned_s(f: RunFigures) -> np.ndarray:
     """For each commit of the stream, the wall seconds until its writer can continue.
 
     The writer waits for compactions that its commit runs itself. A concurrent compaction uses the same cores,
     so Spark jobs queue, beginning with the jobs that prepare the batch: this part of the preparation counts
     as waiting too.
     """
-    concurrent = [c for c in f.compactions if c.cost.is_shared]
-    return [
-        commit.cost.wall_s + commit.waited_s + sum(_prepared_during(commit, other) for other in concurrent)
-        for commit in f.commits
-    ]
+    concurrent = f.compactions.where(f.compactions.column("is_shared"))
+    spans = zip(concurrent.column("started_s"), concurrent.column("ended_s"), strict=True)
+    waited_s = sum((_prepared_during(f.commits, *span) for span in spans), f.commits.column("waited_s"))
+    return np.asarray(f.commits.column("wall_s") + waited_s)
 
 
-def _prepared_during(commit: CommitRecord, compaction: CompactionRecord) -> float:
-    """Seconds of a commit's preparation during which a compaction ran."""
-    if commit.span is None or compaction.span is None:
-        return 0.0
-    started_s = max(commit.span.started_s - commit.prepare_s, compaction.span.started_s)
-    return max(0.0, min(commit.span.started_s, compaction.span.ended_s) - started_s)
+def _prepared_during(commits: Records[CommitRecord], began_s: float, ended_s: float) -> np.ndarray:
+    """Seconds of each commit's preparation during which a compaction ran."""
+    committed_s = commits.column("started_s")
+    started_s = np.maximum(committed_s - commits.column("prepare_s"), began_s)
+    overlaps_s = np.maximum(0.0, np.minimum(committed_s, ended_s) - started_s)
+    return np.where(np.isnan(overlaps_s), 0.0, overlaps_s)  # of steps outside of the replay
 
 
 def pending_mean_s(f: RunFigures) -> float | None:
     """Mean scenario seconds between a decision and its commit; 0 without a compaction delay."""
-    return mean([(c.at_ms - c.scheduled_at_ms) / 1000 for c in f.effective])
+    pending_ms = f.effective.column("at_ms") - f.effective.column("scheduled_at_ms")
+    return known_mean(pending_ms / 1000)
 
 
 def control_mean_s(f: RunFigures) -> float | None:
-    return mean([c.cost.wall_s for c in f.run.of(ControlRecord) if c.status == "ok"])
+    control = f.run.of(ControlRecord)
+    return known_mean(control.column("wall_s")[control.column("status") == "ok"])
 
 
 def fixed_work_s(f: RunFigures) -> float | None:
-    return mean([s.cost.wall_s for s in f.run.of(SpeedRecord)])
+    return known_mean(f.run.of(SpeedRecord).column("wall_s"))
 
 
 def other_cores(f: RunFigures) -> float | None:
@@ -165,30 +175,32 @@ def staleness_mean_s(f: RunFigures) -> float | None:
     Over a gap of g seconds between two commits the age grows from 0 to g: g / 2 on average, for g seconds.
     """
     duration_ms = f.run.manifest.duration_ms
-    times_ms = sorted({0, duration_ms, *(c.at_ms for c in f.commits)})
-    squares = sum((later - earlier) ** 2 for earlier, later in pairwise(times_ms))
-    return squares / 2 / duration_ms / 1000 if f.commits else None
+    gaps_ms = np.diff(np.unique([0, duration_ms, *f.commits.column("at_ms")])).astype(float)
+    return total(gaps_ms**2) / 2 / duration_ms / 1000 if f.commits else None
 
 
 def since_compaction_mean_s(f: RunFigures) -> float | None:
-    ends = [0, *sorted(c.at_ms for c in f.effective)]
-    return mean([(c.at_ms - ends[bisect_left(ends, c.at_ms, lo=1) - 1]) / 1000 for c in f.commits])
+    ends_ms = np.concatenate([[0], np.sort(f.effective.column("at_ms"))])
+    at_ms = f.commits.column("at_ms")
+    return known_mean((at_ms - ends_ms[np.searchsorted(ends_ms[1:], at_ms)]) / 1000)
 
 
-def health_scores(f: RunFigures) -> list[float]:
+def health_scores(f: RunFigures) -> np.ndarray:
     """The health scores that planners reported, in order."""
-    scores = [(d.figures or {}).get(HEALTH_SCORE) for d in f.fired]
-    return [score for score in scores if score is not None]
+    figures = f.fired.column("figures").tolist()
+    return np.array(
+        [known[HEALTH_SCORE] for known in figures if known and HEALTH_SCORE in known], dtype=float
+    )
 
 
 def deletes_end(field: str) -> Callable[[RunFigures], float | None]:
     """A count of delete files or of their rows at the end; None without deletes."""
-    return lambda f: mean(_deletes(f, f.observed[-1:], field))
+    return lambda f: known_mean(f.observed.column(field)[-1:]) if has_deletes(f) else None
 
 
 def deletes_mean(field: str) -> Callable[[RunFigures], float | None]:
     """The mean over time of a count of delete files or of their rows; None without deletes."""
-    return lambda f: mean(_deletes(f, as_left(f.run), field))
+    return lambda f: known_mean(as_left(f.run).column(field)) if has_deletes(f) else None
 
 
 def deletes_age_mean_s(f: RunFigures) -> float | None:
@@ -196,34 +208,22 @@ def deletes_age_mean_s(f: RunFigures) -> float | None:
 
     Until the next commit the age grows by a commit interval, by half of one on average. None without deletes.
     """
-    observed = as_left(f.run) if has_deletes(f) else ()
-    ages_ms = [_delete_age_ms(o, f.run.manifest.commit_interval_ms) for o in observed]
-    known = all_known(ages_ms)
-    return mean([age_ms / 1000 for age_ms in known]) if known else None
-
-
-def _delete_age_ms(observed: ObserveRecord, interval_ms: int) -> float | None:
-    if not observed.table.delete_files_count:
-        return 0.0
-    added_ms = observed.table.oldest_delete_at_ms
-    return None if added_ms is None else observed.at_ms - added_ms + interval_ms / 2
-
-
-def _deletes(f: RunFigures, observations: Sequence[ObserveRecord], field: str) -> list[float]:
-    """A field of the observations; empty without deletes or if an observation lacks the field."""
-    values = [getattr(o.table, field) for o in observations] if has_deletes(f) else []
-    return [] if None in values else values
+    if not has_deletes(f):
+        return None
+    left, interval_ms = as_left(f.run), f.run.manifest.commit_interval_ms
+    ages_ms = left.column("at_ms") - left.column("oldest_delete_at_ms") + interval_ms / 2
+    return known_mean(np.where(left.column("delete_files_count") > 0, ages_ms, 0.0) / 1000)
 
 
 def has_deletes(f: RunFigures) -> bool:
     """Whether the stream updates or deletes rows, or delete files were observed."""
-    return f.run.manifest.is_cdc or any(o.table.delete_files_count for o in f.observed)
+    return f.run.manifest.is_cdc or bool(f.observed.column("delete_files_count").any())
 
 
 def overlapped_commits(f: RunFigures) -> float | None:
-    longest_s = max((c.cost.wall_s for c in f.compactions), default=0.0)
-    return 1000 * longest_s / f.run.manifest.commit_interval_ms
+    longest_s = f.compactions.column("wall_s").max(initial=0.0)
+    return float(1000 * longest_s / f.run.manifest.commit_interval_ms)
 
 
 def duty_cycle(f: RunFigures) -> float:
-    return total(c.cost.wall_s for c in f.compactions) / (f.run.manifest.duration_ms / 1000)
+    return total(f.compactions.column("wall_s")) / (f.run.manifest.duration_ms / 1000)

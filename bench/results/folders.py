@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bench.errors import ResultSchemaError, first_error
+from bench.results.column_files import damaged, file_of, read_ends, read_records
 from bench.results.landing import landed
+from bench.results.order import disorder
 from bench.results.records import (
+    EVENT_TABLES,
     EVENTS,
     MANIFEST,
+    READ_VERSIONS,
     REPLACED,
     SCHEMA_VERSION,
     BaseRecord,
@@ -19,12 +23,13 @@ from bench.results.records import (
     RunRecord,
     parse_record,
 )
+from bench.results.tables import Records, RunRecords
+from bench.text import named_once
 
 _R = TypeVar("_R", bound=BaseRecord)
 _Series = tuple[Path, str]
 _RESTORE = "restore the file or delete its run folder"
 _REPEAT = "restore the file, or delete the run folder and repeat the run with `run --resume`"
-_ROUNDING_S = 1e-6  # by which the end of a step and the start of the next one may overlap
 _LEVELS = 2  # folders of scenarios in a result folder, and of runs in each
 
 
@@ -38,12 +43,12 @@ class RunResult:
 
     folder: Path
     manifest: Manifest
-    records: tuple[Any, ...]
+    records: RunRecords
     replaced: str | None = None
     missing: tuple[int, ...] = ()
 
-    def of(self, kind: type[_R]) -> tuple[_R, ...]:
-        return tuple(r for r in self.records if isinstance(r, kind))
+    def of(self, kind: type[_R]) -> Records[_R]:
+        return self.records.of(kind)
 
     @property
     def repetition_key(self) -> tuple[Path, str, int]:
@@ -139,7 +144,7 @@ def _run_folders(folder: Path, unlisted: list[OSError]) -> Iterator[Path]:
     Records without a manifest are a damaged run, which is reported and not passed over.
     """
     for place, subfolders, files in os.walk(folder, onerror=unlisted.append, followlinks=True):
-        if not {MANIFEST, EVENTS}.isdisjoint((*subfolders, *files)):
+        if not {MANIFEST, EVENTS, EVENT_TABLES}.isdisjoint((*subfolders, *files)):
             yield Path(place)
         if len(Path(place).relative_to(folder).parts) == _LEVELS:
             subfolders.clear()
@@ -179,12 +184,44 @@ def is_run_folder(folder: Path) -> bool:
 def load_run(folder: Path) -> RunResult:
     """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises.
 
-    Concurrent compactions are dated by their effect (`landed`).
+    Concurrent compactions are dated by their effect (`landed`): simulated runs have none.
     """
     manifest = _load_manifest(folder / MANIFEST)
-    path = folder / EVENTS
-    records = list(_in_order(path, _numbered_records(path)))
-    return RunResult(folder, manifest, landed(records), _replaced(folder / REPLACED))
+    tables = folder / EVENT_TABLES
+    records = _tables(tables) if tables.is_dir() else _lines(folder / EVENTS)
+    return RunResult(folder, manifest, records, _replaced(folder / REPLACED))
+
+
+def load_end(folder: Path) -> RunResult:
+    """One run with its closing record alone, or without a record if it has none."""
+    tables = folder / EVENT_TABLES
+    ends = read_ends(tables) if tables.is_dir() else _last_line(folder / EVENTS)
+    return RunResult(folder, _load_manifest(folder / MANIFEST), RunRecords.listed(ends))
+
+
+def _last_line(path: Path) -> list[RunRecord]:
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    last = parse_record(lines[-1]) if lines and lines[-1].endswith(b"\n") else None
+    return [last] if isinstance(last, RunRecord) else []
+
+
+def _tables(folder: Path) -> RunRecords:
+    try:
+        records = read_records(folder)
+    except OSError as error:
+        raise _unreadable(folder, error) from error
+    if problem := disorder(records):
+        kind, row = records.place_of(problem[0])
+        raise damaged(f"{file_of(folder, kind)}, row {row + 1}", problem[1])
+    return records
+
+
+def _lines(path: Path) -> RunRecords:
+    numbered = [*_numbered_records(path)]
+    stored = [record for _, record in numbered]
+    if problem := disorder(RunRecords.listed(stored)):
+        raise _damaged(path, numbered[problem[0]][0], problem[1])
+    return RunRecords.listed(landed(stored))
 
 
 def _replaced(path: Path) -> str | None:
@@ -201,10 +238,11 @@ def _load_manifest(path: Path) -> Manifest:
         text = path.read_text(encoding="utf-8")
         content = json.loads(text)
         version = content.get("schema_version") if isinstance(content, dict) else SCHEMA_VERSION
-        if version != SCHEMA_VERSION:
+        if version not in READ_VERSIONS:
             raise ResultSchemaError(
-                f"schema_version {version!r}, but this compactbench reads {SCHEMA_VERSION}; read it with the "
-                f"version that wrote it{_writer(content)}",
+                f"schema_version {version!r}, but this compactbench reads "
+                f"{named_once(map(str, READ_VERSIONS))}; read it with the version that wrote it"
+                f"{_writer(content)}",
                 code="another-schema-version",
                 path=path,
             )
@@ -239,32 +277,6 @@ def _numbered_records(path: Path) -> Iterator[tuple[int, Any]]:
                 return
             raise _damaged(path, number, first_error(error)) from error
         yield number, record
-
-
-def _in_order(path: Path, records: Iterable[tuple[int, Any]]) -> Iterator[Any]:
-    """The records. Raises ResultSchemaError where lines are doubled, missing or out of order.
-
-    Every tick of a replay has a record. Steps of one role follow each other, and so do steps of one kind
-    except compactions. A run ends once, with the number of its records.
-    """
-    tick, has_ended = 0, False
-    ended_s: dict[str, float] = {}  # the end of the last step, by role and by kind of record
-    for count, (number, record) in enumerate(records):
-        if has_ended:
-            raise _damaged(path, number, "a record after the end of the run")
-        has_ended = isinstance(record, RunRecord)
-        if has_ended and record.records_count not in (None, count):
-            raise _damaged(path, number, f"{record.records_count} records were written, and {count} are here")
-        is_failed = has_ended and record.status == "failed"  # at any tick
-        if not (is_failed or tick <= record.tick <= tick + 1):
-            raise _damaged(path, number, f"tick {record.tick} follows tick {tick}")
-        lanes = {record.role, record.kind} - {"compaction"}
-        for lane in lanes if record.span is not None else ():
-            if record.span.started_s + _ROUNDING_S < ended_s.get(lane, 0.0):
-                raise _damaged(path, number, f"begins before the previous {lane} step has ended")
-            ended_s[lane] = record.span.ended_s
-        tick = record.tick
-        yield record
 
 
 def _damaged(path: Path, line: int, problem: str) -> ResultSchemaError:

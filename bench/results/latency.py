@@ -39,18 +39,16 @@ the mean over ticks drawn so that a run meets all residues of 2 to 6 about equal
 `make noise`.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Literal
 
 import numpy as np
 
-from bench.results.arithmetic import all_known
+from bench.results.arithmetic import known_mean
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, Manifest, ObserveRecord, QueryRecord
-from bench.results.table_content import as_committed, as_left, content_share
-from bench.results.values import LiveFiles
+from bench.results.table_content import are_beside_stream, as_committed, as_left, content_share, met_by
+from bench.results.tables import Records, own_cost
 
 _ALIKE = 0.05  # of the largest spread of tables, below which a direction in which they differ is not fitted
 
@@ -62,50 +60,47 @@ class OverTime:
     A weight may be negative, and weights are right only all together.
     """
 
-    queries: tuple[QueryRecord, ...]
-    weights: tuple[float, ...]
+    queries: Records[QueryRecord]
+    weights: np.ndarray
 
-    def mean(self, value_of: Callable[[QueryRecord], float | None]) -> float | None:
-        """The mean of a value; None if there are no queries or if one of the values is None."""
-        values = all_known(map(value_of, self.queries))
-        return fmean(values, self.weights) if values else None
+    def mean(self, values: np.ndarray | str) -> float | None:
+        """The mean of a column, or of values of the queries; None without any or if one is unknown."""
+        return known_mean(self.queries.column(values) if isinstance(values, str) else values, self.weights)
 
     @property
     def wall_s(self) -> float | None:
-        return self.mean(lambda query: query.cost.wall_s)
+        return self.mean("wall_s")
 
     @property
     def cpu_s(self) -> float | None:
-        return self.mean(lambda query: query.cost.own_cpu_s)
+        return self.mean(own_cost("cpu_s", self.queries))
 
 
-def window_ms(every_ms: int, duration_ms: int, at_ms: int) -> int:
-    """The length of the window of `every_ms` that contains scenario time `at_ms`.
+def window_ms(every_ms: np.ndarray, duration_ms: int, at_ms: np.ndarray) -> np.ndarray:
+    """The lengths of the windows of `every_ms` that contain scenario times `at_ms`.
 
     A window includes its end, not its start. The last one ends with the scenario.
     """
     end_ms = -(-at_ms // every_ms) * every_ms
-    return min(end_ms, duration_ms) - (end_ms - every_ms)
+    return np.asarray(np.minimum(end_ms, duration_ms) - (end_ms - every_ms))
 
 
-def over_probed_ticks(manifest: Manifest, queries: Sequence[QueryRecord]) -> OverTime:
+def over_probed_ticks(manifest: Manifest, queries: Records[QueryRecord]) -> OverTime:
     """Queries of one probe and one moment of the tick, each weighted by its window alone."""
-    weights = tuple(
-        window_ms(_every_ms(manifest, query), manifest.duration_ms, query.at_ms) for query in queries
-    )
-    return OverTime(tuple(queries), weights)
+    every_ms, at_ms = _every_ms(manifest, queries), queries.column("at_ms")
+    return OverTime(queries, window_ms(every_ms, manifest.duration_ms, at_ms))
 
 
-def probed_mean_s(manifest: Manifest, settled: Sequence[QueryRecord]) -> float | None:
+def probed_mean_s(manifest: Manifest, settled: Records[QueryRecord]) -> float | None:
     """Mean latency over the probed ticks alone; None if these are all that the mean over time counts."""
-    is_sampled = any(_every_ms(manifest, query) > manifest.commit_interval_ms for query in settled)
+    is_sampled = (_every_ms(manifest, settled) > manifest.commit_interval_ms).any()
     if not is_sampled or manifest.probe_phase == "fixed":
         return None
     return over_probed_ticks(manifest, settled).wall_s
 
 
 def over_time(
-    run: RunResult, queries: Sequence[QueryRecord], when: Literal["settled", "after_commit"] = "settled"
+    run: RunResult, queries: Records[QueryRecord], when: Literal["settled", "after_commit"] = "settled"
 ) -> OverTime:
     """The weights for means over the table at one moment of all ticks, from all queries of one probe.
 
@@ -114,54 +109,51 @@ def over_time(
     compaction ran beside the stream, because which table a query met is not known between its commit and the
     next observation.
     """
-    probed = over_probed_ticks(run.manifest, [query for query in queries if query.when == when])
-    if any(compaction.is_beside_stream for compaction in run.of(CompactionRecord)):
+    is_of_moment = queries.column("when") == when
+    probed = over_probed_ticks(run.manifest, queries.where(is_of_moment))
+    if are_beside_stream(run.of(CompactionRecord)).any():
         return probed
     left_out = _left_out(run, probed.queries, when)
-    others = [query for query in queries if query.when != when]
-    fitted = (*probed.queries, *others)
-    tables = _met(run, fitted)
-    if not (probed.queries and left_out) or tables is None:
+    if not (len(probed.queries) and len(left_out)):
         return probed
-    of_probed = tables[: len(probed.queries)]
+    fitted = queries.take(np.argsort(~is_of_moment, kind="stable"))
+    met = met_by(run, fitted)
+    if (met < 0).any():
+        return probed
+    tables, of_probed = _regressors(run.of(ObserveRecord).take(met)), len(probed.queries)
     weights = calibrated(
-        np.pad(np.array(probed.weights, float), (0, len(others))),
-        _regressors(tables),
-        _regressors([*of_probed, *left_out]).mean(axis=0),
+        np.pad(probed.weights.astype(float), (0, len(fitted) - of_probed)),
+        tables,
+        np.concatenate([tables[:of_probed], _regressors(left_out)]).mean(axis=0),
     )
-    return probed if weights is None else OverTime(fitted, tuple(weights.tolist()))
+    return probed if weights is None else OverTime(fitted, weights)
 
 
-def unmet_share(run: RunResult, queries: Sequence[QueryRecord]) -> float:
+def unmet_share(run: RunResult, queries: Records[QueryRecord]) -> float:
     """The share of ticks that left a table of a kind that no query of the probe met, so its slope is unknown.
 
     Their tables differ in a regressor in which those of all queries are alike.
     """
-    settled, tables = [query for query in queries if query.when == "settled"], _met(run, queries)
+    settled = queries.where(queries.column("when") == "settled")
     left_out = _left_out(run, settled, "settled")
-    if not (tables and left_out):
+    if not (len(queries) and len(left_out)):
         return 0.0
-    met, left = _regressors(tables), _regressors(left_out)
+    places = met_by(run, queries)
+    if (places < 0).any():
+        return 0.0
+    met, left = _regressors(run.of(ObserveRecord).take(places)), _regressors(left_out)
     count = np.sum(((np.ptp(met, axis=0) == 0) & (left != met[0])).any(axis=1))
     return float(count) / (len(settled) + len(left_out))
 
 
 def _left_out(
-    run: RunResult, probed: Sequence[QueryRecord], when: Literal["settled", "after_commit"]
-) -> list[LiveFiles]:
+    run: RunResult, probed: Records[QueryRecord], when: Literal["settled", "after_commit"]
+) -> Records[ObserveRecord]:
     """The tables of the ticks that means over time count without a query."""
-    if run.manifest.probe_phase == "fixed":
-        return []
-    share_at, probed_ticks = content_share(run), {query.tick for query in probed}
     observed = as_left(run) if when == "settled" else as_committed(run)
-    return [o.table for o in observed if share_at(o.tick) and o.tick not in probed_ticks]
-
-
-def _met(run: RunResult, queries: Sequence[QueryRecord]) -> Sequence[LiveFiles] | None:
-    """The table that each query met; None if one is not known."""
-    table_of = {observed.version: observed.table for observed in run.of(ObserveRecord)}
-    tables = [table_of[query.version] for query in queries if query.version in table_of]
-    return tables if len(tables) == len(queries) else None
+    ticks = observed.column("tick")
+    is_left_out = (content_share(run)(ticks) > 0) & ~np.isin(ticks, probed.column("tick"))
+    return observed.where(is_left_out & (run.manifest.probe_phase != "fixed"))
 
 
 def calibrated(weights: np.ndarray, tables: np.ndarray, mean: np.ndarray) -> np.ndarray | None:
@@ -180,10 +172,10 @@ def calibrated(weights: np.ndarray, tables: np.ndarray, mean: np.ndarray) -> np.
     return np.asarray(weights + (mean - weights @ tables) @ line)
 
 
-def _regressors(tables: Sequence[LiveFiles]) -> np.ndarray:
-    counts = [(t.data_files_count, t.delete_files_count, t.delete_files_count > 0) for t in tables]
-    return np.array(counts, float)
+def _regressors(tables: Records[ObserveRecord]) -> np.ndarray:
+    files, delete_files = tables.column("data_files_count"), tables.column("delete_files_count")
+    return np.column_stack([files, delete_files, delete_files > 0]).astype(float)
 
 
-def _every_ms(manifest: Manifest, query: QueryRecord) -> int:
-    return manifest.probe_every_ms if query.primary else manifest.side_probe_every_ms
+def _every_ms(manifest: Manifest, queries: Records[QueryRecord]) -> np.ndarray:
+    return np.where(queries.column("primary"), manifest.probe_every_ms, manifest.side_probe_every_ms)

@@ -4,16 +4,19 @@ A figure that does not apply is None, never 0. The definition of a metric is her
 it explain only what the definition does not say.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from bench.results import amplification, cpu, money, requests
 from bench.results import figures as fig
-from bench.results.arithmetic import mean, mean_of_known, percentile, total
+from bench.results.arithmetic import highest, known_mean, percentile, total
 from bench.results.figures import RunFigures
 from bench.results.latency import over_time, probed_mean_s
 from bench.results.records import FAILED_STATUSES
+from bench.results.tables import together
 
 Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "points"]
 
@@ -44,17 +47,27 @@ class Metric:
         return self.basis != "timing"
 
 
-def _settled(of: Callable[[Sequence[float]], float | None]) -> Callable[[RunFigures], float | None]:
-    return lambda f: of([query.cost.wall_s for query in f.settled])
+def _settled(of: Callable[[np.ndarray], float | None]) -> Callable[[RunFigures], float | None]:
+    return lambda f: of(f.settled.column("wall_s"))
 
 
 def _last_observed(field: str) -> Callable[[RunFigures], float | None]:
-    return lambda f: float(getattr(f.observed[-1].table, field)) if f.observed else None
+    return lambda f: float(f.observed.column(field)[-1]) if f.observed else None
 
 
 def _data_storage_bytes(f: RunFigures) -> float | None:
-    last = f.observed[-1].table if f.observed else None
-    return None if last is None else float(last.storage_bytes - last.metadata_storage_bytes)
+    data_bytes = f.observed.column("storage_bytes") - f.observed.column("metadata_storage_bytes")
+    return float(data_bytes[-1]) if f.observed else None
+
+
+def _effect(column: str) -> Callable[[RunFigures], float | None]:
+    """The mean of a latency over the compactions that have it."""
+
+    def mean(f: RunFigures) -> float | None:
+        latencies_s = f.effects.column(column)
+        return known_mean(latencies_s[~np.isnan(latencies_s)])
+
+    return mean
 
 
 _CONTENT = "bytes of the final content as compacted files"
@@ -89,7 +102,7 @@ METRICS: tuple[Metric, ...] = (
            "start of the stream; files that it left alone have waited longer", fig.since_compaction_mean_s),
     Metric("compaction_s", "s", "lower", "timing",
            "wall seconds of all compactions, including planning and commit",
-           lambda f: total(c.cost.wall_s for c in f.compactions)),
+           lambda f: total(f.compactions.column("wall_s"))),
     Metric("compaction_cpu_s", "s", "lower", "timing",
            f"{_PROCESS_CPU} during all compactions", cpu.compaction_cpu_s),
     Metric("compaction_executor_cpu_s", "s", "lower", "timing",
@@ -106,12 +119,12 @@ METRICS: tuple[Metric, ...] = (
     Metric("maintenance_s", "s", "lower", "timing",
            "wall seconds of the scenario's scheduled maintenance: all strategies have the same schedule, but "
            "not the same number of snapshots and files to maintain",
-           lambda f: total(m.cost.wall_s for m in f.maintenance)),
+           lambda f: total(f.maintenance.column("wall_s"))),
     Metric("maintenance_cpu_s", "s", "lower", "timing",
            f"{_PROCESS_CPU} during the scheduled maintenance", cpu.maintenance_cpu_s),
     Metric("maintenance_freed_bytes", "bytes", "neither", "bytes",
            "bytes by which the scheduled maintenance reduced storage, minus the metadata that it wrote",
-           lambda f: total(m.freed_bytes for m in f.maintenance)),
+           lambda f: total(f.maintenance.column("freed_bytes"))),
     Metric("evaluation_cpu_s", "s", "lower", "timing",
            "CPU seconds of triggers and planners, and of reading the table state for them, once in each tick "
            "in which one of them needs it; incremental readers read only what the last step changed; not "
@@ -179,26 +192,26 @@ METRICS: tuple[Metric, ...] = (
            "95th percentile of the latency of the settled primary query",
            _settled(lambda v: percentile(v, 95))),
     Metric("query_max_s", "s", "lower", "timing",
-           "maximum latency of the settled primary query", _settled(lambda v: max(v, default=None))),
+           "maximum latency of the settled primary query", _settled(highest)),
     Metric("query_after_commit_s", "s", "lower", "timing",
            "mean latency over scenario time of the primary query right after a commit, in the same ticks: "
            "the worst state of each policy",
            lambda f: over_time(f.run, f.primary, "after_commit").wall_s),
     Metric("query_before_s", "s", "lower", "timing",
            "mean latency of the primary query just before each compaction that committed",
-           lambda f: mean_of_known(effect.query_before_s for effect in f.effects)),
+           _effect("query_before_s")),
     Metric("query_after_s", "s", "lower", "timing",
            "mean latency of the primary query after each compaction that committed",
-           lambda f: mean_of_known(effect.query_after_s for effect in f.effects)),
+           _effect("query_after_s")),
     Metric("query_cpu_s", "s", "lower", "timing",
            "mean process CPU seconds over scenario time of the settled primary query",
            lambda f: f.over_time.cpu_s),
     Metric("commit_mean_s", "s", "lower", "timing",
            "mean wall seconds of a commit, without preparing its batch",
-           lambda f: mean([c.cost.wall_s for c in f.commits])),
+           lambda f: known_mean(f.commits.column("wall_s"))),
     Metric("commit_p95_s", "s", "lower", "timing",
            "95th percentile of the wall seconds of a commit, without preparing its batch",
-           lambda f: percentile([c.cost.wall_s for c in f.commits], 95)),
+           lambda f: percentile(f.commits.column("wall_s"), 95)),
     Metric("commit_returned_p95_s", "s", "lower", "timing",
            "95th percentile of the wall seconds until the call of a commit returns: including compactions "
            "that it ran itself, and preparing its batch while a compaction ran beside the stream",
@@ -229,30 +242,30 @@ METRICS: tuple[Metric, ...] = (
            fig.deletes_mean("equality_files_count")),
     Metric("health_mean", "points", "higher", "count",
            "mean health score (0 to 100) reported by the planner at each evaluation whose trigger fired",
-           lambda f: mean(fig.health_scores(f))),
+           lambda f: known_mean(fig.health_scores(f))),
     Metric("health_end", "points", "higher", "count",
            "health score (0 to 100) at the last evaluation whose trigger fired",
-           lambda f: next(reversed(fig.health_scores(f)), None)),
+           lambda f: known_mean(fig.health_scores(f)[-1:])),
     Metric("ingested_bytes", "bytes", "neither", "bytes",
            "change-log bytes of the rows the stream committed",
-           lambda f: total(c.ingested_bytes for c in f.commits)),
+           lambda f: total(f.commits.column("ingested_bytes"))),
     Metric("commit_added_bytes", "bytes", "lower", "bytes",
            "bytes of data and delete files written by the commits of the stream",
-           lambda f: total(c.change.added_bytes for c in f.commits)),
+           lambda f: total(f.commits.column("added_bytes"))),
     Metric("compaction_added_bytes", "bytes", "lower", "bytes",
            "bytes of data and delete files written by compaction",
-           lambda f: total(c.change.added_bytes for c in f.compactions)),
+           lambda f: total(f.compactions.column("added_bytes"))),
     Metric("compaction_replaced_bytes", "bytes", "lower", "bytes",
            "bytes of the data and delete files that compaction replaced or dropped; other files that it "
            "read, such as keys to convert deletes, do not count",
-           lambda f: total(c.change.replaced_bytes for c in f.compactions)),
+           lambda f: total(f.compactions.column("replaced_bytes"))),
     Metric("metadata_bytes", "bytes", "lower", "bytes",
            "metadata bytes written by commits, compactions and maintenance",
-           lambda f: total(step.change.metadata_bytes for step in requests.writing_steps(f))),
+           lambda f: total(together("metadata_bytes", *requests.writing_steps(f)))),
     Metric("observe_s", "s", "neither", "timing",
            "wall seconds of reading the table state after each step; evaluation_cpu_s includes the reading "
            "that strategies needed; not modelled in simulations",
-           lambda f: None if f.is_simulated else total(o.cost.wall_s for o in f.observed)),
+           lambda f: None if f.is_simulated else total(f.observed.column("wall_s"))),
     Metric("overlapped_commits", "ratio", "lower", "timing",
            "longest compaction / commit interval; above 1, a real stream would have committed during it",
            fig.overlapped_commits),

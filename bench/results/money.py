@@ -8,12 +8,15 @@ one GET. That is a lower bound: Parquet is read in ranges (two or three GETs per
 HEAD requests and the reads of commits are missing.
 """
 
+import numpy as np
+
 from bench.results import requests
-from bench.results.arithmetic import all_known, sum_of_known, total
+from bench.results.arithmetic import known_sum, total
 from bench.results.cpu import total_cpu_s
 from bench.results.figures import RunFigures
 from bench.results.records import QueryRecord
 from bench.results.requests import writing_steps
+from bench.results.tables import Records, together
 
 GB = 10**9
 DAY_MS = 24 * 60 * 60 * 1000
@@ -22,44 +25,42 @@ _HOUR_S = 3600
 
 
 def files_written(f: RunFigures) -> float:
-    return total(
-        step.change.files_added_count
-        + step.change.delete_files_added_count
-        + step.change.metadata_files_count
-        for step in writing_steps(f)
-    )
+    counts = ("files_added_count", "delete_files_added_count", "metadata_files_count")
+    return sum(total(together(count, *writing_steps(f))) for count in counts)
 
 
 def files_opened(f: RunFigures) -> float | None:
     """Files opened by compactions and by settled primary queries; None if unknown for a query."""
-    opened = all_known(_opened_files(query) for query in f.settled)
-    return None if opened is None else _compacted_files(f) + total(opened)
+    opened = known_sum(_opened_files(f.settled))
+    return None if opened is None else _compacted_files(f) + opened
 
 
 def _compacted_files(f: RunFigures) -> float:
-    return total(c.change.files_removed_count + c.change.delete_files_removed_count for c in f.compactions)
+    removed = f.compactions.column("files_removed_count")
+    return total(removed + f.compactions.column("delete_files_removed_count"))
 
 
-def _opened_files(query: QueryRecord) -> int | None:
-    return sum_of_known(
-        (query.work.files_count, query.work.delete_files_count, query.work.metadata_files_count)
-    )
+def _opened_files(queries: Records[QueryRecord]) -> np.ndarray:
+    counts = ("files_count", "delete_files_count", "metadata_files_count")
+    return np.asarray(sum(queries.column(count) for count in counts))
 
 
 def compaction_jobs(f: RunFigures) -> float:
     """Compactions that would start a process: not run by a commit and not refused."""
-    return float(sum(not c.is_inline and c.status != "vetoed" for c in f.compactions))
+    is_job = ~f.compactions.column("is_inline") & (f.compactions.column("status") != "vetoed")
+    return float(is_job.sum())
 
 
 def compute_money_per_day(f: RunFigures) -> float | None:
     m = f.run.manifest
-    evaluating_s = 0.0 if f.is_simulated else total(d.cost.wall_s + d.state_wall_s for d in f.decisions)
+    evaluating = f.decisions.column("wall_s") + f.decisions.column("state_wall_s")
+    evaluating_s = 0.0 if f.is_simulated else total(evaluating)
     jobs_s = m.job_start_s * compaction_jobs(f)
     cpu_s = total_cpu_s(f)
     starts_cpu_s = 0.0 if jobs_s == 0 else None if m.cores is None else m.cores * jobs_s
     if cpu_s is None or starts_cpu_s is None:
         return None
-    wall_s = total(step.cost.wall_s for step in writing_steps(f)) + evaluating_s + jobs_s
+    wall_s = total(together("wall_s", *writing_steps(f))) + evaluating_s + jobs_s
     money = _compute_money(f, cpu_s + starts_cpu_s, wall_s)
     return None if money is None else money * (DAY_MS / m.duration_ms)
 
@@ -77,7 +78,7 @@ def storage_money_per_day(f: RunFigures) -> float | None:
     price = f.run.manifest.price_per_storage_gb_month
     if price is None or not f.observed:
         return None
-    return price * f.observed[-1].table.storage_bytes / GB / MONTH_DAYS
+    return price * int(f.observed.column("storage_bytes")[-1]) / GB / MONTH_DAYS
 
 
 def request_money_per_day(f: RunFigures) -> float | None:
@@ -86,7 +87,7 @@ def request_money_per_day(f: RunFigures) -> float | None:
         return None
     puts: float | None = files_written(f)
     gets: float | None = _compacted_files(f)
-    gets_per_query = f.over_time.mean(_opened_files)
+    gets_per_query = f.over_time.mean(_opened_files(f.over_time.queries))
     if requests.is_on_s3(f):
         puts, gets, gets_per_query = (
             of(f) for of in (requests.s3_puts, requests.s3_gets, requests.gets_per_query)

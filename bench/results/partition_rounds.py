@@ -1,13 +1,17 @@
 """Which partitions the compactions of a run took, how long others waited, and what that costs readers."""
 
+import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+
+import numpy as np
 
 from bench.results.arithmetic import all_known
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, ObserveRecord
 from bench.results.table_content import as_left
+from bench.results.tables import Records, is_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +27,27 @@ class Round:
 
 def is_known(run: RunResult) -> bool:
     """Whether the run recorded which partitions wait and are compacted: there may be too many to name."""
-    return all(
-        record.table.delete_bytes_by_partition is not None for record in run.of(ObserveRecord)
-    ) and all(record.partitions is not None for record in run.of(CompactionRecord) if record.status == "ok")
+    compactions = run.of(CompactionRecord)
+    committed = compactions.column("partitions")[compactions.column("status") == "ok"]
+    waiting = run.of(ObserveRecord).column("delete_bytes_by_partition")
+    return not is_none(committed).any() and not is_none(waiting).any()
 
 
 def rounds(run: RunResult) -> Iterator[Round]:
     """The compactions of a run in order, without failed ones and ones that do not name their partitions."""
-    waiting: frozenset[str] = frozenset()
-    for record in run.records:
-        if isinstance(record, ObserveRecord):
-            waiting = frozenset(record.table.delete_bytes_by_partition or ())
-        elif isinstance(record, CompactionRecord) and _is_counted(record):
-            taken = frozenset(record.partitions or ())
-            yield Round(taken, waiting - taken)
+    observed, counted = run.of(ObserveRecord), _counted(run)
+    waiting = [frozenset(sizes or ()) for sizes in observed.column("delete_bytes_by_partition").tolist()]
+    places = np.searchsorted(observed.serials, counted.serials)
+    for place, partitions in zip(places.tolist(), counted.column("partitions").tolist(), strict=True):
+        taken = frozenset(partitions)
+        yield Round(taken, waiting[place - 1] - taken if place else frozenset())
 
 
-def _is_counted(record: CompactionRecord) -> bool:
-    return record.status in ("ok", "noop") and record.partitions is not None
+def _counted(run: RunResult) -> Records[CompactionRecord]:
+    compactions = run.of(CompactionRecord)
+    status = compactions.column("status")
+    is_done = (status == "ok") | (status == "noop")
+    return compactions.where(is_done & ~is_none(compactions.column("partitions")))
 
 
 def never_taken(done: Sequence[Round]) -> frozenset[str]:
@@ -67,20 +74,39 @@ def longest_wait(run: RunResult) -> Wait | None:
     """
     since_ms: dict[str, int] = {}
     longest = Wait()
-    for record in run.records:
-        if isinstance(record, ObserveRecord):
-            waiting = record.table.delete_bytes_by_partition
-            if waiting is None:
-                return None
-            ended = (since_ms[name] for name in since_ms.keys() - waiting.keys())
-            longest = max(longest, *(Wait(record.at_ms - began_ms) for began_ms in ended), Wait())
-            since_ms = {name: since_ms.get(name, record.at_ms) for name in waiting}
-        elif isinstance(record, CompactionRecord) and _is_counted(record):
-            for name in since_ms.keys() & set(record.partitions or ()):
-                longest = max(longest, Wait(record.at_ms - since_ms[name]))
-                since_ms[name] = record.scheduled_at_ms
+    for _, at_ms, planned_at_ms, partitions in heapq.merge(_waits(run), _compacted(run)):
+        if partitions is None:
+            return None
+        if planned_at_ms is None:
+            ended = (since_ms[name] for name in since_ms.keys() - partitions)
+            longest = max(longest, *(Wait(at_ms - began_ms) for began_ms in ended), Wait())
+            since_ms = {name: since_ms.get(name, at_ms) for name in partitions}
+        else:
+            for name in since_ms.keys() & partitions:
+                longest = max(longest, Wait(at_ms - since_ms[name]))
+                since_ms[name] = planned_at_ms
     end_ms = run.manifest.duration_ms
     return max(longest, *(Wait(end_ms - began_ms, True) for began_ms in since_ms.values()), Wait())
+
+
+_Event = tuple[int, int, int | None, frozenset[str] | None]
+
+
+def _waits(run: RunResult) -> Iterator[_Event]:
+    """Serial number and time of each observation, None, and the partitions that wait."""
+    observed = run.of(ObserveRecord)
+    sizes = observed.column("delete_bytes_by_partition").tolist()
+    waiting = (None if of_partition is None else frozenset(of_partition) for of_partition in sizes)
+    times_ms = observed.column("at_ms").tolist()
+    return zip(observed.serials.tolist(), times_ms, [None] * len(sizes), waiting, strict=True)
+
+
+def _compacted(run: RunResult) -> Iterator[_Event]:
+    """Serial number and time of each counted compaction, when it was planned, and its partitions."""
+    counted = _counted(run)
+    times_ms = (counted.column(name).tolist() for name in ("at_ms", "scheduled_at_ms"))
+    partitions = map(frozenset, counted.column("partitions").tolist())
+    return zip(counted.serials.tolist(), *times_ms, partitions, strict=True)
 
 
 def read_bytes(run: RunResult) -> Mapping[str, float]:
@@ -89,8 +115,8 @@ def read_bytes(run: RunResult) -> Mapping[str, float]:
     A query of a whole partition reads them. Empty if they are not recorded.
     """
     left = as_left(run)
-    data_bytes = all_known(record.table.data_bytes_by_partition for record in left)
-    delete_bytes = all_known(record.table.delete_bytes_by_partition for record in left)
+    data_bytes = all_known(left.column("data_bytes_by_partition").tolist())
+    delete_bytes = all_known(left.column("delete_bytes_by_partition").tolist())
     if data_bytes is None or delete_bytes is None:
         return {}
     sizes: dict[str, list[int]] = {}
@@ -106,8 +132,8 @@ def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[st
     Only of partitions that had delete or log files under any of the strategies.
     """
     read = {label: read_bytes(run) for label, run in runs.items()}
-    observed = (record.table for run in runs.values() for record in run.of(ObserveRecord))
-    waited = {name for table in observed for name in table.delete_bytes_by_partition or ()}
+    waiting = (run.of(ObserveRecord).column("delete_bytes_by_partition").tolist() for run in runs.values())
+    waited = {name for of_run in waiting for sizes in of_run for name in sizes or ()}
     least = {
         name: min(sizes[name] for sizes in read.values() if name in sizes)
         for name in sorted(waited)
@@ -121,5 +147,5 @@ def read_amplification(runs: Mapping[str, RunResult]) -> Mapping[str, Mapping[st
 
 def waiting_bytes_mean(run: RunResult) -> float | None:
     """Bytes of all delete and log files, mean over time; None if some are not recorded."""
-    known = all_known(record.table.delete_bytes_by_partition for record in as_left(run))
+    known = all_known(as_left(run).column("delete_bytes_by_partition").tolist())
     return fmean(sum(sizes.values()) for sizes in known) if known else None

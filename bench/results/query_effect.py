@@ -1,11 +1,16 @@
 """The effect of compactions on readers: the primary queries just before and after each of them."""
 
-from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
 
 from bench.results.folders import RunResult
-from bench.results.records import CompactionRecord, QueryRecord
+from bench.results.records import CompactionRecord
 from bench.results.sessions import queries_by
+from bench.results.table_content import are_beside_stream
+from bench.results.tables import Records
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +27,61 @@ class QueryEffect:
     query_after_s: float | None = None
 
 
-def query_effects(run: RunResult) -> tuple[QueryEffect, ...]:
+class QueryEffects(Sequence[QueryEffect]):
+    """The effects of compactions, as columns (NaN for None) and as objects."""
+
+    def __init__(
+        self, compactions: Records[CompactionRecord], before_s: np.ndarray, after_s: np.ndarray
+    ) -> None:
+        self.compactions, self.before_s, self.after_s = compactions, before_s, after_s
+
+    def column(self, name: str) -> np.ndarray:
+        own = {"query_before_s": self.before_s, "query_after_s": self.after_s}
+        return own[name] if name in own else self.compactions.column(name)
+
+    def where(self, mask: np.ndarray) -> "QueryEffects":
+        return QueryEffects(self.compactions.where(mask), self.before_s[mask], self.after_s[mask])
+
+    def __len__(self) -> int:
+        return len(self.compactions)
+
+    @overload
+    def __getitem__(self, index: int) -> QueryEffect: ...
+    @overload
+    def __getitem__(self, index: slice) -> "QueryEffects": ...
+    def __getitem__(self, index: int | slice) -> "QueryEffect | QueryEffects":
+        if isinstance(index, slice):
+            return QueryEffects(self.compactions[index], self.before_s[index], self.after_s[index])
+        times_s = (float(times_s[index]) for times_s in (self.before_s, self.after_s))
+        return QueryEffect(
+            self.compactions[index], *(None if time_s != time_s else time_s for time_s in times_s)
+        )
+
+    def __iter__(self) -> Iterator[QueryEffect]:
+        times_s = zip(self.before_s.tolist(), self.after_s.tolist(), strict=True)
+        for compaction, around_s in zip(self.compactions, times_s, strict=True):
+            yield QueryEffect(compaction, *(None if time_s != time_s else time_s for time_s in around_s))
+
+
+def query_effects(run: RunResult) -> QueryEffects:
     """The effect of every compaction of a run, in order.
 
     The query before a compaction is the last one of the same tick to begin earlier; the query after it is the
     first to begin after its end.
     """
-    queries = [query for query in queries_by(run) if query.primary and query.span is not None]
-    starts_s = [query.span.started_s for query in queries if query.span is not None]
-    return tuple(_effect(compaction, queries, starts_s) for compaction in run.of(CompactionRecord))
-
-
-def _effect(compaction: CompactionRecord, queries: list[QueryRecord], starts_s: list[float]) -> QueryEffect:
-    if compaction.status != "ok" or compaction.is_inline or compaction.span is None:
-        return QueryEffect(compaction)
-    first_later = bisect_left(starts_s, compaction.span.ended_s)
-    last_earlier = bisect_left(starts_s, compaction.span.started_s) - 1  # a commit may take no modelled time
-    has_before = last_earlier >= 0 and queries[last_earlier].tick == compaction.tick
-    return QueryEffect(
-        compaction,
-        queries[last_earlier].cost.wall_s if has_before and not compaction.is_beside_stream else None,
-        queries[first_later].cost.wall_s if first_later < len(queries) else None,
+    queries, compactions = queries_by(run), run.of(CompactionRecord)
+    queries = queries.where(queries.column("primary") & ~np.isnan(queries.column("started_s")))
+    starts_s = queries.column("started_s")
+    walls_s = np.append(queries.column("wall_s"), np.nan)
+    ticks = np.append(queries.column("tick"), -1)  # no tick, nor is the one of a query that does not exist
+    began_s = compactions.column("started_s")
+    counts = (compactions.column("status") == "ok") & ~compactions.column("is_inline") & ~np.isnan(began_s)
+    first_later = np.searchsorted(starts_s, compactions.column("ended_s"))
+    last_earlier = np.searchsorted(starts_s, began_s) - 1  # a commit may take no modelled time
+    has_before = counts & (ticks[last_earlier] == compactions.column("tick"))
+    has_before &= ~are_beside_stream(compactions)
+    return QueryEffects(
+        compactions,
+        np.where(has_before, walls_s[last_earlier], np.nan),
+        np.where(counts, walls_s[first_later], np.nan),
     )

@@ -3,6 +3,8 @@
     <out>/<scenario>/<UTC>-<format>-<mode>-<strategy>-r<repetition>/
         manifest.json   what ran, on what; written once, before the run starts
         events.jsonl    one record per line, append only; a finished run ends with a `run` record
+        events.tables/  instead of it in simulated runs: a Parquet file per kind of record, once the run has
+                        ended (`bench.results.column_files`)
         log.txt         what the worker and its JVM printed
         replaced.txt    if somebody had the run made again: why; its figures are not used
 
@@ -34,10 +36,12 @@ Evaluated = Literal["not_due", "nothing_to_do", "planned"]
 # Who did a step. A role with several processes numbers them: "compactor-2".
 RoleId = Annotated[str, Field(pattern=r"^(writer|compactor|maintainer|reader|runner)(-[a-z0-9]+)?$")]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
+READ_VERSIONS = (4, 5)  # in version 4 simulated runs had JSON lines, too
 FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
+EVENT_TABLES = "events.tables"  # a folder, whose name no scenario can have
 REPLACED = "replaced.txt"
 LOG = "log.txt"
 # Values of the note "cpu", what counts as CPU: the driver's process alone, or with that the processes of the
@@ -163,7 +167,7 @@ class BaseRecord(_Model):
 
     tick: Count  # 0 before the stream begins; each commit interval of the stream has the next number
     at_ms: Int64  # scenario milliseconds
-    written_utc: Moment  # when the step ended
+    written_utc: Moment  # when the record was written, in a simulation with some thousand others
     table_id: str = "orders"
     role: RoleId = "runner"
     version: str | None = None  # of the table at the end of the step; None before the first

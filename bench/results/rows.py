@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import Any, Literal
+
+import numpy as np
 
 from bench.results import figures as fig
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
-from bench.results.arithmetic import mean_of_known, percentile
+from bench.results.arithmetic import highest, mean_of_known, percentile
 from bench.results.folders import RunResult
 from bench.results.latency import over_time, probed_mean_s
 from bench.results.metrics import METRICS
@@ -21,6 +22,7 @@ from bench.results.records import (
     QueryRecord,
     label_in,
 )
+from bench.results.tables import Records
 
 BASELINE = "never"
 _DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on average
@@ -101,7 +103,7 @@ class Row:
 def content_of(run: RunResult) -> ContentStatus:
     """The result of all content checks of a run: "differs" if one differs, or if the table has other rows."""
     checks = run.of(ContentRecord)
-    if any(check.status == "differs" for check in checks) or rows_off(run):
+    if (checks.column("status") == "differs").any() or rows_off(run):
         return "differs"
     return "equal" if checks else "unchecked"
 
@@ -111,12 +113,10 @@ def rows_off(run: RunResult) -> int:
 
     0 where that is not known: data files of a stream with deletes may hold deleted rows.
     """
-    tables = run.of(ObserveRecord)
-    if run.manifest.is_cdc or not run.finished or not tables or tables[-1].table.rows is None:
+    rows, commits = run.of(ObserveRecord).column("rows")[-1:], run.of(CommitRecord)
+    if run.manifest.is_cdc or not run.finished or not len(rows) or np.isnan(rows[0]):
         return 0
-    return tables[-1].table.rows - sum(
-        commit.rows for commit in run.of(CommitRecord) if commit.status == "ok"
-    )
+    return int(rows[0]) - int(commits.column("rows")[commits.column("status") == "ok"].sum())
 
 
 def is_disturbing(cores: float) -> bool:
@@ -223,8 +223,9 @@ def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, d
     by_probe: dict[str, list[dict[str, float | None]]] = {}
     for run in filter(timed, runs):
         queries = fig.queries_of(run)
-        for name in dict.fromkeys(q.probe for q in queries):
-            of_probe = [q for q in queries if q.probe == name]
+        probes = queries.column("probe")
+        for name in dict.fromkeys(probes.tolist()):
+            of_probe = queries.where(probes == name)
             by_probe.setdefault(name, []).append(_probe(run, of_probe, content_bytes))
     return {
         name: {figure: mean_of_known(values[figure] for values in per_run) for figure in per_run[0]}
@@ -233,22 +234,22 @@ def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, d
 
 
 def _probe(
-    run: RunResult, queries: Sequence[QueryRecord], content_bytes: int | None
+    run: RunResult, queries: Records[QueryRecord], content_bytes: int | None
 ) -> dict[str, float | None]:
-    settled = [q for q in queries if q.when == "settled"]
-    walls, mean = [q.cost.wall_s for q in settled], over_time(run, queries)
+    settled = queries.where(queries.column("when") == "settled")
+    walls, mean = settled.column("wall_s"), over_time(run, queries)
     return {
         "query_mean_s": mean.wall_s,
         "query_probed_mean_s": probed_mean_s(run.manifest, settled),
         "query_p50_s": percentile(walls, 50),
         "query_p95_s": percentile(walls, 95),
-        "query_max_s": max(walls, default=None),
+        "query_max_s": highest(walls),
         "query_after_commit_s": over_time(run, queries, "after_commit").wall_s,
-        "planning_mean_s": mean.mean(attrgetter("planning_s")),
-        "execution_mean_s": mean.mean(attrgetter("execution_s")),
-        "files_mean": mean.mean(attrgetter("work.files_count")),
-        "delete_files_mean": mean.mean(attrgetter("work.delete_files_count")),
-        "opened_bytes_mean": mean.mean(attrgetter("work.opened_bytes")),
+        "planning_mean_s": mean.mean("planning_s"),
+        "execution_mean_s": mean.mean("execution_s"),
+        "files_mean": mean.mean("files_count"),
+        "delete_files_mean": mean.mean("delete_files_count"),
+        "opened_bytes_mean": mean.mean("opened_bytes"),
         "opened_share": opened_share(run, queries),
         "read_amplification": read_amplification(run, mean, content_bytes),
     }

@@ -1,41 +1,65 @@
 """What the table of a run held over time: commits, content and live files."""
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable
-from itertools import accumulate
+from collections.abc import Callable
+
+import numpy as np
 
 from bench.results.folders import RunResult
-from bench.results.records import CommitRecord, ObserveRecord, QueryRecord
+from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord, QueryRecord
+from bench.results.tables import Records
 
 
-def commits_of(run: RunResult) -> tuple[CommitRecord, ...]:
+def commits_of(run: RunResult) -> Records[CommitRecord]:
     """The commits of rows that succeeded, including the load."""
-    return tuple(c for c in run.of(CommitRecord) if c.status == "ok" and c.rows)
+    commits = run.of(CommitRecord)
+    return commits.where((commits.column("status") == "ok") & (commits.column("rows") > 0))
 
 
-def as_left(run: RunResult) -> tuple[ObserveRecord, ...]:
+def stream_commits_of(run: RunResult) -> Records[CommitRecord]:
+    """The same without the load."""
+    commits = commits_of(run)
+    return commits.where(~commits.column("is_initial"))
+
+
+def as_left(run: RunResult) -> Records[ObserveRecord]:
     """The table at the end of each commit interval, as it stays until the next commit.
 
     A mean over these is a mean over time, whether a strategy compacts within a commit or after it.
     """
-    last = {record.tick: record for record in run.of(ObserveRecord) if record.after != "initial"}
-    return tuple(last.values())
+    observed = run.of(ObserveRecord)
+    observed = observed.where(observed.column("after") != "initial")
+    _, last = np.unique(observed.column("tick")[::-1], return_index=True)
+    return observed.take(len(observed) - 1 - last)
 
 
-def as_committed(run: RunResult) -> tuple[ObserveRecord, ...]:
+def as_committed(run: RunResult) -> Records[ObserveRecord]:
     """The table right after each commit of the stream, or after a tick without one."""
-    return tuple(record for record in run.of(ObserveRecord) if record.after == "commit")
+    observed = run.of(ObserveRecord)
+    return observed.where(observed.column("after") == "commit")
 
 
-def content_share(run: RunResult) -> Callable[[int], float]:
-    """The share of all rows, including the load, that had been committed by the end of a tick."""
-    commits = sorted(commits_of(run), key=lambda c: c.tick)
-    ticks = [commit.tick for commit in commits]
-    rows = [0, *accumulate(commit.rows for commit in commits)]
-    return lambda tick: rows[bisect_right(ticks, tick)] / rows[-1] if ticks else 0.0
+def content_share(run: RunResult) -> Callable[[np.ndarray], np.ndarray]:
+    """The share of all rows, including the load, that had been committed by the end of each of some ticks."""
+    commits = commits_of(run)
+    order = np.argsort(commits.column("tick"), kind="stable")
+    ticks, rows = commits.column("tick")[order], np.cumsum(commits.column("rows")[order])
+    shares = np.concatenate([[0.0], rows / rows[-1:]])
+    return lambda at: np.asarray(shares[np.searchsorted(ticks, at, side="right")])
 
 
-def of_content(run: RunResult, queries: Iterable[QueryRecord]) -> tuple[QueryRecord, ...]:
+def of_content(run: RunResult, queries: Records[QueryRecord]) -> Records[QueryRecord]:
     """The queries that succeeded, except queries of a table without rows."""
-    share_at = content_share(run)
-    return tuple(query for query in queries if query.status == "ok" and share_at(query.tick))
+    has_rows = content_share(run)(queries.column("tick")) > 0
+    return queries.where((queries.column("status") == "ok") & has_rows)
+
+
+def met_by(run: RunResult, queries: Records[QueryRecord]) -> np.ndarray:
+    """The place of each query's table among the observations of a run; -1 if it is not known."""
+    observed = run.of(ObserveRecord)
+    place_of = dict(zip(observed.column("version").tolist(), range(len(observed)), strict=True))
+    places = (place_of.get(version, -1) for version in queries.column("version").tolist())
+    return np.fromiter(places, dtype=np.int64, count=len(queries))
+
+
+def are_beside_stream(compactions: Records[CompactionRecord]) -> np.ndarray:
+    return np.asarray(compactions.column("is_shared") & ~compactions.column("is_inline"))

@@ -154,15 +154,14 @@ class TableFigures(LiveFiles):
 
     def without_partitions_above(self, limit: int) -> "TableFigures":
         """The figures without the mappings that name more than `limit` partitions."""
+        deletes, data = self.delete_bytes_by_partition, self.data_bytes_by_partition
+        if max(len(deletes or ()), len(data or ())) <= limit:
+            return self
         return replace(
             self,
-            delete_bytes_by_partition=_up_to(limit, self.delete_bytes_by_partition),
-            data_bytes_by_partition=_up_to(limit, self.data_bytes_by_partition),
+            delete_bytes_by_partition=None if len(deletes or ()) > limit else deletes,
+            data_bytes_by_partition=None if len(data or ()) > limit else data,
         )
-
-
-def _up_to(limit: int, sizes: Mapping[str, int] | None) -> Mapping[str, int] | None:
-    return None if sizes is None or len(sizes) > limit else sizes
 
 
 @dataclass(frozen=True, slots=True)

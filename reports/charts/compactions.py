@@ -1,7 +1,8 @@
 """When each strategy compacted, how much it wrote, and why."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from bench.results.records import CompactionRecord
+from bench.results.tables import Records
 from bench.text import human_bytes
 from reports.charts.canvas import (
     belongs,
@@ -33,24 +35,27 @@ _MOST_MARKS = 100  # of a lane; more are drawn as the bytes added in each stretc
 _MOST_STRETCHES = 150
 _COMPACTIONS_PER_STRETCH = 4  # at least, on average: fewer would show how the stretches fall
 _LANE_SHARE = 0.8  # of a lane that the tallest bar takes
+_MOST_PLACES = 600  # of compactions without effect
 _OTHER = "other reasons"
 _REASON_MARKS = ("o", "D", "^", "s", "v", "P")
 _NOT_COMMITTED_MARKS = {"noop": "o", "failed": "x", "vetoed": "s"}
+_Lane = Records[CompactionRecord]
 _NOT_COMMITTED_WORDS = {"noop": "committed nothing", "failed": "failed", "vetoed": "vetoed"}
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
     """A lane per strategy, a mark per compaction of its first usable run, its area by bytes added."""
     lanes = {label: run.of(CompactionRecord) for label, run in group.first_runs.items()}
-    compactions = [record for lane in lanes.values() for record in lane]
-    if not compactions:
+    if not any(lanes.values()):
         return nothing_to_draw(theme, "no strategy compacted")
     figure = new_figure(theme, 0.9 + _LANE_IN * len(lanes), left=left_margin(group.strategies), right=0.98)
-    axes, marks = figure.axes[0], _reason_marks(compactions)
+    axes, outcomes = figure.axes[0], _outcomes(lanes.values())
+    marks = _reason_marks(outcomes)
     styles, unit_ms = traits(group.strategies, theme), time_axis(axes, group.manifest.duration_ms, theme)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
     axes.set_yticks(range(len(lanes)), labels=[])
-    scale = _Scale(unit_ms, group.manifest.duration_ms, max(c.change.added_bytes for c in compactions))
+    largest_bytes = max(int(lane.column("added_bytes").max(initial=0)) for lane in lanes.values())
+    scale = _Scale(unit_ms, group.manifest.duration_ms, largest_bytes)
     for lane, (label, records) in enumerate(lanes.items()):
         write_label(axes, -0.012, 1 - (lane + 0.5) / len(lanes), label, theme, ha="right")
         is_dense, colour = len(records) > _MOST_MARKS, styles[label].colour
@@ -61,7 +66,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         )
         belongs([*drawn, *_without_effect(axes, lane, records, scale, theme)], label, theme)
     head(axes, _heading(list(lanes.values()), scale.largest_bytes), theme)
-    key_row(axes, _key(compactions, marks, theme), theme)
+    key_row(axes, _key(outcomes, marks, theme), theme)
     return figure
 
 
@@ -79,7 +84,7 @@ class _Scale:
     largest_bytes: int
 
 
-def _heading(lanes: Sequence[Sequence[CompactionRecord]], largest_bytes: int) -> str:
+def _heading(lanes: Sequence[_Lane], largest_bytes: int) -> str:
     sizes = [len(records) for records in lanes]
     parts = []
     if any(0 < size <= _MOST_MARKS for size in sizes):
@@ -89,15 +94,23 @@ def _heading(lanes: Sequence[Sequence[CompactionRecord]], largest_bytes: int) ->
     return "; ".join(parts)
 
 
-def _reason_marks(records: Sequence[CompactionRecord]) -> Mapping[str, str]:
+def _outcomes(lanes: Iterable[_Lane]) -> Counter[tuple[str, str]]:
+    """How many compactions have each status and reason."""
+    return Counter(
+        outcome
+        for lane in lanes
+        for outcome in zip(lane.column("status").tolist(), lane.column("reason").tolist(), strict=True)
+    )
+
+
+def _reason_marks(outcomes: Counter[tuple[str, str]]) -> Mapping[str, str]:
     """A shape for each reason, the most common first; reasons beyond the shapes share the last."""
-    reasons = [record.reason for record in records if record.status == "ok"]
-    ranked = sorted(dict.fromkeys(reasons), key=lambda reason: -reasons.count(reason))
+    ranked = [reason for (status, reason), _ in outcomes.most_common() if status == "ok"]
     return dict(zip(ranked, _REASON_MARKS[:-1], strict=False))
 
 
 def _committed(
-    axes: Axes, lane: int, records: Sequence[CompactionRecord], scale: _Scale, colour: str,
+    axes: Axes, lane: int, records: _Lane, scale: _Scale, colour: str,
     marks: Mapping[str, str], theme: Theme,
 ) -> Sequence[Artist]:  # fmt: skip
     drawn: list[Artist] = []
@@ -111,15 +124,13 @@ def _committed(
     return drawn
 
 
-def _density(
-    axes: Axes, lane: int, records: Sequence[CompactionRecord], scale: _Scale, colour: str
-) -> Sequence[Artist]:
+def _density(axes: Axes, lane: int, records: _Lane, scale: _Scale, colour: str) -> Sequence[Artist]:
     """The bytes added in each stretch of time, as one outline."""
-    done = [record for record in records if record.status == "ok"]
+    done = records.where(records.column("status") == "ok")
     stretches = max(1, min(_MOST_STRETCHES, len(done) // _COMPACTIONS_PER_STRETCH))
     sums, edges = np.histogram(
-        [record.at_ms for record in done], bins=stretches, range=(0, scale.duration_ms),
-        weights=[record.change.added_bytes for record in done],
+        done.column("at_ms"), bins=stretches, range=(0, scale.duration_ms),
+        weights=done.column("added_bytes"),
     )  # fmt: skip
     base = lane + _LANE_SHARE / 2
     heights = base - _LANE_SHARE * sums / max(sums.max(), 1)
@@ -129,16 +140,23 @@ def _density(
     return [area, *axes.step(at, steps, where="post", color=colour, linewidth=0.9)]
 
 
-def _without_effect(
-    axes: Axes, lane: int, records: Sequence[CompactionRecord], scale: _Scale, theme: Theme
-) -> list[Line2D]:
+def _without_effect(axes: Axes, lane: int, records: _Lane, scale: _Scale, theme: Theme) -> list[Line2D]:
     """A mark for each compaction that committed nothing; all of one status are one line."""
     drawn = []
     for status in _NOT_COMMITTED_MARKS:
-        at = [record.at_ms / scale.unit_ms for record in records if record.status == status]
-        if at:
+        at_ms = records.column("at_ms")[records.column("status") == status]
+        if len(at_ms):
+            at = _places(at_ms, scale)
             drawn.append(axes.add_line(_not_committed(status, theme, at, [float(lane)] * len(at))))
     return drawn
+
+
+def _places(at_ms: np.ndarray, scale: _Scale) -> list[float]:
+    """Places on the time axis, at most as many as the eye can tell apart."""
+    if len(at_ms) > _MOST_PLACES:
+        step_ms = scale.duration_ms / _MOST_PLACES
+        at_ms = np.unique(np.round(at_ms / step_ms)) * step_ms
+    return [float(place) for place in at_ms / scale.unit_ms]
 
 
 def _not_committed(status: str, theme: Theme, x: list[float], y: list[float]) -> Line2D:
@@ -149,16 +167,16 @@ def _not_committed(status: str, theme: Theme, x: list[float], y: list[float]) ->
 
 
 def _key(
-    records: Sequence[CompactionRecord], marks: Mapping[str, str], theme: Theme
+    outcomes: Counter[tuple[str, str]], marks: Mapping[str, str], theme: Theme
 ) -> list[tuple[Line2D, str]]:
     shown = {**marks, _OTHER: _REASON_MARKS[-1]}
-    needed = {r.reason if r.reason in marks else _OTHER for r in records if r.status == "ok"}
+    needed = {reason if reason in marks else _OTHER for status, reason in outcomes if status == "ok"}
     reasons = [
         (Line2D([4], [3.5], linestyle="", marker=shown[reason], markersize=5.5, color=theme.muted), reason)
         for reason in shown
         if reason in needed
     ]
-    statuses = [status for status in _NOT_COMMITTED_MARKS if any(r.status == status for r in records)]
+    statuses = [mark for mark in _NOT_COMMITTED_MARKS if any(status == mark for status, _ in outcomes)]
     return reasons + [
         (_not_committed(status, theme, [4.0], [3.5]), _NOT_COMMITTED_WORDS[status]) for status in statuses
     ]

@@ -1,7 +1,6 @@
 """Cumulative cost of compaction over scenario time."""
 
 from collections.abc import Mapping
-from operator import attrgetter
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -30,13 +29,13 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     runs = [
         run
         for run in group.timed_runs
-        if not is_cpu or not any(record.cost.is_shared for record in run.of(CompactionRecord))
+        if not is_cpu or not run.of(CompactionRecord).column("is_shared").any()
     ]
-    seconds = cumulative(group, attrgetter("cost.cpu_s" if is_cpu else "cost.wall_s"), runs)
+    seconds = cumulative(group, "cpu_s" if is_cpu else "wall_s", runs)
     _panel(above, group, seconds, 1.0, f"cumulative compaction cost ({cost.unit})", theme)
     above.set_xlabel("")
     unit_bytes, unit = byte_unit(float(compactions(group).groupby("run_id")["added_bytes"].sum().max()))
-    written = cumulative(group, attrgetter("change.added_bytes"), group.usable_runs)
+    written = cumulative(group, "added_bytes", group.usable_runs)
     _panel(below, group, written, 1 / unit_bytes, f"cumulative data written by compaction ({unit})", theme)
     return figure
 

@@ -80,20 +80,20 @@ def _rewritten(group: RunGroup) -> Mapping[str, Sequence[tuple[int, str]]]:
 
 
 def _places(run: RunResult) -> Iterator[tuple[int, str]]:
-    for compaction in run.of(CompactionRecord):
-        for partition in compaction.partitions or () if compaction.status == "ok" else ():
-            yield compaction.at_ms, partition
+    compactions = run.of(CompactionRecord)
+    done = compactions.where(compactions.column("status") == "ok")
+    for at_ms, partitions in zip(*(done.column(x).tolist() for x in ("at_ms", "partitions")), strict=True):
+        for partition in partitions or ():
+            yield at_ms, partition
 
 
 def _backlogs(run: RunResult) -> Mapping[str, Sequence[tuple[int, int]]]:
     """Bytes of delete files after each commit and compaction, by partition: (at_ms, bytes)."""
-    observed = [
-        (record.at_ms, record.table.delete_bytes_by_partition)
-        for record in run.of(ObserveRecord)
-        if record.table.delete_bytes_by_partition is not None
-    ]
+    records = run.of(ObserveRecord)
+    values = (records.column(name).tolist() for name in ("at_ms", "delete_bytes_by_partition"))
+    observed = [(at_ms, sizes) for at_ms, sizes in zip(*values, strict=True) if sizes is not None]
     names = {name for _, sizes in observed for name in sizes}
-    return {name: [(at_ms, sizes.get(name, 0)) for at_ms, sizes in observed] for name in names}
+    return {name: [(at_ms, sizes.get(name, 0)) for at_ms, sizes in observed] for name in sorted(names)}
 
 
 def _highest(backlogs: Mapping[str, Mapping[str, Sequence[tuple[int, int]]]]) -> Mapping[str, int]:

@@ -12,13 +12,15 @@ import pandas as pd
 
 from bench.results.columns import FlatColumn, columns_of
 from bench.results.folders import RunResult
-from bench.results.query_effect import QueryEffect, query_effects
+from bench.results.query_effect import QueryEffect, QueryEffects, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord, QueryRecord
 from bench.results.sessions import queries_by
+from bench.results.tables import Records
 from reports.data.group import RunGroup
 
 RUN_COLUMNS = ("run_id", "scenario", "workload", "format", "mode", "strategy", "repetition")
 _IN_FORCE = {"strategy": "strategy_in_force"}  # in a decision: a switch may have changed it during the run
+Columns = Records[Any] | QueryEffects
 _GROUPS = 8  # with frames in memory, since several charts draw them
 
 
@@ -28,17 +30,23 @@ def latency(group: RunGroup) -> pd.DataFrame:
 
     Runs with invalid timings are left out.
     """
-    queries = frame(group.timed_runs, QueryRecord, queries_by)
-    primary = queries[queries["primary"].astype(bool) & (queries["when"] == "settled")].reset_index(drop=True)
+    names = ("at_ms", "status", "wall_s", "planning_s", "execution_s")
+    primary = frame(group.timed_runs, QueryRecord, _settled, names)
     timings = ["wall_s", "planning_s", "execution_s"]
     primary[timings] = primary[timings].astype(float).mask(primary["status"] != "ok")
     return primary
 
 
+def _settled(run: RunResult) -> Records[QueryRecord]:
+    queries = queries_by(run)
+    return queries.where(queries.column("primary") & (queries.column("when") == "settled"))
+
+
 @lru_cache(_GROUPS)
 def observations(group: RunGroup) -> pd.DataFrame:
     """The table after each commit and compaction, in order; `place` numbers the lines of one instant."""
-    observed = frame(group.usable_runs, ObserveRecord)
+    counts = ("data_files_count", "delete_files_count", "equality_files_count", "delete_rows")
+    observed = frame(group.usable_runs, ObserveRecord, names=("at_ms", *counts))
     observed["place"] = observed.groupby(["run_id", "at_ms"]).cumcount()
     return observed
 
@@ -46,7 +54,7 @@ def observations(group: RunGroup) -> pd.DataFrame:
 @lru_cache(_GROUPS)
 def health(group: RunGroup) -> pd.DataFrame:
     """The health scores that planners reported (`health_score`), a line per evaluation, in order."""
-    decisions = frame(group.usable_runs, DecisionRecord)
+    decisions = frame(group.usable_runs, DecisionRecord, names=("at_ms", "figures"))
     decisions["health_score"] = [(figures or {}).get("health_score") for figures in decisions["figures"]]
     return decisions.dropna(subset="health_score").astype({"health_score": float})
 
@@ -65,16 +73,15 @@ def band(figures: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
     }
 
 
-def cumulative(
-    group: RunGroup, value_of: Callable[[CompactionRecord], float], runs: Sequence[RunResult]
-) -> Mapping[str, pd.DataFrame]:
+def cumulative(group: RunGroup, column: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:
     """The running total of a compaction figure as a step function: median, min and max over `runs`."""
     totals: dict[str, list[pd.Series[float]]] = {}
-    grid = np.unique([0.0, group.manifest.duration_ms, *compactions(group)["at_ms"].astype(float)])
+    times_ms = (run.of(CompactionRecord).column("at_ms") for run in group.usable_runs)
+    grid = np.unique(np.concatenate([[0.0, group.manifest.duration_ms], *times_ms]))
     for run in runs:
         records = run.of(CompactionRecord)
-        sums = np.concatenate([[0.0], np.cumsum([value_of(c) for c in records])])
-        steps = sums[np.searchsorted([c.at_ms for c in records], grid, side="right")]
+        sums = np.concatenate([[0.0], np.cumsum(records.column(column))])
+        steps = sums[np.searchsorted(records.column("at_ms"), grid, side="right")]
         totals.setdefault(run.manifest.strategy, []).append(pd.Series(steps, index=grid))
     return {label: _spread(series) for label, series in totals.items()}
 
@@ -92,26 +99,36 @@ def _spread(series: list["pd.Series[float]"]) -> pd.DataFrame:
 def frame(
     runs: Iterable[RunResult],
     kind: type[Any],
-    records_of: Callable[[RunResult], Iterable[Any]] | None = None,
+    records_of: Callable[[RunResult], Columns] | None = None,
+    names: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """The records of one kind as a tidy frame, a line per record, with the columns that identify the run.
 
-    Compactions come with the queries around them (`QueryEffect`). `records_of` may choose among the records.
-    The columns exist even without a record.
+    Compactions come with the queries around them (`QueryEffect`). `records_of` may choose among the records,
+    and `names` among the columns, which exist even without a record.
     """
     columns = _columns(kind)
-    lines = [
-        {
-            **{name: getattr(run.manifest, name) for name in RUN_COLUMNS},
-            **{name: column.value_in(record) for name, column in columns.items()},
-        }
-        for run in runs
-        for record in (_records(run, kind) if records_of is None else records_of(run))
+    if names is not None:
+        columns = {name: columns[name] for name in names}
+    parts = [
+        _part(run, _records(run, kind) if records_of is None else records_of(run), columns) for run in runs
     ]
-    return pd.DataFrame(lines, columns=[*RUN_COLUMNS, *columns])
+    known = [part for part in parts if len(part)]
+    if not known:
+        return pd.DataFrame(columns=[*RUN_COLUMNS, *columns])
+    lines = pd.concat(known, ignore_index=True)
+    whole = [name for name, column in columns.items() if column.type is int and lines[name].notna().all()]
+    return lines.astype(dict.fromkeys(whole, "int64"))
 
 
-def _records(run: RunResult, kind: type[Any]) -> Iterable[Any]:
+def _part(run: RunResult, records: Columns, columns: Mapping[str, FlatColumn]) -> pd.DataFrame:
+    identity = {name: getattr(run.manifest, name) for name in RUN_COLUMNS}
+    values = {name: records.column(column.name) for name, column in columns.items()}
+    index = pd.RangeIndex(len(records))
+    return pd.DataFrame({**identity, **values}, index=index)
+
+
+def _records(run: RunResult, kind: type[Any]) -> Columns:
     return query_effects(run) if kind is QueryEffect else run.of(kind)
 
 

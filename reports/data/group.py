@@ -153,7 +153,8 @@ class RunGroup:
         """The strategies that compact at the last tick only, in all their runs."""
         times: dict[str, set[int]] = {}
         for run in self.usable_runs:
-            times.setdefault(run.manifest.strategy, set()).update(c.at_ms for c in run.of(CompactionRecord))
+            at_ms = run.of(CompactionRecord).column("at_ms").tolist()
+            times.setdefault(run.manifest.strategy, set()).update(at_ms)
         return frozenset(label for label, at_ms in times.items() if at_ms == {self.manifest.duration_ms})
 
     def manifest_of(self, strategy: str) -> Manifest:

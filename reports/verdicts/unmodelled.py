@@ -17,8 +17,8 @@ def unmodelled(group: RunGroup, strategy: str) -> str | None:
     if not group.is_simulated:
         return None
     runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
-    compactions = [c for run in runs if not _is_fitted(run.manifest) for c in run.of(CompactionRecord)]
-    done = [work for work, field in _UNMODELLED.items() if any(getattr(c, field) for c in compactions)]
+    compactions = [run.of(CompactionRecord) for run in runs if not _is_fitted(run.manifest)]
+    done = [work for work, field in _UNMODELLED.items() if any(c.column(field).any() for c in compactions)]
     if not done:
         return None
     return f"{' and '.join(done)} {'is' if len(done) == 1 else 'are'} not modelled yet"

@@ -18,6 +18,7 @@ from bench.results.records import (
     RunRecord,
     SpeedRecord,
 )
+from bench.results.tables import Records, RunRecords
 
 _STEP: dict[str, Any] = {"tick": 1, "at_ms": 60_000, "written_utc": "2026-01-05T09:00:00Z"}
 
@@ -67,7 +68,11 @@ def end(status: str = "finished", **fields: Any) -> RunRecord:
     return record(RunRecord, **_STEP | {"status": status} | fields)
 
 
+def queries(*records: QueryRecord) -> Records[QueryRecord]:
+    return RunRecords.listed(records).of(QueryRecord)
+
+
 def run(*records: Any, strategy: str = "never", repetition: int = 1, **changes: Any) -> RunResult:
     """A run with these records; `changes` are fields of its manifest."""
     made = manifest(strategy, repetition, **changes)
-    return RunResult(Path(made.run_id), made, records)
+    return RunResult(Path(made.run_id), made, RunRecords.listed(records))

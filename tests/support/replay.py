@@ -22,6 +22,7 @@ from bench.results.records import (
     ObserveRecord,
     QueryRecord,
 )
+from bench.results.tables import RunRecords
 from bench.results.values import Cost
 from bench.scenario.scenario import Scenario
 from strategies.strategy import Rule, Strategy
@@ -33,8 +34,8 @@ class KeptRecords:
     def __init__(self) -> None:
         self.records: list[Any] = []
 
-    def write(self, record: Any) -> None:
-        self.records.append(record)
+    def write(self, kind: type[Any], fields: Mapping[str, Any]) -> None:
+        self.records.append(kind(written_utc="2026-01-05T09:00:00Z", **fields))
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [r for r in self.records if isinstance(r, kind)]
@@ -42,7 +43,7 @@ class KeptRecords:
     @property
     def effects(self) -> tuple[QueryEffect, ...]:
         """The compactions with the queries around them."""
-        return query_effects(RunResult(Path(), manifest(), tuple(self.records)))
+        return tuple(query_effects(RunResult(Path(), manifest(), RunRecords.listed(self.records))))
 
     def log(self) -> list[str]:
         """A line a record; of the probes the primary one only."""

@@ -5,11 +5,11 @@ from functools import partial
 
 from bench.engines.contract import Engine
 from bench.engines.format import SizeModel
-from bench.replay.active_strategy import ActiveStrategy, decision_record, reads_state
-from bench.replay.execution import Execution, compaction_record
+from bench.replay.active_strategy import ActiveStrategy, add_decision, reads_state
+from bench.replay.execution import Execution, compaction_fields
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
-from bench.replay.step_log import StepLog
+from bench.replay.step_log import Fields, NewRecord, StepLog
 from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.values import NO_COST
 from bench.scenario.scenario import Scenario
@@ -54,7 +54,7 @@ class Compactions:
             self._complete(execution, settles=is_probed and execution is due[-1])
         records, last = self.evaluate(is_inline=False)
         for record in records:
-            log.recorder.write(record)
+            log.recorder.write(*record)
         if last is None or last.plan is None:
             return
         if not (self._delay_ms(last.rule) or self._queries.has_run_now):  # before a rewrite is staged
@@ -69,14 +69,14 @@ class Compactions:
         for execution in self._pending:
             self._complete(execution, settles=False)
 
-    def evaluate(self, *, is_inline: bool) -> tuple[list[DecisionRecord], Decision | None]:
+    def evaluate(self, *, is_inline: bool) -> tuple[list[NewRecord], Decision | None]:
         """Evaluate the inline rules, or the others: the records, and the last decision if there is one.
 
         Reading the table's state is charged to the first rule that needs it; the others share that state.
         """
         log, strategy = self._log, self._strategy
         state = self._queries.with_latency(self._engine.state(log.at_ms))
-        records, decision = list[DecisionRecord](), None
+        records, decision = list[NewRecord](), None
         started_s, elapsed = log.now_s, log.clock.stopwatch()
         for decision in strategy.decide(state, is_inline=is_inline):
             cost, read = elapsed(), NO_COST
@@ -84,7 +84,8 @@ class Compactions:
             if reads_state(decision):
                 read, log.unbooked = log.unbooked, NO_COST
             fields = log.fields("compactor", log.observed, started_s, cost)
-            records.append(decision_record(fields, strategy.label, decision, read))
+            add_decision(fields, strategy.label, decision, read)
+            records.append((DecisionRecord, fields))
             started_s, elapsed = log.now_s, log.clock.stopwatch()
         return records, decision
 
@@ -95,11 +96,11 @@ class Compactions:
             self._pending.append(execution)
         return execution
 
-    def complete_inline(self, execution: Execution) -> CompactionRecord:
+    def complete_inline(self, execution: Execution) -> Fields:
         """Complete a plan that a commit waits for."""
         before = self._log.observed
         self._log.unbooked = execution.complete().observed.cost
-        return compaction_record("writer", execution, before, size_model=self._size_model, is_inline=True)
+        return compaction_fields("writer", execution, before, size_model=self._size_model, is_inline=True)
 
     def _delay_ms(self, rule: Rule) -> int:
         return rule.delay_or(self._scenario.compaction_delay_ms)
@@ -123,7 +124,9 @@ class Compactions:
         log.unbooked = outcome.observed.cost
         log.saw(outcome.observed, "compaction")
         role = "compactor-beside" if outcome.cost.is_shared else "compactor"
-        log.recorder.write(compaction_record(role, execution, before, size_model=self._size_model))
+        log.recorder.write(
+            CompactionRecord, compaction_fields(role, execution, before, size_model=self._size_model)
+        )
         if self._after_compaction:
             self._after_compaction(log.tick)
         if outcome.status == "ok":

@@ -36,15 +36,13 @@ def _maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
     before_bytes = log.observed.table.storage_bytes if log.observed else 0
     execution = Execution(plan, engine, log)
     outcome = execution.complete()
-    log.recorder.write(
-        MaintenanceRecord(
-            **execution.fields("maintainer"),
-            status=outcome.status,
-            error=outcome.error,
-            command=", ".join(describe_action(action) for action in plan.actions),
-            freed_bytes=before_bytes - outcome.observed.table.storage_bytes,
-            change=outcome.change,
-            versions=version_ids(outcome.versions),
-        )
-    )
+    fields = execution.fields("maintainer") | {
+        "status": outcome.status,
+        "error": outcome.error,
+        "command": ", ".join(describe_action(action) for action in plan.actions),
+        "freed_bytes": before_bytes - outcome.observed.table.storage_bytes,
+        "change": outcome.change,
+        "versions": version_ids(outcome.versions),
+    }
+    log.recorder.write(MaintenanceRecord, fields)
     log.saw(outcome.observed, "maintenance")

@@ -31,7 +31,7 @@ class Queries:
     ) -> None:
         self._scenario, self._cadence, self._prober, self._log = scenario, cadence, prober, log
         self._fixed_work, self._drop_page_cache = fixed_work, drop_page_cache
-        self._latest: QueryRecord | None = None
+        self._latest: tuple[int, float] | None = None  # when the primary probe ran, and its wall seconds
 
     def due(self, tick: int) -> tuple[Probe, ...]:
         """The probes that the cadence runs at a tick, the primary one first."""
@@ -47,7 +47,7 @@ class Queries:
             log = self._log
             started_s, cost = log.now_s, self._fixed_work()
             log.took(cost.wall_s)
-            log.recorder.write(SpeedRecord(**log.fields("reader", None, started_s, cost)))
+            log.recorder.write(SpeedRecord, log.fields("reader", None, started_s, cost))
 
     def control(self) -> None:
         """Run the control query, if the engine has one."""
@@ -55,7 +55,7 @@ class Queries:
         started_s, cost = log.now_s, self._prober.control()
         if cost is not None:
             log.took(cost.wall_s)
-            log.recorder.write(ControlRecord(**log.fields("reader", None, started_s, cost)))
+            log.recorder.write(ControlRecord, log.fields("reader", None, started_s, cost))
 
     def run(self, probe: Probe, when: When) -> None:
         """Run a probe by each kind of session."""
@@ -69,19 +69,19 @@ class Queries:
         started_s = log.now_s
         outcome = self._prober.query(probe, session)
         log.took(outcome.cost.wall_s)
-        record = QueryRecord(
-            **log.fields("reader", log.observed, started_s, outcome.cost),
-            work=outcome.work,
-            probe=probe.name,
-            primary=probe.primary,
-            when=when,
-            session=session,
-            planning_s=outcome.planning_s,
-            execution_s=outcome.execution_s,
-        )
+        fields = log.fields("reader", log.observed, started_s, outcome.cost)
+        fields |= {
+            "work": outcome.work,
+            "probe": probe.name,
+            "primary": probe.primary,
+            "when": when,
+            "session": session,
+            "planning_s": outcome.planning_s,
+            "execution_s": outcome.execution_s,
+        }
         if probe.primary:
-            self._latest = record
-        log.recorder.write(record)
+            self._latest = log.at_ms, outcome.cost.wall_s
+        log.recorder.write(QueryRecord, fields)
 
     def run_primary(self, when: Literal["before", "after"]) -> None:
         """Run the primary probe off the cadence."""
@@ -94,16 +94,16 @@ class Queries:
         A planner also gets an older latency, with its age, but the query before a compaction must be from the
         same tick.
         """
-        return self._latest is not None and self._latest.at_ms == self._log.at_ms
+        return self._latest is not None and self._latest[0] == self._log.at_ms
 
     def with_latency(self, state: TableState) -> TableState:
         """The state with how often and how fast the table is read."""
-        latest = self._latest
+        at_ms, wall_s = self._latest or (None, None)
         return replace(
             state,
             probe_rate_per_s=1000 / self._scenario.probe_every_ms,
-            probe_latency_s=latest.cost.wall_s if latest else None,
-            probe_latency_age_ms=self._log.at_ms - latest.at_ms if latest else None,
+            probe_latency_s=wall_s,
+            probe_latency_age_ms=None if at_ms is None else self._log.at_ms - at_ms,
         )
 
 

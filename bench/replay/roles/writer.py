@@ -15,8 +15,8 @@ from bench.engines.contract import (
 from bench.replay.execution import rewritten_partitions
 from bench.replay.roles.compactor import Compactions
 from bench.replay.schedule import Role, Turn, Until, perform
-from bench.replay.step_log import StepLog, version_ids
-from bench.results.records import CommitRecord, CompactionRecord, DecisionRecord
+from bench.replay.step_log import Fields, NewRecord, StepLog, version_ids
+from bench.results.records import CommitRecord, CompactionRecord
 from bench.results.values import NO_COST
 
 
@@ -40,73 +40,73 @@ def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) 
     log.took(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
     log.observed, log.unbooked = outcome.observed, outcome.observed.cost
     waited_s, observed = 0.0, outcome.observed
-    records: Sequence[DecisionRecord | CompactionRecord] = ()
+    records: Sequence[NewRecord] = ()
     if batch.spec.rows and not batch.spec.is_initial and compactions.has_inline_rules:
         waited_s, records, observed = yield from perform(lambda: _wait(compactions, outcome.observed))
     committed_s = started_s + outcome.prepare_s
     if batch.spec.rows:
-        log.recorder.write(_commit_record(log, batch, outcome, committed_s, inline_cost.wall_s + waited_s))
+        waited_s += inline_cost.wall_s
+        log.recorder.write(CommitRecord, _commit_fields(log, batch, outcome, committed_s, waited_s))
     compacted_s = committed_s + outcome.cost.wall_s
     for compaction in outcome.compactions:
         log.recorder.write(
-            _inline_record(log, compaction, before or outcome.observed, outcome.observed, compacted_s)
+            CompactionRecord,
+            _inline_fields(log, compaction, before or outcome.observed, outcome.observed, compacted_s),
         )
         compacted_s += compaction.cost.wall_s
     log.saw(observed, "initial" if batch.spec.is_initial else "commit")
     for record in records:
-        log.recorder.write(record)
+        log.recorder.write(*record)
 
 
-def _wait(
-    compactions: Compactions, before: Observation
-) -> tuple[float, Sequence[DecisionRecord | CompactionRecord], Observation]:
+def _wait(compactions: Compactions, before: Observation) -> tuple[float, Sequence[NewRecord], Observation]:
     """Evaluate the inline rules, and execute their plan: how long it took, the records, and the table then.
 
     A plan with a delay is only scheduled. The table is recorded once, after commit and compaction, with the
     cost of reading it twice.
     """
     records, last = compactions.evaluate(is_inline=True)
-    wall_s = sum(record.cost.wall_s for record in records)
+    wall_s = sum(fields["cost"].wall_s for _, fields in records)
     if last is None or last.plan is None:
         return wall_s, records, before
     execution = compactions.schedule(last.plan, last.rule)
     if execution.is_delayed:
         return wall_s + execution.ticket.staging_s, records, before
-    record, after = compactions.complete_inline(execution), execution.outcome.observed
+    fields, after = compactions.complete_inline(execution), execution.outcome.observed
     observed = replace(after, cost=before.cost + after.cost)
-    return wall_s + record.cost.wall_s, [*records, record], observed
+    return wall_s + fields["cost"].wall_s, [*records, (CompactionRecord, fields)], observed
 
 
-def _commit_record(
+def _commit_fields(
     log: StepLog, batch: Batch, outcome: CommitOutcome, started_s: float, waited_s: float
-) -> CommitRecord:
-    return CommitRecord(
+) -> Fields:
+    return {
         **log.fields("writer", outcome.observed, started_s, outcome.cost),
-        is_initial=batch.spec.is_initial,
-        rows=batch.spec.rows,
-        ingested_bytes=batch.size_bytes,
-        change=outcome.change,
-        prepare_s=outcome.prepare_s,
-        waited_s=waited_s,
-        versions=version_ids(outcome.versions),
-    )
+        "is_initial": batch.spec.is_initial,
+        "rows": batch.spec.rows,
+        "ingested_bytes": batch.size_bytes,
+        "change": outcome.change,
+        "prepare_s": outcome.prepare_s,
+        "waited_s": waited_s,
+        "versions": version_ids(outcome.versions),
+    }
 
 
-def _inline_record(
+def _inline_fields(
     log: StepLog, compaction: InlineCompaction, before: Observation, after: Observation, started_s: float
-) -> CompactionRecord:
+) -> Fields:
     """A commit's own compaction. The table was only observed before and after the commit."""
-    return CompactionRecord(
+    return {
         **log.fields("writer", after, started_s, compaction.cost),
-        before=before.table.live,
-        after=after.table.live,
-        change=total_change(compaction.versions),
-        versions=version_ids(compaction.versions),
-        partitions=rewritten_partitions(after, compaction.versions),
-        reason=INLINE,
-        actions=[compaction.action],
-        scheduled_at_ms=log.at_ms,
-        is_sorted=compaction.is_sorted,
-        is_converting=False,
-        is_inline=True,
-    )
+        "before": before.table.live,
+        "after": after.table.live,
+        "change": total_change(compaction.versions),
+        "versions": version_ids(compaction.versions),
+        "partitions": rewritten_partitions(after, compaction.versions),
+        "reason": INLINE,
+        "actions": [compaction.action],
+        "scheduled_at_ms": log.at_ms,
+        "is_sorted": compaction.is_sorted,
+        "is_converting": False,
+        "is_inline": True,
+    }

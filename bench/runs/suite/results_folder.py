@@ -108,8 +108,8 @@ def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
 
 
 def _check_same_sessions(run: RunResult) -> None:
-    queries = run.of(QueryRecord)
-    if run.manifest.mode == "real" and queries and all(query.session == "new" for query in queries):
+    sessions = set(run.of(QueryRecord).column("session").tolist())
+    if run.manifest.mode == "real" and sessions == {"new"}:
         raise ScenarioError(
             "was made by an earlier version, whose queries were those of new sessions only, so new runs "
             "cannot be combined with it: choose another --out",

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.errors import EngineError
-from bench.replay.recorder import Recorder, utc_now, without_secrets
-from bench.results.folders import RunResult, load_run
-from bench.results.records import EVENTS, LOG, MANIFEST, RunRecord, parse_record
+from bench.replay.recorder import recorder_of, utc_now
+from bench.results.folders import RunResult, load_end
+from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
+from bench.results.tables import RunRecords
+from bench.runs.live_figures import LiveFigures
 from bench.secrets import NO_SECRETS
 
 _SPACE_MIN_BYTES = 100_000
@@ -40,13 +42,19 @@ class Tail:
                 yield parse_record(line)
 
 
-def follow(process: subprocess.Popen[bytes], folder: Path, on_record: Callable[[Any], None]) -> bool:
-    """Pass on the records of a run. Returns False after the last one, True if the worker ended without it."""
-    tail = Tail(folder / EVENTS)
+def follow(
+    process: subprocess.Popen[bytes], folder: Path, mode: Mode, on_progress: Callable[[LiveFigures], None]
+) -> bool:
+    """Pass on the figures of a run after each record.
+
+    Returns False after the last one, True if the worker ended without it.
+    """
+    tail, figures = Tail(folder / EVENTS), LiveFigures(mode)
     while True:
         has_ended = process.poll() is not None
         for record in tail.new_records():
-            on_record(record)
+            figures.add(type(record), dict(record))
+            on_progress(figures)
             if isinstance(record, RunRecord):
                 return False
         if has_ended:
@@ -55,7 +63,7 @@ def follow(process: subprocess.Popen[bytes], folder: Path, on_record: Callable[[
 
 
 def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
-    """The run as stored. If the worker died without a closing record, this function writes one.
+    """The run with its closing record alone. If the worker died without one, this function writes it.
 
     On a full disk only the result has that record. `log` is the worker's output, by default in the run's
     folder. Raises EngineError if the worker died before it had written the manifest.
@@ -67,17 +75,15 @@ def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
             code="run-not-started",
             path=folder.name,
         )
-    result = load_run(folder)
+    result = load_end(folder)
     if result.end is not None:
         return result
     killed = " (killed, perhaps for lack of memory)" if exit_code == -signal.SIGKILL else ""
     error = f"the worker ended with exit code {exit_code}{killed}: {last_line(output)}{_space(folder)}"
-    end = without_secrets(
-        RunRecord(tick=0, at_ms=0, written_utc=utc_now(), status="failed", error=error), NO_SECRETS
-    )
-    with suppress(OSError), Recorder(folder / EVENTS) as recorder:
-        recorder.write(end)
-    return replace(result, records=(*result.records, end))
+    end: dict[str, Any] = {"tick": 0, "at_ms": 0, "status": "failed", "error": NO_SECRETS.scrub(error)}
+    with suppress(OSError), recorder_of(result.manifest.mode, folder) as recorder:
+        recorder.write(RunRecord, end)
+    return replace(result, records=RunRecords.listed([RunRecord(written_utc=utc_now(), **end)]))
 
 
 def _space(folder: Path) -> str:

@@ -5,18 +5,19 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal
+from typing import Any, Literal
 
 from bench.errors import EngineError
 from bench.replay.recorder import utc_now
 from bench.results.folders import RunResult
-from bench.results.records import LOG
+from bench.results.records import LOG, BaseRecord
 from bench.runs.jobs import RunJob, SentScenario
+from bench.runs.live_figures import LiveFigures
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.change_log import ensure_log
 from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
@@ -131,15 +132,20 @@ def _run(run: PlannedRun, job: RunJob, watcher: Watcher) -> RunResult:
 
 
 def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
-    finished = execute(job, run.scenario, lambda record: watcher.run_progressed(run, record))
-    return 0 if finished else 1
+    figures = LiveFigures(run.mode)
+
+    def on_record(kind: type[BaseRecord], fields: Mapping[str, Any]) -> None:
+        figures.add(kind, fields)
+        watcher.run_progressed(run, figures)
+
+    return 0 if execute(job, run.scenario, on_record) else 1
 
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
     """Returns the exit code of the worker process."""
     folder = job.run_folder
     with worker(job, folder / LOG, run.scenario.secrets) as process:
-        if not follow(process, folder, partial(watcher.run_progressed, run)):
+        if not follow(process, folder, job.mode, partial(watcher.run_progressed, run)):
             # A thread of a user's planner may keep it alive. Spark ended before the last record.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_GRACE_S)

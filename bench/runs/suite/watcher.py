@@ -1,9 +1,10 @@
 """The interface to the progress display of a suite."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from bench.results.folders import RunResult
+from bench.runs.live_figures import LiveFigures
 from bench.runs.suite.cases import PlannedRun
 
 
@@ -20,6 +21,6 @@ class Watcher(Protocol):
 
     def run_started(self, run: PlannedRun) -> None: ...
 
-    def run_progressed(self, run: PlannedRun, record: Any) -> None: ...
+    def run_progressed(self, run: PlannedRun, figures: LiveFigures) -> None: ...
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None: ...

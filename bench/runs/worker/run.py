@@ -13,8 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel
-
 from bench.engines.contract import Batch, Engine, EngineSettings
 from bench.engines.format import SizeModel
 from bench.engines.master import parse_master
@@ -24,10 +22,10 @@ from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock, SystemClock
 from bench.replay.fixed_work import fixed_work
 from bench.replay.page_cache import drop_page_cache
-from bench.replay.recorder import Recorder, utc_now, without_secrets
+from bench.replay.recorder import OnRecord, Recorder, recorder_of, without_secrets
 from bench.replay.replay import replay
 from bench.replay.step_log import ReplayTimes
-from bench.results.records import EVENTS, LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
+from bench.results.records import LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
 from bench.results.values import Cost
 from bench.runs.jobs import RunJob
 from bench.runs.settings import engine_settings, strategy_of
@@ -47,7 +45,7 @@ CONTROL_COMMITS = 2  # a few files; where the stream deletes rows, the second de
 def execute(
     job: RunJob,
     scenario: Scenario,
-    on_record: Callable[[BaseModel], None] = lambda record: None,
+    on_record: OnRecord = lambda kind, fields: None,
     verdict: Callable[[], str | None] = lambda: None,
 ) -> bool:
     """Execute one run and return whether it finished. Its last record has the outcome.
@@ -67,7 +65,7 @@ def execute(
     except Exception:
         _log_traceback(job, scenario)
         return False
-    with suppress(OSError), Recorder(job.run_folder / EVENTS, on_record, scenario.secrets) as recorder:
+    with suppress(OSError), recorder_of(job.mode, job.run_folder, on_record, scenario.secrets) as recorder:
         run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
@@ -218,23 +216,23 @@ class Run:
         if not self._kind.is_measured:
             times = ReplayTimes(loop_s=times.loop_s)
         self._recorder.write(
-            RunRecord(
-                tick=self._scenario.commits_count,
-                at_ms=self._scenario.duration_ms,
-                written_utc=utc_now(),
-                status=status,
-                error=error,
-                records_count=self._recorder.records_count,
-                loop_s=times.loop_s,
-                measured_s=times.measured_s,
-                observe_s=times.observe_s,
-                own_s=times.own_s,
-                other_cores=self._other_cores if self._kind.is_measured else None,
-                timings_invalid=self._job.verify == "each",
-                file_sizes=self._histogram,
-                content_bytes=self._content_bytes,
-                executors_memory_bytes=self._executors_memory_bytes,
-            )
+            RunRecord,
+            {
+                "tick": self._scenario.commits_count,
+                "at_ms": self._scenario.duration_ms,
+                "status": status,
+                "error": error,
+                "records_count": self._recorder.records_count,
+                "loop_s": times.loop_s,
+                "measured_s": times.measured_s,
+                "observe_s": times.observe_s,
+                "own_s": times.own_s,
+                "other_cores": self._other_cores if self._kind.is_measured else None,
+                "timings_invalid": self._job.verify == "each",
+                "file_sizes": self._histogram,
+                "content_bytes": self._content_bytes,
+                "executors_memory_bytes": self._executors_memory_bytes,
+            },
         )
 
     def _strategy(self) -> ActiveStrategy:
@@ -268,17 +266,17 @@ class Run:
         check = check_content(engine, log, commits, self._settings.folder)
         self._content_bytes = check.content_bytes
         self._recorder.write(
-            ContentRecord(
-                tick=tick,
-                at_ms=tick * self._scenario.commit_interval_ms,
-                written_utc=utc_now(),
-                status="equal" if check.equal else "differs",
-                expected_rows=check.expected_rows,
-                found_rows=check.found_rows,
-                expected_hash=f"{check.expected_hash:x}",
-                found_hash=f"{check.found_hash:x}",
-                differences=list(check.differences),
-            )
+            ContentRecord,
+            {
+                "tick": tick,
+                "at_ms": tick * self._scenario.commit_interval_ms,
+                "status": "equal" if check.equal else "differs",
+                "expected_rows": check.expected_rows,
+                "found_rows": check.found_rows,
+                "expected_hash": f"{check.expected_hash:x}",
+                "found_hash": f"{check.found_hash:x}",
+                "differences": list(check.differences),
+            },
         )
         if not check.equal:
             raise EngineError(
@@ -290,9 +288,8 @@ class Run:
     def _phase(self, name: str) -> Iterator[None]:
         clock = SystemClock()
         yield
-        self._recorder.write(
-            PhaseRecord(tick=0, at_ms=0, written_utc=utc_now(), name=name, cost=Cost(wall_s=clock.now_s()))
-        )
+        cost = Cost(wall_s=clock.now_s())
+        self._recorder.write(PhaseRecord, {"tick": 0, "at_ms": 0, "name": name, "cost": cost})
 
 
 def batches_of(scenario: Scenario, log: ChangeLog | None) -> Iterator[Batch]:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.engines.contract import Batch, Engine, Outcome, Probe
 from bench.replay.clock import SystemClock
-from bench.replay.recorder import utc_now
+from bench.replay.step_log import Fields
 from bench.results.records import WarmUpRecord
 from bench.results.values import NO_COST, Change
 from bench.runs.worker.warm_up_load import scaled_load
@@ -36,7 +36,7 @@ def warm_up(
     engine: Engine,
     batches: Sequence[Batch],
     scratch: Path,
-    write: Callable[[WarmUpRecord], None],
+    write: Callable[[type[WarmUpRecord], Fields], None],
 ) -> None:
     """Warm up each planner on a sibling of the engine's table; `write` gets a record of each round.
 
@@ -55,7 +55,7 @@ def warm_up(
             table.commit(load, load.spec.at_ms)
         rounds = _Rounds(scenario, table, planner, executor, stream)
         for _ in range(scenario.warm_up_rounds):
-            write(rounds.next())
+            write(WarmUpRecord, rounds.next())
         table.drop()
 
 
@@ -111,7 +111,7 @@ class _Rounds:
         self._latency_s: float | None = None
         self._commits_max = COMMITS_PER_ROUND_MAX
 
-    def next(self) -> WarmUpRecord:
+    def next(self) -> Fields:
         clock = SystemClock()
         self._number += 1
         acts: list[_Act] = []
@@ -123,9 +123,9 @@ class _Rounds:
             if self._planner is None or (acts and acts[-1].changed_table):
                 break
         self._query([self._scenario.primary_probe])
-        record = self._record(acts, commits_count, clock.now_s())
-        self._commits_max = COMMITS_PER_ROUND_MAX if record.acted else 1
-        return record
+        fields = self._fields(acts, commits_count, clock.now_s())
+        self._commits_max = COMMITS_PER_ROUND_MAX if fields["acted"] else 1
+        return fields
 
     def _commit(self) -> None:
         self._at_ms += self._scenario.commit_interval_ms
@@ -165,27 +165,26 @@ class _Rounds:
             probe_latency_age_ms=0,
         )
 
-    def _record(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> WarmUpRecord:
+    def _fields(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> Fields:
         """The record of a round: the summed cost of its plans, and the outcome of the last one."""
         last = acts[-1] if acts else None
         outcome = last.outcome if last else None
-        return WarmUpRecord(
-            tick=0,
-            at_ms=self._at_ms,
-            written_utc=utc_now(),
-            role="compactor",
-            cost=sum((act.outcome.cost for act in acts), NO_COST),
-            version=outcome.observed.version if outcome else None,
-            status=outcome.status if outcome else "nothing_to_do",
-            error=outcome.error if outcome else None,
-            planner=name_of(type(self._planner)) if self._planner else "",
-            options=words_of(self._planner, self._executor) if self._planner else "",
-            round=self._number,
-            commits_count=commits_count,
-            acted=last is not None and last.changed_table,
-            actions=[describe_action(action) for action in last.plan.actions] if last else [],
-            change=outcome.change if outcome else Change(),
-            delete_rows_before=last.delete_rows_before if last else self._delete_rows,
-            delete_rows_after=self._delete_rows,
-            round_s=round_s,
-        )
+        return {
+            "tick": 0,
+            "at_ms": self._at_ms,
+            "role": "compactor",
+            "cost": sum((act.outcome.cost for act in acts), NO_COST),
+            "version": outcome.observed.version if outcome else None,
+            "status": outcome.status if outcome else "nothing_to_do",
+            "error": outcome.error if outcome else None,
+            "planner": name_of(type(self._planner)) if self._planner else "",
+            "options": words_of(self._planner, self._executor) if self._planner else "",
+            "round": self._number,
+            "commits_count": commits_count,
+            "acted": last is not None and last.changed_table,
+            "actions": [describe_action(action) for action in last.plan.actions] if last else [],
+            "change": outcome.change if outcome else Change(),
+            "delete_rows_before": last.delete_rows_before if last else self._delete_rows,
+            "delete_rows_after": self._delete_rows,
+            "round_s": round_s,
+        }

@@ -1,9 +1,13 @@
 """Compactions by kind: the planning system's own word for a plan, or the command that was run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 
-from bench.results.arithmetic import all_known
+import numpy as np
+
+from bench.results.arithmetic import known_sum, total
 from bench.results.records import CompactionRecord
+from bench.results.tables import Records, own_cost
 from bench.text import human_bytes, human_count
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Table, arrow, by_columns, seconds
@@ -13,18 +17,20 @@ _IN_OUT = arrow("in", "out")
 _CAPTION = "Compactions by kind"
 _NOTE = "Sums over the compactions that committed in the first usable repetition of each strategy."
 
-_Kind = Sequence[CompactionRecord]
+_Kind = Records[CompactionRecord]
 
 
 def compactions_by_kind(group: RunGroup) -> Table | None:
     """A row per strategy and kind, in order of appearance; None if no plan has a kind."""
-    by_kind: dict[tuple[str, str], list[CompactionRecord]] = {}
+    by_kind: dict[tuple[str, str], _Kind] = {}
     for label, run in group.first_runs.items():
-        for record in run.of(CompactionRecord):
-            if record.status == "ok":
-                by_kind.setdefault((label, kind_of(record)), []).append(record)
+        compactions = run.of(CompactionRecord)
+        compactions = compactions.where(compactions.column("status") == "ok")
+        names = kinds_of(compactions)
+        for name in dict.fromkeys(names.tolist()):
+            by_kind[label, name] = compactions.where(names == name)
     kinds = tuple(by_kind.values())
-    if not any(record.plan_kind for kind in kinds for record in kind):
+    if not any(kind.column("plan_kind").any() for kind in kinds):
         return None
     shown = (
         (Column("Strategy", is_number=False), [Cell(Verbatim(label)) for label, _ in by_kind]),
@@ -35,28 +41,31 @@ def compactions_by_kind(group: RunGroup) -> Table | None:
          [_in_out(kind, "delete_files") for kind in kinds]),
         (Column("Replaced"), [_bytes(kind, "replaced_bytes") for kind in kinds]),
         (Column("Added"), [_bytes(kind, "added_bytes") for kind in kinds]),
-        (Column("Time", "s"), _seconds(kinds, "wall_s")),
-        (Column("CPU", "s"), _seconds(kinds, "own_cpu_s")),
+        (Column("Time", "s"), _seconds(total(kind.column("wall_s")) for kind in kinds)),
+        (Column("CPU", "s"), _seconds(known_sum(own_cost("cpu_s", kind)) for kind in kinds)),
     )  # fmt: skip
     return by_columns(shown, _NOTE, caption=_CAPTION)
 
 
-def kind_of(record: CompactionRecord) -> str:
-    """The plan's kind, or else the names of its actions."""
-    return record.plan_kind or ", ".join(dict.fromkeys(action.partition("(")[0] for action in record.actions))
+def kinds_of(compactions: _Kind) -> np.ndarray:
+    """The kind of each plan, or else the names of its actions."""
+    plans = zip(compactions.column("plan_kind").tolist(), compactions.column("actions").tolist(), strict=True)
+    return np.array([kind or _names(tuple(actions)) for kind, actions in plans], dtype=object)
+
+
+@lru_cache
+def _names(actions: tuple[str, ...]) -> str:
+    return ", ".join(dict.fromkeys(action.partition("(")[0] for action in actions))
 
 
 def _in_out(kind: _Kind, files: str) -> Cell:
-    counts = (sum(getattr(c.change, f"{files}_{way}_count") for c in kind) for way in ("removed", "added"))
+    counts = (total(kind.column(f"{files}_{way}_count")) for way in ("removed", "added"))
     return Cell(arrow(*map(human_count, counts)))
 
 
 def _bytes(kind: _Kind, name: str) -> Cell:
-    return Cell(human_bytes(sum(getattr(record.change, name) for record in kind)))
+    return Cell(human_bytes(total(kind.column(name))))
 
 
-def _seconds(kinds: Sequence[_Kind], name: str) -> list[Cell]:
-    known = (all_known(getattr(record.cost, name) for record in kind) for kind in kinds)
-    return [
-        Cell(text) for text in seconds(None if values is None else float(sum(values)) for values in known)
-    ]
+def _seconds(sums: Iterable[float | None]) -> list[Cell]:
+    return [Cell(text) for text in seconds(sums)]

@@ -1,14 +1,14 @@
 """What a reader must know before trusting any figure of a run group."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
-from bench.results.arithmetic import all_known
-from bench.results.figures import PARTITIONS_LEFT, queries_of
+import numpy as np
+
+from bench.results.figures import PARTITIONS_LEFT, primary_queries_of
 from bench.results.folders import RunResult, missing_positions
 from bench.results.latency import unmet_share
 from bench.results.metrics import LATENCY
@@ -137,8 +137,8 @@ def _steps(group: RunGroup) -> Iterator[Caution]:
         failed = Counter(
             run.manifest.strategy
             for run in group.usable_runs
-            for record in run.of(kind)
-            if record.status in FAILED_STATUSES
+            for status in run.of(kind).column("status").tolist()
+            if status in FAILED_STATUSES
         )
         if failed:
             yield _caution(
@@ -223,7 +223,7 @@ def _shared(group: RunGroup) -> Iterator[Caution]:
     affected = dict.fromkeys(
         run.manifest.strategy
         for run in group.usable_runs
-        if any(record.cost.is_shared for record in run.of(CompactionRecord))
+        if run.of(CompactionRecord).column("is_shared").any()
     )
     if affected:
         yield _caution(
@@ -238,7 +238,7 @@ def _unmet(group: RunGroup) -> Iterator[Caution]:
     """Strategies whose queries miss a kind of table that some ticks leave."""
     shares: dict[str, float] = {}
     for run in group.timed_runs:
-        share = unmet_share(run, [query for query in queries_of(run) if query.primary])
+        share = unmet_share(run, primary_queries_of(run))
         if share > UNMET_ABOVE:
             shares[run.manifest.strategy] = max(share, shares.get(run.manifest.strategy, 0))
     if shares:
@@ -268,16 +268,20 @@ def _requests(group: RunGroup) -> Iterator[Caution]:
 def _backlogs(group: RunGroup) -> Iterator[Caution]:
     """Strategies that left due partitions for a later plan, as reported by their planners."""
     for row in group.rows:
-        runs = (run for run in group.usable_runs if run.manifest.strategy == row.strategy)
-        plans = [d for run in runs for d in run.of(DecisionRecord) if d.status == "planned"]
-        left = [most for d in plans if (most := (d.figures or {}).get(PARTITIONS_LEFT, 0)) > 0]
+        plans: list[tuple[str, Mapping[str, float] | None]] = []  # planner and figures
+        for run in group.usable_runs:
+            decisions = run.of(DecisionRecord)
+            planned = decisions.where(decisions.column("status") == "planned")
+            if run.manifest.strategy == row.strategy:
+                plans += zip(*(planned.column(name).tolist() for name in ("planner", "figures")), strict=True)
+        left = [most for _, figures in plans if (most := (figures or {}).get(PARTITIONS_LEFT, 0)) > 0]
         if left:
             yield _caution(
                 "{strategy}: {some} of {plans} left due partitions for a later one, up to {most} of them. "
                 "What limits a plan: {reference}.",
                 strategy=Verbatim(row.strategy), some=f"{len(left):,}",
                 plans=counted(len(plans), "plan", "plans"), most=f"{max(left):,.0f}",
-                reference=Verbatim(f"compactbench list strategies {plans[0].planner}"),
+                reference=Verbatim(f"compactbench list strategies {plans[0][0]}"),
             )  # fmt: skip
 
 
@@ -342,11 +346,12 @@ def growing_deletes(run: RunResult) -> tuple[int, ...]:
 
     Empty unless each left more, and the last one more than it removed.
     """
-    done = [c for c in run.of(CompactionRecord) if c.status == "ok" and c.tick]
-    left = all_known(c.after.delete_rows for c in done) or []
-    if len(left) < 3 or any(a >= b for a, b in pairwise(left)):
+    compactions = run.of(CompactionRecord)
+    done = compactions.where((compactions.column("status") == "ok") & (compactions.column("tick") > 0))
+    left, before = done.column("after_delete_rows"), done.column("before_delete_rows")
+    if len(left) < 3 or not (np.diff(left) > 0).all():
         return ()
-    return tuple(left) if 2 * left[-1] > (done[-1].before.delete_rows or 0) else ()
+    return tuple(left.astype(int).tolist()) if 2 * left[-1] > np.nan_to_num(before[-1]) else ()
 
 
 def _noisy(group: RunGroup) -> Iterator[Caution]:

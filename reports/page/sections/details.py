@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from bench.results.columns import column_by_name
 from bench.results.metrics import LATENCY, METRICS, PROBED_LATENCY, Metric
-from bench.results.query_effect import QueryEffect, query_effects
+from bench.results.query_effect import QueryEffects, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.rows import Row
+from bench.results.values import Change
 from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.answer import query_text
@@ -15,6 +17,7 @@ from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.text import format_value
 
 _ERROR_CHARACTERS = 200
+_COMPACTIONS_SHOWN = 200  # of a strategy; a page of many more is slow to open
 _FORECAST_WITHIN = 0.05  # of the bytes: the order of rows in a file changes them by that much
 _BEFORE_AFTER = arrow("before", "after")
 
@@ -25,7 +28,12 @@ def compactions(group: RunGroup) -> tuple[Table, ...]:
     return tuple(_compactions(group, label, effects) for label, effects in by_strategy if effects)
 
 
-def _compactions(group: RunGroup, label: str, effects: tuple[QueryEffect, ...]) -> Table:
+def _compactions(group: RunGroup, label: str, every: QueryEffects) -> Table:
+    """The first and the last ones if there are many."""
+    is_cut = len(every) > _COMPACTIONS_SHOWN
+    half = _COMPACTIONS_SHOWN // 2
+    effects = [*every[:half], *every[-half:]] if is_cut else [*every]
+    caption = f"The first and the last {half} of {len(every):,} compactions" if is_cut else "Every compaction"
     records = [effect.compaction for effect in effects]
     files, deleted = (words.capitalize() for words in group.delete_words)
     unit, queries = durations([*(e.query_before_s for e in effects), *(e.query_after_s for e in effects)])
@@ -51,7 +59,7 @@ def _compactions(group: RunGroup, label: str, effects: tuple[QueryEffect, ...]) 
             (Column("Query before", unit), [Cell(text) for text in queries[: len(records)]]),
             (Column("Query after", unit), [Cell(text) for text in queries[len(records) :]]),
         ],
-        title=say(Verbatim(label)), caption="Every compaction, in order", is_long=True,
+        title=say(Verbatim(label)), caption=f"{caption}, in order", is_long=True,
     )  # fmt: skip
 
 
@@ -119,8 +127,10 @@ def decisions(group: RunGroup) -> Table | None:
     """Evaluations of each rule and their results, in the first usable run of each strategy."""
     statuses: dict[tuple[str, str, str], Counter[str]] = {}
     for label, run in group.first_runs.items():
-        for d in run.of(DecisionRecord):
-            statuses.setdefault((label, d.trigger, d.planner), Counter())[d.status] += 1
+        decisions = run.of(DecisionRecord)
+        columns = (decisions.column(name).tolist() for name in ("trigger", "planner", "status"))
+        for (trigger, planner, status), count in Counter(zip(*columns, strict=True)).items():
+            statuses.setdefault((label, trigger, planner), Counter())[status] += count
     if not statuses:
         return None
     names = ("Strategy", "Trigger", "Planner")
@@ -201,14 +211,13 @@ def _forecast_sums(group: RunGroup) -> dict[tuple[str, str], tuple[int, float, f
     """Compactions, forecast and actual figure by strategy and name, over the first runs."""
     sums: dict[tuple[str, str], tuple[int, float, float | None]] = {}
     for label, run in group.first_runs.items():
-        for c in run.of(CompactionRecord):
-            for name, expected in (c.forecast or {}).items():
-                count, forecast, actual = sums.get((label, name), (0, 0.0, 0.0))
-                recorded = getattr(c.change, name, None)
-                total = (
-                    actual + recorded if actual is not None and isinstance(recorded, int | float) else None
-                )
-                sums[(label, name)] = (count + 1, forecast + expected, total)
+        compactions = run.of(CompactionRecord)
+        forecasts = compactions.column("forecast").tolist()
+        for name in dict.fromkeys(name for forecast in forecasts for name in forecast or ()):
+            places = [place for place, forecast in enumerate(forecasts) if name in (forecast or ())]
+            is_recorded = name in column_by_name(Change)
+            actual = compactions.column(name)[places].sum() if is_recorded else None
+            sums[(label, name)] = (len(places), sum(forecasts[place][name] for place in places), actual)
     return sums
 
 

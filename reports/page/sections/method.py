@@ -8,7 +8,7 @@ from datetime import datetime
 from bench.results.folders import RunResult
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, PROBED_LATENCY
 from bench.results.records import Manifest
-from bench.results.table_content import commits_of
+from bench.results.table_content import stream_commits_of
 from bench.text import human_bytes, human_duration, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.notes import METHOD, Entry, noted, unexplained
@@ -177,7 +177,7 @@ def dates(runs: Sequence[RunResult]) -> str:
 def _commits(group: RunGroup) -> str:
     """The number of commits of a run (a range if strategies differ), and their interval or total time."""
     m = group.manifest
-    counts = [sum(not c.is_initial for c in commits_of(run)) for run in group.usable_runs or group.runs]
+    counts = [len(stream_commits_of(run)) for run in group.usable_runs or group.runs]
     least, most = min(counts), max(counts)
     commits = f"{'' if least == most else f'{least:,} to '}{counted(most, 'commit', 'commits')}"
     if least * m.commit_interval_ms == m.duration_ms:

@@ -1,12 +1,14 @@
 """The requests that each kind of step sent to S3."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
-from bench.results.figures import queries_of
+from bench.results.figures import primary_queries_of
 from bench.results.folders import RunResult
-from bench.results.records import BaseRecord, CompactionRecord, MaintenanceRecord
+from bench.results.records import CompactionRecord, MaintenanceRecord
 from bench.results.requests import REQUEST_KINDS
-from bench.results.table_content import commits_of
+from bench.results.table_content import stream_commits_of
+from bench.results.tables import Records
 from bench.text import human_count
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Table
@@ -18,11 +20,11 @@ _COLUMNS = (
     Column("Steps"),
     *(Column(kind, "per step") for kind in REQUEST_KINDS),
 )
-_STEPS: tuple[tuple[str, Callable[[RunResult], Sequence[BaseRecord]]], ...] = (
-    ("commit", lambda run: [c for c in commits_of(run) if not c.is_initial]),
-    ("compaction", lambda run: [c for c in run.of(CompactionRecord) if c.status == "ok"]),
-    ("maintenance", lambda run: [m for m in run.of(MaintenanceRecord) if m.status == "ok"]),
-    ("primary query", lambda run: [q for q in queries_of(run) if q.primary]),
+_STEPS: tuple[tuple[str, Callable[[RunResult], Records[Any]]], ...] = (
+    ("commit", stream_commits_of),
+    ("compaction", lambda run: _successful(run.of(CompactionRecord))),
+    ("maintenance", lambda run: _successful(run.of(MaintenanceRecord))),
+    ("primary query", primary_queries_of),
 )
 _CAPTION = "Requests to S3"
 _NOTE = (
@@ -37,10 +39,16 @@ def requests(group: RunGroup) -> Table | None:
     rows = []
     for label, run in group.first_runs.items():
         for name, steps_of in _STEPS:
-            sent = [step.cost.own_requests for step in steps_of(run)]
+            steps = steps_of(run)
+            costs = zip(*(steps.column(part).tolist() for part in ("requests", "is_shared")), strict=True)
+            sent = [None if is_shared else requests for requests, is_shared in costs]
             counted = [kinds for kinds in sent if kinds is not None]
             if any(counted) and len(counted) == len(sent):
                 means = [sum(kinds.get(kind, 0) for kinds in counted) / len(sent) for kind in REQUEST_KINDS]
                 cells = (Cell(f"{mean:,.1f}", value=mean) for mean in means)
                 rows.append((Cell(Verbatim(label)), Cell(name), Cell(human_count(len(sent))), *cells))
     return Table(_COLUMNS, tuple(rows), _NOTE, caption=_CAPTION) if rows else None
+
+
+def _successful(steps: Records[Any]) -> Records[Any]:
+    return steps.where(steps.column("status") == "ok")

@@ -5,11 +5,12 @@ published comparisons (apache/amoro issue 4173).
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bench.results.records import CommitRecord, Manifest
 from bench.results.table_content import commits_of
+from bench.results.tables import Records, RunRecords
 from bench.text import human_bytes, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parameters import plugin_text
@@ -104,19 +105,21 @@ def _data_set(group: RunGroup, m: Manifest) -> str:
     columns = m.dataset.get("columns_count")
     width = f"{columns} columns" if columns is not None else "number of columns not known"
     table = f"{m.dataset.get('table', 'orders')}, {width}"
-    loads = [c for c in _commits(group, m) if c.is_initial]
+    loads = _commits(group, m, is_initial=True)
     if not loads:
         return f"{table}; the table starts empty"
-    files = counted(sum(c.change.files_added_count for c in loads), "file", "files")
-    size = f"{human_bytes(sum(c.change.added_bytes for c in loads))} in {files}"
-    return f"{table}; initial load of {counted(sum(c.rows for c in loads), 'row', 'rows')}, {size}"
+    files_count, size_bytes, rows = (
+        int(loads.column(name).sum()) for name in ("files_added_count", "added_bytes", "rows")
+    )
+    size = f"{human_bytes(size_bytes)} in {counted(files_count, 'file', 'files')}"
+    return f"{table}; initial load of {counted(rows, 'row', 'rows')}, {size}"
 
 
 def _stream(group: RunGroup, m: Manifest) -> str | None:
-    commits = [c for c in _commits(group, m) if not c.is_initial]
+    commits = _commits(group, m, is_initial=False)
     if not commits:
         return None
-    rows, size_bytes = sum(c.rows for c in commits), sum(c.ingested_bytes for c in commits)
+    rows, size_bytes = (int(commits.column(name).sum()) for name in ("rows", "ingested_bytes"))
     tasks = _numbers(m, "workload").get("files_per_commit")
     per_commit = "" if tasks is None else f", {counted(tasks, 'writer task', 'writer tasks')} per commit"
     nouns = ("change", "changes") if m.is_cdc else ("row", "rows")
@@ -124,11 +127,12 @@ def _stream(group: RunGroup, m: Manifest) -> str | None:
     return f"{volume}, {human_bytes(size_bytes)} as Parquet{per_commit}"
 
 
-def _commits(group: RunGroup, m: Manifest) -> Sequence[CommitRecord]:
+def _commits(group: RunGroup, m: Manifest, *, is_initial: bool) -> Records[CommitRecord]:
     """The commits of any usable run with the same writer and format: all runs replay one stream."""
     writer = _writer(group, m)
     runs = (run for run in group.usable_runs if _writer(group, run.manifest) == writer)
-    return next((commits_of(run) for run in runs), ())
+    commits = next((commits_of(run) for run in runs), RunRecords.listed([]).of(CommitRecord))
+    return commits.where(commits.column("is_initial") == is_initial)
 
 
 def _writer(group: RunGroup, m: Manifest) -> tuple[str, object]:

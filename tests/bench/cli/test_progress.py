@@ -7,8 +7,9 @@ from records import commit, compaction, end, observed, query, run
 from rich.console import Console
 from scenario_builder import load
 
-from bench.cli.progress import LiveFigures, SuiteProgress, doing
-from bench.results.records import PhaseRecord
+from bench.cli.progress import SuiteProgress, doing
+from bench.results.records import CompactionRecord, ObserveRecord, PhaseRecord
+from bench.runs.live_figures import LiveFigures
 from bench.runs.suite.cases import plan_runs
 
 STEP = {"tick": 0, "at_ms": 0, "written_utc": "2026-01-05T09:00:00Z"}
@@ -51,12 +52,21 @@ def shown(progress, width=80):
     return console.file.getvalue().splitlines()
 
 
-def send(progress, planned_run, *records):
-    for record in records:
-        progress.run_progressed(planned_run, record)
+@pytest.fixture
+def send():
+    """Tells a progress of records of a run."""
+    figures = {}
+
+    def send(progress, planned_run, *records):
+        known = figures.setdefault(id(planned_run), LiveFigures(planned_run.mode))
+        for record in records:
+            known.add(type(record), dict(record))
+            progress.run_progressed(planned_run, known)
+
+    return send
 
 
-def test_phases_before_the_first_commit_are_named(planned, clock):
+def test_phases_before_the_first_commit_are_named(planned, clock, send):
     progress, _ = suite_of(planned, clock)
     progress.log_started("demo")
     assert "looking in the cache" in shown(progress)[-1]
@@ -90,11 +100,11 @@ def test_the_change_log_ends_whatever_was_seen_of_it(planned, clock, progressed)
 
 
 @pytest.mark.parametrize("status", ["finished", "failed"])
-def test_the_suite_ends_at_its_total_even_if_runs_fail(planned, clock, status):
+def test_the_suite_ends_at_its_total_even_if_runs_fail(planned, clock, send, status):
     progress, printed = suite_of(planned, clock)
     for planned_run in planned:
         progress.run_started(planned_run)
-        progress.run_progressed(planned_run, ENGINE_STARTED)
+        send(progress, planned_run, ENGINE_STARTED)
         clock.now_s += 30
         error = "out of memory" if status == "failed" else None
         progress.run_ended(planned_run, run(commit(), end(status, error=error)))
@@ -104,7 +114,7 @@ def test_the_suite_ends_at_its_total_even_if_runs_fail(planned, clock, status):
     assert printed.getvalue().count("FAILED: out of memory") == (2 if status == "failed" else 0)
 
 
-def test_the_bar_of_a_run_counts_its_commits_and_what_is_left_is_estimated(planned, clock):
+def test_the_bar_of_a_run_counts_its_commits_and_what_is_left_is_estimated(planned, clock, send):
     progress, _ = suite_of(planned, clock)
     progress.run_started(planned[0])
     initial = (commit(is_initial=True), observed(after="initial", data_files_count=8))
@@ -122,7 +132,7 @@ def test_the_bar_of_a_run_counts_its_commits_and_what_is_left_is_estimated(plann
 
 
 @pytest.mark.parametrize("width", [5, 40, 60, 80, 120])
-def test_every_line_fits_the_terminal(planned, clock, width):
+def test_every_line_fits_the_terminal(planned, clock, send, width):
     progress, _ = suite_of(planned, clock)
     progress.run_started(planned[0])
     send(progress, planned[0], ENGINE_STARTED, WARM, observed(data_files_count=1440), compaction(cpu_s=90))
@@ -132,7 +142,7 @@ def test_every_line_fits_the_terminal(planned, clock, width):
     assert width < 40 or "1/10 commits" in lines[1]
 
 
-def test_without_a_terminal_each_event_is_a_plain_line(planned, clock):
+def test_without_a_terminal_each_event_is_a_plain_line(planned, clock, send):
     progress, printed = suite_of(planned, clock, is_terminal=False)
     with progress:
         progress.log_started("demo")
@@ -141,7 +151,7 @@ def test_without_a_terminal_each_event_is_a_plain_line(planned, clock):
         progress.log_ended("demo", 10)
         for planned_run in planned:
             progress.run_started(planned_run)
-            progress.run_progressed(planned_run, observed(data_files_count=1))
+            send(progress, planned_run, observed(data_files_count=1))
             progress.run_ended(planned_run, run(commit(), end()))
     assert printed.getvalue().splitlines() == [
         "change log of demo: looking in the cache",
@@ -155,10 +165,10 @@ def test_without_a_terminal_each_event_is_a_plain_line(planned, clock):
     ]  # fmt: skip
 
 
-def test_a_simulation_is_marked_and_starts_no_spark(simulated, clock):
+def test_a_simulation_is_marked_and_starts_no_spark(simulated, clock, send):
     progress, printed = suite_of(simulated, clock, is_terminal=False)
     progress.run_started(simulated[0])
-    progress.run_progressed(simulated[0], observed(data_files_count=3))
+    send(progress, simulated[0], observed(data_files_count=3))
     progress.run_ended(simulated[0], run(commit(), end()))
     started, ended = printed.getvalue().splitlines()
     assert "Spark" not in started
@@ -198,11 +208,11 @@ def test_preparations_are_named_with_and_without_a_terminal():
 
 def test_compactions_are_counted_by_their_status():
     figures = LiveFigures()
-    figures.add(observed(data_files_count=1))
-    figures.add(compaction(status="ok", cpu_s=1.5))
+    figures.add(ObserveRecord, dict(observed(data_files_count=1)))
+    figures.add(CompactionRecord, dict(compaction(status="ok", cpu_s=1.5)))
     assert figures.text().split(", ") == ["1 file", "1 compaction (1.5 s CPU)"]
     for status, cpu_s in (("noop", 0.0), ("failed", 1.0), ("vetoed", 0.0)):
-        figures.add(compaction(status=status, cpu_s=cpu_s))
+        figures.add(CompactionRecord, dict(compaction(status=status, cpu_s=cpu_s)))
     assert figures.text().split(", ") == [
         "1 file", "3 compactions", "2 of them FAILED", "1 that had nothing to do (2.5 s CPU)",
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import ModelledClock
 from bench.replay.execution import forecast
-from bench.replay.recorder import Recorder
+from bench.replay.recorder import LineRecorder
 from bench.replay.replay import replay
 from bench.results.records import CompactionRecord, parse_record
 from bench.results.values import Change
@@ -151,7 +151,7 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
     engine = simulated_table(IcebergTableModel, TableSpec(8 * MIB), coefficients())
     engine.create()
     strategies = {spec.label: spec.strategy for spec in scenario.strategies}
-    with Recorder(tmp_path / "events.jsonl") as recorder:
+    with LineRecorder(tmp_path / "events.jsonl") as recorder:
         model = size_model if with_model else None
         strategy = ActiveStrategy("every-2min", strategies)
         replay(scenario, strategy, engine, stream_of(scenario), recorder, ModelledClock(), size_model=model)

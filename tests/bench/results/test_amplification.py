@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import commit, compaction, end, maintenance, observed, query, run, truth
+from records import commit, compaction, end, maintenance, observed, queries, query, run, truth
 
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
 from bench.results.latency import OverTime
@@ -65,34 +66,34 @@ def test_all_that_writes_rows_is_written():
     assert row.values["write_amplification"] == pytest.approx(1.2)
 
 
-def equally(*queries):
-    return OverTime(queries, (1.0,) * len(queries))
+def equally(*made):
+    return OverTime(queries(*made), np.ones(len(made)))
 
 
 def test_reading_is_set_against_the_content_there_was():
     """100 rows at first, then 100 more: at the first tick there is half of the content."""
     stream = run(commit(tick=0, rows=50, is_initial=True), commit(tick=1, rows=50), commit(tick=2, rows=100))
-    queries = [query(tick=1, opened_bytes=150), query(tick=2, at_ms=120_000, opened_bytes=200)]
-    assert read_amplification(stream, equally(*queries), 100) == pytest.approx((150 / 50 + 200 / 100) / 2)
-    assert read_amplification(stream, equally(*queries, query(tick=2, opened_bytes=None)), 100) is None
-    assert read_amplification(stream, equally(*queries), None) is None
+    made = [query(tick=1, opened_bytes=150), query(tick=2, at_ms=120_000, opened_bytes=200)]
+    assert read_amplification(stream, equally(*made), 100) == pytest.approx((150 / 50 + 200 / 100) / 2)
+    assert read_amplification(stream, equally(*made, query(tick=2, opened_bytes=None)), 100) is None
+    assert read_amplification(stream, equally(*made), None) is None
 
 
 def test_what_a_query_opens_is_set_against_the_table_it_met():
     """400 live bytes at first, of which a compaction leaves 100."""
     table = run(observed(live_bytes=400, version="1"), observed(live_bytes=100, version="2"))
-    queries = [query(opened_bytes=100, version="1"), query(opened_bytes=100, version="2")]
-    assert opened_share(table, queries) == pytest.approx((0.25 + 1.0) / 2)
-    assert opened_share(table, [*queries, query(version="2", opened_bytes=None)]) is None
+    made = [query(opened_bytes=100, version="1"), query(opened_bytes=100, version="2")]
+    assert opened_share(table, queries(*made)) == pytest.approx((0.25 + 1.0) / 2)
+    assert opened_share(table, queries(*made, query(version="2", opened_bytes=None))) is None
     never_observed = query(version="3", opened_bytes=1)
-    assert opened_share(table, [*queries, never_observed]) is None
+    assert opened_share(table, queries(*made, never_observed)) is None
 
 
 def test_a_query_of_a_table_whose_rows_are_all_deleted_skips_nothing_and_opens_nothing():
     table = run(observed(live_bytes=0, version="1"), observed(live_bytes=50, version="2"))
     empty = query(opened_bytes=0, version="1")
-    assert opened_share(table, [empty]) is None
-    assert opened_share(table, [empty, query(opened_bytes=25, version="2")]) == 0.5
+    assert opened_share(table, queries(empty)) is None
+    assert opened_share(table, queries(empty, query(opened_bytes=25, version="2"))) == 0.5
 
 
 @dataclass

@@ -1,5 +1,5 @@
 import pytest
-from records import commit, compaction, decision, maintenance, query, run
+from records import commit, compaction, decision, maintenance, queries, query, run
 from result_builder import manifest
 
 from bench.results.figures import figures
@@ -95,6 +95,6 @@ def test_cpu_that_steps_share_is_not_known(name):
 
 
 def test_the_cpu_of_queries_is_not_known_if_one_shares_it():
-    queries = (query(cpu_s=0.5), query(cpu_s=0.5, at_ms=120_000))
-    assert over_probed_ticks(manifest(), queries).cpu_s == 0.5
-    assert over_probed_ticks(manifest(), (*queries, query(cpu_s=0.5, is_shared=True))).cpu_s is None
+    own = (query(cpu_s=0.5), query(cpu_s=0.5, at_ms=120_000))
+    assert over_probed_ticks(manifest(), queries(*own)).cpu_s == 0.5
+    assert over_probed_ticks(manifest(), queries(*own, query(cpu_s=0.5, is_shared=True))).cpu_s is None

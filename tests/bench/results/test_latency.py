@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import commit, compaction, observed, query, run
+from records import commit, compaction, observed, queries, query, run
 from result_builder import manifest
 
 from bench.results.latency import (
@@ -15,6 +15,7 @@ from bench.results.latency import (
     unmet_share,
     window_ms,
 )
+from bench.results.tables import RunRecords
 
 MINUTE_MS = 60_000
 
@@ -26,23 +27,23 @@ def test_a_window_ends_with_its_last_tick_and_the_last_one_with_the_scenario(at,
 
 def test_a_query_counts_for_the_time_it_stands_for():
     made = manifest(probe_every_ms=4 * MINUTE_MS, duration_ms=10 * MINUTE_MS)
-    queries = [query(wall_s, at_ms=at * MINUTE_MS) for wall_s, at in ((1.0, 2), (3.0, 8), (8.0, 9))]
-    assert over_probed_ticks(made, queries).wall_s == pytest.approx((4 * 1 + 4 * 3 + 2 * 8) / 10)
+    asked = [query(wall_s, at_ms=at * MINUTE_MS) for wall_s, at in ((1.0, 2), (3.0, 8), (8.0, 9))]
+    assert over_probed_ticks(made, queries(*asked)).wall_s == pytest.approx((4 * 1 + 4 * 3 + 2 * 8) / 10)
 
 
 def test_other_probes_have_windows_of_their_own():
     made = manifest(probe_every_ms=MINUTE_MS, side_probe_every_ms=4 * MINUTE_MS, duration_ms=6 * MINUTE_MS)
-    queries = [
+    asked = [
         query(1.0, at_ms=at * MINUTE_MS, cpu_s=cpu_s, primary=False) for at, cpu_s in ((3, 6.0), (6, 9.0))
     ]
-    assert over_probed_ticks(made, queries).cpu_s == pytest.approx((4 * 6 + 2 * 9) / 6)
+    assert over_probed_ticks(made, queries(*asked)).cpu_s == pytest.approx((4 * 6 + 2 * 9) / 6)
 
 
 def test_a_mean_needs_every_value():
     made = manifest()
-    assert over_probed_ticks(made, []).wall_s is None
-    some = over_probed_ticks(made, [query(), query(files_count=None)])
-    assert some.mean(lambda q: q.work.files_count) is None
+    assert over_probed_ticks(made, queries()).wall_s is None
+    some = over_probed_ticks(made, queries(query(), query(files_count=None)))
+    assert some.mean("files_count") is None
 
 
 def stream(files_left, files_committed=None, deletes=(0,) * 9, **changes):
@@ -66,6 +67,10 @@ def at(tick, wall_s, when="settled", **fields):
     return query(wall_s, tick=tick, at_ms=tick * MINUTE_MS, version=version, when=when, **fields)
 
 
+def with_records(of, *records):
+    return replace(of, records=RunRecords.listed(records))
+
+
 # A policy that compacts at every second tick, and queries that meet these ticks alone.
 ALIASED = stream((9, 1, 9, 1), (9, 17, 9, 17))
 QUERIES = [at(2, 1.0), at(4, 1.0), at(2, 2.6, "after_commit"), at(4, 3.0, "after_commit")]
@@ -73,11 +78,11 @@ QUERIES = [at(2, 1.0), at(4, 1.0), at(2, 2.6, "after_commit"), at(4, 3.0, "after
 
 def test_ticks_without_a_query_count_by_their_files():
     """The line rises by (2.8 - 1.0) / (17 - 1) = 0.1125 s a file."""
-    assert over_probed_ticks(ALIASED.manifest, QUERIES[:2]).wall_s == 1.0
+    assert over_probed_ticks(ALIASED.manifest, queries(*QUERIES[:2])).wall_s == 1.0
     # 5 files over all ticks, 1 over those with a query: 1.0 + 0.1125 x 4.
-    assert over_time(ALIASED, QUERIES).wall_s == pytest.approx(1.45)
+    assert over_time(ALIASED, queries(*QUERIES)).wall_s == pytest.approx(1.45)
     # 13 files right after all commits, 17 after those with a query: 2.8 - 0.1125 x 4.
-    assert over_time(ALIASED, QUERIES, "after_commit").wall_s == pytest.approx(2.35)
+    assert over_time(ALIASED, queries(*QUERIES), "after_commit").wall_s == pytest.approx(2.35)
 
 
 def test_planning_and_execution_add_up_to_the_latency():
@@ -85,32 +90,34 @@ def test_planning_and_execution_add_up_to_the_latency():
         at(q.tick, q.cost.wall_s, q.when, planning_s=share * q.cost.wall_s)
         for q, share in zip(QUERIES, (0.9, 0.1, 0.3, 0.8), strict=True)
     ]
-    made = over_time(ALIASED, split)
-    execution_s = made.mean(lambda q: q.cost.wall_s - q.planning_s)
-    assert made.wall_s == pytest.approx(made.mean(lambda q: q.planning_s) + execution_s)
+    made = over_time(ALIASED, queries(*split))
+    execution_s = made.mean(made.queries.column("wall_s") - made.queries.column("planning_s"))
+    assert made.wall_s == pytest.approx(made.mean("planning_s") + execution_s)
 
 
 @pytest.mark.parametrize(
-    ("made", "queries"),
+    ("made", "asked"),
     [
         (ALIASED, [at(tick, tick / 8) for tick in (1, 2, 3, 4)] + QUERIES[2:]),  # every tick has a query
         (replace(ALIASED, manifest=manifest(probe_phase="fixed")), QUERIES),
         (stream((5, 5, 5, 5)), [at(2, 1.0), at(4, 2.0), at(2, 9.0, "after"), at(4, 9.0, "after")]),
         (ALIASED, QUERIES[:2]),  # of two queries no line
-        (replace(ALIASED, records=(*ALIASED.records, compaction(tick=2, is_shared=True))), QUERIES),
+        (with_records(ALIASED, *ALIASED.records, compaction(tick=2, is_shared=True)), QUERIES),
         (ALIASED, [*QUERIES[:3], query(9.0, when="before", version="unknown")]),
     ],
 )
-def test_a_mean_is_that_of_the_probed_ticks_if_it_has_to_be(made, queries):
-    settled = [q for q in queries if q.when == "settled"]
-    assert over_time(made, queries) == over_probed_ticks(made.manifest, settled)
+def test_a_mean_is_that_of_the_probed_ticks_if_it_has_to_be(made, asked):
+    settled = [q for q in asked if q.when == "settled"]
+    mean, probed = over_time(made, queries(*asked)), over_probed_ticks(made.manifest, queries(*settled))
+    assert list(mean.queries) == list(probed.queries) == settled
+    assert mean.weights.tolist() == probed.weights.tolist()
 
 
 def test_ticks_before_the_first_rows_do_not_count():
     late = stream((0, 0, 9, 1, 9, 1), (0, 0, 9, 17, 9, 17))
-    rows = tuple(r for r in late.records if r.kind != "commit" or r.tick > 2)
+    rows = [r for r in late.records if r.kind != "commit" or r.tick > 2]
     later = [at(q.tick + 2, q.cost.wall_s, q.when) for q in QUERIES]
-    assert over_time(replace(late, records=rows), later).wall_s == pytest.approx(1.45)
+    assert over_time(with_records(late, *rows), queries(*later)).wall_s == pytest.approx(1.45)
 
 
 def test_the_first_delete_file_may_cost_more_than_each_of_the_others():
@@ -118,19 +125,21 @@ def test_the_first_delete_file_may_cost_more_than_each_of_the_others():
     deletes = (10, 20, 0, 10, 20, 0)
     made = stream((1,) * 6, deletes=deletes)
     latency_s = [4 + 0.1 * count if count else 1.0 for count in deletes]
-    queries = [at(tick, latency_s[tick - 1], when) for tick in (1, 3, 5) for when in ("settled", "after")]
-    assert over_time(made, queries).wall_s == pytest.approx(sum(latency_s) / 6)
-    assert over_probed_ticks(made.manifest, queries[::2]).wall_s == pytest.approx((5 + 1 + 6) / 3)
+    asked = [at(tick, latency_s[tick - 1], when) for tick in (1, 3, 5) for when in ("settled", "after")]
+    assert over_time(made, queries(*asked)).wall_s == pytest.approx(sum(latency_s) / 6)
+    assert over_probed_ticks(made.manifest, queries(*asked[::2])).wall_s == pytest.approx((5 + 1 + 6) / 3)
 
 
 def test_a_kind_of_table_that_no_query_met_is_known():
     deletes = (10, 20, 0, 10, 20, 0)
     made = stream((1,) * 6, deletes=deletes)
-    at_ticks = {ticks: [at(tick, 1.0) for tick in ticks] for ticks in ((1, 2, 5), (1, 3, 5), (1, 4))}
+    at_ticks = {
+        ticks: queries(*(at(tick, 1.0) for tick in ticks)) for ticks in ((1, 2, 5), (1, 3, 5), (1, 4))
+    }
     # Ticks 3 and 6 leave no delete files; in the third case the number of 20 is new, too.
-    assert [unmet_share(made, queries) for queries in at_ticks.values()] == [2 / 6, 0, 4 / 6]
+    assert [unmet_share(made, asked) for asked in at_ticks.values()] == [2 / 6, 0, 4 / 6]
     fixed = stream((1,) * 6, deletes=deletes, probe_phase="fixed")
-    assert unmet_share(fixed, at_ticks[1, 2, 5]) == unmet_share(made, []) == 0
+    assert unmet_share(fixed, at_ticks[1, 2, 5]) == unmet_share(made, queries()) == 0
 
 
 TABLE = st.tuples(st.integers(1, 99), st.integers(0, 99))
@@ -154,7 +163,9 @@ def test_a_latency_that_is_linear_in_the_regressors_has_no_error(tables, unmet, 
 
 
 def test_the_mean_of_the_probed_ticks_is_a_figure_of_its_own_if_there_are_others():
-    assert probed_mean_s(ALIASED.manifest, QUERIES[:2]) == 1.0
-    assert probed_mean_s(manifest(commit_interval_ms=2 * MINUTE_MS), QUERIES[:2]) is None
-    assert probed_mean_s(manifest(probe_phase="fixed"), QUERIES[:2]) is None
-    assert probed_mean_s(manifest(side_probe_every_ms=5 * MINUTE_MS), [query(2.0, primary=False)]) == 2.0
+    assert probed_mean_s(ALIASED.manifest, queries(*QUERIES[:2])) == 1.0
+    assert probed_mean_s(manifest(commit_interval_ms=2 * MINUTE_MS), queries(*QUERIES[:2])) is None
+    assert probed_mean_s(manifest(probe_phase="fixed"), queries(*QUERIES[:2])) is None
+    assert (
+        probed_mean_s(manifest(side_probe_every_ms=5 * MINUTE_MS), queries(query(2.0, primary=False))) == 2.0
+    )

@@ -224,14 +224,14 @@ def test_no_secret_is_in_what_a_real_run_stores_whose_engine_fails(user, planned
     options = suite.Options(user / "results", command="compactbench run demo.toml")
     job = _job(run, user / "results" / "real", user / "results" / results_folder.WORK / "real", options)
     heard = []
-    assert run_module.execute(job, scenario, heard.append) is False
+    assert run_module.execute(job, scenario, lambda kind, fields: heard.append(fields)) is False
     result = run_files.closed(job.run_folder, 1)
     spark = result.manifest.options["spark"]
     assert spark["spark.hadoop.fs.s3a.secret.key"] == spark["spark.hadoop.fs.s3a.access.key"] == HIDDEN
     assert spark["spark.my.javaOptions"] == "-Duser.timezone=UTC -Dpassword=(hidden)"
     assert spark["spark.sql.shuffle.partitions"] == "2"
     assert result.end.error.startswith("RuntimeError: cannot open {'")
-    assert heard[-1] == result.end
+    assert heard[-1] == dict(result.end)
     assert_nothing_planted(user / "results")
 
 

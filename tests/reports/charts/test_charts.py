@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from result_builder import build_group
 
 from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
+from bench.results.tables import RunRecords
 from bench.text import human_duration
 from reports.charts.canvas import time_unit
 from reports.charts.hints import MOST_HINTS, hint, hints_of
@@ -138,7 +139,7 @@ def _in_partitions(run, names):
 
 
 def _changed(run, changed):
-    return replace(run, records=tuple(map(changed, run.records)))
+    return replace(run, records=RunRecords.listed(map(changed, run.records)))
 
 
 def _seen(record, **fields):

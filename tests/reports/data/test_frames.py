@@ -1,5 +1,4 @@
 import math
-from operator import attrgetter
 
 from result_builder import build_results
 
@@ -66,7 +65,7 @@ def test_health_has_a_line_per_evaluation_that_reported_a_score(group, upsert_gr
 
 
 def test_cumulative_ends_at_the_total(group):
-    found = cumulative(group, attrgetter("change.added_bytes"), group.usable_runs)["every-10min"]
+    found = cumulative(group, "added_bytes", group.usable_runs)["every-10min"]
     assert found["median"].iloc[0] == 0
     assert found["median"].is_monotonic_increasing
     assert found["max"].iloc[-1] == max(group.row("every-10min").run_values["compaction_added_bytes"])

@@ -4,6 +4,7 @@ from result_builder import build_results, manifest
 
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import RunRecord
+from bench.results.tables import RunRecords
 from reports.data.group import run_groups
 from reports.verdicts.samples import samples, sittings
 
@@ -15,7 +16,7 @@ def run(strategy, repetition, minute, *, suite="first", folder=FOLDER):
     started, ended = (f"2026-01-05T{9 + m // 60:02}:{m % 60:02}:00Z" for m in (minute, minute + 5))
     made = manifest(strategy, repetition, suite_id=suite, started_utc=started)
     end = RunRecord(tick=1, at_ms=1, written_utc=ended, status="finished")
-    return RunResult(folder / f"{strategy}-{repetition}-{minute}", made, (end,))
+    return RunResult(folder / f"{strategy}-{repetition}-{minute}", made, RunRecords.listed([end]))
 
 
 def test_a_suite_that_is_resumed_within_two_hours_goes_on_with_the_sitting():

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from fake_engine import FakeEngine
 from noting_planner import EverySecond
+from replay import KeptRecords
 from scenario_builder import SOUND, load, write
 from simulated_tables import make
 
@@ -87,9 +88,9 @@ def with_planners(scenario, *planners):
 
 def warmed(scenario, folder, engine=None):
     """The records of a warm-up."""
-    records = []
-    warm_up(scenario, engine or make(), tuple(batches_of(scenario, None)), folder, records.append)
-    return records
+    kept = KeptRecords()
+    warm_up(scenario, engine or make(), tuple(batches_of(scenario, None)), folder, kept.write)
+    return kept.records
 
 
 def acted(records):
@@ -245,9 +246,10 @@ def batches_on_spark(scenario, spark, folder):
 def on_spark(scenario, iceberg, spark, folder):
     """The records of the warm-up of a scenario on real tables, by planner."""
     engine = iceberg(target_file_size_bytes=scenario.table.target_file_size_bytes)
-    by_planner = defaultdict(list)
-    batches = batches_on_spark(scenario, spark, folder)
-    warm_up(scenario, engine, batches, folder, lambda record: by_planner[record.options].append(record))
+    kept, by_planner = KeptRecords(), defaultdict(list)
+    warm_up(scenario, engine, batches_on_spark(scenario, spark, folder), folder, kept.write)
+    for record in kept.records:
+        by_planner[record.options].append(record)
     return by_planner
 
 

@@ -4,9 +4,11 @@ import pytest
 from records import commit, compaction, end, run
 from result_builder import UPSERT
 
+from bench.results.records import CompactionRecord
+from bench.results.tables import RunRecords
 from reports.data.group import RunGroup, run_groups
 from reports.page.content import page_content
-from reports.page.sections.by_kind import compactions_by_kind, kind_of
+from reports.page.sections.by_kind import compactions_by_kind, kinds_of
 from reports.page.sections.deletes import left_behind
 from reports.page.sections.parameters import parameters
 from reports.page.sections.set_up import set_up
@@ -77,8 +79,11 @@ def test_compactions_that_committed_nothing_are_of_no_kind():
 
 def test_a_plan_without_a_kind_goes_by_its_commands():
     actions = ["rewrite_data_files(a=1)", "rewrite_data_files(a=2)", "expire_snapshots()"]
-    assert kind_of(compaction(actions=actions)) == "rewrite_data_files, expire_snapshots"
-    assert kind_of(compaction(actions=actions, plan_kind="minor")) == "minor"
+    compactions = run(compaction(actions=actions), compaction(actions=actions, plan_kind="minor"))
+    assert kinds_of(compactions.of(CompactionRecord)).tolist() == [
+        "rewrite_data_files, expire_snapshots",
+        "minor",
+    ]
 
 
 def test_the_set_up_of_a_stream_of_changes_answers_what_readers_miss(upsert_group):
@@ -152,7 +157,8 @@ def test_each_fact_is_what_the_manifest_says(upsert_group, fields, fact, expecte
 def test_the_initial_load_is_counted(upsert_group):
     first = upsert_group.runs[0]
     load = commit(is_initial=True, rows=10**6, added_bytes=2**20, files_added_count=3)
-    runs = (replace(first, records=(load, *first.records)), *upsert_group.runs[1:])
+    loaded = replace(first, records=RunRecords.listed([load, *first.records]))
+    runs = (loaded, *upsert_group.runs[1:])
     said = facts(RunGroup(upsert_group.rows, runs))
     assert said["Data set"] == "orders, 17 columns; initial load of 1,000,000 rows, 1 MiB in 3 files"
     assert said["Stream"].startswith("2,400 changes in 6 commits, ")

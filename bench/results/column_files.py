@@ -1,0 +1,262 @@
+"""Records as columns in files: a folder with a Parquet file for each kind of record.
+
+Each file has the columns of `columns_of` and `serial`, the place of a record among all records of the run.
+Structured values are JSON texts. The folder gets its name when the run has ended (`bench.replay.recorder`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from json import JSONEncoder
+from pathlib import Path
+from typing import Any, Generic, TypeVar, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
+
+from bench.errors import ResultSchemaError, first_error
+from bench.results.columns import FlatColumn, column_by_name, columns_of, values_at
+from bench.results.records import BaseRecord, Record, RunRecord
+from bench.results.tables import Records, RunRecords
+
+SERIAL = "serial"
+KINDS: Mapping[str, type[BaseRecord]] = {
+    kind.model_fields["kind"].default: kind for kind in get_args(get_args(Record)[0])
+}
+_ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string(), dict: pa.string()}
+_NUMPY = {bool: np.bool_, int: np.int64, float: np.float64}
+_encode = JSONEncoder(allow_nan=False, ensure_ascii=False).encode
+
+_R = TypeVar("_R", bound=BaseRecord)
+
+
+def file_of(folder: Path, kind: type[BaseRecord]) -> Path:
+    return folder / f"{kind.model_fields['kind'].default}.parquet"
+
+
+@cache
+def schema_of(kind: type[BaseRecord]) -> pa.Schema:
+    columns = (pa.field(c.name, _ARROW[c.type], nullable=c.is_optional) for c in columns_of(kind))
+    return pa.schema([pa.field(SERIAL, pa.int64(), nullable=False), *columns])
+
+
+def table_of(
+    kind: type[BaseRecord],
+    serials: Sequence[int],
+    records: Sequence[Mapping[str, Any]],
+    written_utc: str,
+    clean: Callable[[str, Any], Any] = lambda field, value: value,
+) -> pa.Table:
+    """Records, given by their fields, as a table. `clean` is applied once to each text or list of a field.
+
+    Raises ValueError for a value that could not be read again.
+    """
+    fields = kind.model_fields
+    if unknown := set[str]().union(*records) - fields.keys():
+        raise TypeError(f"a {kind.__name__} has no {', '.join(sorted(unknown))}")
+    arrays = [_array(pa.int64(), np.array(serials, dtype=np.int64))]
+    for column in columns_of(kind):
+        name, *path = column.path
+        if name == "written_utc":
+            values: Sequence[Any] = [written_utc] * len(records)
+        elif fields[name].is_required():
+            values = [record[name] for record in records]
+        else:
+            default = fields[name].get_default(call_default_factory=True)
+            values = [record.get(name, default) for record in records]
+        values = values_at(tuple(path), values)
+        array = _column(column, values, clean)
+        if problem := _problem(column, array):
+            raise ValueError(f"{kind.__name__}: {problem}")
+        arrays.append(array)
+    return pa.Table.from_arrays(arrays, schema=schema_of(kind))
+
+
+def _column(column: FlatColumn, values: Sequence[Any], clean: Callable[[str, Any], Any]) -> pa.Array:
+    if column.type in (str, dict):
+        builder = pa.lib.StringBuilder()
+        as_texts = _texts if column.type is str else _json_texts
+        builder.append_values(as_texts(column.path[0], values, clean))
+        return builder.finish()
+    is_known = None
+    if None in values:
+        is_known = np.array([value is not None for value in values])
+        values = [0 if value is None else value for value in values]
+    return _array(_ARROW[column.type], np.array(values, dtype=_NUMPY[column.type]), is_known)
+
+
+def _array(kind: pa.DataType, values: np.ndarray, is_known: np.ndarray | None = None) -> pa.Array:
+    """An array of numbers or truth values. `pa.array` would load pandas, which takes a third of a second."""
+    known, data = (
+        array if array is None or array.dtype != bool else np.packbits(array, bitorder="little")
+        for array in (is_known, values)
+    )
+    buffers = [None if known is None else pa.py_buffer(known), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind, len(values), buffers)
+
+
+def _numbers(array: pa.Array, unknown: float = np.nan) -> np.ndarray:
+    """The numbers of an array, with `unknown` for nulls. Its own method would load pandas, too."""
+    known, data = array.buffers()
+    part = slice(array.offset, array.offset + len(array))
+    values = np.frombuffer(data, dtype=array.type.to_pandas_dtype())[part]
+    if not array.null_count:
+        return values
+    is_known = np.unpackbits(np.frombuffer(known, dtype=np.uint8), bitorder="little")[part]
+    return np.where(is_known, values, unknown)
+
+
+def _texts(field: str, values: Sequence[Any], clean: Callable[[str, Any], Any]) -> Sequence[Any]:
+    cleaned = {text: clean(field, text) for text in set(values) if text is not None}
+    changed = {text: other for text, other in cleaned.items() if text != other}
+    return [changed.get(text, text) for text in values] if changed else values
+
+
+def _json_texts(field: str, values: Sequence[Any], clean: Callable[[str, Any], Any]) -> list[str | None]:
+    known: dict[tuple[Any, ...], str] = {}
+    texts: list[str | None] = []
+    for value in values:
+        if value is None:
+            texts.append(None)
+        elif not value:
+            texts.append("{}" if isinstance(value, Mapping) else "[]")
+        elif isinstance(value, Mapping):
+            texts.append(_encode(dict(value)))
+        else:
+            key = tuple(value)
+            if key not in known:
+                known[key] = _encode(clean(field, list(value)))
+            texts.append(known[key])
+    return texts
+
+
+def _problem(column: FlatColumn, array: pa.Array | pa.ChunkedArray) -> str | None:
+    """Why records cannot have such a column; None if they can."""
+    if array.null_count and not column.is_optional:
+        return f"{column.name} is missing"
+    if column.type is float and pc.all(pc.is_finite(array)).as_py() is False:
+        return f"{column.name} is not a finite number"
+    if column.type in (int, float):
+        low, high = column.bounds
+        least, most = pc.min_max(array).as_py().values()
+        if least is not None and low is not None and least < low:
+            return f"{column.name} is {least}, less than {low}"
+        if most is not None and high is not None and most > high:
+            return f"{column.name} is {most}, more than {high}"
+    return None
+
+
+def read_records(folder: Path) -> RunRecords:
+    """The records in a folder. Raises ResultSchemaError for a file that is damaged, and OSError."""
+    sources: dict[type[Any], ColumnFile[Any]] = {}
+    for path in sorted(folder.iterdir()):
+        kind = KINDS.get(path.stem)
+        if kind is None or path != file_of(folder, kind):
+            raise damaged(path, "is not a table of records")
+        sources[kind] = ColumnFile(kind, path)
+    places = np.sort(np.concatenate([[], *(source.serials for source in sources.values())]))
+    if not np.array_equal(places, np.arange(len(places))):
+        raise damaged(folder, "records are missing, or are there twice")
+    return RunRecords(sources)
+
+
+def read_ends(folder: Path) -> list[RunRecord]:
+    """The closing record alone, in a list that is empty if there is none."""
+    path = file_of(folder, RunRecord)
+    return [*Records(ColumnFile(RunRecord, path))] if path.exists() else []
+
+
+def damaged(path: object, problem: str) -> ResultSchemaError:
+    remedy = "restore the folder, or delete the run folder and repeat the run with `run --resume`"
+    return ResultSchemaError(f"{problem}; {remedy}", code="damaged-record", path=path)
+
+
+class ColumnFile(Generic[_R]):
+    """The records of one kind in a file, which is read as a whole: it is small."""
+
+    def __init__(self, kind: type[_R], path: Path) -> None:
+        self._kind, self._path = kind, path
+        try:
+            self._table = pq.ParquetFile(path, page_checksum_verification=True).read()
+        except (OSError, pa.ArrowException) as error:
+            raise damaged(path, f"is not a whole Parquet file ({str(error).splitlines()[0]})") from error
+        if not self._table.schema.equals(schema_of(kind)):
+            raise damaged(path, f"does not have the columns of a {kind.__name__}")
+        problems = (_problem(column, self._table[column.name]) for column in columns_of(kind))
+        if problem := next(filter(None, problems), None):
+            raise damaged(path, problem)
+        self._columns: dict[str, np.ndarray] = {}
+        self.serials = _numbers(self._table[SERIAL].combine_chunks())
+
+    def column(self, name: str) -> np.ndarray:
+        if name not in self._columns:
+            self._columns[name] = self._array(column_by_name(self._kind)[name])
+        return self._columns[name]
+
+    def _array(self, column: FlatColumn) -> np.ndarray:
+        values = self._table[column.name].combine_chunks()
+        if column.type in (str, dict):
+            coded = values.dictionary_encode()
+            read = self._reader(column) if column.type is dict else str
+            known = column.array([*map(read, coded.dictionary.to_pylist()), None])
+            return np.asarray(known[_numbers(coded.indices, len(known) - 1).astype(int)])
+        if column.type is bool:
+            return column.array(values.to_pylist())
+        numbers = _numbers(values)
+        return numbers.astype(float) if column.is_optional else numbers
+
+    def _reader(self, column: FlatColumn) -> Callable[[str], Any]:
+        adapter = _adapter(column.annotation)
+
+        def read(text: str) -> Any:
+            try:
+                return adapter.validate_json(text)
+            except ValidationError as error:
+                raise damaged(self._path, f"{column.name}: {first_error(error)}") from error
+
+        return read
+
+    def objects(self, places: np.ndarray) -> Sequence[_R]:
+        rows = self._table.take(_array(pa.int64(), places.astype(np.int64)))
+        columns = columns_of(self._kind)
+        lists = [self._plain(column, rows[column.name].to_pylist()) for column in columns]
+        return [self._object(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]
+
+    def _plain(self, column: FlatColumn, values: list[Any]) -> list[Any]:
+        if column.type is not dict:
+            return values
+        read = self._reader(column)
+        return [None if text is None else read(text) for text in values]
+
+    def _object(self, values: Iterator[tuple[FlatColumn, Any]]) -> _R:
+        fields: dict[str, Any] = {}
+        for column, value in values:
+            place = fields
+            for name in column.path[:-1]:
+                place = place.setdefault(name, {})
+            place[column.path[-1]] = value
+        for name in _may_be_none(self._kind):
+            if all(value is None for value in fields[name].values()):
+                fields[name] = None
+        try:
+            return self._kind.model_validate(fields)
+        except ValidationError as error:
+            raise damaged(self._path, first_error(error)) from error
+
+
+@cache
+def _may_be_none(kind: type[BaseRecord]) -> tuple[str, ...]:
+    """The fields with a value of several columns that a record may lack."""
+    nested = {column.path[0] for column in columns_of(kind) if len(column.path) > 1}
+    return tuple(
+        name
+        for name in nested
+        if not kind.model_fields[name].is_required() and kind.model_fields[name].default is None
+    )
+
+
+@cache
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation)
