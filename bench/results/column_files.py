@@ -5,6 +5,7 @@ Structured values are JSON texts. The folder gets its name when the run has ende
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from json import JSONEncoder
 from pathlib import Path
@@ -174,21 +175,33 @@ def damaged(path: object, problem: str) -> ResultSchemaError:
 
 
 class ColumnFile(Generic[_R]):
-    """The records of one kind in a file, which is read as a whole: it is small."""
+    """The records of one kind in a file, which stays in memory; columns are decoded when they are needed."""
 
     def __init__(self, kind: type[_R], path: Path) -> None:
         self._kind, self._path = kind, path
-        try:
-            self._table = pq.ParquetFile(path, page_checksum_verification=True).read()
-        except (OSError, pa.ArrowException) as error:
-            raise damaged(path, f"is not a whole Parquet file ({str(error).splitlines()[0]})") from error
-        if not self._table.schema.equals(schema_of(kind)):
+        content = pa.BufferReader(path.read_bytes())
+        with self._checked():
+            self._file = pq.ParquetFile(content, page_checksum_verification=True)
+        if not self._file.schema_arrow.equals(schema_of(kind)):
             raise damaged(path, f"does not have the columns of a {kind.__name__}")
-        problems = (_problem(column, self._table[column.name]) for column in columns_of(kind))
-        if problem := next(filter(None, problems), None):
-            raise damaged(path, problem)
+        groups = range(self._file.num_row_groups)
+        counts = [self._file.metadata.row_group(group).num_rows for group in groups]
+        self._starts = np.cumsum([0, *counts])
         self._columns: dict[str, np.ndarray] = {}
-        self.serials = _numbers(self._table[SERIAL].combine_chunks())
+        self.serials = _numbers(self._stored(SERIAL))
+
+    @contextmanager
+    def _checked(self) -> Iterator[None]:
+        """Raises ResultSchemaError for a file that is cut off, and for a part whose checksum is wrong."""
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            problem = f"is not a whole Parquet file ({str(error).splitlines()[0]})"
+            raise damaged(self._path, problem) from error
+
+    def _stored(self, name: str) -> pa.Array:
+        with self._checked():
+            return self._file.read([name], use_threads=False)[name].combine_chunks()
 
     def column(self, name: str) -> np.ndarray:
         if name not in self._columns:
@@ -196,7 +209,7 @@ class ColumnFile(Generic[_R]):
         return self._columns[name]
 
     def _array(self, column: FlatColumn) -> np.ndarray:
-        values = self._table[column.name].combine_chunks()
+        values = self._stored(column.name)
         if column.type in (str, dict):
             coded = values.dictionary_encode()
             read = self._reader(column) if column.type is dict else str
@@ -219,7 +232,11 @@ class ColumnFile(Generic[_R]):
         return read
 
     def objects(self, places: np.ndarray) -> Sequence[_R]:
-        rows = self._table.take(_array(pa.int64(), places.astype(np.int64)))
+        groups, at = np.unique(np.searchsorted(self._starts, places, side="right") - 1, return_inverse=True)
+        sizes = np.diff(self._starts)[groups]
+        within = places - self._starts[groups][at] + np.concatenate([[0], np.cumsum(sizes)])[at]
+        with self._checked():
+            rows = self._file.read_row_groups(groups.tolist()).take(_array(pa.int64(), within))
         columns = columns_of(self._kind)
         lists = [self._plain(column, rows[column.name].to_pylist()) for column in columns]
         return [self._object(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]

@@ -58,7 +58,7 @@ class RunResult:
     @property
     def end(self) -> RunRecord | None:
         """The closing record; None if the run was interrupted."""
-        last = self.records[-1] if self.records else None
+        last = self.records.last
         return last if isinstance(last, RunRecord) else None
 
     @property

@@ -1,12 +1,14 @@
 """What the table of a run held over time: commits, content and live files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from itertools import repeat
 
 import numpy as np
 
 from bench.results.folders import RunResult
 from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord, QueryRecord
-from bench.results.tables import Records
+from bench.results.tables import Records, RunRecords
 
 
 def commits_of(run: RunResult) -> Records[CommitRecord]:
@@ -55,10 +57,15 @@ def of_content(run: RunResult, queries: Records[QueryRecord]) -> Records[QueryRe
 
 def met_by(run: RunResult, queries: Records[QueryRecord]) -> np.ndarray:
     """The place of each query's table among the observations of a run; -1 if it is not known."""
-    observed = run.of(ObserveRecord)
-    place_of = dict(zip(observed.column("version").tolist(), range(len(observed)), strict=True))
-    places = (place_of.get(version, -1) for version in queries.column("version").tolist())
+    places = map(_place_of(run.records).get, queries.column("version").tolist(), repeat(-1))
     return np.fromiter(places, dtype=np.int64, count=len(queries))
+
+
+@lru_cache(maxsize=4)
+def _place_of(records: RunRecords) -> Mapping[str, int]:
+    """The place of the last observation of each version."""
+    versions = records.of(ObserveRecord).column("version").tolist()
+    return dict(zip(versions, range(len(versions)), strict=True))
 
 
 def are_beside_stream(compactions: Records[CompactionRecord]) -> np.ndarray:

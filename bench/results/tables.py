@@ -1,6 +1,7 @@
 """The records of a run as tables: columns for sums, objects for whoever lists a few of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar, overload
 
@@ -50,12 +51,15 @@ class Records(Sequence[_R]):
     """
 
     def __init__(self, source: Source[_R], places: np.ndarray | None = None) -> None:
-        self._source = source
-        self._places = places
+        self._source, self._places = source, places
+        self._columns: dict[str, np.ndarray] = {}
 
     def column(self, name: str) -> np.ndarray:
-        whole = self._source.column(name)
-        return whole if self._places is None else whole[self._places]
+        if self._places is None:
+            return self._source.column(name)
+        if name not in self._columns:
+            self._columns[name] = self._source.column(name)[self._places]
+        return self._columns[name]
 
     @property
     def serials(self) -> np.ndarray:
@@ -120,6 +124,11 @@ class RunRecords(Sequence[Any]):
 
     def of(self, kind: type[_R]) -> Records[_R]:
         return Records(self._sources.get(kind) or Listed(kind, (), ()))
+
+    @cached_property
+    def last(self) -> Any:
+        """None if there is no record."""
+        return self[-1] if self._count else None
 
     def kinds(self) -> Iterable[type[Any]]:
         return self._sources.keys()

@@ -5,7 +5,7 @@ A figure that is not known is None.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
@@ -114,7 +114,16 @@ class Change:
     metadata_files_count: Count = 0
 
     def __add__(self, other: "Change") -> "Change":
-        return Change(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Change(
+            self.files_added_count + other.files_added_count,
+            self.files_removed_count + other.files_removed_count,
+            self.delete_files_added_count + other.delete_files_added_count,
+            self.delete_files_removed_count + other.delete_files_removed_count,
+            self.added_bytes + other.added_bytes,
+            self.replaced_bytes + other.replaced_bytes,
+            self.metadata_bytes + other.metadata_bytes,
+            self.metadata_files_count + other.metadata_files_count,
+        )
 
 
 def sum_of_changes(changes: Iterable[Change]) -> Change:
@@ -150,7 +159,14 @@ class TableFigures(LiveFiles):
 
     @property
     def live(self) -> LiveFiles:
-        return LiveFiles(*(getattr(self, field.name) for field in fields(LiveFiles)))
+        return LiveFiles(
+            self.data_files_count,
+            self.live_bytes,
+            self.rows,
+            self.delete_files_count,
+            self.delete_rows,
+            self.equality_files_count,
+        )
 
     def without_partitions_above(self, limit: int) -> "TableFigures":
         """The figures without the mappings that name more than `limit` partitions."""

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -77,13 +78,27 @@ def thinned(line: pd.DataFrame, value: str, most: int = MOST_POINTS) -> pd.DataF
     if len(line) <= most:
         return line
     stretch = math.ceil(len(line) / (most // 4))
-    parts = (line.iloc[start : start + stretch] for start in range(0, len(line), stretch))
     has_band = {"min", "max"} <= set(line) and bool((line["min"] < line["max"]).any())
-    return pd.concat([_outline(part, value, has_band) for part in parts], ignore_index=True)
+    values = _stretches(line[value], stretch)
+    ends = np.arange(len(values)) * stretch
+    shown = [
+        ends,
+        ends + np.where(np.isnan(values), np.inf, values).argmin(axis=1),
+        ends + np.where(np.isnan(values), -np.inf, values).argmax(axis=1),
+        np.minimum(ends + stretch, len(line)) - 1,
+    ]
+    places = np.unique(np.concatenate(shown))
+    outline = line.iloc[places].reset_index(drop=True)
+    if not has_band:
+        return outline
+    lowest, highest = (
+        extreme.reduce(_stretches(line[name], stretch), axis=1)[places // stretch]
+        for name, extreme in (("min", np.fmin), ("max", np.fmax))
+    )
+    return outline.assign(min=lowest, max=highest)
 
 
-def _outline(part: pd.DataFrame, value: str, has_band: bool) -> pd.DataFrame:
-    known = part[value].dropna()
-    extremes = [] if known.empty else [known.idxmin(), known.idxmax()]
-    outline = part.loc[sorted({part.index[0], *extremes, part.index[-1]})]
-    return outline.assign(min=part["min"].min(), max=part["max"].max()) if has_band else outline
+def _stretches(values: "pd.Series[float]", length: int) -> np.ndarray:
+    """The values, a row for each stretch; the last one is filled up with NaN."""
+    missing = -len(values) % length
+    return np.pad(values.to_numpy(dtype=float), (0, missing), constant_values=np.nan).reshape(-1, length)

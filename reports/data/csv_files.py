@@ -1,31 +1,59 @@
 """The tables of a report as CSV: full precision, every run, safe to open in a spreadsheet."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from bench.results.folders import RunResult
 from bench.results.query_effect import QueryEffect
-from bench.results.records import DecisionRecord, ObserveRecord
+from bench.results.records import BaseRecord, DecisionRecord, ObserveRecord
 from reports.data.frames import frame
 from reports.data.group import RunGroup
 from reports.data.spreadsheets import formula_safe
 
 CSV_NAMES = ("summary.csv", "compactions.csv", "decisions.csv", "probes.csv", "files.csv")
+_LINES_MAX = 100_000  # of decisions.csv and files.csv; spreadsheets take a million, slowly
 
 
 def write_csv_files(run_groups: Iterable[RunGroup], folder: Path) -> tuple[str, ...]:
-    """summary, compactions, decisions, probes and files of all run groups together; returns their names."""
+    """Of all run groups together; returns the names of the files.
+
+    Decisions and files are left out if they are too many, as in long simulations.
+    """
     groups = tuple(run_groups)
     runs = [run for group in groups for run in group.usable_runs]
-    tables = (
-        _summary(groups), frame(runs, QueryEffect), frame(runs, DecisionRecord), _probes(groups),
-        frame(runs, ObserveRecord),
+    tables: Mapping[str, pd.DataFrame | None] = dict(
+        zip(
+            CSV_NAMES,
+            (
+                _summary(groups), frame(runs, QueryEffect), _up_to_limit(runs, DecisionRecord),
+                _probes(groups), _up_to_limit(runs, ObserveRecord),
+            ),
+            strict=True,
+        )
     )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
-    for name, table in zip(CSV_NAMES, tables, strict=True):
-        table.map(formula_safe).to_csv(folder / name, index=False, lineterminator="\n")
-    return CSV_NAMES
+    for name, table in tables.items():
+        if table is None:
+            (folder / name).unlink(missing_ok=True)  # of an earlier report
+        else:
+            texts = table.select_dtypes(object).columns
+            safe = table.assign(**{column: _safe(table[column].tolist()) for column in texts})
+            safe.to_csv(folder / name, index=False, lineterminator="\n")
+    return tuple(name for name, table in tables.items() if table is not None)
+
+
+def _up_to_limit(runs: Sequence[RunResult], kind: type[BaseRecord]) -> pd.DataFrame | None:
+    return None if sum(len(run.of(kind)) for run in runs) > _LINES_MAX else frame(runs, kind)
+
+
+def _safe(values: list[Any]) -> list[Any]:
+    """Safe cells; records share most of their values."""
+    known = {id(value): value for value in values}
+    cells = {key: formula_safe(value) for key, value in known.items()}
+    return [cells[id(value)] for value in values]
 
 
 def _summary(groups: tuple[RunGroup, ...]) -> pd.DataFrame:

@@ -2,11 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -57,29 +59,60 @@ def export(
     log = destination.with_name(f"{destination.name}.wal")  # DuckDB would use and delete it
     for existing in filter(os.path.lexists, (destination, *((log,) if kind == "duckdb" else ()))):
         raise ValueError(f"{existing} already exists: choose another destination or remove it first")
-    all_tables = tables(runs)
+    all_runs = tuple(runs)
     if kind == "parquet":
         destination.mkdir(parents=True)
-        for name, table in all_tables.items():
-            pq.write_table(table, place / f"{name}.parquet")
-        return tuple(destination / f"{name}.parquet" for name in all_tables)
+        for name, parts in tables(all_runs):
+            first = next(parts)
+            with pq.ParquetWriter(place / f"{name}.parquet", first.schema) as file:
+                for part in chain([first], parts):
+                    file.write_table(part)
+        return tuple(destination / f"{name}.parquet" for name in ("runs", "metrics", *RECORD_TABLES))
     destination.parent.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(str(place)) as database:
-        for name, table in all_tables.items():
-            database.register("source", table)
-            database.execute(f"create table {name} as select * from source")  # noqa: S608 - a name of ours
-            database.unregister("source")
+        for name, parts in tables(all_runs):
+            for number, part in enumerate(parts):
+                database.register("source", part)
+                target = f"insert into {name}" if number else f"create table {name} as"
+                database.execute(f"{target} select * from source")  # noqa: S608 - a name of ours
+                database.unregister("source")
     return (destination,)
 
 
-def tables(runs: Iterable[RunResult]) -> dict[str, pa.Table]:
-    """Every table by name, with all its columns even if there is no record."""
-    all_runs = tuple(runs)
-    by_name = {"runs": _runs(all_runs), "metrics": _metrics(all_runs)}
+def tables(runs: tuple[RunResult, ...]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
+    """Every table by name, in parts; the first one has all columns even if there is no record."""
+    yield "runs", iter([_runs(runs)])
+    yield "metrics", iter([_metrics(runs)])
     for name, kind in RECORD_TABLES.items():
-        types = {**_OF_RUN, **column_types(kind)}
-        by_name[name] = _table(frame(all_runs, kind).to_dict("records"), types)
-    return by_name
+        yield name, _parts(runs, kind)
+
+
+def _parts(runs: tuple[RunResult, ...], kind: type[Any]) -> Iterator[pa.Table]:
+    """The records of one kind, a part for each run that has some; at least one part."""
+    types = {**_OF_RUN, **column_types(kind)}
+    frames = (frame([run], kind) for run in runs)
+    parts = (_of_frame(lines, types) for lines in frames if len(lines))
+    yield next(parts, _schema(types).empty_table())
+    yield from parts
+
+
+def _of_frame(lines: pd.DataFrame, types: Mapping[str, type]) -> pa.Table:
+    """The frame as a table, which takes its columns; None and NaN are null."""
+    columns = ((lines.pop(name), kind) for name, kind in types.items())
+    arrays = [
+        pa.array(_json_texts(column.tolist()) if kind is dict else column, _ARROW[kind], from_pandas=True)
+        for column, kind in columns
+    ]
+    return pa.Table.from_arrays(arrays, schema=_schema(types))
+
+
+def _json_texts(values: list[Any]) -> list[str | None]:
+    """Structured values, of which records share most."""
+    known = {id(value): value for value in values}
+    texts = {
+        key: None if value is None else json.dumps(value, sort_keys=True) for key, value in known.items()
+    }
+    return [texts[id(value)] for value in values]
 
 
 def _runs(runs: tuple[RunResult, ...]) -> pa.Table:
@@ -115,9 +148,12 @@ def _metrics(runs: tuple[RunResult, ...]) -> pa.Table:
 
 def _table(lines: Iterable[Mapping[Any, Any]], types: Mapping[str, type]) -> pa.Table:
     rows = tuple(lines)
-    schema = pa.schema([(name, _ARROW[kind]) for name, kind in types.items()])
     columns = {name: [_plain(row.get(name), kind) for row in rows] for name, kind in types.items()}
-    return pa.table(columns, schema=schema)
+    return pa.table(columns, schema=_schema(types))
+
+
+def _schema(types: Mapping[str, type]) -> pa.Schema:
+    return pa.schema([(name, _ARROW[kind]) for name, kind in types.items()])
 
 
 def _plain(value: Any, kind: type) -> Any:

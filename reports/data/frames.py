@@ -68,9 +68,17 @@ def band(figures: pd.DataFrame, value: str) -> Mapping[str, pd.DataFrame]:
     """Median, low and high over the runs of each strategy, by at_ms (and `place`, if it is a column)."""
     keys = ["at_ms", "place"] if "place" in figures else ["at_ms"]
     return {
-        str(label): part.groupby(keys)[value].agg(["median", "min", "max"]).reset_index()
+        str(label): _median_and_range(part[[*keys, value]], keys, value)
         for label, part in figures.groupby("strategy", sort=False)
     }
+
+
+def _median_and_range(part: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
+    if part.duplicated(keys).any():
+        return part.groupby(keys)[value].agg(["median", "min", "max"]).reset_index()
+    values = part[value].to_numpy(dtype=float)  # of one run, which is its own median
+    line = part[keys].assign(median=values, min=values, max=values)
+    return line.sort_values(keys, ignore_index=True)
 
 
 def cumulative(group: RunGroup, column: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:

@@ -118,7 +118,7 @@ def page_content(groups: Sequence[RunGroup]) -> Page:
 
 def shorten(table: Table, ends: int) -> Table:
     """The first and last `ends` rows, and between them how many were omitted."""
-    omitted = len(table.rows) - 2 * ends
+    omitted = table.count - 2 * ends
     if omitted <= 1:
         return table
     gap = (Cell(f"… {omitted:,} more"),)

@@ -86,7 +86,10 @@ def _markdown(page: Page, tables: tuple[str, ...]) -> str:
     environment.filters |= {"table": markdown.table, "fenced": markdown.fenced, "raw": markdown.SafeMarkdown}
     template = environment.get_template("report.md.j2")
     return template.render(
-        page=page, tables=tables, shorten=lambda table: shorten(table, _MARKDOWN_TABLE_ENDS)
+        page=page,
+        tables=tables,
+        left_out=[name for name in CSV_NAMES if name not in tables],
+        shorten=lambda table: shorten(table, _MARKDOWN_TABLE_ENDS),
     )
 
 
@@ -97,6 +100,7 @@ def _html(page: Page, tables: tuple[str, ...], now: datetime) -> str:
     return environment.get_template("report.html.j2").render(
         page=page,
         tables=tables,
+        left_out=[name for name in CSV_NAMES if name not in tables],
         made=f"{now:%Y-%m-%d %H:%M} UTC",
         style=_colours() + _own_file("report.css"),
         script=script,

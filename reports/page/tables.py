@@ -36,7 +36,8 @@ class Cell:
 class Table:
     """Rows of cells under headings. `note` explains how to read it, `caption` what it holds.
 
-    `title` distinguishes several tables of a section. A page folds a long table and shortens it to its ends.
+    `title` distinguishes several tables of a section. A page folds a long table and shortens it to its ends;
+    of a very long one of `whole_count` rows, `rows` are the ends alone.
     """
 
     kind: ClassVar = "table"
@@ -46,6 +47,11 @@ class Table:
     title: Sentence | None = None
     caption: str = ""
     is_long: bool = False
+    whole_count: int | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self.rows) if self.whole_count is None else self.whole_count
 
 
 Shown = tuple[Column, list[Cell]]  # a column and its cells

@@ -64,5 +64,5 @@ def started_s(run: RunResult) -> float:
 
 def ended_s(run: RunResult) -> float:
     """When its last record was written, or when it began if there is none."""
-    written = run.records[-1].written_utc if run.records else run.manifest.started_utc
+    written = run.records.last.written_utc if run.records else run.manifest.started_utc
     return datetime.fromisoformat(written).timestamp()

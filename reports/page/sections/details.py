@@ -17,7 +17,7 @@ from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.text import format_value
 
 _ERROR_CHARACTERS = 200
-_COMPACTIONS_SHOWN = 200  # of a strategy; a page of many more is slow to open
+_ENDS = 100  # compactions of a strategy; a page shows fewer than the first and the last of them
 _FORECAST_WITHIN = 0.05  # of the bytes: the order of rows in a file changes them by that much
 _BEFORE_AFTER = arrow("before", "after")
 
@@ -29,11 +29,8 @@ def compactions(group: RunGroup) -> tuple[Table, ...]:
 
 
 def _compactions(group: RunGroup, label: str, every: QueryEffects) -> Table:
-    """The first and the last ones if there are many."""
-    is_cut = len(every) > _COMPACTIONS_SHOWN
-    half = _COMPACTIONS_SHOWN // 2
-    effects = [*every[:half], *every[-half:]] if is_cut else [*every]
-    caption = f"The first and the last {half} of {len(every):,} compactions" if is_cut else "Every compaction"
+    is_cut = len(every) > 2 * _ENDS
+    effects = [*every[:_ENDS], *every[-_ENDS:]] if is_cut else [*every]
     records = [effect.compaction for effect in effects]
     files, deleted = (words.capitalize() for words in group.delete_words)
     unit, queries = durations([*(e.query_before_s for e in effects), *(e.query_after_s for e in effects)])
@@ -59,7 +56,8 @@ def _compactions(group: RunGroup, label: str, every: QueryEffects) -> Table:
             (Column("Query before", unit), [Cell(text) for text in queries[: len(records)]]),
             (Column("Query after", unit), [Cell(text) for text in queries[len(records) :]]),
         ],
-        title=say(Verbatim(label)), caption=f"{caption}, in order", is_long=True,
+        title=say(Verbatim(label)), caption="Every compaction, in order", is_long=True,
+        whole_count=len(every),
     )  # fmt: skip
 
 
