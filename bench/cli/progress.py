@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -32,11 +33,25 @@ def doing(text: str, console: Console) -> Iterator[None]:
         yield
 
 
+@dataclass(slots=True)
+class _Running:
+    """A change log or run in progress; `status` replaces its figures."""
+
+    task: TaskID
+    began_s: float
+    status: str = ""
+    figures: LiveFigures = field(default_factory=LiveFigures)
+
+    @property
+    def text(self) -> str:
+        return self.status or self.figures.text()
+
+
 class SuiteProgress(Progress):
     """A `bench.runs.suite.watcher.Watcher` that shows the progress of a suite; if `quiet`, only failures.
 
-    On a terminal: a bar for the suite, one for the current change log or run, and its latest figures.
-    Elsewhere: a line whenever something starts or ends.
+    On a terminal: a bar for the suite, and one for the current change log or each run in progress, with its
+    latest figures. Elsewhere: a line whenever something starts or ends.
     """
 
     def __init__(
@@ -47,7 +62,7 @@ class SuiteProgress(Progress):
         quiet: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._status, self._figures = "", LiveFigures()  # rich draws the bars once while it sets them up
+        self._running: dict[str, _Running] = {}  # by title; rich draws the bars once while it sets them up
         super().__init__(
             TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
             TextColumn("{task.fields[count]}", table_column=Column(no_wrap=True)),
@@ -61,35 +76,35 @@ class SuiteProgress(Progress):
         self._runs_count, self._ended_count = len(planned), 0
         self._ended_steps = 0
         self._all = self.add_task("all", total=sum(map(_steps, planned)), count=self._runs_text())
-        self._current: TaskID | None = None  # the change log or the run
-        self._began_s = self._current_began_s = clock()
+        self._began_s = clock()
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The bars, and the status below them."""
+        """The bars, and the status or figures of what is in progress below them."""
         yield from super().get_renderables()
-        if status := self._status or self._figures.text():
-            yield Text(status, style="dim", no_wrap=True, overflow="ellipsis")
+        for title, running in self._running.items():
+            if running.text:
+                text = running.text if len(self._running) == 1 else f"{title}: {running.text}"
+                yield Text(text, style="dim", no_wrap=True, overflow="ellipsis")
 
     def log_started(self, scenario: str) -> None:
-        self._start(f"change log of {scenario}", None)
-        self._status = _LOOKING
-        self._say_elsewhere(f"change log of {scenario}: {_LOOKING}")
+        self._start(_log_title(scenario), None).status = _LOOKING
+        self._say_elsewhere(f"{_log_title(scenario)}: {_LOOKING}")
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None:
-        if self._current is None:
+        title = _log_title(scenario)
+        if title not in self._running:
             self.log_started(scenario)
-        if self._status == _LOOKING:
-            self._say_elsewhere(
-                f"change log of {scenario}: starting Spark to write {counted(total, 'commit')}"
-            )
-        self._status = "writing" if done else "starting Spark"
-        self._advance(done, total)
+        if self._running[title].status == _LOOKING:
+            self._say_elsewhere(f"{title}: starting Spark to write {counted(total, 'commit')}")
+        self._running[title].status = "writing" if done else "starting Spark"
+        self._advance(title, done, total)
 
     def log_ended(self, scenario: str, commits_count: int) -> None:
-        was_found = self._current is None or self._status == _LOOKING
-        end = "found in the cache" if was_found else f"written in {self._took()}"
-        self._stop()
-        self._say(f"change log of {scenario}: {counted(commits_count, 'commit')}, {end}")
+        title = _log_title(scenario)
+        running = self._stop(title)
+        was_found = running is None or running.status == _LOOKING
+        end = "found in the cache" if was_found else f"written in {self._took(running)}"
+        self._say(f"{title}: {counted(commits_count, 'commit')}, {end}")
 
     def dropping(self, run: str, left: Sequence[str]) -> None:
         self._say(f"dropping what {run}, which did not finish, has left: {', '.join(left)}")
@@ -98,24 +113,26 @@ class SuiteProgress(Progress):
         self._say(f"warning: {text}")
 
     def run_started(self, run: PlannedRun) -> None:
-        self._start(_title(run), run.scenario.commits_count)
-        self._figures = LiveFigures(run.mode)
+        self._start(_title(run), run.scenario.commits_count).figures = LiveFigures(run.mode)
         left_s = self.tasks[0].time_remaining
         left = f", about {human_duration(left_s)} left" if left_s else ""
         phase = ": starting Spark and warming up" if run.mode == "real" else ""
-        self._say_elsewhere(f"{_title(run)} (run {self._ended_count + 1} of {self._runs_count}{left}){phase}")
+        number = self._ended_count + len(self._running)
+        self._say_elsewhere(f"{_title(run)} (run {number} of {self._runs_count}{left}){phase}")
 
     def run_progressed(self, run: PlannedRun, figures: LiveFigures) -> None:
-        self._figures = figures
+        running = self._running[_title(run)]
+        running.figures = figures
         commits, done = run.scenario.commits_count, figures.steps - start_steps(run.mode)
-        self.update(self._all, completed=self._ended_steps + figures.steps)
-        self._advance(max(0, done), commits)
+        steps = sum(other.figures.steps for other in self._running.values())
+        self.update(self._all, completed=self._ended_steps + steps)
+        self._advance(_title(run), max(0, done), commits)
         if done >= commits:
-            self._status = "checking the content"
+            running.status = "checking the content"
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None:
-        took, figures = self._took(), self._figures.text()
-        self._stop()
+        running = self._stop(_title(run))
+        took, figures = self._took(running), running.figures.text() if running else ""
         self._ended_count += 1
         self._ended_steps += _steps(run)
         self.update(self._all, completed=self._ended_steps, count=self._runs_text())
@@ -129,25 +146,25 @@ class SuiteProgress(Progress):
         if self._ended_count == self._runs_count:
             self._say(f"all: {self._runs_text()} in {human_duration(self._clock() - self._began_s)}")
 
-    def _start(self, title: str, commits_count: int | None) -> None:
-        self._stop()
-        self._current_began_s = self._clock()
-        self._current = self.add_task(title, total=commits_count, count="")
-        self._advance(0, commits_count)
+    def _start(self, title: str, commits_count: int | None) -> _Running:
+        task = self.add_task(title, total=commits_count, count="")
+        running = self._running[title] = _Running(task, self._clock())
+        self._advance(title, 0, commits_count)
+        return running
 
-    def _advance(self, done: int, commits_count: int | None) -> None:
-        if self._current is not None and commits_count is not None:
+    def _advance(self, title: str, done: int, commits_count: int | None) -> None:
+        if commits_count is not None:
             count = f"{done:,}/{commits_count:,} commits"
-            self.update(self._current, completed=done, total=commits_count, count=count)
+            self.update(self._running[title].task, completed=done, total=commits_count, count=count)
 
-    def _stop(self) -> None:
-        self._status, self._figures = "", LiveFigures()
-        if self._current is not None:
-            self.remove_task(self._current)
-        self._current = None
+    def _stop(self, title: str) -> _Running | None:
+        running = self._running.pop(title, None)
+        if running is not None:
+            self.remove_task(running.task)
+        return running
 
-    def _took(self) -> str:
-        return human_duration(self._clock() - self._current_began_s)
+    def _took(self, running: _Running | None) -> str:
+        return human_duration(0 if running is None else self._clock() - running.began_s)
 
     def _runs_text(self) -> str:
         return f"{self._ended_count:,}/{self._runs_count:,} runs"
@@ -164,6 +181,10 @@ class SuiteProgress(Progress):
 
 def _say(console: Console, text: str) -> None:
     console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def _log_title(scenario: str) -> str:
+    return f"change log of {scenario}"
 
 
 def _steps(run: PlannedRun) -> int:

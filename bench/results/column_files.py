@@ -54,25 +54,30 @@ def table_of(
 
     Raises ValueError for a value that could not be read again.
     """
-    fields = kind.model_fields
-    if unknown := set[str]().union(*records) - fields.keys():
+    known = set[str]().union(*records)
+    if unknown := known - kind.model_fields.keys():
         raise TypeError(f"a {kind.__name__} has no {', '.join(sorted(unknown))}")
     arrays = [_array(pa.int64(), np.array(serials, dtype=np.int64))]
+    by_field = {name: _values(kind, name, name in known, records) for name in kind.model_fields}
+    by_field["written_utc"] = [written_utc] * len(records)
     for column in columns_of(kind):
         name, *path = column.path
-        if name == "written_utc":
-            values: Sequence[Any] = [written_utc] * len(records)
-        elif fields[name].is_required():
-            values = [record[name] for record in records]
-        else:
-            default = fields[name].get_default(call_default_factory=True)
-            values = [record.get(name, default) for record in records]
-        values = values_at(tuple(path), values)
-        array = _column(column, values, clean)
+        array = _column(column, values_at(tuple(path), by_field[name]), clean)
         if problem := _problem(column, array):
             raise ValueError(f"{kind.__name__}: {problem}")
         arrays.append(array)
     return pa.Table.from_arrays(arrays, schema=schema_of(kind))
+
+
+def _values(
+    kind: type[BaseRecord], name: str, is_known: bool, records: Sequence[Mapping[str, Any]]
+) -> Sequence[Any]:
+    """The values of a field, or its default."""
+    field = kind.model_fields[name]
+    if field.is_required() and is_known:
+        return [record[name] for record in records]
+    default = field.get_default(call_default_factory=True)
+    return [record.get(name, default) for record in records] if is_known else [default] * len(records)
 
 
 def _column(column: FlatColumn, values: Sequence[Any], clean: Callable[[str, Any], Any]) -> pa.Array:
@@ -121,8 +126,8 @@ def _json_texts(field: str, values: Sequence[Any], clean: Callable[[str, Any], A
     for value in values:
         if value is None:
             texts.append(None)
-        elif not value:
-            texts.append("{}" if isinstance(value, Mapping) else "[]")
+        elif isinstance(value, dict):
+            texts.append(_encode(value) if value else "{}")
         elif isinstance(value, Mapping):
             texts.append(_encode(dict(value)))
         else:
@@ -157,6 +162,8 @@ def read_records(folder: Path) -> RunRecords:
         if kind is None or path != file_of(folder, kind):
             raise damaged(path, "is not a table of records")
         sources[kind] = ColumnFile(kind, path)
+        if (np.diff(sources[kind].serials) <= 0).any():
+            raise damaged(path, "its records are out of order")
     places = np.sort(np.concatenate([[], *(source.serials for source in sources.values())]))
     if not np.array_equal(places, np.arange(len(places))):
         raise damaged(folder, "records are missing, or are there twice")

@@ -1,7 +1,11 @@
-"""The latest figures of a run in progress."""
+"""The latest figures of a run in progress, and the file in which a worker shares them with the suite."""
 
+import json
+import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from bench.results.arithmetic import sum_of_known
@@ -16,6 +20,8 @@ from bench.results.records import (
 )
 from bench.text import counted, human_duration
 
+PROGRESS = "progress.json"  # in the work folder of a simulated run
+POLL_S = 0.2  # how often the files of a run in progress are read
 _START_STEPS = 15  # of starting and warming up an engine, in commits of a small scenario
 
 
@@ -24,52 +30,81 @@ def start_steps(mode: Mode) -> int:
     return _START_STEPS if mode == "real" else 0
 
 
+@dataclass(slots=True)
 class LiveFigures:
     """`steps` counts the steps that are done: those before the first commit, and one for each tick."""
 
-    def __init__(self, mode: Mode = "simulated") -> None:
-        self.steps = 0
-        self._phase = (
-            "starting Spark" if mode == "real" else ""
-        )  # in place of figures, before the first commit
-        self._start_steps = start_steps(mode)
-        self._files: int | None = None
-        self._query_s: float | None = None
-        self._statuses = Counter[str]()  # of the compactions
-        self._cpu_s: float | None = 0.0  # None once the CPU of a compaction is unknown
+    mode: Mode = "simulated"
+    steps: int = 0
+    phase: str = field(init=False)  # in place of figures, before the first commit
+    start_steps: int = field(init=False)
+    files: int | None = None
+    query_s: float | None = None
+    statuses: Counter[str] = field(default_factory=Counter)  # of the compactions
+    cpu_s: float | None = 0.0  # None once the CPU of a compaction is unknown
+
+    def __post_init__(self) -> None:
+        self.phase = "starting Spark" if self.mode == "real" else ""
+        self.start_steps = start_steps(self.mode)
 
     def add(self, kind: type[BaseRecord], fields: Mapping[str, Any]) -> None:
         """Count a record, given by its fields."""
         if kind is ObserveRecord:
-            self._phase = ""
-            self._files = fields["table"].data_files_count
+            self.phase = ""
+            self.files = fields["table"].data_files_count
             if fields["after"] == "commit":  # once per tick, even without rows to commit
                 self._start()  # a warm JVM is not warmed up
                 self.steps += 1
         elif kind is QueryRecord:
             if fields["primary"]:
-                self._query_s = fields["cost"].wall_s
+                self.query_s = fields["cost"].wall_s
         elif kind is CompactionRecord:
-            self._statuses[fields.get("status", "ok")] += 1
-            self._cpu_s = sum_of_known((self._cpu_s, fields["cost"].own_cpu_s))
+            self.statuses[fields.get("status", "ok")] += 1
+            self.cpu_s = sum_of_known((self.cpu_s, fields["cost"].own_cpu_s))
         elif kind is PhaseRecord:
             is_warm = fields["name"] == "warm_up"
-            self._phase = "creating the table" if is_warm else "warming up"
+            self.phase = "creating the table" if is_warm else "warming up"
             if is_warm:
                 self._start()
 
     def _start(self) -> None:
         """Count the steps before the first commit, at the first call."""
-        self.steps, self._start_steps = self.steps + self._start_steps, 0
+        self.steps, self.start_steps = self.steps + self.start_steps, 0
 
     def text(self) -> str:
-        if self._phase or self._files is None:
-            return self._phase
-        query = "" if self._query_s is None else f", last query {human_duration(self._query_s)}"
-        noops, failures = self._statuses["noop"], sum(self._statuses[status] for status in FAILED_STATUSES)
+        if self.phase or self.files is None:
+            return self.phase
+        query = "" if self.query_s is None else f", last query {human_duration(self.query_s)}"
+        noops, failures = self.statuses["noop"], sum(self.statuses[status] for status in FAILED_STATUSES)
         failed = f", {failures} of them FAILED" if failures else ""
         noop = f", {noops:,} that had nothing to do" if noops else ""
-        cpu_s = self._cpu_s if self._statuses else None
+        cpu_s = self.cpu_s if self.statuses else None
         cpu = "" if cpu_s is None else f" ({human_duration(cpu_s)} CPU)"
-        compactions = counted(self._statuses.total() - noops, "compaction")
-        return f"{counted(self._files, 'file')}{query}, {compactions}{failed}{noop}{cpu}"
+        compactions = counted(self.statuses.total() - noops, "compaction")
+        return f"{counted(self.files, 'file')}{query}, {compactions}{failed}{noop}{cpu}"
+
+
+class ProgressFile:
+    """Writes the figures of a run to a file, a few times a second."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._part = path, path.with_suffix(".part")
+        self._figures, self._next_s = LiveFigures(), 0.0
+
+    def add(self, kind: type[BaseRecord], record: Mapping[str, Any]) -> None:
+        self._figures.add(kind, record)
+        if kind is ObserveRecord and time.monotonic() > self._next_s:
+            known = {known.name: getattr(self._figures, known.name) for known in fields(LiveFigures)}
+            self._part.write_text(json.dumps(known), encoding="utf-8")
+            self._part.replace(self._path)
+            self._next_s = time.monotonic() + POLL_S
+
+
+def read_progress(path: Path) -> LiveFigures | None:
+    """None before the first figures are written."""
+    if not path.exists():
+        return None
+    figures = LiveFigures()
+    for name, value in json.loads(path.read_text(encoding="utf-8")).items():
+        setattr(figures, name, Counter(value) if name == "statuses" else value)
+    return figures

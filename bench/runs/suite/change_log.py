@@ -10,9 +10,10 @@ from bench.engines import runtime
 from bench.errors import EngineError, ScenarioError
 from bench.results.records import LOG
 from bench.runs.jobs import LogJob, LogProgress, SentScenario
+from bench.runs.live_figures import POLL_S
 from bench.runs.suite.processes import worker
 from bench.runs.suite.results_folder import WORK, fresh
-from bench.runs.suite.run_files import POLL_S, last_line
+from bench.runs.suite.run_files import last_line
 from bench.runs.suite.watcher import Watcher
 from bench.scenario.scenario import Scenario
 from workloads.change_log import ChangeLog, ChangeLogError, find_change_log

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bench.engines.spark.conf import SECRET_CONF
-from bench.runs.jobs import Job, QuickJob
+from bench.runs.jobs import Job, QuickJob, RunJob
 from bench.secrets import NO_SECRETS, Secrets
 
 STOP_GRACE_S = 15.0  # for a worker, which kills its whole process group on SIGTERM
@@ -28,8 +28,10 @@ def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subpr
     # -P keeps the working folder, which may contain a folder named `bench`, off the import path.
     # The folder shows in `ps` which run a process belongs to. The worker ends when this process does; it gets
     # our process id, since its own parent may have changed before it can look.
+    is_simulated = isinstance(job, RunJob) and job.mode == "simulated"
+    module = "bench.runs.worker.simulation" if is_simulated else "bench.runs.worker"
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "bench.runs.worker", job.work_folder, str(os.getpid())],
+        [sys.executable, "-P", "-m", module, job.work_folder, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -13,13 +13,13 @@ from typing import Any
 from bench.errors import EngineError
 from bench.replay.recorder import recorder_of, utc_now
 from bench.results.folders import RunResult, load_end
-from bench.results.records import EVENTS, LOG, MANIFEST, Mode, RunRecord, parse_record
+from bench.results.records import EVENT_TABLES, EVENTS, LOG, MANIFEST, RunRecord, parse_record
 from bench.results.tables import RunRecords
-from bench.runs.live_figures import LiveFigures
+from bench.runs.jobs import RunJob
+from bench.runs.live_figures import POLL_S, PROGRESS, LiveFigures, read_progress
 from bench.secrets import NO_SECRETS
 
 _SPACE_MIN_BYTES = 100_000
-POLL_S = 0.2  # how often the files of a run in progress are read
 
 
 class Tail:
@@ -42,14 +42,16 @@ class Tail:
                 yield parse_record(line)
 
 
-def follow(
-    process: subprocess.Popen[bytes], folder: Path, mode: Mode, on_progress: Callable[[LiveFigures], None]
-) -> bool:
-    """Pass on the figures of a run after each record.
+def follow(process: subprocess.Popen[bytes], job: RunJob, on_progress: Callable[[LiveFigures], None]) -> bool:
+    """Pass on the figures of a run in progress.
 
-    Returns False after the last one, True if the worker ended without it.
+    Returns False after the last record, True if the worker ended without it.
     """
-    tail, figures = Tail(folder / EVENTS), LiveFigures(mode)
+    if job.mode == "simulated":
+        while not simulation_is_over(process, job, on_progress):
+            time.sleep(POLL_S)
+        return not (job.run_folder / EVENT_TABLES).exists()
+    tail, figures = Tail(job.run_folder / EVENTS), LiveFigures(job.mode)
     while True:
         has_ended = process.poll() is not None
         for record in tail.new_records():
@@ -60,6 +62,17 @@ def follow(
         if has_ended:
             return True
         time.sleep(POLL_S)
+
+
+def simulation_is_over(
+    process: subprocess.Popen[bytes], job: RunJob, on_progress: Callable[[LiveFigures], None]
+) -> bool:
+    """Whether its records are complete or its worker has ended; passes on its figures."""
+    has_ended = process.poll() is not None
+    figures = read_progress(job.work_folder / PROGRESS)
+    if figures is not None:
+        on_progress(figures)
+    return has_ended or (job.run_folder / EVENT_TABLES).exists()
 
 
 def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:

@@ -35,7 +35,7 @@ def run_in_one_jvm(runs: Sequence[tuple[PlannedRun, RunJob]], watcher: Watcher) 
         with worker(work, log, first.scenario.secrets) as process:
             for run, job in runs:
                 watcher.run_started(run)
-                if follow(process, job.run_folder, job.mode, partial(watcher.run_progressed, run)):
+                if follow(process, job, partial(watcher.run_progressed, run)):
                     break
                 results.append(closed(job.run_folder, 0))
                 watcher.run_ended(run, results[-1])

@@ -1,4 +1,4 @@
-"""Makes the runs of a suite one after the other."""
+"""Makes the runs of a suite: one after the other, or long simulations side by side."""
 
 import contextlib
 import os
@@ -25,6 +25,7 @@ from bench.runs.suite.processes import STOP_GRACE_S, worker
 from bench.runs.suite.results_folder import WORK, fresh
 from bench.runs.suite.run_files import closed, follow
 from bench.runs.suite.shared_jvm import run_in_one_jvm
+from bench.runs.suite.side_by_side import are_worth_processes, run_side_by_side
 from bench.runs.suite.watcher import Watcher
 from bench.runs.worker.run import execute
 from bench.scenario.scenario import Scenario
@@ -41,11 +42,12 @@ class Options:
 
 
 def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher) -> tuple[RunResult, ...]:
-    """Execute the runs one after the other and return their results. `out` must be locked.
+    """Execute the runs and return their closing records. `out` must be locked.
 
-    Simulated runs are executed in this process, real runs in a worker process each; in a quick suite, the
-    runs of a scenario share one. A run that fails is recorded, and the next one starts. Raises EngineError or
-    ScenarioError if a change log cannot be written or read.
+    Simulated runs are executed in this process, unless they are so long that processes side by side save
+    time. Real runs have a worker process each; in a quick suite, the runs of a scenario share one. A run that
+    fails is recorded, and the next one starts. Raises EngineError or ScenarioError if a change log cannot be
+    written or read.
     """
     suite_id, load_1min = _stamp(), round(os.getloadavg()[0], 2)  # before the suite's own load
     results: list[RunResult] = []
@@ -63,6 +65,8 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
             group_results = run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
             drop_left(group_results, [group[0].scenario], options.out, watcher)
             results += group_results
+    elif are_worth_processes(planned):
+        results += run_side_by_side(planned, prepared, watcher)
     else:
         for run in planned:
             results.append(_run(run, prepared(run), watcher))
@@ -145,7 +149,7 @@ def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
     """Returns the exit code of the worker process."""
     folder = job.run_folder
     with worker(job, folder / LOG, run.scenario.secrets) as process:
-        if not follow(process, folder, job.mode, partial(watcher.run_progressed, run)):
+        if not follow(process, job, partial(watcher.run_progressed, run)):
             # A thread of a user's planner may keep it alive. Spark ended before the last record.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_GRACE_S)

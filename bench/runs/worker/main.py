@@ -5,17 +5,13 @@ and its JVM end when the parent process ends, for whatever reason.
 """
 
 import json
-import os
 import shutil
-import signal
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from types import FrameType
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -30,25 +26,22 @@ from bench.errors import first_error
 from bench.results.records import MANIFEST
 from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TryJob
 from bench.runs.settings import engine_settings
+from bench.runs.worker.parent import obey_parent
 from bench.runs.worker.run import execute
 from bench.runs.worker.watchdog import Watchdog, jvm_watchdog
 from bench.scenario.scenario import Scenario
 from strategies.state import MIB
 from workloads.change_log import ChangeLogError, ensure_change_log
 
-PARENT_CHECK_S = 1.0
 _NOISE_WARM_UP_QUERIES = 20
 _NOISE = Probe("noise", "SELECT count(*) FROM range(1000000), (SELECT count(*) FROM orders)", primary=True)
 
 
 def main() -> None:
     """The outcome is in the files that the job writes and in the exit code."""
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, and sends SIGTERM
-    threading.Thread(target=_end_with_parent, args=(int(sys.argv[2]),), daemon=True).start()
+    obey_parent()
     job = JOB.validate_json(sys.stdin.buffer.read())
-    if not (isinstance(job, RunJob) and job.mode == "simulated"):
-        runtime.use_java()
+    runtime.use_java()
     time.tzset()
     watchdog = jvm_watchdog()
     watchdog.start()
@@ -118,18 +111,6 @@ def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
             sys.exit(1)
         if not run.keep_tables:
             shutil.rmtree(run.work_folder, ignore_errors=True)
-
-
-def _stop(signum: int, frame: FrameType | None) -> None:
-    """End at once, JVM included: an exception during a call to it would look like a failed run."""
-    os.killpg(0, signal.SIGKILL)
-
-
-def _end_with_parent(parent: int) -> None:
-    """Kill this process group, JVM included, once the parent is gone."""
-    while os.getppid() == parent:
-        time.sleep(PARENT_CHECK_S)
-    os.killpg(os.getpgid(0), signal.SIGKILL)
 
 
 def write_log(job: LogJob, scenario: Scenario) -> None:

@@ -99,7 +99,6 @@ def test_runs_follow_each_other_and_one_that_fails_stands_for_itself(make, tmp_p
         ("started", "never"), ("finished", "never"), ("started", "fails"), ("failed", "fails"),
         ("started", "every-2min"), ("finished", "every-2min"),
     ]  # fmt: skip
-    assert told.count(("progressed", "never")) == len(results[0].records)
     assert all(run.manifest.is_quick for run in results)
     assert list((tmp_path / "work").iterdir()) == []
 

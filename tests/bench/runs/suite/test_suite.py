@@ -407,6 +407,15 @@ def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
     assert [record.tick for record in tail.new_records()] == [2]
 
 
+def test_every_record_of_a_real_run_in_progress_is_counted(tmp_path):
+    records = [observed(tick=1, data_files_count=8), query(), observed(tick=2, data_files_count=9), end()]
+    folder = write_run(tmp_path / "run", manifest(), records)
+    job, process = SimpleNamespace(mode="real", run_folder=folder), SimpleNamespace(poll=lambda: None)
+    steps = []
+    assert run_files.follow(process, job, lambda figures: steps.append(figures.steps)) is False
+    assert [step - steps[0] for step in steps] == [0, 0, 1, 1]
+
+
 @pytest.mark.parametrize(("text", "line"), [("", "no output"), (" \n\n", "no output"), ("a\nb \n\n", "b")])
 def test_last_line_is_the_last_that_is_not_blank(tmp_path, text, line):
     (tmp_path / "log.txt").write_text(text)
