@@ -1,9 +1,10 @@
 """Previews: what an action would do to the files of a table."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from strategies.plan import Action, Plan
+from strategies.series import size_of
 from strategies.state import DataFile, DeleteFile, TableState
 
 
@@ -47,7 +48,7 @@ class RewriteGroup:
     """
 
     partition: str
-    files: tuple[DataFile, ...]
+    files: Sequence[DataFile]
     delete_files_count: int
     delete_bytes: int
     split_bytes: int
@@ -58,7 +59,7 @@ class RewriteGroup:
 
     @property
     def input_bytes(self) -> int:
-        return sum(file.size_bytes for file in self.files)
+        return size_of(self.files)
 
 
 @dataclass(frozen=True, slots=True)

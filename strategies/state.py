@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -36,7 +36,13 @@ class DataFile:
     `added_at_ms` is the scenario time of the commit that added the file, None if it is unknown. Comparisons
     ignore it, so that a file is equal to itself however its state was read. If the metadata does not say how
     many rows the file has, `has_rows_count` is False and `rows` is 0.
+
+    A file is a run of length 1, see `strategies.series`.
     """
+
+    count: ClassVar[int] = 1
+    start: ClassVar[int] = 0
+    key_step: ClassVar[int] = 0
 
     path: str
     size_bytes: int
@@ -50,6 +56,20 @@ class DataFile:
         """Unique in the table."""
         return self.path
 
+    @property
+    def origin(self) -> str:
+        return self.key
+
+    @property
+    def first(self) -> Self:
+        return self
+
+    def files(self) -> tuple[Self]:
+        return (self,)
+
+    def slice(self, start: int, end: int) -> Self:
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class DeleteFile:
@@ -57,6 +77,9 @@ class DeleteFile:
 
     `partition` is a path as in `DataFile`.
     """
+
+    count: ClassVar[int] = 1
+    start: ClassVar[int] = 0
 
     path: str
     size_bytes: int
@@ -67,6 +90,13 @@ class DeleteFile:
     def key(self) -> str:
         """Unique in the table, which the path alone may not be."""
         return self.path
+
+    @property
+    def origin(self) -> str:
+        return self.key
+
+    def slice(self, start: int, end: int) -> Self:
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +109,16 @@ class PartitionStats:
     delete_files_count: int = 0
     delete_size_bytes: int = 0
     delete_rows: int = 0
+
+    def __add__(self, other: "PartitionStats") -> "PartitionStats":
+        return PartitionStats(
+            self.files_count + other.files_count,
+            self.size_bytes + other.size_bytes,
+            self.rows + other.rows,
+            self.delete_files_count + other.delete_files_count,
+            self.delete_size_bytes + other.delete_size_bytes,
+            self.delete_rows + other.delete_rows,
+        )
 
 
 @dataclass(frozen=True, slots=True)

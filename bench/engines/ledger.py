@@ -1,5 +1,6 @@
-"""The table state, updated incrementally: adding or removing a file takes constant time."""
+"""The table state, updated incrementally: adding or removing a run of files takes constant time."""
 
+import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -7,8 +8,10 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from bench.engines.contract import INLINE, InlineCompaction, Observation, Ticket, Version, total_change
+from bench.engines.live_files import LiveFiles
 from bench.results.values import Change, Cost, TableFigures
 from strategies.plan import Rewrite
+from strategies.series import Run, Series
 from strategies.state import (
     CommitSeen,
     CompactionSeen,
@@ -63,59 +66,82 @@ class Ledger(Generic[Data, Delete, State]):
         self._properties = MappingProxyType(dict(properties))
         self._counters, self._delete_counts = counters, dict.fromkeys(counters, 0)
         self._stream_epoch_ms = stream_epoch_ms
-        self._data: dict[str, Data] = {}
+        self._data = LiveFiles[Data]()
         self._delete_files: dict[str, Delete] = {}
         self._delete_added_ms: dict[str, int | None] = {}
+        self._delete_times_ms: list[
+            tuple[int, str]
+        ] = []  # a heap of these times with keys, of removed files too
         self._read: dict[str, Data | Delete] = {}  # the files of the last call of `follow`
-        # The views are made once: states cache what they derive from files by the identity of these views.
-        self._data_view, self._delete_view = self._data.values(), self._delete_files.values()
+        # The view is made once: states cache what they derive from files by its identity.
+        self._delete_view = self._delete_files.values()
         self._derived_values = DerivedValues()
         self._partitions: dict[str, PartitionStats] = {}
+        self._total = PartitionStats()
         self._commits: deque[CommitSeen] = deque(maxlen=HISTORY_LIMIT)
         self._compactions: deque[CompactionSeen] = deque(maxlen=HISTORY_LIMIT)
         self._commits_total_count = 0
         self._rewritten: set[str] = set()  # partitions in which files were removed since the last observation
-        self.pending: tuple[PendingPlan, ...] = ()
+        self.pending: Callable[[], tuple[PendingPlan, ...]] = tuple  # asked when a state is made
         self.version: str | None = None
 
     @property
-    def data_files(self) -> Mapping[str, Data]:
-        """Live data files by path."""
-        return MappingProxyType(self._data)
+    def data_files(self) -> LiveFiles[Data]:
+        """Live data files by path; not to be changed."""
+        return self._data
 
     @property
     def delete_files(self) -> Mapping[str, Delete]:
         """Live delete files by key: the path, or for a deletion vector its path and data file."""
         return MappingProxyType(self._delete_files)
 
-    def add(self, files: Iterable[Data | Delete], at_ms: int | None) -> None:
+    def add(self, added: Iterable[Run[Data] | Delete], at_ms: int | None) -> None:
         """Add files at a time; None keeps the `added_at_ms` of data files.
 
         Raises ValueError when a key is live already.
         """
-        for file in files:
-            key = file.key
-            if key in self._data or key in self._delete_files:
-                raise ValueError(f"{key} is already in the table")
-            self._update_sums(file, 1)
-            if isinstance(file, DataFile):
-                self._data[key] = file if at_ms is None else replace(file, added_at_ms=at_ms)
-            else:
-                self._delete_files[key] = file
-                self._delete_added_ms[key] = at_ms
+        for item in added:
+            if isinstance(item, DeleteFile):
+                self._add_delete(item, at_ms)
+                continue
+            if item.origin in self._delete_files:
+                raise ValueError(f"{item.origin} is already in the table")
+            self._data.add(item if at_ms is None else _added(item, at_ms))
+            self._update_data_sums(item, 1)
+
+    def _add_delete(self, file: Delete, at_ms: int | None) -> None:
+        key = file.key
+        if key in self._data or key in self._delete_files:
+            raise ValueError(f"{key} is already in the table")
+        self._delete_files[key] = file
+        self._delete_added_ms[key] = at_ms
+        if at_ms is not None:
+            heapq.heappush(self._delete_times_ms, (at_ms, key))
+        self._update_delete_sums(file, 1)
 
     def remove(self, keys: Iterable[str]) -> None:
         """Raises KeyError when a key is not live."""
         for key in keys:
-            self._update_sums(self._data.pop(key) if key in self._data else self._delete_files.pop(key), -1)
-            self._delete_added_ms.pop(key, None)
+            delete = self._delete_files.pop(key, None)
+            if delete is None:
+                self.remove_data(self._data.located([self._data[key]]))
+            else:
+                del self._delete_added_ms[key]
+                self._update_delete_sums(delete, -1)
+
+    def remove_data(self, runs: Iterable[Run[Data]]) -> None:
+        """Raises KeyError for a run that is not live."""
+        for run in runs:
+            self._data.remove(run)
+            self._update_data_sums(run, -1)
 
     def follow(self, live: Mapping[str, Data | Delete], at_ms: int) -> None:
         """Replace the live files by `live`, given by key: new ones are added at `at_ms`.
 
         A file whose description has changed is replaced, but keeps the time at which it was added.
         """
-        known = {**self._data, **self._delete_files}
+        known: dict[str, Data | Delete] = {file.key: file for file in self._data.values()}
+        known |= self._delete_files
         # A reader returns the same object for a file it has seen before; identity is cheaper than equality.
         read, self._read = self._read, dict(live)
         new = (key for key, file in live.items() if read.get(key) is not file)
@@ -149,25 +175,34 @@ class Ledger(Generic[Data, Delete, State]):
 
     @property
     def data_bytes(self) -> int:
-        return sum(partition.size_bytes for partition in self._partitions.values())
+        return self._total.size_bytes
 
     @property
     def size_bytes(self) -> int:
         """Data and delete files."""
-        return self.data_bytes + sum(p.delete_size_bytes for p in self._partitions.values())
+        return self._total.size_bytes + self._total.delete_size_bytes
+
+    def partition_bytes(self, partition: str) -> int:
+        """Of the data files in a partition."""
+        return self._partitions.get(partition, PartitionStats()).size_bytes
+
+    @property
+    def data_rows(self) -> int:
+        """The rows of all data files, deletes not applied."""
+        return self._total.rows
 
     def state(self, at_ms: int) -> State:
         """A view of the table, valid until the next change."""
         return self._make_state(
             observed_at_ms=at_ms,
             target_file_size_bytes=self._target_file_size_bytes,
-            data_files=self._data_view,
+            data_files=self._data.values(),
             delete_files=self._delete_view,
             partitions=MappingProxyType(self._partitions),
             commits_total_count=self._commits_total_count,
             commits=tuple(self._commits),
             compactions=tuple(self._compactions),
-            pending=self.pending,
+            pending=self.pending(),
             properties=self._properties,
             version=self.version,
             stream_epoch_ms=self._stream_epoch_ms,
@@ -179,52 +214,58 @@ class Ledger(Generic[Data, Delete, State]):
 
         Resets the partitions in which files were removed.
         """
-        sums = self._partitions.values()
-        rewritten, self._rewritten = frozenset(self._rewritten), set()
+        total, rewritten, self._rewritten = self._total, frozenset(self._rewritten), set()
         table = TableFigures(
-            data_files_count=len(self._data),
-            delete_files_count=len(self._delete_files),
+            data_files_count=total.files_count,
+            delete_files_count=total.delete_files_count,
             live_bytes=self.size_bytes,
-            rows=sum(p.rows for p in sums),
-            delete_rows=sum(p.delete_rows for p in sums),
+            rows=total.rows,
+            delete_rows=total.delete_rows,
             storage_bytes=storage_bytes,
             metadata_storage_bytes=metadata_storage_bytes,
             delete_bytes_by_partition={
                 name: p.delete_size_bytes for name, p in self._partitions.items() if p.delete_files_count
             },
             data_bytes_by_partition={name: p.size_bytes for name, p in self._partitions.items()},
-            oldest_delete_at_ms=min(
-                (time_ms for time_ms in self._delete_added_ms.values() if time_ms is not None), default=None
-            ),
+            oldest_delete_at_ms=self._oldest_delete_ms(),
             **self._delete_counts,
         )
         return Observation(cost, self.version, table, rewritten)
 
-    def _update_sums(self, file: Data | Delete, sign: int) -> None:
+    def _oldest_delete_ms(self) -> int | None:
+        times = self._delete_times_ms
+        while (
+            times and self._delete_added_ms.get(times[0][1]) != times[0][0]
+        ):  # removed since, or added again
+            heapq.heappop(times)
+        return times[0][0] if times else None
+
+    def _update_data_sums(self, run: Run[Data], sign: int) -> None:
+        count, file = sign * run.count, run.first
+        self._update_sums(
+            file.partition, sign, PartitionStats(count, count * file.size_bytes, count * file.rows)
+        )
+
+    def _update_delete_sums(self, file: Delete, sign: int) -> None:
+        for name, counts in self._counters.items():
+            self._delete_counts[name] += sign * counts(file)
+        change = PartitionStats(
+            delete_files_count=sign,
+            delete_size_bytes=sign * file.size_bytes,
+            delete_rows=sign * file.rows,
+        )
+        self._update_sums(file.partition, sign, change)
+
+    def _update_sums(self, partition: str, sign: int, change: PartitionStats) -> None:
         self._derived_values = DerivedValues()
         if sign < 0:
-            self._rewritten.add(file.partition)
-        before = self._partitions.get(file.partition, PartitionStats())
-        if isinstance(file, DataFile):
-            after = replace(
-                before,
-                files_count=before.files_count + sign,
-                size_bytes=before.size_bytes + sign * file.size_bytes,
-                rows=before.rows + sign * file.rows,
-            )
-        else:
-            for name, counts in self._counters.items():
-                self._delete_counts[name] += sign * counts(file)
-            after = replace(
-                before,
-                delete_files_count=before.delete_files_count + sign,
-                delete_size_bytes=before.delete_size_bytes + sign * file.size_bytes,
-                delete_rows=before.delete_rows + sign * file.rows,
-            )
+            self._rewritten.add(partition)
+        self._total += change
+        after = self._partitions.get(partition, PartitionStats()) + change
         if after.files_count or after.delete_files_count:
-            self._partitions[file.partition] = after
+            self._partitions[partition] = after
         else:
-            del self._partitions[file.partition]
+            del self._partitions[partition]
 
 
 AnyLedger = Ledger[Any, Any, TableState]
@@ -253,3 +294,9 @@ def pending_plan(ticket: Ticket) -> PendingPlan:
     named = frozenset(key for rewrite in rewrites for key in rewrite.keys)
     paths = named | ticket.preview.keys
     return PendingPlan(ticket.scheduled_at_ms, ticket.due_at_ms, ticket.plan.reason, paths)
+
+
+def _added(run: Run[Data], at_ms: int) -> Run[Data]:
+    """The run with the time at which it was added."""
+    first = replace(run.first, added_at_ms=at_ms)
+    return Series(first, run.count, run.names, run.number, run.key_step) if isinstance(run, Series) else first

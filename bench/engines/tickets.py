@@ -11,7 +11,7 @@ from bench.results.records import PlanStatus
 from bench.results.values import NO_COST, Cost
 from strategies.plan import Action, Plan, Reason, Rewrite, capabilities_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
-from strategies.state import StateError, TableState
+from strategies.state import PendingPlan, StateError, TableState
 
 _Prepared = TypeVar("_Prepared")
 
@@ -79,6 +79,8 @@ class Tickets(Generic[_Prepared]):
         self._ledger = ledger
         self._numbers = itertools.count(1)
         self._open: dict[TicketId, tuple[Ticket, Staged[_Prepared]]] = {}
+        self._pending: dict[TicketId, PendingPlan] = {}  # those that a planner has seen
+        ledger.pending = self._pending_plans
 
     def issue(
         self,
@@ -100,7 +102,6 @@ class Tickets(Generic[_Prepared]):
         cannot = f"{executor or 'this engine'} cannot {', '.join(sorted(missing))}" if missing else None
         staged = Staged[_Prepared](veto=cannot or veto)
         self._open[ticket.id] = ticket, staged
-        self._update_pending()
         return ticket, staged
 
     def staged(self, ticket: Ticket) -> Staged[_Prepared]:
@@ -109,7 +110,7 @@ class Tickets(Generic[_Prepared]):
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
         """What was staged for the ticket, which is no longer pending."""
         _, staged = self._open.pop(ticket.id)
-        self._update_pending()
+        self._pending.pop(ticket.id, None)
         return staged
 
     def ended(
@@ -121,8 +122,12 @@ class Tickets(Generic[_Prepared]):
                 compaction_seen(at_ms, status, plan.reason, ticket.scheduled_at_ms, change, cost, plan.kind)
             )
 
-    def _update_pending(self) -> None:
-        self._ledger.pending = tuple(pending_plan(ticket) for ticket, _ in self._open.values())
+    def _pending_plans(self) -> tuple[PendingPlan, ...]:
+        """Naming the files of a plan takes time, so it waits until somebody asks."""
+        for ticket, _ in self._open.values():
+            if ticket.id not in self._pending:
+                self._pending[ticket.id] = pending_plan(ticket)
+        return tuple(self._pending.values())
 
 
 def _judge(plan: Plan, planning: Planning, state: TableState) -> tuple[PlanPreview, str | None]:

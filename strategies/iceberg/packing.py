@@ -3,54 +3,85 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 Item = TypeVar("Item")
 
 
+class Packed(Protocol):
+    """An item that stands for `count` equal ones."""
+
+    @property
+    def count(self) -> int: ...
+
+    def slice(self, begin: int, end: int) -> Any:
+        """The items [`begin`, `end`) of these."""
+
+
+Equal = TypeVar("Equal", bound=Packed)
+
+
 @dataclass(slots=True, eq=False)
-class _Bin(Generic[Item]):
-    items: list[Item] = field(default_factory=list)
+class _Bin(Generic[Equal]):
+    items: list[Equal] = field(default_factory=list)
     weight: int = 0
+    count: int = 0
+
+    def room(self, item_weight: int, target_weight: int, max_items: int | None) -> int:
+        """How many items of this weight it has room for; none once one does not fit."""
+        left = target_weight - self.weight
+        if left < item_weight:
+            return 0
+        fitting = left // item_weight if item_weight else _ANY_NUMBER
+        return fitting if max_items is None else min(fitting, max_items - self.count)
+
+
+_ANY_NUMBER = 2**63
 
 
 def pack(
-    items: Iterable[Item],
-    weight: Callable[[Item], int],
+    items: Iterable[Equal],
+    weight: Callable[[Equal], int],
     target_weight: int,
     lookback: int,
     *,
     largest_first: bool = False,
     max_items: int | None = None,
-) -> Iterator[list[Item]]:
+) -> Iterator[list[Equal]]:
     """Bins of at most `target_weight` and `max_items`; an item above `target_weight` gets a bin of its own.
 
     Each item goes into the oldest open bin with enough room. As soon as more than `lookback` bins are open,
     one is closed: the heaviest (of equals the oldest) if `largest_first`, otherwise the oldest. Items keep
-    their order within a bin. Weights 5 4 6 2 with target 10 and lookback 1: 5 4 | 6 2.
+    their order within a bin. Weights 5 4 6 2 with target 10 and lookback 1: 5 4 | 6 2. Equal items that are
+    given as one are packed as if they came one by one; `weight` is that of each.
 
     Source: Iceberg BinPacking.PackingIterator at 1.11.0.
     """
-    bins: list[_Bin[Item]] = []
+    bins: list[_Bin[Equal]] = []
     for item in items:
-        item_weight = weight(item)
-        bin_ = next((b for b in bins if _has_room(b, item_weight, target_weight, max_items)), None)
-        if bin_ is None:
-            bin_ = _Bin()
-            bins.append(bin_)
-        bin_.items.append(item)
-        bin_.weight += item_weight
-        if len(bins) > lookback:
-            closed = max(bins, key=attrgetter("weight")) if largest_first else bins[0]
-            bins.remove(closed)
-            yield closed.items
+        item_weight, done, count = weight(item), 0, item.count
+        while done < count:
+            chosen, number = None, 1
+            for bin_ in bins:
+                number = bin_.room(item_weight, target_weight, max_items)
+                if number > 0:
+                    chosen = bin_
+                    break
+            if chosen is None:
+                # A new bin gets a single item, because opening it may close another one.
+                chosen, number = _Bin(), 1
+                bins.append(chosen)
+            number = min(number, count - done)
+            chosen.items.append(item if number == count else item.slice(done, done + number))
+            chosen.weight += number * item_weight
+            chosen.count += number
+            done += number
+            if len(bins) > lookback:
+                closed = max(bins, key=attrgetter("weight")) if largest_first else bins[0]
+                bins.remove(closed)
+                yield closed.items
     for bin_ in bins:
         yield bin_.items
-
-
-def _has_room(bin_: _Bin[Item], item_weight: int, target_weight: int, max_items: int | None) -> bool:
-    fits = bin_.weight + item_weight <= target_weight
-    return fits and (max_items is None or len(bin_.items) < max_items)
 
 
 def first_fit(items: Iterable[Item], weight: Callable[[Item], int], target_weight: int) -> list[list[Item]]:

@@ -10,13 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from strategies.iceberg.deletes.index import delete_index
+from strategies.iceberg.deletes.index import NO_DELETES, delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergState
 from strategies.iceberg.packing import pack
 from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.partitions import fields_of, is_null
 from strategies.preview import DeleteGroup, Preview, RewriteGroup, equal_shares
+from strategies.series import files_of, runs_of
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
 _Group = tuple[str, Sequence[FileScan]]  # partition and files
@@ -37,9 +38,18 @@ def plan_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
 
 def _by_partition(state: IcebergState) -> dict[str, list[FileScan]]:
     deletes = delete_index(state)
+    has_deletes = not deletes.is_empty
     buckets: dict[str, list[FileScan]] = defaultdict(list)
-    for file in state.data_files:
-        buckets[bucket_of(file, state.spec_id)].append(FileScan(file, deletes.applying_to(file)))
+    names: dict[tuple[int, str], str] = {}
+    for run in runs_of(state.data_files, with_equal_keys=has_deletes):
+        file = run.first
+        place = file.spec_id, file.partition
+        if place not in names:
+            names[place] = bucket_of(file, state.spec_id)
+        if has_deletes:
+            buckets[names[place]] += (FileScan(f, deletes.applying_to(f)) for f in run.files())
+        else:
+            buckets[names[place]].append(FileScan(run, NO_DELETES))
     return buckets
 
 
@@ -72,9 +82,16 @@ def _is_file_due(scan: FileScan, options: RewriteOptions) -> bool:
 
 
 def _is_group_due(group: Sequence[FileScan], options: RewriteOptions) -> bool:
-    input_bytes = sum(map(_bytes_of, group))
     has_due_deletes = any(_is_due_for_deletes(scan, options) for scan in group)
-    return has_due_deletes or options.is_group_due(len(group), input_bytes)
+    return has_due_deletes or options.is_group_due(_files_count(group), _input_bytes(group))
+
+
+def _files_count(group: Sequence[FileScan]) -> int:
+    return sum(scan.count for scan in group)
+
+
+def _input_bytes(group: Sequence[FileScan]) -> int:
+    return sum(scan.count * scan.file.size_bytes for scan in group)
 
 
 def _is_due_for_deletes(scan: FileScan, options: RewriteOptions) -> bool:
@@ -89,8 +106,17 @@ def _first_files(groups: Iterable[_Group], max_files: int) -> Iterator[_Group]:
     for partition, group in groups:
         if max_files <= 0:
             return
-        yield partition, group[:max_files]
-        max_files -= len(group)
+        yield partition, _first(group, max_files)
+        max_files -= _files_count(group)
+
+
+def _first(group: Sequence[FileScan], max_files: int) -> list[FileScan]:
+    chosen = []
+    for scan in group:
+        if max_files > 0:
+            chosen.append(scan.slice(0, min(max_files, scan.count)))
+        max_files -= scan.count
+    return chosen
 
 
 def rewrite_group(
@@ -101,15 +127,15 @@ def rewrite_group(
     `shuffle-partitions-per-file` does not change the number of tasks: the shuffle partitions of a file are
     coalesced (OrderAwareCoalesce) before it is written.
     """
-    input_bytes = sum(map(_bytes_of, group))
+    input_bytes = _input_bytes(group)
     outputs = options.expected_output_files(input_bytes)
     split_bytes = options.split_bytes(input_bytes)
-    rows = sum(scan.file.rows for scan in group)
+    rows = sum(scan.count * scan.file.rows for scan in group)
     return RewriteGroup(
         partition=partition,
-        files=tuple(scan.file for scan in group),
-        delete_files_count=sum(scan.deletes.files_count for scan in group),
-        delete_bytes=sum(scan.deletes.size_bytes for scan in group),
+        files=files_of([scan.run for scan in group]),
+        delete_files_count=sum(scan.count * scan.deletes.files_count for scan in group),
+        delete_bytes=sum(scan.count * scan.deletes.size_bytes for scan in group),
         split_bytes=split_bytes,
         max_output_file_bytes=options.max_output_file_bytes,
         expected_output_files=outputs,

@@ -1,7 +1,7 @@
 """How an engine splits files and combines the pieces into scan task groups."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from strategies.iceberg.deletes.index import Applied
@@ -9,23 +9,41 @@ from strategies.iceberg.files import IcebergDataFile
 from strategies.iceberg.packing import pack
 from strategies.java_values import parse_int
 from strategies.preview import ScanTaskGroup
+from strategies.series import Run
 
 _LOOKBACK_PROPERTY, _DEFAULT_LOOKBACK = "read.split.planning-lookback", 10  # TableProperties at 1.11.0
 
 
 @dataclass(frozen=True, slots=True)
 class FileScan:
-    """A data file with the delete files that apply to it."""
+    """A run of data files with the delete files that apply to each of them."""
 
-    file: IcebergDataFile
+    run: Run[IcebergDataFile]
     deletes: Applied
+
+    @property
+    def file(self) -> IcebergDataFile:
+        return self.run.first
+
+    @property
+    def count(self) -> int:
+        return self.run.count
+
+    def slice(self, begin: int, end: int) -> "FileScan":
+        return FileScan(self.run.slice(begin, end), self.deletes)
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Pieces:
+    """`count` equal pieces of files; the figures are those of each."""
+
     input_bytes: int
     rows: int
     weight_bytes: int
+    count: int = 1
+
+    def slice(self, begin: int, end: int) -> "_Pieces":
+        return replace(self, count=end - begin)
 
 
 def lookback_of(properties: Mapping[str, str]) -> int:
@@ -46,16 +64,21 @@ def scan_task_groups(scans: Iterable[FileScan], split_bytes: int, lookback: int)
     return tuple(_task(packed) for packed in bins)
 
 
-def _task(pieces: Sequence[_Piece]) -> ScanTaskGroup:
-    return ScanTaskGroup(sum(p.input_bytes for p in pieces), sum(p.rows for p in pieces))
+def _task(pieces: Sequence[_Pieces]) -> ScanTaskGroup:
+    return ScanTaskGroup(sum(p.count * p.input_bytes for p in pieces), sum(p.count * p.rows for p in pieces))
 
 
-def _pieces(scan: FileScan, split_bytes: int) -> Iterable[_Piece]:
+def _pieces(scan: FileScan, split_bytes: int) -> Iterable[_Pieces]:
     file = scan.file
     cuts = _cuts(file, split_bytes)
+    if len(cuts) == 2:
+        size_bytes = cuts[1] - cuts[0]
+        return [_Pieces(size_bytes, file.rows, size_bytes + scan.deletes.size_bytes, scan.count)]
+    pieces = []
     for start, end in pairwise(cuts):
         rows = _rows_before(end, file, cuts[0]) - _rows_before(start, file, cuts[0])
-        yield _Piece(end - start, rows, end - start + scan.deletes.size_bytes)
+        pieces.append(_Pieces(end - start, rows, end - start + scan.deletes.size_bytes))
+    return pieces * scan.count
 
 
 def _cuts(file: IcebergDataFile, split_bytes: int) -> Sequence[int]:

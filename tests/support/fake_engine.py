@@ -199,7 +199,7 @@ class FakeEngine:
         return IcebergDeleteFile(f"delete-{next(self._numbers)}", 100, 10, kind=kind)
 
     def _tell_pending(self) -> None:
-        self.ledger.pending = tuple(seen for seen, _ in self._pending.values())
+        self.ledger.pending = lambda: tuple(seen for seen, _ in self._pending.values())
 
     def _observe(self) -> Observation:
         cost = Cost(self.costs.observe_s, self.costs.observe_s)

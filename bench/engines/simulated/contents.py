@@ -1,15 +1,38 @@
 """The live rows of each file of a simulated table, and the range of its keys."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from bench.engines.simulated.key_ranges import KeyRange, span_of_ranges
-from bench.engines.simulated.live_rows import LiveRows
-from strategies.state import DataFile
+from bench.engines.simulated.key_ranges import KeyRange, meeting_count, span_of_ranges
+from bench.engines.simulated.live_rows import LiveRows, Place
+from strategies.series import Run
+from strategies.state import DataFile, DeleteFile
 from workloads.commit import CommitSpec
+
+Rows = Run[Any] | DeleteFile  # a run of files that readers take rows from: data files, or log files
+
+
+@dataclass(slots=True)
+class _Known:
+    rows: int  # of each file, when it was written
+    count: int  # of its files that are still in the table
+    keys: KeyRange | None  # of the first file; those of each next one are `key_step` higher
+    key_step: int
+    file_bytes: int
+    is_base: bool
+
+
+@dataclass(slots=True)
+class Opened:
+    """How many files a query by key opens, and their bytes."""
+
+    files_count: int = 0
+    size_bytes: int = 0
 
 
 class Contents:
-    """Rows and keys by the path of a file that readers take rows from, updated by every commit and rewrite.
+    """Rows and keys of the files that readers take rows from, updated by every commit and rewrite.
 
     A commit touches the files that lose a whole number of expected rows to it, so rows and deletion vectors
     add up. The number of touched files is right if a commit hits many rows of each file, or few files. If it
@@ -19,57 +42,124 @@ class Contents:
 
     def __init__(self) -> None:
         self._rows = LiveRows()
-        self._live: dict[str, int] = {}  # as of the last commit
-        self._keys: dict[str, KeyRange | None] = {}
+        self._known: dict[str, _Known] = {}  # by origin
+        self._left: dict[Place, int] = {}  # live rows as of the last commit, of files that have lost some
+        self._unwatched: (
+            list[Run[Any]] | None
+        ) = []  # runs added before the first commit of changes; None after it
+        self._opened: dict[KeyRange, Opened] = {}
 
     @property
     def live_rows(self) -> int:
         return self._rows.total
 
-    def __contains__(self, path: str) -> bool:
-        return path in self._live
+    def __contains__(self, run: Rows) -> bool:
+        return run.origin in self._known
 
-    def keys(self, path: str) -> KeyRange | None:
-        return self._keys[path]
+    def keys(self, run: Rows) -> tuple[KeyRange | None, int]:
+        """The keys of the first file of a run, and by how much those of each next file are higher."""
+        known = self._known[run.origin]
+        if known.keys is None:
+            return None, 0
+        low, high = known.keys
+        distance = known.key_step * run.start
+        return (low + distance, high + distance), known.key_step
 
-    def kept(self, paths: Iterable[str]) -> int:
+    def kept(self, runs: Iterable[Rows]) -> int:
         """The number of live rows in these files, which a rewrite writes."""
-        return self._rows.kept(path for path in paths if path in self._live)
+        return self._rows.kept(run for run in runs if run in self)
 
-    def commit(self, spec: CommitSpec) -> dict[str, tuple[int, int]]:
+    def commit(self, spec: CommitSpec) -> Mapping[Place, tuple[int, int]]:
         """Apply a commit without its new files: for each file it touches, the live rows lost and left."""
+        if any(shape.deleted_keys for shape in spec.partitions) and self._unwatched is not None:
+            unwatched, self._unwatched = self._unwatched, None
+            for run in unwatched:
+                self._watch(run)
         self._rows.commit(spec)
-        if not any(shape.deleted_keys for shape in spec.partitions):
-            return {}
-        now = ((path, before, self._rows.live(path)) for path, before in self._live.items())
-        touched = {path: (before - left, left) for path, before, left in now if left < before}
-        self._live.update((path, left) for path, (_, left) in touched.items())
+        touched: dict[Place, tuple[int, int]] = {}
+        for place, left in self._rows.fallen().items():
+            before = self._left.get(place, self._known[place[0]].rows)
+            touched[place], self._left[place] = (before - left, left), left
+            self._rows.watch(place, left)
         return touched
 
-    def add(self, file: DataFile, keys: KeyRange | None) -> None:
-        """Add a file of rows that the last commit appended."""
-        self._rows.add(file, file.rows, keys)
-        self._keep(file, keys)
+    def opened(self, wanted: KeyRange, runs: Iterable[Run[Any]]) -> Opened:
+        """What a query of these keys opens of the base files, which are in the live `runs`.
+
+        It is kept up to date from then on.
+        """
+        opened = self._opened.get(wanted)
+        if opened is None:
+            opened = self._opened[wanted] = Opened()
+            for run in runs:
+                self._count(run, opened, wanted, 1)
+        return opened
+
+    def _count(self, run: Rows, opened: Opened, wanted: KeyRange, sign: int) -> None:
+        known = self._known[run.origin]
+        if known.is_base:
+            count = sign * meeting_count(wanted, *self.keys(run), run.count)
+            opened.files_count += count
+            opened.size_bytes += count * known.file_bytes
+
+    def add(self, run: Run[Any], rows: int, keys: KeyRange | None, *, is_base: bool = True) -> None:
+        """Add a run of files with `rows` rows each, that the last commit appended."""
+        self._rows.add(run, rows, keys)
+        self._keep(run, rows, keys, is_base)
 
     def replace(
         self,
-        gone: Collection[str],
+        gone: Iterable[Rows],
         made: Sequence[DataFile],
         added_rows: int = 0,
         added_keys: Iterable[KeyRange | None] = (),
+        *,
+        is_base: bool = True,
     ) -> None:
         """Replace files by new ones with their live rows and `added_rows` of the last commit."""
-        read = [path for path in gone if path in self._live]
-        keys = span_of_ranges([*(self._keys.pop(path) for path in read), *added_keys])
+        read = [run for run in gone if run in self]
+        keys = span_of_ranges([*(keys for run in read for keys in self._ends(run)), *added_keys])
         self._rows.replace(read, [file for file in made if file.rows], added_rows)
+        for run in read:
+            self._forget(run)
         for file in made:
             if not file.rows:  # it has deletes only
                 self._rows.add(file, 0)
-        for path in read:
-            del self._live[path]
-        for file in made:
-            self._keep(file, keys)
+            self._keep(file, file.rows, keys, is_base)
 
-    def _keep(self, file: DataFile, keys: KeyRange | None) -> None:
-        self._keys[file.path] = keys
-        self._live[file.path] = self._rows.live(file.path)
+    def _ends(self, run: Rows) -> Iterator[KeyRange | None]:
+        """The keys of the first and the last file of a run."""
+        keys, step = self.keys(run)
+        yield keys
+        if keys is not None and step:
+            distance = step * (run.count - 1)
+            yield keys[0] + distance, keys[1] + distance
+
+    def _keep(self, run: Run[Any], rows: int, keys: KeyRange | None, is_base: bool) -> None:
+        file_bytes = run.first.size_bytes
+        self._known[run.origin] = _Known(rows, run.count, keys, run.key_step, file_bytes, is_base)
+        for wanted, opened in self._opened.items():
+            self._count(run, opened, wanted, 1)
+        live = self._rows.live(run.origin)
+        if live < rows:
+            self._left[run.origin, 0] = live
+        if self._unwatched is None:
+            self._watch(run)
+        else:
+            self._unwatched.append(run)
+
+    def _watch(self, run: Run[Any]) -> None:
+        if run.origin in self._known:
+            for offset in range(run.start, run.start + run.count):
+                place = run.origin, offset
+                self._rows.watch(place, self._left.get(place, self._known[run.origin].rows))
+
+    def _forget(self, run: Rows) -> None:
+        known = self._known[run.origin]
+        for wanted, opened in self._opened.items():
+            self._count(run, opened, wanted, -1)
+        known.count -= run.count
+        if not known.count:
+            del self._known[run.origin]
+        for offset in range(run.start, run.start + run.count) if self._left else ():
+            self._left.pop((run.origin, offset), None)

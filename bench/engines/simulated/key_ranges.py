@@ -3,18 +3,23 @@
 import itertools
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 
+from strategies.preview import even_share
 from workloads.commit import CommitSpec, KeyShape
 
 KeyRange = tuple[int, int]  # the lowest and the highest key, both inclusive
 
+_KEYS_CACHED = 100  # statements of probes
 _KEY = re.compile(r"\border_id\s*(?:=\s*(\d+)|between\s+(\d+)\s+and\s+(\d+))", re.IGNORECASE)
 # Steps whose multiples, modulo 1, are spread evenly in two dimensions: 1/p and 1/p^2 with p^3 = p + 1
 # (Roberts' R2 sequence).
 _STEPS = (0.7548776662466927, 0.5698402909980532)
 
 
+@lru_cache(_KEYS_CACHED)
 def wanted_keys(sql: str) -> KeyRange | None:
     """The keys that a probe selects by one `order_id = n` or `BETWEEN n AND m`; None for all.
 
@@ -27,9 +32,19 @@ def wanted_keys(sql: str) -> KeyRange | None:
     return numbers[0], numbers[-1]
 
 
-def may_meet(wanted: KeyRange, keys: KeyRange | None) -> bool:
-    """Whether a file may hold a wanted key; an unknown range (None) excludes nothing."""
-    return keys is None or (wanted[0] <= keys[1] and keys[0] <= wanted[1])
+def meeting_count(wanted: KeyRange, keys: KeyRange | None, key_step: int, count: int) -> int:
+    """How many of `count` files may hold a wanted key.
+
+    `keys` is the range of the first, and each next one is `key_step` higher. An unknown range (None) excludes
+    nothing.
+    """
+    if keys is None:
+        return count
+    if not key_step:
+        return count if wanted[0] <= keys[1] and keys[0] <= wanted[1] else 0
+    first = max(0, -((keys[1] - wanted[0]) // key_step))  # the first file whose highest key is high enough
+    last = min(count - 1, (wanted[1] - keys[0]) // key_step)
+    return max(0, last - first + 1)
 
 
 def span_of_ranges(ranges: Iterable[KeyRange | None]) -> KeyRange | None:
@@ -40,6 +55,35 @@ def span_of_ranges(ranges: Iterable[KeyRange | None]) -> KeyRange | None:
             return None
         known.append(keys)
     return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class FileRun:
+    """`count` files with `rows` rows each.
+
+    `keys` are the keys of the first file, those of each next one are `key_step` higher; None means any.
+    """
+
+    count: int
+    rows: int
+    keys: KeyRange | None
+    key_step: int = 0
+
+
+def file_runs(spec: CommitSpec, rows: int, count: int) -> Iterator[FileRun]:
+    """The `count` data files that a commit writes for `rows` rows of a partition, which share them evenly.
+
+    Equal files are one run, except for those of a load: commits may hit the keys of some of its files more
+    often than those of others.
+    """
+    if not count:
+        return
+    ranges = ranges_of_rows(spec, rows, count)
+    step = ranges[1][0] - ranges[0][0] if count > 1 and ranges[0] and ranges[1] else 0
+    if rows % count or spec.is_initial or (step and spec.rows % count):
+        yield from (FileRun(1, even_share(rows, i, count), keys) for i, keys in enumerate(ranges))
+    else:
+        yield FileRun(count, rows // count, ranges[0], step)
 
 
 def ranges_of_rows(spec: CommitSpec, rows: int, count: int) -> list[KeyRange | None]:

@@ -24,13 +24,16 @@ a partition holds. It expects a hit in every file whose key range covers the key
 to have lost a row before its partition has any delete file.
 """
 
+import heapq
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bench.engines.simulated.key_ranges import KeyRange
 from strategies.preview import RewriteGroup
+from strategies.series import Run
 from strategies.state import DataFile
 from workloads.commit import CommitSpec, KeyShape
 from workloads.keys import KeyChoice
@@ -38,7 +41,13 @@ from workloads.keys import KeyChoice
 _HOTTEST_FACTOR = 2.0  # between the most and the least hit key of a band, for an exponent of 1
 _SURE = 1 - 1e-9  # the highest chance of a hit: log(0) does not exist
 _ROUNDING_ERROR_ROWS = 1e-6  # by which a sum of parts may miss a whole number
+_LOG_MARGIN = 1e-9  # by which a file is looked at too early rather than too late
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, are spread evenly
+
+
+Place = tuple[str, int]  # of a file: the origin of its run, and its offset in it
+# The negative logarithm of the chance at which a file has to be looked at, a serial number, and the file.
+_Watched = tuple[float, int, Place]
 
 
 @dataclass(slots=True)
@@ -54,6 +63,7 @@ class _Band:
     log_survival: float = 0.0
     rows: float = 0.0  # live rows of its keys, in whichever file
     joined: "_Band | None" = None
+    watched: list["_Watched"] = field(default_factory=list)  # a heap
 
     @property
     def keys(self) -> int:
@@ -69,6 +79,9 @@ class _Band:
         other.rows += self.rows
         self.log_survival -= other.log_survival
         self.joined = other
+        for neg_log, number, place in self.watched:
+            heapq.heappush(other.watched, (neg_log + self.log_survival, number, place))
+        self.watched.clear()
 
     def root(self) -> "_Band":
         """The band that this one has joined, itself if it has joined none; shortens the path to it."""
@@ -99,15 +112,39 @@ class _Part:
 
 
 @dataclass(slots=True)
-class _FileRows:
-    """The rows of a data file. `phase` (0..1) shifts the threshold at which the expectation is rounded."""
+class _RunRows:
+    """The rows of each of the `count` files of a run; those at the places `gone` have left the table.
 
+    `first_number` is that of its first file, see `_phase`.
+    """
+
+    count: int
     rows: int
-    phase: float
+    first_number: int
     parts: tuple[_Part, ...]
+    gone: set[int] = field(default_factory=set)
 
     def rows_now(self) -> float:
+        """The rows of one file, which may be a fraction."""
         return sum(part.rows_now() for part in self.parts)
+
+    def live(self, rows_now: float, offset: int) -> int:
+        """The whole rows of the file at a place."""
+        phase = _phase(self.first_number + offset)
+        return min(self.rows, math.floor(rows_now + phase + _ROUNDING_ERROR_ROWS))
+
+    @property
+    def total(self) -> int:
+        """The whole rows of all its files in the table."""
+        rows_now = self.rows_now()
+        if rows_now + _ROUNDING_ERROR_ROWS >= self.rows:
+            return (self.count - len(self.gone)) * self.rows
+        return sum(self.live(rows_now, offset) for offset in range(self.count) if offset not in self.gone)
+
+
+def _phase(number: int) -> float:
+    """The shift (0..1) of the threshold at which the expectation for file `number` is rounded."""
+    return number * _GOLDEN_RATIO % 1
 
 
 @dataclass(slots=True)
@@ -121,10 +158,12 @@ class LiveRows:
 
     _bands: list[_Band] = field(default_factory=list)  # in the order of heat
     _mix: list[tuple[_Band, float]] = field(default_factory=list)  # of the last commit's rows, with shares
-    _files: dict[str, _FileRows] = field(default_factory=dict)
+    _runs: dict[str, _RunRows] = field(default_factory=dict)  # by origin
     _files_added_count: int = 0
     _is_loading: bool = False
     _is_ranked: bool = False  # whether the bands of scattered keys are by rank
+    _levels: dict[Place, tuple[int, int]] = field(default_factory=dict)  # watched files: see `watch`
+    _watches_count: int = 0
 
     @property
     def expected(self) -> float:
@@ -133,22 +172,23 @@ class LiveRows:
 
     @property
     def total(self) -> int:
-        return sum(map(self.live, self._files))
+        return sum(known.total for known in self._runs.values())
 
-    def live(self, path: str) -> int:
-        """Rounded to whole rows; never increases."""
-        file = self._files[path]
-        return min(file.rows, math.floor(file.rows_now() + file.phase + _ROUNDING_ERROR_ROWS))
+    def live(self, origin: str, offset: int = 0) -> int:
+        """The live rows of one file, rounded to whole rows; never increases."""
+        known = self._runs[origin]
+        return known.live(known.rows_now(), offset)
 
-    def dead(self, path: str) -> int:
-        return self._files[path].rows - self.live(path)
+    def dead(self, origin: str, offset: int = 0) -> int:
+        return self._runs[origin].rows - self.live(origin, offset)
 
-    def kept(self, paths: Iterable[str]) -> int:
+    def kept(self, runs: Iterable[Run[Any]]) -> int:
         """How many rows a rewrite of data files writes: their live rows, rounded up.
 
         So no file has fewer rows than are expected to be live in it, and rounding errors do not accumulate.
         """
-        return math.ceil(sum(self._files[path].rows_now() for path in paths) - _ROUNDING_ERROR_ROWS)
+        expected = sum(run.count * self._runs[run.origin].rows_now() for run in runs)
+        return math.ceil(expected - _ROUNDING_ERROR_ROWS)
 
     def commit(self, spec: CommitSpec) -> None:
         """Hit the keys of a commit, and count its rows that are live at its end.
@@ -165,32 +205,91 @@ class LiveRows:
         for band, share in self._mix:
             band.root().rows += rows * share
 
-    def add(self, file: DataFile, live_rows: int, keys: KeyRange | None = None) -> None:
-        """Add a data file of the last commit; `live_rows` of its rows are not replaced by that same commit.
+    def add(self, run: Run[Any], live_rows: int, keys: KeyRange | None = None) -> None:
+        """Add a run of the last commit; `live_rows` of each file's rows outlive that commit.
 
-        Its keys are in the range `keys`; None means anywhere.
+        Keys are in the range `keys`; None means anywhere. While a table is loaded, that is the range of a
+        file of its own, as a run of several files has several ranges.
         """
         mix = _shares_of(keys, self._bands) if self._is_loading else self._mix
         parts = (_Part(band, live_rows * share, band.log_now()) for band, share in mix if share)
-        self._add_file(file, tuple(parts))
+        self._add_run(run, tuple(parts))
 
-    def replace(self, inputs: Iterable[str], outputs: Sequence[DataFile], added_rows: int = 0) -> None:
+    def replace(self, inputs: Iterable[Run[Any]], outputs: Sequence[DataFile], added_rows: int = 0) -> None:
         """Replace data files by others that hold their live rows, each in proportion to its rows.
 
         They also hold `added_rows` rows of the last commit, where a commit rewrites the files it changes.
         """
-        replaced = [self._files.pop(path) for path in inputs]
-        added = (_Part(band, added_rows * share, band.log_now()) for band, share in self._mix if added_rows)
-        parts = tuple(_joined((*(part for file in replaced for part in file.parts), *added)))
+        replaced = [(run.count, self._take(run)) for run in inputs]
+        added = [
+            (1, _Part(band, added_rows * share, band.log_now())) for band, share in self._mix if added_rows
+        ]
+        kept = ((count, part) for count, known in replaced for part in known.parts)
+        joined = tuple(_joined((*kept, *added)))
         rows = sum(file.rows for file in outputs)
         for file in outputs:
             share = file.rows / rows
-            self._add_file(file, tuple(_Part(p.band, p.rows * share, p.log_then) for p in parts))
+            self._add_run(file, tuple(_Part(p.band, p.rows * share, p.log_then) for p in joined))
 
-    def _add_file(self, file: DataFile, parts: tuple[_Part, ...]) -> None:
-        self._files_added_count += 1
-        phase = self._files_added_count * _GOLDEN_RATIO % 1
-        self._files[file.path] = _FileRows(file.rows, phase, parts)
+    def watch(self, place: Place, level: int) -> None:
+        """Let `fallen` report a file once its live rows are below `level`.
+
+        The file has r rows and falls below a level l > 0 not before the chance of one of its bands has fallen
+        by the factor l / r, and so long nobody has to look at it.
+        """
+        known = self._runs[place[0]]
+        rows_now = known.rows_now()
+        least_rows = level - _phase(known.first_number + place[1]) - _ROUNDING_ERROR_ROWS
+        self._watches_count += 1
+        self._levels[place] = level, self._watches_count
+        if least_rows <= 0:
+            return
+        log_factor = min(0.0, math.log(least_rows / rows_now)) + _LOG_MARGIN
+        for part in known.parts:
+            root = part.band.root()
+            heapq.heappush(root.watched, (-(root.log_survival + log_factor), self._watches_count, place))
+
+    def fallen(self) -> dict[Place, int]:
+        """The live rows of the watched files that have fallen below their levels, in the order of their runs.
+
+        They are not watched any more.
+        """
+        due: dict[Place, int] = {}
+        for band in self._bands:
+            while band.watched and -band.watched[0][0] >= band.log_survival:
+                _, number, place = heapq.heappop(band.watched)
+                level, latest = self._levels.get(place, (0, 0))
+                if number == latest:
+                    due[place] = level
+        fallen: dict[Place, int] = {}
+        for place, level in due.items():
+            del self._levels[place]
+            left = self.live(*place)
+            if left < level:
+                fallen[place] = left
+            else:
+                self.watch(place, level)
+        return {place: fallen[place] for place in sorted(fallen, key=self._number)}
+
+    def _number(self, place: Place) -> int:
+        return self._runs[place[0]].first_number + place[1]
+
+    def _take(self, run: Run[Any]) -> _RunRows:
+        known = self._runs[run.origin]
+        offsets = range(run.start, run.start + run.count)
+        for offset in offsets if self._levels else ():
+            self._levels.pop((run.origin, offset), None)
+        if run.count == known.count:
+            del self._runs[run.origin]
+            return known
+        known.gone.update(offsets)
+        if len(known.gone) == known.count:
+            del self._runs[run.origin]
+        return known
+
+    def _add_run(self, run: Run[Any], parts: tuple[_Part, ...]) -> None:
+        self._runs[run.origin] = _RunRows(run.count, run.first.rows, self._files_added_count + 1, parts)
+        self._files_added_count += run.count
 
     def _load(self, keys: int) -> None:
         """Keys 1 to `keys`, in bands that are fine enough for any later choice of keys.
@@ -252,9 +351,11 @@ class LiveRows:
         bands, rows = _bands_of(1, keys.population + 1, keys.choice), self.expected
         for band in bands:
             band.rows = rows * band.keys / keys.population
-        for file in self._files.values():
-            own_rows = file.rows_now()
-            file.parts = tuple(_Part(band, own_rows * share, 0.0) for band, share in _shares_of(None, bands))
+        for known in self._runs.values():
+            own_rows = known.rows_now()
+            known.parts = tuple(_Part(band, own_rows * share, 0.0) for band, share in _shares_of(None, bands))
+        for place, (level, _) in self._levels.items():
+            self.watch(place, level)
         return bands
 
 
@@ -315,14 +416,14 @@ def _shares_of(keys: KeyRange | None, bands: Sequence[_Band]) -> Iterator[tuple[
         yield band, max(0, min(end, band.end) - max(first, band.first)) / (end - first)
 
 
-def _joined(parts: Iterable[_Part]) -> Iterator[_Part]:
-    """One part for each band, as of now."""
+def _joined(parts: Iterable[tuple[int, _Part]]) -> Iterator[_Part]:
+    """One part for each band, as of now, given the parts of files with the number of such files."""
     rows: dict[int, float] = {}
     bands: dict[int, _Band] = {}
-    for part in parts:
+    for count, part in parts:
         root = part.band.root()
         bands[id(root)] = root
-        rows[id(root)] = rows.get(id(root), 0.0) + part.rows_now()
+        rows[id(root)] = rows.get(id(root), 0.0) + count * part.rows_now()
     return (_Part(band, rows[key], band.log_survival) for key, band in bands.items())
 
 

@@ -36,6 +36,9 @@ class Applied:
     file_scoped_rows: int = 0
 
 
+NO_DELETES = Applied()
+
+
 @dataclass(frozen=True, slots=True)
 class DeleteIndex:
     """The delete files of a table, by scope. Built by `index_deletes`."""

@@ -1,16 +1,30 @@
 import sys
+from dataclasses import dataclass
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from strategies.iceberg.packing import first_fit, pack
 
+
+@dataclass(frozen=True)
+class Weights:
+    """`count` items of one weight."""
+
+    weight: int
+    count: int = 1
+
+    def slice(self, begin, end):
+        return Weights(self.weight, end - begin)
+
+
 WEIGHTS = st.lists(st.integers(0, 12), max_size=30)
 LOOKBACKS = st.integers(1, 12)
 
 
 def packed(weights, target, lookback, **how):
-    return list(pack(weights, lambda weight: weight, target, lookback, **how))
+    bins = pack(map(Weights, weights), lambda item: item.weight, target, lookback, **how)
+    return [[item.weight for item in bin_] for bin_ in bins]
 
 
 def test_pack_at_lookback_1_is_next_fit():

@@ -15,7 +15,7 @@ MAX_PARTITIONS_COUNT = 128  # spark.databricks.delta.autoCompact.maxNumModifiedP
 _MAX_FILE_BYTES = 128 * MIB  # spark.databricks.delta.autoCompact.maxFileSize
 OPTIONS = OptimizeOptions(min_file_bytes=_MAX_FILE_BYTES // 2, max_file_bytes=_MAX_FILE_BYTES)
 
-CountedFile = tuple[str, int]  # the partition of a file, and the bytes of its live rows
+CountedFiles = tuple[str, int, int]  # a partition, the bytes of the live rows of each file, and their number
 
 
 @dataclass(slots=True)
@@ -36,13 +36,16 @@ class AutoCompaction:
         self._min_files_count, self._counted_bytes = min_files_count, counted_bytes
         self._partitions: dict[str, _Partition] = {}
 
-    def saw(self, added: Iterable[CountedFile], removed: Iterable[CountedFile]) -> None:
+    def saw(self, added: Iterable[CountedFiles], removed: Iterable[CountedFiles]) -> None:
         """Count the files of any version; a file whose vector changed is both added and removed.
 
         A partition without a file is forgotten, and also that it was compacted.
         """
-        changes = Counter(partition for partition, size in added if self._counts(size))
-        changes.subtract(partition for partition, size in removed if self._counts(size))
+        changes = Counter[str]()
+        for sign, files in ((1, added), (-1, removed)):
+            for partition, size_bytes, count in files:
+                if self._counts(size_bytes):
+                    changes[partition] += sign * count
         for partition, change in changes.items():
             known = self._partitions.get(partition)
             if known is not None:

@@ -1,14 +1,16 @@
 """The files of a simulated Delta table."""
 
-import itertools
 import math
 from collections.abc import Iterable
 
 from bench.engines.simulated.costs import Coefficients
+from bench.engines.simulated.key_ranges import FileRun
 from strategies.delta.clustering import PROVIDER
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
+from strategies.series import Run, Series
 from workloads.schema import Schema
 
+_NAMES = "part-{:08}.parquet"
 _CONTAINER_ROWS = 2**16
 _CONTAINER_BYTES_MAX = 2**13  # above 4,096 rows a container is a bitmap of all its rows
 _ROW_BYTES = 2
@@ -25,11 +27,19 @@ class FileMaker:
 
     def __init__(self, schema: Schema, coefficients: Coefficients) -> None:
         self._schema, self._coefficients = schema, coefficients
-        self._numbers = itertools.count(1)
+        self._next = 1
+
+    def data_files(self, files: FileRun, partition: str) -> Run[DeltaDataFile]:
+        """Files of a commit, in one run."""
+        first = self.data_file(files.rows, partition)
+        if files.count == 1:
+            return first
+        number, self._next = self._next - 1, self._next + files.count - 1
+        return Series(first, files.count, _NAMES, number, files.key_step)
 
     def data_file(self, rows: int, partition: str, cube: ZCube | None = None) -> DeltaDataFile:
         return DeltaDataFile(
-            f"part-{next(self._numbers):08}.parquet",
+            _NAMES.format(self._number()),
             self._coefficients.table_bytes(self._schema, rows),
             rows,
             partition,
@@ -38,14 +48,18 @@ class FileMaker:
         )
 
     def cube(self, columns: tuple[str, ...]) -> ZCube:
-        return ZCube(f"cube-{next(self._numbers):08}", columns)
+        return ZCube(f"cube-{self._number():08}", columns)
+
+    def _number(self) -> int:
+        self._next += 1
+        return self._next - 1
 
     def vectors(self, deleted: Iterable[tuple[DeltaDataFile, int]]) -> list[DeletionVector]:
         """A vector for each data file and its number of deleted rows, all in one file of vectors.
 
         Delta writes one such file per task of a commit, and starts another one after 2 MiB.
         """
-        path, offset, vectors = f"deletion_vector_{next(self._numbers):08}.bin", _FIRST_OFFSET, []
+        path, offset, vectors = f"deletion_vector_{self._number():08}.bin", _FIRST_OFFSET, []
         for file, rows in deleted:
             size_bytes = vector_bytes(rows, file.rows)
             vectors.append(

@@ -19,10 +19,11 @@ from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.delta.table_keys import clustering_columns_of
 from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.key_ranges import may_meet, wanted_keys
+from bench.engines.simulated.key_ranges import wanted_keys
 from bench.results.values import NO_COST, Cost
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
+from strategies.delta.files import DeltaDataFile
 from strategies.delta.optimize_options import optimize_options
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
@@ -53,7 +54,7 @@ class DeltaTableModel:
         )  # fmt: skip
         self._log = SimulatedLog(coefficients.log, properties.checkpoint_interval)
         self._compacts_by_itself, self._automatic = properties.compacts_by_itself, AutoCompaction()
-        self._versions = Versions(self.ledger, self._log, self._automatic)
+        self._versions = Versions(self.ledger, self._log, self._automatic, self._contents.keys)
 
     @property
     def live_rows(self) -> int:
@@ -61,7 +62,7 @@ class DeltaTableModel:
 
     @property
     def physical_rows(self) -> int:
-        return sum(file.rows for file in self.ledger.data_files.values())
+        return self.ledger.data_rows
 
     @property
     def content_bytes(self) -> int:
@@ -84,23 +85,25 @@ class DeltaTableModel:
         self.ledger.version = str(self._log.append(0, 0).version)
 
     def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
-        touched = {path: left for path, (_, left) in self._contents.commit(spec).items()}
+        data = self.ledger.data_files
+        touched = [(data.at(*place), left) for place, (_, left) in self._contents.commit(spec).items()]
         operation, reading = self._coefficients.commit, Work(tasks_count=0)
         if is_merge(spec):
-            operation, reading = self._coefficients.merge, self._read_by_merge(touched)
-        changes = self._maker.of_commit(spec, touched, self.ledger.data_files)
+            files = [run.first for run, _ in touched]
+            operation, reading = self._coefficients.merge, self._read_by_merge(files)
+        changes = self._maker.of_commit(spec, touched)
         version, checkpoint_cost = self._write(changes, tag.at_ms, tag)
-        written_count = len(changes.added)
+        written_count = version.change.files_added_count
         writing = Work(written_count, written_bytes=version.change.added_bytes, tasks_count=written_count)
         cost = self._coefficients.price(operation, reading + writing, self._cores.writer)
         compactions, idle_cost = self._compact_by_itself(changes, tag.at_ms)
         return version, cost + checkpoint_cost + idle_cost, compactions
 
-    def _read_by_merge(self, touched: Collection[str]) -> Work:
+    def _read_by_merge(self, touched: Collection[DeltaDataFile]) -> Work:
         """MERGE reads the keys of all files to find the files it touches, and these completely."""
         files, vectors = self.ledger.data_files, self._versions.vectors
-        data_bytes = sum(files[path].size_bytes for path in touched)
-        applied = [vectors[path] for path in touched if path in vectors]
+        data_bytes = sum(file.size_bytes for file in touched)
+        applied = [vectors[file.path] for file in touched if file.path in vectors]
         keys_bytes = round(self.ledger.data_bytes * self._coefficients.data.key_column_ratio)
         return Work(
             files_count=len(files) + len(touched),
@@ -117,7 +120,7 @@ class DeltaTableModel:
         if not self._compacts_by_itself or not changes.added:
             return (), NO_COST
         marked = (vector.partition for vector in changes.vectors)  # their data files are added again
-        due = self._automatic.due((*(file.partition for file in changes.added), *marked))
+        due = self._automatic.due((*(run.first.partition for run in changes.added), *marked))
         if not due:
             return (), NO_COST
         preview = plan_compaction(self.ledger.state(at_ms), OPTIONS, due)
@@ -165,7 +168,8 @@ class DeltaTableModel:
         versions: list[Version] = []
         checkpoints_cost = NO_COST
         for batch in batches(preview.groups, batch_bytes):
-            changes = self._maker.of_batch(batch, operation, columns)
+            live = [(group, self.ledger.data_files.located(group.files)) for group in batch]
+            changes = self._maker.of_batch(live, operation, columns)
             if changes is not None:
                 version, checkpoint_cost = self._write(changes, at_ms, tag)
                 versions.append(version)
@@ -187,12 +191,8 @@ class DeltaTableModel:
         if wanted is None:
             vectors_bytes = self.ledger.size_bytes - self.ledger.data_bytes
             return _scan(len(data), self.ledger.data_bytes, len(vectors), vectors_bytes)
-        files = [file for path, file in data.items() if may_meet(wanted, self._contents.keys(path))]
-        applied = [vectors[file.path] for file in files if file.path in vectors]
-        return _scan(
-            len(files), sum(file.size_bytes for file in files),
-            len(applied), sum(vector.size_bytes for vector in applied),
-        )  # fmt: skip
+        files, marked = self._contents.opened(wanted, data.runs), self._versions.opened(wanted)
+        return _scan(files.files_count, files.size_bytes, marked.files_count, marked.size_bytes)
 
 
 def _scan(files_count: int, data_bytes: int, vectors_count: int, vectors_bytes: int) -> Work:

@@ -1,113 +1,151 @@
 """The versions of a simulated Delta table, and the storage of its files."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from bench.engines.contract import Tag, Version
 from bench.engines.delta.ledger import DeltaLedger
-from bench.engines.delta.model.auto_compaction import AutoCompaction, CountedFile
+from bench.engines.delta.model.auto_compaction import AutoCompaction, CountedFiles
 from bench.engines.delta.model.changes import Changes
 from bench.engines.delta.model.files import vector_file_bytes
 from bench.engines.delta.model.log import Entry, SimulatedLog
+from bench.engines.simulated.contents import Opened
+from bench.engines.simulated.key_ranges import KeyRange, meeting_count
 from bench.results.values import Change
 from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
+from strategies.series import Run
+
+KeysOf = Callable[[Run[DeltaDataFile]], tuple[KeyRange | None, int]]
 
 
 class Versions:
-    """Commits changes to ledger, log and storage; automatic compaction counts their files."""
+    """Commits changes to ledger, log and storage; automatic compaction counts their files.
 
-    def __init__(self, ledger: DeltaLedger, log: SimulatedLog, automatic: AutoCompaction) -> None:
-        self._ledger, self._log, self._automatic = ledger, log, automatic
+    `keys_of` gives the keys of the first file of a run.
+    """
+
+    def __init__(
+        self, ledger: DeltaLedger, log: SimulatedLog, automatic: AutoCompaction, keys_of: KeysOf
+    ) -> None:
+        self._ledger, self._log, self._automatic, self._keys_of = ledger, log, automatic, keys_of
         self.storage = Storage()
         self._vectors: dict[str, DeletionVector] = {}
+        self._marked_keys: dict[str, KeyRange | None] = {}  # of the data files of these vectors
+        self._opened: dict[KeyRange, Opened] = {}
+        self._vector_files: dict[str, tuple[int, int]] = {}  # live vectors, and bytes of the file
 
     @property
     def vectors(self) -> Mapping[str, DeletionVector]:
         """The live vectors by the path of their data file."""
         return MappingProxyType(self._vectors)
 
+    def opened(self, wanted: KeyRange) -> Opened:
+        """What a query of these keys opens of the vectors; it is kept up to date from then on."""
+        if wanted not in self._opened:
+            self._opened[wanted] = Opened()
+            for vector in self._vectors.values():
+                self._count(vector, 1, [wanted])
+        return self._opened[wanted]
+
     def write(self, changes: Changes, at_ms: int, tag: Tag | None) -> tuple[Version, Entry]:
         """In the log, a data file that gets a vector is removed and added again; in the table it stays."""
-        data = self._ledger.data_files
-        marked = [vector.data_file for vector in changes.vectors]
-        removed = [self._counted(data[path]) for path in (*changes.removed, *marked)]
-        added = [*changes.added, *(data[path] for path in marked)]
-        old_vectors = self._replace_vectors((*changes.removed, *marked), changes.vectors)
-        self._automatic.saw([self._counted(file) for file in added], removed)
+        before, after = (*changes.removed, *changes.marked), (*changes.added, *changes.marked)
+        removed = [counted for run in before for counted in self._counted(run)]
+        old_vectors = self._replace_vectors(before, changes)
+        self._automatic.saw([counted for run in after for counted in self._counted(run)], removed)
         added_bytes, replaced_bytes = self._update_ledger(changes, old_vectors, at_ms)
         self._store(changes, old_vectors, at_ms)
-        entry = self._log.append(len(added), len(removed))
+        added_count, removed_count = _count(changes.added), _count(changes.removed)
+        marked_count = len(changes.vectors)
+        entry = self._log.append(added_count + marked_count, removed_count + marked_count)
         change = Change(
-            len(changes.added), len(changes.removed), len(changes.vectors), len(old_vectors),
+            added_count, removed_count, marked_count, len(old_vectors),
             added_bytes, replaced_bytes, entry.size_bytes, entry.files_count,
         )  # fmt: skip
         return Version(str(entry.version), changes.operation, change, tag), entry
 
-    def _counted(self, file: DeltaDataFile) -> CountedFile:
-        return file.partition, live_bytes(file, self._vectors.get(file.path))
+    def _counted(self, run: Run[DeltaDataFile]) -> Iterator[CountedFiles]:
+        if not self._vectors:
+            yield run.first.partition, run.first.size_bytes, run.count
+            return
+        for file in run.files():
+            yield file.partition, live_bytes(file, self._vectors.get(file.path)), 1
 
-    def _replace_vectors(
-        self, paths: Iterable[str], vectors: Iterable[DeletionVector]
-    ) -> list[DeletionVector]:
+    def _replace_vectors(self, runs: Iterable[Run[DeltaDataFile]], changes: Changes) -> list[DeletionVector]:
         """Replace the vectors of these data files; returns the old ones."""
-        old = [self._vectors.pop(path) for path in paths if path in self._vectors]
-        self._vectors.update((vector.data_file, vector) for vector in vectors)
+        files = (file for run in runs for file in run.files()) if self._vectors else ()
+        old = [self._vectors.pop(file.path) for file in files if file.path in self._vectors]
+        for vector in old:
+            self._count(vector, -1, self._opened)
+            del self._marked_keys[vector.data_file]
+        for run, vector in zip(changes.marked, changes.vectors, strict=True):
+            self._vectors[vector.data_file] = vector
+            self._marked_keys[vector.data_file], _ = self._keys_of(run)
+            self._count(vector, 1, self._opened)
         return old
+
+    def _count(self, vector: DeletionVector, sign: int, queries: Iterable[KeyRange]) -> None:
+        for wanted in queries:
+            count = sign * meeting_count(wanted, self._marked_keys[vector.data_file], 0, 1)
+            self._opened[wanted].files_count += count
+            self._opened[wanted].size_bytes += count * vector.size_bytes
 
     def _update_ledger(
         self, changes: Changes, old_vectors: Iterable[DeletionVector], at_ms: int
     ) -> tuple[int, int]:
         """Returns the bytes added and the bytes replaced."""
         before_bytes = self._ledger.size_bytes
-        self._ledger.remove([*changes.removed, *(vector.key for vector in old_vectors)])
+        self._ledger.remove_data(changes.removed)
+        self._ledger.remove(vector.key for vector in old_vectors)
         left_bytes = self._ledger.size_bytes
         self._ledger.add([*changes.added, *changes.vectors], at_ms)
         return self._ledger.size_bytes - left_bytes, before_bytes - left_bytes
 
     def _store(self, changes: Changes, old_vectors: Iterable[DeletionVector], at_ms: int) -> None:
-        for file in changes.added:
-            self.storage.write(file.path, file.size_bytes)
+        for run in changes.added:
+            self.storage.write(run.first.size_bytes, run.count)
         if changes.vectors:
             size_bytes = vector_file_bytes(changes.vectors)
-            self.storage.write(changes.vectors[0].path, size_bytes, len(changes.vectors))
-        for path in (*changes.removed, *(vector.path for vector in old_vectors)):
-            self.storage.drop(path, at_ms)
+            self.storage.write(size_bytes)
+            self._vector_files[changes.vectors[0].path] = len(changes.vectors), size_bytes
+        for run in changes.removed:
+            self.storage.drop(at_ms, run.first.size_bytes, run.count)
+        for vector in old_vectors:
+            self._drop_vector(vector.path, at_ms)
+
+    def _drop_vector(self, path: str, at_ms: int) -> None:
+        """A file of deletion vectors stays until none of its vectors is live."""
+        count, size_bytes = self._vector_files.pop(path)
+        if count > 1:
+            self._vector_files[path] = count - 1, size_bytes
+        else:
+            self.storage.drop(at_ms, size_bytes)
 
 
-@dataclass(slots=True)
-class _Stored:
-    size_bytes: int
-    references: int  # live data files, or vectors, in it
+def _count(runs: Iterable[Run[DeltaDataFile]]) -> int:
+    return sum(run.count for run in runs)
 
 
 class Storage:
-    """A file of deletion vectors stays until none of its vectors is live."""
+    """All files in storage: those of the table, and those that left it and have not been deleted yet."""
 
     def __init__(self) -> None:
-        self._live: dict[str, _Stored] = {}
-        self._dropped: deque[tuple[int, int]] = deque()  # when, and bytes, oldest first
+        self._dropped: deque[tuple[int, int, int]] = deque()  # when, bytes of a file, files; oldest first
+        self.files_count = 0
         self.size_bytes = 0
 
-    @property
-    def files_count(self) -> int:
-        return len(self._live) + len(self._dropped)
+    def write(self, file_bytes: int, count: int = 1) -> None:
+        self.files_count += count
+        self.size_bytes += count * file_bytes
 
-    def write(self, path: str, size_bytes: int, references: int = 1) -> None:
-        self._live[path] = _Stored(size_bytes, references)
-        self.size_bytes += size_bytes
-
-    def drop(self, path: str, at_ms: int) -> None:
-        """Drop one reference to a file. `at_ms` must not decrease from call to call."""
-        stored = self._live[path]
-        stored.references -= 1
-        if not stored.references:
-            del self._live[path]
-            self._dropped.append((at_ms, stored.size_bytes))
+    def drop(self, at_ms: int, file_bytes: int, count: int = 1) -> None:
+        """Files leave the table. `at_ms` must not decrease from call to call."""
+        self._dropped.append((at_ms, file_bytes, count))
 
     def vacuum(self, older_than_ms: int) -> None:
         """Delete the files that left the table before `older_than_ms`."""
         while self._dropped and self._dropped[0][0] < older_than_ms:
-            _, size_bytes = self._dropped.popleft()
-            self.size_bytes -= size_bytes
+            _, file_bytes, count = self._dropped.popleft()
+            self.files_count -= count
+            self.size_bytes -= count * file_bytes

@@ -7,7 +7,7 @@ from bench.engines.contract import TableSpec
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.writers import PartitionChanges, RowBytes, Share, by_bucket, by_place
-from bench.engines.hudi.packing import packing
+from bench.engines.hudi.packing import Packing
 from bench.engines.hudi.table_keys import is_merge_on_read, keys_of, path_of
 from bench.engines.simulated.key_ranges import KeyRange, ranges_of_rows
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
@@ -28,13 +28,14 @@ class Written:
 
 
 class Writer:
-    def __init__(self, spec: TableSpec, groups: Groups, maker: FileMaker, key_column_ratio: float) -> None:
+    def __init__(
+        self, spec: TableSpec, groups: Groups, maker: FileMaker, packing: Packing, key_column_ratio: float
+    ) -> None:
         self._groups, self._maker, self._key_column_ratio = groups, maker, key_column_ratio
         self._is_merge_on_read = is_merge_on_read(spec)
         keys = keys_of(spec)
         self._buckets_count = keys.index_buckets if keys.index == "bucket" else None
-        self._packing = packing(spec.properties, spec.target_file_size_bytes)
-        self.row_bytes = RowBytes(self._packing)
+        self._packing, self.row_bytes = packing, RowBytes(packing)
 
     def commit(self, spec: CommitSpec, at_ms: int) -> Written:
         lost, written, row_bytes = self._groups.commit(spec), Written(), self.row_bytes.estimate
@@ -57,13 +58,12 @@ class Writer:
             hits = by_bucket(changes, self._buckets_count, spec.index)
             yield from (self._to_bucket(changes.partition, *hit) for hit in hits)
             return
-        groups = self._groups.in_partition(changes.partition)
         if is_upsert(spec):
-            data_bytes = sum(group.base.size_bytes for group in groups.values() if group.base is not None)
+            data_bytes = self._groups.base_bytes(changes.partition)
             written.read_bytes += round(data_bytes * self._key_column_ratio)
-        free = self._groups.free_in(changes.partition)
+        small = self._groups.small_in(changes.partition)
         yield from by_place(
-            changes, lost, free, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read
+            changes, lost, small, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read
         )
 
     def _to_bucket(self, partition: str, number: int, live: int, deleted: int) -> Share:

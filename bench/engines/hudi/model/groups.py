@@ -4,11 +4,12 @@ Base files and log files have the rows that a commit put there. Later commits su
 and a compaction puts the live rows of a slice into a new base file.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bench.engines.hudi.ledger import HudiLedger
-from bench.engines.simulated.contents import Contents
+from bench.engines.simulated.contents import Contents, Opened
 from bench.engines.simulated.key_ranges import KeyRange
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile, busy_groups
@@ -24,6 +25,7 @@ class Group:
     readers open them and skip their records.
     """
 
+    number: int  # in the order in which groups are made
     base: BaseFile | None = None
     logs: list[LogFile] = field(default_factory=list)
     superseded: set[str] = field(default_factory=set)
@@ -38,11 +40,17 @@ class Group:
 
 
 class Groups:
-    """File groups by their ids. Every change updates the ledger."""
+    """File groups by their ids. Every change updates the ledger.
 
-    def __init__(self, ledger: HudiLedger) -> None:
-        self._ledger = ledger
+    Base files below `small_file_bytes` are small: commits may add rows to them.
+    """
+
+    def __init__(self, ledger: HudiLedger, small_file_bytes: int) -> None:
+        self._ledger, self._small_file_bytes = ledger, small_file_bytes
         self._groups: dict[FileGroupId, Group] = {}
+        self._made_count = 0
+        self._small: dict[str, dict[FileGroupId, Group]] = {}  # groups with a small base file, by partition
+        self._group_of: dict[str, FileGroupId] = {}  # by the path of a file
         self._contents = Contents()  # of the files that are not superseded
         self._deletes: dict[str, int] = {}  # by log file
 
@@ -56,51 +64,52 @@ class Groups:
     def __getitem__(self, group: FileGroupId) -> Group:
         return self._groups[group]
 
-    def in_partition(self, partition: str) -> Mapping[FileGroupId, Group]:
-        return {id_: group for id_, group in self._groups.items() if id_.partition == partition}
+    def base_bytes(self, partition: str) -> int:
+        """The bytes of all base files in a partition."""
+        return self._ledger.partition_bytes(partition)
 
-    def free_in(self, partition: str) -> Mapping[FileGroupId, Group]:
-        """The groups of a partition that may get new rows: those that a compaction could plan for."""
+    def small_in(self, partition: str) -> Mapping[FileGroupId, Group]:
+        """The groups of a partition whose base file is small and that a compaction could plan for."""
         busy = busy_groups(self._ledger.pending_groups, Command.COMPACTION)
-        return {id_: group for id_, group in self.in_partition(partition).items() if id_ not in busy}
+        return {id_: group for id_, group in self._small.get(partition, {}).items() if id_ not in busy}
 
     def items(self) -> Iterable[tuple[FileGroupId, Group]]:
         return self._groups.items()
 
-    def keys(self, path: str) -> KeyRange | None:
-        """The lowest and the highest key of a file; None if they are not known."""
-        return self._contents.keys(path)
+    def opened(self, wanted: KeyRange) -> Opened:
+        """What a query of these keys opens of the base files."""
+        return self._contents.opened(wanted, self._ledger.data_files.runs)
 
     def commit(self, spec: CommitSpec) -> Mapping[FileGroupId, int]:
         """Apply a commit without its new files; returns the number of rows that each group loses to it."""
         touched = self._contents.commit(spec)
         if not touched:
             return {}
-        lost = {
-            id_: sum(touched[file.path][0] for file in group.read if file.path in touched)
-            for id_, group in self._groups.items()
-        }
-        return {id_: rows for id_, rows in lost.items() if rows}
+        lost = Counter[FileGroupId]()
+        for (path, _), (rows, _) in touched.items():
+            lost[self._group_of[path]] += rows
+        return dict(sorted(lost.items(), key=lambda item: self._groups[item[0]].number))
 
     def kept(self, files: Iterable[BaseFile | LogFile]) -> int:
         """The number of live rows, which a rewrite writes; superseded files have none."""
-        return self._contents.kept(file.path for file in files)
+        return self._contents.kept(files)
 
     def add_base(self, file: BaseFile, keys: KeyRange | None, at_ms: int) -> None:
         """Add the first base file of a group, of rows of the last commit."""
-        self._groups.setdefault(file.group, Group()).base = file
-        self._contents.add(file, keys)
+        self._set_base(file, self._made(file.group))
+        self._contents.add(file, file.rows, keys)
         self._ledger.add([file], at_ms)
 
     def deletes(self, logs: Iterable[LogFile]) -> int:
         """The number of deletes in log files; superseded files have none."""
-        return sum(self._deletes[log.path] for log in logs if log.path in self._contents)
+        return sum(self._deletes[log.path] for log in logs if log in self._contents)
 
     def add_log(self, file: LogFile, live_rows: int, keys: KeyRange | None, at_ms: int) -> None:
         """Add a log file of the last commit; its records beyond `live_rows` are deletes."""
         self._deletes[file.path] = file.rows - live_rows
-        self._groups.setdefault(file.group, Group()).logs.append(file)
-        self._contents.add(DataFile(file.path, file.size_bytes, live_rows), keys)
+        self._made(file.group).logs.append(file)
+        self._group_of[file.path] = file.group
+        self._contents.add(DataFile(file.path, file.size_bytes, live_rows), live_rows, keys, is_base=False)
         self._ledger.add([file], at_ms)
 
     def replace_base(
@@ -113,10 +122,9 @@ class Groups:
     ) -> None:
         """Replace files of a group by a base file with their live rows and `added_rows`."""
         group = self._groups[file.group]
-        self._contents.replace(
-            [old.path for old in gone], [file], added_rows, [added_keys] if added_rows else []
-        )
-        group.base = file
+        self._contents.replace(gone, [file], added_rows, [added_keys] if added_rows else [])
+        self._forget(gone)
+        self._set_base(file, group)
         group.logs = [log for log in group.logs if log not in gone]
         group.superseded -= {old.path for old in gone}
         self._ledger.remove([old.key for old in gone])
@@ -128,16 +136,42 @@ class Groups:
         rows = self.kept(merged)
         self._deletes[file.path] = file.rows - rows
         made = DataFile(file.path, file.size_bytes, rows)
-        self._contents.replace([log.path for log in merged], [made])
+        self._contents.replace(merged, [made], is_base=False)
         group.superseded |= {log.path for log in merged}
         group.logs.append(file)
+        self._group_of[file.path] = file.group
         self._ledger.add([file], at_ms)
 
     def cluster(self, bases: Sequence[BaseFile], gone: Collection[FileGroupId], at_ms: int) -> None:
         """Replace groups by new ones with these base files."""
         groups = [self._groups.pop(id_) for id_ in gone]
-        self._contents.replace([file.path for group in groups for file in group.files], bases)
+        for id_ in gone:
+            self._small.get(id_.partition, {}).pop(id_, None)
+        files = [file for group in groups for file in group.files]
+        self._contents.replace(files, bases)
+        self._forget(files)
         for base in bases:
-            self._groups[base.group] = Group(base)
-        self._ledger.remove([file.key for group in groups for file in group.files])
+            self._set_base(base, self._made(base.group))
+        self._ledger.remove([file.key for file in files])
         self._ledger.add(bases, at_ms)
+
+    def _made(self, id_: FileGroupId) -> Group:
+        """The group with this id, a new one if there is none."""
+        if id_ not in self._groups:
+            self._made_count += 1
+            self._groups[id_] = Group(self._made_count)
+        return self._groups[id_]
+
+    def _set_base(self, file: BaseFile, group: Group) -> None:
+        group.base = file
+        self._group_of[file.path] = file.group
+        small = self._small.setdefault(file.partition, {})
+        if file.size_bytes < self._small_file_bytes:
+            small[file.group] = group
+        else:
+            small.pop(file.group, None)
+
+    def _forget(self, files: Iterable[BaseFile | LogFile]) -> None:
+        for file in files:
+            self._group_of.pop(file.path, None)
+            self._deletes.pop(file.path, None)

@@ -1,5 +1,7 @@
 """A simulated Hudi table: effects and costs of commits and queries."""
 
+from functools import lru_cache
+
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
 from bench.engines.hudi.inline import inline_rule
 from bench.engines.hudi.ledger import HudiLedger
@@ -10,9 +12,10 @@ from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.services import Scheduled, Services
 from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import Storage, data_version
+from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, is_merge_on_read
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.key_ranges import may_meet, wanted_keys
+from bench.engines.simulated.key_ranges import wanted_keys
 from bench.engines.sql import reads
 from bench.results.values import NO_COST, Cost
 from strategies.hudi.commands import Command
@@ -31,8 +34,10 @@ class HudiTableModel:
         spec, cores = self._spec, self._cores = settings.table, settings.cores
         ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
         self._coefficients, self.ledger = coefficients, ledger
-        self._groups, self._maker = Groups(ledger), FileMaker(spec.schema, coefficients)
-        self._writer = Writer(spec, self._groups, self._maker, coefficients.data.key_column_ratio)
+        packed = packing(spec.properties, spec.target_file_size_bytes)
+        self._groups = Groups(ledger, packed.small_file_bytes)
+        self._maker = FileMaker(spec.schema, coefficients)
+        self._writer = Writer(spec, self._groups, self._maker, packed, coefficients.data.key_column_ratio)
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()
         self._services = Services(
             spec, coefficients, cores, ledger, self._groups, self._maker, self._timeline, self._storage,
@@ -124,17 +129,19 @@ class HudiTableModel:
 
     def opened(self, sql: str) -> Work:
         """All files of the latest slices; only base files if the query reads `orders_ro` alone."""
-        wanted = wanted_keys(sql)
-        files = [
-            file
-            for file in self.ledger.data_files.values()
-            if wanted is None or may_meet(wanted, self._groups.keys(file.path))
-        ]
-        data_bytes = sum(file.size_bytes for file in files)
-        if reads(sql, READ_OPTIMIZED) and not reads(sql, "orders"):
-            return Work(len(files), read_bytes=data_bytes, tasks_count=len(files))
-        logs = self.ledger.delete_files.values()
-        log_bytes = sum(log.size_bytes for log in logs)
+        wanted, ledger = wanted_keys(sql), self.ledger
+        files_count, data_bytes = len(ledger.data_files), ledger.data_bytes
+        if wanted is not None:
+            opened = self._groups.opened(wanted)
+            files_count, data_bytes = opened.files_count, opened.size_bytes
+        if _is_read_optimized(sql):
+            return Work(files_count, read_bytes=data_bytes, tasks_count=files_count)
+        logs_count, log_bytes = len(ledger.delete_files), ledger.size_bytes - ledger.data_bytes
         return Work(
-            len(files), len(logs), data_bytes + log_bytes, log_bytes, tasks_count=len(self.ledger.data_files)
+            files_count, logs_count, data_bytes + log_bytes, log_bytes, tasks_count=len(ledger.data_files)
         )
+
+
+@lru_cache(100)
+def _is_read_optimized(sql: str) -> bool:
+    return reads(sql, READ_OPTIMIZED) and not reads(sql, "orders")

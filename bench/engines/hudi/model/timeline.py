@@ -1,5 +1,6 @@
 """The timeline of a simulated Hudi table."""
 
+import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -94,8 +95,9 @@ class Timeline:
 
     def earliest_of(self, retained_count: int) -> int | None:
         """The first of the last `retained_count` completed writes; None if there are no more than these."""
-        numbers = sorted(self._completed)
-        return numbers[-retained_count] if len(numbers) > retained_count else None
+        if len(self._completed) <= retained_count:
+            return None
+        return heapq.nlargest(retained_count, self._completed)[-1]
 
     def archive(self, min_count: int, max_count: int) -> int:
         """If there are more than `max_count` completed instants, keep `min_count`; returns the number moved.

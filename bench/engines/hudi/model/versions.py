@@ -1,5 +1,6 @@
 """The versions of a simulated Hudi table, and the storage of its files."""
 
+import heapq
 from collections.abc import Iterable, Sequence
 
 from bench.engines.contract import Tag, Version
@@ -41,7 +42,7 @@ class Storage:
     """The live files, and the replaced ones until they are cleaned."""
 
     def __init__(self) -> None:
-        self._replaced: list[tuple[int, int]] = []  # number of the instant, and bytes
+        self._replaced: list[tuple[int, int]] = []  # a heap: number of the instant, and bytes
         self._files_count = 0
         self.size_bytes = 0
 
@@ -55,7 +56,8 @@ class Storage:
             self.size_bytes += file.size_bytes
 
     def replace(self, files: Iterable[File], instant: int) -> None:
-        self._replaced.extend((instant, file.size_bytes) for file in files)
+        for file in files:
+            heapq.heappush(self._replaced, (instant, file.size_bytes))
 
     def clean(self, earliest_instant: int) -> int:
         """Delete files replaced at `earliest_instant` or before, and return their number.
@@ -63,8 +65,10 @@ class Storage:
         States from that instant on can still be read. Source: CleanPlanner with KEEP_LATEST_COMMITS of Hudi
         1.2.0.
         """
-        deleted = [size_bytes for instant, size_bytes in self._replaced if instant <= earliest_instant]
-        self._replaced = [entry for entry in self._replaced if entry[0] > earliest_instant]
-        self.size_bytes -= sum(deleted)
-        self._files_count -= len(deleted)
-        return len(deleted)
+        deleted_count = 0
+        while self._replaced and self._replaced[0][0] <= earliest_instant:
+            _, size_bytes = heapq.heappop(self._replaced)
+            self.size_bytes -= size_bytes
+            deleted_count += 1
+        self._files_count -= deleted_count
+        return deleted_count

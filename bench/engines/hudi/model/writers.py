@@ -61,8 +61,8 @@ def by_place(
 ) -> list[Share]:  # fmt: skip
     """The shares of a commit: rows that a group loses are changed in it, and the remaining rows are new.
 
-    `groups` may get new rows, each of `row_bytes` (see `RowBytes`). On a MERGE_ON_READ table these go to the
-    smallest small base file without log files; on a COPY_ON_WRITE table to all small base files.
+    `groups` have small base files and may get new rows, each of `row_bytes` (see `RowBytes`). On a
+    MERGE_ON_READ table these go to the smallest base file without log files; on a COPY_ON_WRITE table to all.
     """
     changed = sum(lost.values())
     inserted = min(changes.live, max(0, changes.keys - changed))
@@ -85,9 +85,11 @@ def _packed(
     rows: int, groups: Mapping[FileGroupId, Group], packing: Packing, row_bytes: int, is_merge_on_read: bool
 ) -> Iterator[tuple[FileGroupId | None, int]]:
     """New rows by group: first in the free space of small base files, then in new groups."""
-    bases = [(group.base.size_bytes, id_) for id_, group in groups.items()
-             if group.base is not None and not (is_merge_on_read and group.logs)]  # fmt: skip
-    small = sorted(base for base in bases if base[0] < packing.small_file_bytes)
+    small = sorted(
+        (group.base.size_bytes, id_)
+        for id_, group in groups.items()
+        if group.base is not None and not (is_merge_on_read and group.logs)
+    )
     for size_bytes, id_ in small[:1] if is_merge_on_read else small:
         fitting = min(rows, (packing.max_file_bytes - size_bytes) // row_bytes)
         if fitting > 0:

@@ -6,23 +6,25 @@ get changes by the hash of the key, so each file of such a commit has keys from 
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from bench.engines.iceberg.model.delete_bytes import equality_bytes, position_bytes
 from bench.engines.iceberg.model.flink_writer import partition_files
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.key_ranges import (
+    FileRun,
     KeyRange,
+    file_runs,
     range_of_deleted,
-    ranges_of_rows,
     span_of_ranges,
 )
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.preview import even_share
+from strategies.series import Run, Series
 from strategies.state import MIB
 from workloads.commit import CommitSpec, PartitionShape
 from workloads.schema import Schema
 
+_NAMES = "data/{:08}.parquet"
 ROW_GROUP_BYTES = 128 * MIB  # write.parquet.row-group-size-bytes; readers can split a file there
 
 
@@ -34,7 +36,7 @@ class FileMaker:
 
     def __init__(self, schema: Schema, coefficients: Coefficients, files_per_commit: int | None) -> None:
         self._schema, self._coefficients, self._writers = schema, coefficients, files_per_commit
-        self._numbers = itertools.count(1)
+        self._next = 1
 
     def data_file(
         self, rows: int, partition: str, keys: KeyBounds | None, sequence_number: int
@@ -42,40 +44,51 @@ class FileMaker:
         size_bytes = self._coefficients.table_bytes(self._schema, rows)
         offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
         return IcebergDataFile(
-            self._path(), size_bytes, rows, partition, sequence_number, split_offsets=offsets, key_bounds=keys
+            _NAMES.format(self._number()),
+            size_bytes,
+            rows,
+            partition,
+            sequence_number,
+            split_offsets=offsets,
+            key_bounds=keys,
         )
 
     def position_deletes(self, file: IcebergDataFile, rows: int, sequence_number: int) -> IcebergDeleteFile:
         """A delete file for rows of one data file, next to it and named after it, as in Amoro."""
-        path = f"{file.path.removesuffix('.parquet')}-delete-{next(self._numbers):08}.parquet"
+        path = f"{file.path.removesuffix('.parquet')}-delete-{self._number():08}.parquet"
         return self._position_deletes(path, file, rows, sequence_number)
 
     def commit(
         self, spec: CommitSpec, sequence_number: int
-    ) -> tuple[list[tuple[IcebergDataFile, int]], list[IcebergDeleteFile]]:
-        """The data files of a commit, each with the rows that outlive the commit, and its delete files."""
-        data: list[tuple[IcebergDataFile, int]] = []
+    ) -> tuple[list[tuple[Run[IcebergDataFile], int]], list[IcebergDeleteFile]]:
+        """Data files in runs, with the rows of each file that outlive the commit, and delete files."""
+        data: list[tuple[Run[IcebergDataFile], int]] = []
         deletes: list[IcebergDeleteFile] = []
         counts_by_partition = partition_files(spec, self._writers or spec.writers)
         for shape, counts in zip(spec.partitions, counts_by_partition, strict=True):
-            files = list(self._data_files(shape, spec, counts.data_count, sequence_number))
-            deleted = _own_deleted(shape, [file.rows for file in files], counts.position_count)
+            runs = [
+                self._data_files(files, shape.partition, sequence_number)
+                for files in file_runs(spec, shape.rows, counts.data_count)
+            ]
             deletes += self._equality_deletes(shape, spec, counts.equality_count, sequence_number)
-            for file, rows in zip(files, deleted, strict=True):
-                data.append((file, file.rows - rows))
+            if shape.rows == shape.live_rows:
+                data += [(run, run.first.rows) for run in runs]
+                continue
+            files = [run.slice(i, i + 1) for run in runs for i in range(run.count)]
+            deleted = _own_deleted(shape, [run.first.rows for run in files], counts.position_count)
+            for run, rows in zip(files, deleted, strict=True):
+                data.append((run.first, run.first.rows - rows))
                 if rows:
                     path = self._path("-deletes")
-                    deletes.append(self._position_deletes(path, file, rows, sequence_number))
+                    deletes.append(self._position_deletes(path, run.first, rows, sequence_number))
         return data, deletes
 
-    def _data_files(
-        self, shape: PartitionShape, spec: CommitSpec, count: int, number: int
-    ) -> Iterator[IcebergDataFile]:
-        """The data files of one partition, with its rows distributed evenly."""
-        ranges = ranges_of_rows(spec, shape.rows, count) if count else []
-        for index, keys in enumerate(ranges):
-            rows = even_share(shape.rows, index, count)
-            yield self.data_file(rows, shape.partition, _bounds(keys), number)
+    def _data_files(self, files: FileRun, partition: str, sequence_number: int) -> Run[IcebergDataFile]:
+        first = self.data_file(files.rows, partition, _bounds(files.keys), sequence_number)
+        if files.count == 1:
+            return first
+        number, self._next = self._next - 1, self._next + files.count - 1
+        return Series(first, files.count, _NAMES, number, files.key_step)
 
     def _equality_deletes(
         self, shape: PartitionShape, spec: CommitSpec, count: int, number: int
@@ -97,8 +110,12 @@ class FileMaker:
             referenced_data_file=file.path, kind=DeleteKind.POSITION,
         )  # fmt: skip
 
-    def _path(self, suffix: str = "") -> str:
-        return str(PurePosixPath("data") / f"{next(self._numbers):08}{suffix}.parquet")
+    def _path(self, suffix: str) -> str:
+        return f"data/{self._number():08}{suffix}.parquet"
+
+    def _number(self) -> int:
+        self._next += 1
+        return self._next - 1
 
 
 def keys_of(file: IcebergDataFile) -> KeyRange | None:
@@ -107,9 +124,18 @@ def keys_of(file: IcebergDataFile) -> KeyRange | None:
     return (bounds.lower, bounds.upper) if bounds else None
 
 
-def span_of(files: Iterable[IcebergDataFile]) -> KeyBounds | None:
+def span_of(runs: Iterable[Run[IcebergDataFile]]) -> KeyBounds | None:
     """The range of the keys of all files; None if any is unknown."""
-    return _bounds(span_of_ranges(map(keys_of, files)))
+    return _bounds(span_of_ranges(keys for run in runs for keys in _ends(run)))
+
+
+def _ends(run: Run[IcebergDataFile]) -> Iterator[KeyRange | None]:
+    """The keys of the first and the last file."""
+    keys = keys_of(run.first)
+    yield keys
+    if keys is not None and run.key_step:
+        distance = run.key_step * (run.count - 1)
+        yield keys[0] + distance, keys[1] + distance
 
 
 def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bench.engines.iceberg.model.coefficients import Metadata
 
@@ -23,40 +23,71 @@ class _Manifest:
     entries_count: int  # all entries, as stored
 
 
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What a commit adds to manifests and removes from them: the number of files of each run, by its origin.
+
+    Of the runs that are `gone` no file is left.
+    """
+
+    added: Mapping[str, int] = field(default_factory=dict)
+    removed: Mapping[str, int] = field(default_factory=dict)
+    gone: Collection[str] = ()
+
+
 class _ManifestGroup:
-    """The manifests of one content type, data or deletes, and the manifest of each live file."""
+    """The manifests of one content type, data or deletes, and the manifest of each live run of files."""
 
     def __init__(self) -> None:
         self._manifest_of: dict[str, int] = {}
+        self._merged_into: dict[
+            int, int
+        ] = {}  # manifests that were merged, and the one they were merged into
         self.manifests: dict[int, _Manifest] = {}  # those with a live file, oldest first
         self._newest = 0
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._manifest_of
-
-    def add(self, keys: Collection[str]) -> int:
-        """Add a manifest of these files; returns its number."""
+    def add(self, counts: Mapping[str, int]) -> int:
+        """Add a manifest with these runs; returns its number."""
         self._newest += 1
-        self._manifest_of.update(dict.fromkeys(keys, self._newest))
-        self.manifests[self._newest] = _Manifest(len(keys), len(keys))
+        self._manifest_of.update(dict.fromkeys(counts, self._newest))
+        files_count = sum(counts.values())
+        self.manifests[self._newest] = _Manifest(files_count, files_count)
         return self._newest
 
-    def take(self, keys: Iterable[str]) -> Counter[int]:
-        """Remove files; returns how many each manifest had."""
-        return Counter(self._manifest_of.pop(key) for key in keys)
+    def take(self, entries: Entries) -> Counter[int]:
+        """Remove files; returns how many of them each manifest had."""
+        taken = Counter[int]()
+        for key, count in entries.removed.items():
+            taken[self._number(key)] += count
+        for key in entries.gone:
+            del self._manifest_of[key]
+        return taken
 
     def merge(self) -> int:
         """Put all live files into one manifest; returns their number."""
+        files_count = sum(manifest.live_count for manifest in self.manifests.values())
+        self._newest += 1
+        self._merged_into.update(dict.fromkeys(self.manifests, self._newest))
         self.manifests.clear()
-        self.add(tuple(self._manifest_of))
-        return len(self._manifest_of)
+        self.manifests[self._newest] = _Manifest(files_count, files_count)
+        return files_count
 
     def first_with(self, keys: Iterable[str], count: int) -> list[str]:
         """The files that are in the first `count` manifests with any of them."""
         by_manifest: dict[int, list[str]] = {}
         for key in keys:
-            by_manifest.setdefault(self._manifest_of[key], []).append(key)
+            by_manifest.setdefault(self._number(key), []).append(key)
         return [key for number in sorted(by_manifest)[:count] for key in by_manifest[number]]
+
+    def _number(self, key: str) -> int:
+        """The manifest of a run."""
+        passed, number = list[int](), self._manifest_of[key]
+        while number in self._merged_into:
+            passed.append(number)
+            number = self._merged_into[number]
+        self._manifest_of[key] = number
+        self._merged_into.update(dict.fromkeys(passed, number))
+        return number
 
 
 class SimulatedMetadata:
@@ -87,21 +118,16 @@ class SimulatedMetadata:
     def commit(
         self,
         at_ms: int,
-        added: Collection[str],
-        removed: Collection[str],
+        data: Entries,
+        deletes: Entries,
         added_bytes: int,
         replaced_bytes: int,
-        added_deletes: Collection[str] = (),
     ) -> tuple[int, int]:
-        """Commit a snapshot; the bytes of metadata it wrote, and in how many files.
-
-        Files are given by their `key`; `removed` may hold both data and delete files.
-        """
+        """Commit a snapshot; the bytes of metadata it wrote, and in how many files."""
         dropped_bytes, self._spent_bytes = self._spent_bytes, 0
         written: list[int] = []
-        for group, added_to_it in ((self._data, added), (self._deletes, added_deletes)):
-            taken = group.take(key for key in removed if key in group)
-            dropped_bytes += self._change(group, added_to_it, taken, written)
+        for group, entries in ((self._data, data), (self._deletes, deletes)):
+            dropped_bytes += self._change(group, entries, written)
         self.data_storage_bytes += added_bytes
         return self._snapshot(at_ms, written, replaced_bytes, dropped_bytes)
 
@@ -109,23 +135,21 @@ class SimulatedMetadata:
         """The delete files that are in the oldest `manifests_count` manifests with any of them."""
         return self._deletes.first_with(keys, manifests_count)
 
-    def _change(
-        self, group: _ManifestGroup, added: Collection[str], taken: Mapping[int, int], written: list[int]
-    ) -> int:
+    def _change(self, group: _ManifestGroup, entries: Entries, written: list[int]) -> int:
         """Update the manifests of a group for a commit; the bytes that only older snapshots hold from now on.
 
         For each manifest it writes, the number of its entries is appended to `written`.
         """
-        dropped_bytes = 0
+        dropped_bytes, taken = 0, group.take(entries)
         for number, count in taken.items():
             manifest = group.manifests[number]
             dropped_bytes += self._manifest_bytes(manifest.entries_count)
             written.append(manifest.live_count)  # rewritten, with the removed files as deleted entries
             self._take_files(group, number, count)
         fresh = [number for number in taken if number in group.manifests]
-        if added:
-            fresh.append(group.add(added))
-            written.append(len(added))
+        if entries.added:
+            fresh.append(group.add(entries.added))
+            written.append(sum(entries.added.values()))
         if len(group.manifests) >= MERGE_FROM_MANIFESTS:
             # The manifests that this commit has just written are deleted again: no snapshot references them.
             fresh_bytes = sum(self._manifest_bytes(group.manifests[n].entries_count) for n in fresh)

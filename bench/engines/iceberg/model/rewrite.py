@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.delete_bytes import position_bytes
+from bench.engines.live_files import LiveFiles
 from bench.engines.simulated.costs import Coefficients, Work
 from bench.engines.simulated.live_rows import LiveRows, rows_of_outputs
 from bench.results.values import Cost
@@ -12,6 +13,7 @@ from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Rewrite
 from strategies.preview import Preview
+from strategies.series import Run
 from workloads.schema import Schema
 
 _Converted = tuple[tuple[IcebergDataFile, int], ...]  # with the number of deleted rows
@@ -21,7 +23,7 @@ _Converted = tuple[tuple[IcebergDataFile, int], ...]  # with the number of delet
 class Replacement:
     """Data files of one partition, and the rows of each file that replaces them."""
 
-    files: tuple[IcebergDataFile, ...]
+    files: tuple[Run[IcebergDataFile], ...]
     partition: str
     rows: tuple[int, ...]
 
@@ -41,7 +43,7 @@ class Prepared:
     cost: Cost
 
     @property
-    def replaced_files(self) -> Iterator[IcebergDataFile]:
+    def replaced_files(self) -> Iterator[Run[IcebergDataFile]]:
         return (file for replacement in self.replaced for file in replacement.files)
 
 
@@ -53,13 +55,10 @@ def prepare(
 
     The live rows of a group are distributed over its tasks in the preview, in proportion to their rows.
     """
+    live = [(group, ledger.data_files.located(group.files)) for group in preview.groups]
     replaced = tuple(
-        Replacement(
-            tuple(ledger.data_files[file.path] for file in group.files),
-            group.partition,
-            rows_of_outputs(group, rows.kept(file.path for file in group.files)),
-        )
-        for group in preview.groups
+        Replacement(tuple(runs), group.partition, rows_of_outputs(group, rows.kept(runs)))
+        for group, runs in live
     )
     counts = (count for replacement in replaced for count in replacement.rows if count)
     written_bytes = sum(coefficients.table_bytes(schema, count) for count in counts)
@@ -74,7 +73,7 @@ def prepare(
 
 def conflict(
     prepared: Prepared,
-    data: Mapping[str, IcebergDataFile],
+    data: LiveFiles[IcebergDataFile],
     deletes: Mapping[str, IcebergDeleteFile],
     sequence_number: int,
 ) -> str | None:
@@ -82,14 +81,14 @@ def conflict(
 
     Equality deletes are no conflict: they also apply to the new files, which keep the older sequence number.
     """
-    named = [*prepared.replaced_files, *(file for file, _ in prepared.converted)]
-    gone = [file.path for file in named if file.path not in data]
+    gone = [run.first.path for run in prepared.replaced_files if not data.holds(run)]
+    gone += [file.path for file, _ in prepared.converted if file.path not in data]
     gone += [key for key in prepared.removed_deletes if key not in deletes]
     if gone:
         return f"missing required files to delete: {gone[0]}"
     if sequence_number == prepared.sequence_number:
         return None
-    replaced = {file.path for file in prepared.replaced_files}
+    replaced = {file.path for run in prepared.replaced_files for file in run.files()}
     for delete in deletes.values():
         if delete.data_sequence_number > prepared.sequence_number and delete.referenced_data_file in replaced:
             return f"found new position delete for replaced data file: {delete.referenced_data_file}"
@@ -98,8 +97,11 @@ def conflict(
 
 def _converted(action: Rewrite, ledger: IcebergLedger, rows: LiveRows) -> _Converted:
     named = {path for group in action.groups for path in group.convert_paths}
-    files = ledger.data_files.values()
-    return tuple((file, rows.dead(file.path)) for file in files if file.path in named)
+    live = ledger.data_files
+    if not named:
+        return ()
+    files = [file for file in live.values() if file.path in named]
+    return tuple((file, rows.dead(*live.place(file.path))) for file in files)
 
 
 def _conversion(

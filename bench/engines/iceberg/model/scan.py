@@ -1,104 +1,123 @@
-"""What a probe of a simulated table opens, updated with each commit.
+"""What a probe of a simulated table opens, updated with each commit."""
 
-Data files with the same partition, sequence number and key range have the same equality deletes, which are
-therefore counted once for all of them; a position delete file applies to one data file.
-"""
+from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-
+from bench.engines.iceberg.model.files import keys_of
 from bench.engines.simulated.costs import Work
+from bench.engines.simulated.key_ranges import KeyRange, meeting_count
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
-from strategies.iceberg.deletes.ranked import FileSums
-from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, IcebergState, KeyBounds
+from strategies.iceberg.files import (
+    DeleteKind,
+    IcebergDataFile,
+    IcebergDeleteFile,
+    IcebergState,
+    KeyBounds,
+)
+from strategies.series import Files, Run, runs_of
 
-_DeleteScope = tuple[str, int, KeyBounds | None]  # partition, data sequence number, key bounds
-_NOTHING = FileSums()
 
+class _Bounds:
+    """The key bounds of data files, to count the files that may share a key with a delete file."""
 
-@dataclass(slots=True)
-class _FileClass:
-    """Data files to which the same equality deletes apply, namely those that apply to `any_file`."""
+    def __init__(self, runs: Iterable[Run[IcebergDataFile]] = ()) -> None:
+        bounds = [run.first.key_bounds for run in runs for _ in range(run.count)]
+        self._lowers = sorted(keys.lower for keys in bounds if keys is not None)
+        self._uppers = sorted(keys.upper for keys in bounds if keys is not None)
+        self._unknown_count = len(bounds) - len(self._lowers)
 
-    any_file: IcebergDataFile  # without a path, so that no position delete applies to it
-    files_count: int = 0
-    applied: FileSums = _NOTHING
+    def add(self, run: Run[IcebergDataFile]) -> None:
+        keys = run.first.key_bounds
+        for _ in range(run.count):
+            if keys is None:
+                self._unknown_count += 1
+            else:
+                insort(self._lowers, keys.lower)
+                insort(self._uppers, keys.upper)
+
+    def meeting(self, keys: KeyBounds | None) -> int:
+        """The number of files. Bounds that do not overlap the keys lie either above or below them."""
+        if keys is None:
+            return self._unknown_count + len(self._lowers)
+        above_count = len(self._lowers) - bisect_right(self._lowers, keys.upper)
+        below_count = bisect_left(self._uppers, keys.lower)
+        return self._unknown_count + len(self._lowers) - above_count - below_count
 
 
 class Scan:
-    """Which delete files a reader of each data file opens (`DeleteIndex.applying_to`), and their sums.
+    """What a query of the keys `wanted` (None: all keys) opens.
 
-    Adding a commit of the stream takes a time that does not depend on the number of delete files; after any
-    other change everything is counted again.
+    A delete file counts once for each data file to which it applies (`DeleteIndex.applying_to`). Adding a
+    commit of the stream takes a time that hardly depends on the number of files. After any other change of a
+    table with deletes, everything is counted again.
     """
 
-    def __init__(self) -> None:
-        self._classes: dict[_DeleteScope, _FileClass] = {}
-        self._positions: dict[str, FileSums] = {}  # by data file
-        self._deletes_count = self._deletes_bytes = 0  # once per data file
+    def __init__(self, state: IcebergState, wanted: KeyRange | None) -> None:
+        self._wanted = wanted
+        self._files_count = self._data_bytes = self._deletes_count = self._deletes_bytes = 0
+        self._bounds: dict[str, _Bounds] = defaultdict(_Bounds)  # by partition, if the table has deletes
+        self._has_deletes = bool(state.delete_files)
+        index, members = delete_index(state), defaultdict[str, list[Run[IcebergDataFile]]](list)
+        for run in self._opened(state.data_files, index):
+            self._count(run, 1)
+            if self._has_deletes:
+                self._apply(run, index)
+                members[run.first.partition].append(run)
+        self._bounds.update((partition, _Bounds(runs)) for partition, runs in members.items())
 
-    def add(self, data: Iterable[IcebergDataFile], deletes: Iterable[IcebergDeleteFile]) -> None:
-        """Add a commit, whose files have a higher sequence number than all others."""
-        index = index_deletes(deletes)
-        if not index.is_empty:
-            for file_class in self._classes.values():
-                applied = _applied(index, file_class.any_file)
-                file_class.applied += applied
-                self._count(applied, file_class.files_count)
-        for file in data:
-            self._place(file, index)
-
-    @classmethod
-    def of(cls, state: IcebergState) -> "Scan":
-        scan, index = cls(), delete_index(state)
-        for file in state.data_files:
-            scan._place(file, index)
-        return scan
-
-    def all(self, files_count: int, live_data_bytes: int) -> Work:
-        """The work of scanning all data files, given their number and bytes."""
-        return _work(files_count, live_data_bytes, self._deletes_count, self._deletes_bytes)
-
-    def some(self, files: Iterable[IcebergDataFile]) -> Work:
-        """The work of scanning these data files."""
-        chosen = tuple(files)
-        deletes = [self._classes[_scope(file)].applied for file in chosen]
-        deletes += [self._positions.get(file.path, _NOTHING) for file in chosen]
-        return _work(
-            len(chosen), sum(file.size_bytes for file in chosen),
-            sum(applied.files_count for applied in deletes), sum(applied.size_bytes for applied in deletes),
+    @property
+    def work(self) -> Work:
+        return Work(
+            self._files_count, self._deletes_count,
+            read_bytes=self._data_bytes + self._deletes_bytes, delete_bytes=self._deletes_bytes,
+            tasks_count=self._files_count,
         )  # fmt: skip
 
-    def _place(self, file: IcebergDataFile, index: DeleteIndex) -> None:
-        """Add a data file, with the delete files of the index that apply to it."""
-        scope = _scope(file)
-        file_class = self._classes.get(scope)
-        if file_class is None:
-            unnamed = replace(file, path="")
-            file_class = self._classes[scope] = _FileClass(unnamed, applied=_applied(index, unnamed))
-        file_class.files_count += 1
-        self._count(file_class.applied, 1)
-        named = index.position_of_file.get(file.path)
-        if named is not None:
-            self._positions[file.path] = named.sums()
-            self._count(self._positions[file.path], 1)
+    def add(self, data: Files[IcebergDataFile], deletes: Collection[IcebergDeleteFile]) -> None:
+        """Add a commit to a table that had deletes before, or has none now.
 
-    def _count(self, applied: FileSums, files_count: int) -> None:
-        self._deletes_count += applied.files_count * files_count
-        self._deletes_bytes += applied.size_bytes * files_count
+        Its files have a higher sequence number than all others.
+        """
+        for delete in deletes:
+            if delete.kind is DeleteKind.EQUALITY:
+                older = self._bounds.values() if not delete.partition else [self._bounds[delete.partition]]
+                count = sum(bounds.meeting(delete.key_bounds) for bounds in older)
+                self._deletes_count += count
+                self._deletes_bytes += count * delete.size_bytes
+        index = index_deletes(deletes)
+        for run in self._opened(data, index):
+            self._count(run, 1)
+            if self._has_deletes:
+                self._apply(run, index)
+                self._bounds[run.first.partition].add(run)
 
+    def remove(self, data: Iterable[Run[IcebergDataFile]]) -> None:
+        """Remove data files of a table without deletes."""
+        for run in data:
+            self._count(run, -1)
 
-def _applied(index: DeleteIndex, file: IcebergDataFile) -> FileSums:
-    applied = index.applying_to(file)
-    return FileSums(applied.files_count, applied.size_bytes)
+    def _opened(self, files: Iterable[IcebergDataFile], index: DeleteIndex) -> Iterator[Run[IcebergDataFile]]:
+        """The runs with files that the query opens: with all files of each, if the table has deletes."""
+        for run in runs_of(files, with_equal_keys=self._has_deletes):
+            if self._has_deletes and not self._meeting_count(run):
+                continue
+            if index.position_of_file:
+                yield from run.files()
+            else:
+                yield run
 
+    def _meeting_count(self, run: Run[IcebergDataFile]) -> int:
+        if self._wanted is None:
+            return run.count
+        return meeting_count(self._wanted, keys_of(run.first), run.key_step, run.count)
 
-def _scope(file: IcebergDataFile) -> _DeleteScope:
-    return file.partition, file.data_sequence_number, file.key_bounds
+    def _count(self, run: Run[IcebergDataFile], sign: int) -> None:
+        count = sign * self._meeting_count(run)
+        self._files_count += count
+        self._data_bytes += count * run.first.size_bytes
 
-
-def _work(files_count: int, data_bytes: int, deletes_count: int, deletes_bytes: int) -> Work:
-    return Work(
-        files_count, deletes_count, read_bytes=data_bytes + deletes_bytes, delete_bytes=deletes_bytes,
-        tasks_count=files_count,
-    )  # fmt: skip
+    def _apply(self, run: Run[IcebergDataFile], index: DeleteIndex) -> None:
+        applied = index.applying_to(run.first)
+        self._deletes_count += run.count * applied.files_count
+        self._deletes_bytes += run.count * applied.size_bytes

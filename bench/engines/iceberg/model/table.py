@@ -4,13 +4,15 @@ A merged file has the live rows of the files it replaces. How many those are is 
 keys that commits hit (`live_rows`).
 """
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
+from itertools import chain
 
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
-from bench.engines.iceberg.model.metadata import SimulatedMetadata
+from bench.engines.iceberg.model.metadata import Entries, SimulatedMetadata
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
     Replacement,
@@ -19,14 +21,15 @@ from bench.engines.iceberg.model.rewrite import (
 )
 from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.key_ranges import wanted_keys
+from bench.engines.simulated.key_ranges import KeyRange, wanted_keys
 from bench.engines.simulated.live_rows import LiveRows
 from bench.results.values import NO_COST, Change, Cost
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
-from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile, KeyBounds
+from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
+from strategies.series import Files, Run
 from workloads.commit import CommitSpec
 
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: as many as there are cores, at least two
@@ -44,7 +47,7 @@ class IcebergTableModel:
         self._metadata = SimulatedMetadata(coefficients.metadata)
         self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
         self._rows = LiveRows()
-        self._scan: Scan | None = Scan()  # None: counted again when it is needed
+        self._scans: dict[KeyRange | None, Scan] = {}  # by the keys of a query; made when they are needed
         self._sequence_number = 0
 
     @property
@@ -53,7 +56,7 @@ class IcebergTableModel:
 
     @property
     def physical_rows(self) -> int:
-        return sum(file.rows for file in self.ledger.data_files.values())
+        return self.ledger.data_rows
 
     @property
     def content_bytes(self) -> int:
@@ -76,17 +79,19 @@ class IcebergTableModel:
 
     def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
         self._rows.commit(spec)
-        new_files, deletes = self._maker.commit(spec, self._sequence_number + 1)
-        for file, live_rows in new_files:
-            self._rows.add(file, live_rows, keys_of(file))
-        data = [file for file, _ in new_files]
-        version = self._snapshot(tag, "overwrite" if deletes else "append", (), data, deletes)
-        if self._scan is not None:
-            self._scan.add(data, deletes)
-        tasks_count = len(data) or len(deletes)
+        new_runs, deletes = self._maker.commit(spec, self._sequence_number + 1)
+        for run, live_rows in new_runs:
+            self._rows.add(run, live_rows, keys_of(run.first))
+        if deletes and not self.ledger.delete_files:
+            self._scans.clear()  # without deletes, they have not counted what deletes apply to
+        data = Files(run for run, _ in new_runs)
+        version = self._snapshot(tag, "overwrite" if deletes else "append", data.runs, deletes)
+        for scan in self._scans.values():
+            scan.add(data, deletes)
         work = Work(
-            len(data) + len(deletes), written_bytes=version.change.added_bytes, tasks_count=tasks_count
-        )
+            len(data) + len(deletes), written_bytes=version.change.added_bytes,
+            tasks_count=len(data) or len(deletes),
+        )  # fmt: skip
         cost = self._coefficients.price(self._coefficients.commit, work, self._cores.writer)
         return version, cost, ()
 
@@ -136,8 +141,10 @@ class IcebergTableModel:
 
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
         """`remove-dangling-deletes`: a separate commit, which does nothing for an unpartitioned table."""
-        gone = dangling(map(aged, self.ledger.data_files.values()), self.ledger.delete_files.values())
-        return (self._snapshot(tag, "replace", gone),) if gone else ()
+        data = (aged(run.first) for run in self.ledger.data_files.runs)
+        gone = dangling(data, self.ledger.delete_files.values())
+        self._scans.clear()
+        return (self._snapshot(tag, "replace", removed_deletes=gone),) if gone else ()
 
     def _rewrite(self, prepared: Prepared, tag: Tag) -> tuple[Version, ...]:
         """Commit a rewrite: add data files and position deletes, and remove the files they replace.
@@ -160,14 +167,17 @@ class IcebergTableModel:
         positions = [
             self._maker.position_deletes(file, rows, number) for file, rows in prepared.converted if rows
         ]
-        gone = {file.path: file for file in prepared.replaced_files}
-        removed = [*gone, *prepared.removed_deletes]
-        if not removed and not positions:
+        gone, dropped = tuple(prepared.replaced_files), list(prepared.removed_deletes)
+        if not gone and not dropped and not positions:
             return ()
-        if gone:
-            removed += self._dropped_by_commit(outputs, frozenset(removed))
-        self._scan = None
-        return (self._snapshot(tag, "replace", removed, outputs, positions),)
+        if gone and self.ledger.delete_files:
+            dropped += self._dropped_by_commit(outputs, gone, frozenset(dropped))
+        if self.ledger.delete_files or positions:
+            self._scans.clear()
+        for scan in self._scans.values():
+            scan.remove(gone)
+            scan.add(Files(outputs), ())
+        return (self._snapshot(tag, "replace", outputs, positions, gone, dropped),)
 
     def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
         """The files that replace those of a group, one for each task with rows."""
@@ -177,45 +187,65 @@ class IcebergTableModel:
             for rows in replacement.rows
             if rows
         ]
-        self._rows.replace((file.path for file in replacement.files), outputs)
+        self._rows.replace(replacement.files, outputs)
         return outputs
 
-    def _dropped_by_commit(self, outputs: Collection[IcebergDataFile], removed: Collection[str]) -> list[str]:
-        data = [file for path, file in self.ledger.data_files.items() if path not in removed]
-        deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in removed)
+    def _dropped_by_commit(
+        self, outputs: Collection[IcebergDataFile], gone: Collection[Run[IcebergDataFile]],
+        dropped: Collection[str],
+    ) -> list[str]:  # fmt: skip
+        """Delete files that the commit drops beyond those that are `dropped` anyway."""
+        live, gone_counts = self.ledger.data_files, _file_counts(gone)
+        left = (run for run in live.runs if gone_counts.get(run.origin, 0) < live.count_of(run.origin))
+        deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in dropped)
         threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
-        return self._metadata.first_deletes(below_oldest(map(aged, [*data, *outputs]), deletes), threads)
+        data = (aged(run.first) for run in chain(left, outputs))
+        return self._metadata.first_deletes(below_oldest(data, deletes), threads)
 
     def _snapshot(
-        self, tag: Tag, operation: str, removed: Collection[str], data: Collection[IcebergDataFile] = (),
-        deletes: Collection[IcebergDeleteFile] = (),
+        self, tag: Tag, operation: str, data: Collection[Run[IcebergDataFile]] = (),
+        deletes: Collection[IcebergDeleteFile] = (), removed: Collection[Run[IcebergDataFile]] = (),
+        removed_deletes: Collection[str] = (),
     ) -> Version:  # fmt: skip
-        """Commit one snapshot, which removes and adds files, to the ledger and the metadata."""
+        """Commit one snapshot to the ledger and the metadata."""
         self._sequence_number += 1
-        live_bytes = self.ledger.size_bytes
-        removed_deletes_count = sum(key in self.ledger.delete_files for key in removed)
-        self.ledger.remove(removed)
-        replaced_bytes = live_bytes - self.ledger.size_bytes
-        self.ledger.add([*data, *deletes], tag.at_ms)
-        added_bytes = self.ledger.size_bytes - live_bytes + replaced_bytes
+        ledger = self.ledger
+        live_bytes = ledger.size_bytes
+        ledger.remove_data(removed)
+        ledger.remove(removed_deletes)
+        replaced_bytes = live_bytes - ledger.size_bytes
+        ledger.add([*data, *deletes], tag.at_ms)
+        added_bytes = ledger.size_bytes - live_bytes + replaced_bytes
+        added_counts, removed_counts = _file_counts(data), _file_counts(removed)
+        emptied = [origin for origin in removed_counts if not ledger.data_files.count_of(origin)]
         metadata_bytes, metadata_files_count = self._metadata.commit(
-            tag.at_ms, [file.path for file in data], removed, added_bytes, replaced_bytes,
-            [file.path for file in deletes],
-        )  # fmt: skip
+            tag.at_ms,
+            Entries(added_counts, removed_counts, emptied),
+            Entries(
+                {delete.key: 1 for delete in deletes}, dict.fromkeys(removed_deletes, 1), removed_deletes
+            ),
+            added_bytes,
+            replaced_bytes,
+        )
         change = Change(
-            len(data), len(removed) - removed_deletes_count, len(deletes), removed_deletes_count,
+            sum(added_counts.values()), sum(removed_counts.values()), len(deletes), len(removed_deletes),
             added_bytes, replaced_bytes, metadata_bytes, metadata_files_count,
         )  # fmt: skip
         return Version(str(self._sequence_number), operation, change, tag)
 
     def opened(self, sql: str) -> Work:
-        if self._scan is None:
-            self._scan = Scan.of(self.ledger.state(0))
         wanted = wanted_keys(sql)
-        if wanted is None:
-            return self._scan.all(len(self.ledger.data_files), self.ledger.data_bytes)
-        bounds, data = KeyBounds(*wanted), self.ledger.data_files.values()
-        return self._scan.some(file for file in data if bounds.meets(file.key_bounds))
+        if wanted not in self._scans:
+            self._scans[wanted] = Scan(self.ledger.state(0), wanted)
+        return self._scans[wanted].work
 
     def _price_maintenance(self) -> Cost:
         return self._coefficients.price(self._coefficients.maintenance, Work(), self._cores.compactor)
+
+
+def _file_counts(runs: Iterable[Run[IcebergDataFile]]) -> Counter[str]:
+    """The number of files by the origin of their run."""
+    counts = Counter[str]()
+    for run in runs:
+        counts[run.origin] += run.count
+    return counts
