@@ -43,10 +43,13 @@ class Series(Generic[File]):
         """The files [`begin`, `end`)."""
         if begin == 0 and end == self.count:
             return self
-        return Series(
-            self._file(begin), end - begin, self.names, self.number + begin, self.key_step,
-            self.origin, self.start + begin,
+        files = None if self._files is None else self._files[begin:end]
+        part = Series(
+            files[0] if files else self._file(begin), end - begin, self.names, self.number + begin,
+            self.key_step, self.origin, self.start + begin,
         )  # fmt: skip
+        part._files = files
+        return part
 
     def _file(self, index: int) -> File:
         if not index:

@@ -29,13 +29,14 @@ class LiveFiles(Mapping[str, Data]):
         return (file.path for file in self._view)
 
     def __contains__(self, path: object) -> bool:
-        return isinstance(path, str) and self._run_at(path) is not None
+        try:
+            self.place(str(path))
+        except KeyError:
+            return False
+        return True
 
     def __getitem__(self, path: str) -> Data:
-        run = self._run_at(path)
-        if run is None:
-            raise KeyError(path)
-        return run.first
+        return self.at(*self.place(path)).first
 
     def values(self) -> "FileView[Data]":  # type: ignore[override]
         """Always the same object: states cache what they derive from files by its identity."""
@@ -86,17 +87,14 @@ class LiveFiles(Mapping[str, Data]):
 
         Raises KeyError for a file that is not live.
         """
-        runs: list[Run[Data]] = []
-        for named in runs_of(files):
-            run: Run[Data] | None = named if isinstance(named, Series) else self._run_at(named.path)  # type: ignore[assignment]
-            if run is None:
-                raise KeyError(named.first.path)
-            last = runs[-1] if runs else None
-            if last is not None and last.origin == run.origin and last.start + last.count == run.start:
-                runs[-1] = self._slice(run.origin, last.start, run.start + run.count)
+        found: list[tuple[str, int, int]] = []  # origin, start and end
+        for run in runs_of(files):
+            origin, start = (run.origin, run.start) if isinstance(run, Series) else self.place(run.path)
+            if found and found[-1][0] == origin and found[-1][2] == start:
+                found[-1] = origin, found[-1][1], start + run.count
             else:
-                runs.append(run)
-        return runs
+                found.append((origin, start, start + run.count))
+        return [self._slice(*place) for place in found]
 
     def expanded(self, run: Run[Data]) -> Iterable[Data]:
         """The files of a live run, which can be found by their paths from now on."""
@@ -107,32 +105,27 @@ class LiveFiles(Mapping[str, Data]):
                     self._places[file.path] = run.origin, offset
         return run.files()
 
-    def _run_at(self, path: str) -> Run[Data] | None:
-        """The run of the one file with this path; None if it is not live or was never expanded."""
-        place = self._places.get(path)
-        if place is not None:
-            return self.at(*place)
-        entry = self._entries.get(path)
-        if entry is None or entry[0].start:
-            return None
-        return entry[0].slice(0, 1)
-
     def place(self, path: str) -> tuple[str, int]:
-        """The origin of the run that a file was added with, and its place in that run."""
-        run = self._run_at(path)
-        if run is None:
+        """The origin of the run that a file was added with, and its place in that run.
+
+        Raises KeyError if it is not live. A file of a series is known by its path once that was expanded.
+        """
+        known = self._places.get(path)
+        if known is not None:
+            return known
+        if self._entries[path][0].start:
             raise KeyError(path)
-        return run.origin, run.start
+        return path, 0
 
     def at(self, origin: str, start: int) -> Run[Data]:
         """The run of one live file at a place of the run that it was added with."""
         return self._slice(origin, start, start + 1)
 
     def _slice(self, origin: str, start: int, end: int) -> Run[Data]:
-        live = next(
-            run for run in self._entries[origin] if run.start <= start and end <= run.start + run.count
-        )
-        return live.slice(start - live.start, end - live.start)
+        for live in self._entries[origin]:
+            if live.start <= start and end <= live.start + live.count:
+                return live.slice(start - live.start, end - live.start)
+        raise KeyError(origin)
 
 
 class FileView(Collection[Data], Generic[Data]):

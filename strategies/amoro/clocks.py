@@ -13,11 +13,12 @@ Source: upstream `CommonPartitionEvaluator`, `MetadataBasedEvaluationEvent`, `Sc
 and `DefaultTableRuntime.completeProcess` at 96a4d78.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from strategies.amoro.options import Settings
-from strategies.state import TableState
+from strategies.state import CompactionSeen, TableState
 
 # 2026-01-01T00:00:00Z in milliseconds since 1970, where scenario time begins. Equal to
 # `workloads.orders.EPOCH_MS`, which strategies must not import.
@@ -71,11 +72,18 @@ class Clocks:
 
 def read_clocks(state: TableState, tried_at_ms: int | None = None) -> Clocks:
     """The clocks when the state was observed; `tried_at_ms` is when the planner last tried to plan."""
-    planned_ms = dict.fromkeys(OptimizingType, -STREAM_BEGIN_MS)
-    for seen in state.compactions:
-        if seen.kind in planned_ms:
-            at_ms = seen.at_ms if seen.scheduled_at_ms is None else seen.scheduled_at_ms
-            optimizing_type = OptimizingType(seen.kind)
-            planned_ms[optimizing_type] = max(planned_ms[optimizing_type], at_ms)
-    last_ms = (*planned_ms.values(), -STREAM_BEGIN_MS if tried_at_ms is None else tried_at_ms)
+    planned_ms = state.derived(_planned_ms, state.compactions)
+    last_ms = (*planned_ms, -STREAM_BEGIN_MS if tried_at_ms is None else tried_at_ms)
     return Clocks(*(state.observed_at_ms - at_ms for at_ms in last_ms))
+
+
+def _planned_ms(compactions: Iterable[CompactionSeen]) -> tuple[int, ...]:
+    """When the last process of each type was planned."""
+    planned_ms = dict.fromkeys(map(str, OptimizingType), -STREAM_BEGIN_MS)
+    for seen in compactions:
+        kind = seen.kind
+        if kind in planned_ms:
+            at_ms = seen.at_ms if seen.scheduled_at_ms is None else seen.scheduled_at_ms
+            if at_ms > planned_ms[kind]:
+                planned_ms[kind] = at_ms
+    return tuple(planned_ms.values())

@@ -87,6 +87,8 @@ def pack(
 def first_fit(items: Iterable[Item], weight: Callable[[Item], int], target_weight: int) -> list[list[Item]]:
     """The bins of `pack` with unlimited lookback, in O(n log n) instead of O(n x bins)."""
     weighed = [(item, weight(item)) for item in items]
+    if weighed and sum(item_weight for _, item_weight in weighed) <= target_weight:
+        return [[item for item, _ in weighed]]
     leaves = 1 << max(len(weighed) - 1, 0).bit_length()
     room = [target_weight] * (2 * leaves)  # a binary tree: each node holds the maximum room of its bins
     bins: list[list[Item]] = []

@@ -1,7 +1,7 @@
 """Modelled costs of operations: coefficients from a file, applied to the work."""
 
 import tomllib
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
@@ -36,7 +36,14 @@ class Work:
     tasks_count: int = 1
 
     def __add__(self, other: "Work") -> "Work":
-        return Work(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        return Work(
+            self.files_count + other.files_count,
+            self.delete_files_count + other.delete_files_count,
+            self.read_bytes + other.read_bytes,
+            self.delete_bytes + other.delete_bytes,
+            self.written_bytes + other.written_bytes,
+            self.tasks_count + other.tasks_count,
+        )
 
 
 class Part(BaseModel):

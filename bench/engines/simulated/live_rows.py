@@ -238,6 +238,8 @@ class LiveRows:
         by the factor l / r, and so long nobody has to look at it.
         """
         known = self._runs[place[0]]
+        if any(part.band.joined for part in known.parts):
+            known.parts = tuple(_joined((1, part) for part in known.parts))
         rows_now = known.rows_now()
         least_rows = level - _phase(known.first_number + place[1]) - _ROUNDING_ERROR_ROWS
         self._watches_count += 1

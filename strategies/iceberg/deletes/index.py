@@ -5,7 +5,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -75,6 +75,9 @@ class DeleteIndex:
         return self.everywhere.meeting(number, keys) + scoped.meeting(number, keys)
 
 
+_EMPTY = DeleteIndex(_NO_KEYS, {}, {}, {}, {})
+
+
 def not_older(deletes: Ranked[IcebergDeleteFile], file: IcebergDataFile) -> FileSums:
     """The sums of the deletes that are not older than `file`, as position deletes must be."""
     return deletes.sums(bisect_left(deletes.keys, file.data_sequence_number))
@@ -88,11 +91,13 @@ def delete_index(state: IcebergState) -> DeleteIndex:
     return state.derived(index_deletes, state.delete_files)
 
 
-def index_deletes(delete_files: Iterable[IcebergDeleteFile]) -> DeleteIndex:
+def index_deletes(delete_files: Collection[IcebergDeleteFile]) -> DeleteIndex:
     """Index delete files.
 
     Raises StateError if a deletion vector names no data file, or if two name the same one.
     """
+    if not delete_files:
+        return _EMPTY
     equality: dict[_Scope | None, list[IcebergDeleteFile]] = defaultdict(list)
     position: dict[_Scope, list[IcebergDeleteFile]] = defaultdict(list)
     position_of_file: dict[str, list[IcebergDeleteFile]] = defaultdict(list)

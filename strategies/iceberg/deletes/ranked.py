@@ -42,12 +42,18 @@ class Ranked(Generic[File]):
     """Files in ascending order of a key; files of equal keys keep their order. `keys` can be bisected."""
 
     __slots__ = ("_bytes", "_rows", "files", "keys")
+    _bytes: list[int]
+    _rows: list[int]
 
     def __init__(self, files: Iterable[File] = (), key: Callable[[File], Any] = lambda file: 0) -> None:
         self.files: list[File] = sorted(files, key=key)
         self.keys: list[Any] = list(map(key, self.files))
-        self._bytes: list[int] = list(accumulate(map(_SIZE_BYTES, self.files), initial=0))
-        self._rows: list[int] = list(accumulate(map(_ROWS, self.files), initial=0))
+        if len(self.files) == 1:  # as most delete files of one data file are
+            (file,) = self.files
+            self._bytes, self._rows = [0, file.size_bytes], [0, file.rows]
+        else:
+            self._bytes = list(accumulate(map(_SIZE_BYTES, self.files), initial=0))
+            self._rows = list(accumulate(map(_ROWS, self.files), initial=0))
 
     def sums(self, start: int = 0, end: int | None = None) -> FileSums:
         """The sums of `files[start:end]`."""

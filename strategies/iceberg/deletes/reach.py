@@ -27,7 +27,7 @@ class DeleteSet:
     """
 
     def __init__(self, index: DeleteIndex, files: Iterable[IcebergDataFile] = ()) -> None:
-        self._index = index
+        self._index, self._has_deletes = index, not index.is_empty
         self._files: dict[tuple[int, str], list[IcebergDataFile]] = defaultdict(list)  # by spec and partition
         self._oldest: dict[tuple[int, str], int] = {}  # lowest number of a file without a vector
         self._named: list[_Part] = []
@@ -36,6 +36,8 @@ class DeleteSet:
             self.add(file)
 
     def add(self, file: IcebergDataFile) -> None:
+        if not self._has_deletes:
+            return
         scope, number = (file.spec_id, file.partition), file.data_sequence_number
         self._files[scope].append(file)
         vector, named = self._index.vectors.get(file.path), self._index.position_of_file.get(file.path)

@@ -78,9 +78,21 @@ def test_pack_at_lookback_1_keeps_the_order_of_the_items(weights):
 @given(st.lists(st.integers(0, 12), max_size=80))
 @example([0, 10])
 def test_first_fit_is_pack_without_a_bin_ever_closed(weights):
-    items = list(enumerate(weights))
-    bins = first_fit(items, lambda item: item[1], 10)
-    assert bins == list(pack(items, lambda item: item[1], 10, sys.maxsize))
+    assert first_fit(weights, lambda weight: weight, 10) == packed(weights, 10, sys.maxsize)
+
+
+@given(
+    st.lists(st.builds(Weights, st.integers(0, 12), st.integers(1, 6)), max_size=12),
+    LOOKBACKS,
+    st.booleans(),
+    st.none() | st.integers(1, 5),
+)
+def test_equal_items_given_as_one_are_packed_as_if_they_came_one_by_one(items, lookback, largest, max_items):
+    bins = pack(items, lambda item: item.weight, 10, lookback, largest_first=largest, max_items=max_items)
+    singles = [item.weight for item in items for _ in range(item.count)]
+    assert [[item.weight for item in bin_ for _ in range(item.count)] for bin_ in bins] == packed(
+        singles, 10, lookback, largest_first=largest, max_items=max_items
+    )
 
 
 def test_first_fit_copes_with_as_many_bins_as_items():

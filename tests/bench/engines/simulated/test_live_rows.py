@@ -11,6 +11,7 @@ from upsert_commits import changes, load
 
 from bench.engines.simulated.live_rows import LiveRows, expected_live_rows, rows_of_outputs
 from strategies.preview import RewriteGroup, ScanTaskGroup
+from strategies.series import Series
 from strategies.state import DataFile
 from workloads.partitioning import Partitioning
 from workloads.upsert import Upsert
@@ -18,6 +19,10 @@ from workloads.upsert import Upsert
 
 def data_file(path, rows):
     return DataFile(path, 1, rows)
+
+
+def named(*paths):
+    return [data_file(path, 0) for path in paths]
 
 
 @pytest.fixture
@@ -119,17 +124,17 @@ def test_many_files_lose_together_what_they_are_expected_to():
 def test_a_rewrite_leaves_the_live_rows_and_their_chances(rows):
     rows.commit(changes(1, 100, updates=10))
     rows.add(data_file("new", 10), 10)
-    assert rows.kept(["old", "new"]) == 100
-    rows.replace(["old", "new"], [data_file("a", 25), data_file("b", 75)])
+    assert rows.kept(named("old", "new")) == 100
+    rows.replace(named("old", "new"), [data_file("a", 25), data_file("b", 75)])
     assert (rows.total, rows.live("a"), rows.live("b")) == (100, 25, 75)
     rows.commit(changes(2, 100, deletes=20))
     assert (rows.dead("a"), rows.dead("b")) == (5, 15)
 
 
 def test_deletes_between_a_rewrites_plan_and_its_commit_still_apply(rows):
-    merged = data_file("new", rows.kept(["old"]))
+    merged = data_file("new", rows.kept(named("old")))
     rows.commit(changes(1, 100, deletes=10))
-    rows.replace(["old"], [merged])
+    rows.replace(named("old"), [merged])
     assert (rows.live("new"), rows.dead("new")) == (90, 10)
 
 
@@ -139,14 +144,14 @@ def test_a_rewrite_rounds_up():
     for path in ("a", "b"):
         rows.add(data_file(path, 5), 5, (1, 10))
     rows.commit(changes(1, 10, deletes=1))
-    assert rows.kept(["a"]) == 5  # of 4.5
-    assert rows.kept(["a", "b"]) == 9  # of 9.0
+    assert rows.kept(named("a")) == 5  # of 4.5
+    assert rows.kept(named("a", "b")) == 9  # of 9.0
 
 
 def test_files_without_a_live_row_leave_none(rows):
     rows.commit(changes(1, 100, deletes=100))
-    assert (rows.live("old"), rows.kept(["old"])) == (0, 0)
-    rows.replace(["old"], [])
+    assert (rows.live("old"), rows.kept(named("old"))) == (0, 0)
+    rows.replace(named("old"), [])
     assert rows.total == 0
 
 
@@ -232,11 +237,11 @@ class AnyHistory(RuleBasedStateMachine):
     def rewrite(self, data, parts):
         chosen = data.draw(st.lists(st.sampled_from(sorted(self.files)), min_size=1, unique=True))
         expected = sum(self.rows.live(path) for path in chosen)
-        left = self.rows.kept(chosen)
+        left = self.rows.kept(named(*chosen))
         assert abs(left - expected) <= len(chosen)
         counts = [left * (n + 1) // parts - left * n // parts for n in range(parts)]
         made = [data_file(next(self.names), count) for count in counts if count]
-        self.rows.replace(chosen, made)
+        self.rows.replace(named(*chosen), made)
         for path in chosen:
             del self.files[path]
         self.files |= {file.path: file.rows for file in made}
@@ -250,7 +255,7 @@ class AnyHistory(RuleBasedStateMachine):
         expected = expected_live_rows(self.specs)
         assert self.rows.expected == pytest.approx(expected)
         assert abs(self.rows.total - expected) <= len(self.files) + 1e-6
-        assert self.rows.kept(self.files) == math.ceil(expected - 1e-6)
+        assert self.rows.kept(named(*self.files)) == math.ceil(expected - 1e-6)
 
 
 TestAnyHistory = AnyHistory.TestCase
@@ -259,12 +264,78 @@ TestAnyHistory.settings = settings(max_examples=30, stateful_step_count=20, dead
 
 def test_a_commit_may_put_its_rows_into_the_files_that_replace_those_it_hits(rows):
     rows.commit(changes(1, 100, inserts=50, updates=10))
-    assert rows.kept(["old"]) == 90
+    assert rows.kept(named("old")) == 90
     made = [data_file("one", 75), data_file("two", 75)]
-    rows.replace(["old"], made, added_rows=60)
+    rows.replace(named("old"), made, added_rows=60)
     assert ([rows.live(file.path) for file in made], rows.total) == ([75, 75], 150)
     rows.commit(changes(2, 150, deletes=30))
     assert [rows.dead(file.path) for file in made] == [15, 15]  # a fifth of old and new rows alike
+
+
+SKEWS = st.sampled_from(["uniform", "zipf", "recent-first"])
+COUNTS = st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(0, 20))
+
+
+@settings(max_examples=60)
+@given(skew=SKEWS, commits=st.lists(COUNTS, min_size=1, max_size=8), data=st.data())
+def test_a_series_has_the_rows_of_its_files_and_watched_files_are_found_when_they_lose_rows(
+    skew, commits, data
+):
+    by_series, by_file, level = LiveRows(), LiveRows(), {}
+    live: list = []  # runs of the first, of which the second has each file
+
+    def both(do):
+        return do(by_series), do(by_file)
+
+    both(lambda rows: rows.commit(load(300)))
+    population = 300
+    for index, (inserts, updates, deletes) in enumerate(commits, 1):
+        if not inserts + updates + deletes:
+            continue
+        counts = (population, inserts, updates, deletes, min(updates + deletes, population), 0)
+        both(lambda rows, index=index, counts=counts: rows.commit(changes(index, *counts, skew=skew)))
+        population += inserts
+        for place, (run, _) in list(level.items()):
+            assert by_series.live(*place) == by_file.live(run.first.path)
+        fallen = by_series.fallen()
+        expected = {p: by_series.live(*p) for p, (_, before) in level.items() if by_series.live(*p) < before}
+        assert fallen == expected
+        for place, left in fallen.items():
+            level[place] = level[place][0], left
+            by_series.watch(place, left)
+        if live and data.draw(st.booleans()):
+            chosen = data.draw(st.lists(st.sampled_from(live), min_size=1, unique_by=id))
+            if data.draw(st.booleans()):  # a part of the last one
+                last = chosen.pop()
+                cut = data.draw(st.integers(1, last.count))
+                live.append(last.slice(cut, last.count)) if cut < last.count else None
+                live.remove(last)
+                chosen.append(last.slice(0, cut))
+            live = [run for run in live if all(run is not one for one in chosen)]
+            files = [file for run in chosen for file in run.files()]
+            assert by_series.kept(chosen) == by_file.kept(files)
+            merged = data_file(f"merged-{index}", by_series.kept(chosen))
+            made = [merged] if merged.rows else []
+            by_series.replace(chosen, made)
+            by_file.replace(files, made)
+            for run in chosen:
+                for start in range(run.start, run.start + run.count):
+                    del level[run.origin, start]
+            added = made
+        else:
+            count = data.draw(st.integers(1, 5))
+            added = [Series(data_file(f"{index}-0", 12), count, f"{index}-{{}}", 0)]
+            by_series.add(added[0], 12)
+            for file in added[0].files():
+                by_file.add(file, 12)
+        for run in added:
+            live.append(run)
+            for start in range(run.start, run.start + run.count):
+                place = run.origin, start
+                one = run.slice(start - run.start, start - run.start + 1)
+                level[place] = one, by_series.live(*place)
+                by_series.watch(place, by_series.live(*place))
+        assert by_series.total == by_file.total
 
 
 def group(*task_rows):

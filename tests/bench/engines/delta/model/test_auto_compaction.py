@@ -5,13 +5,13 @@ SMALL, LARGE = 1 * MIB, 500 * MIB
 
 
 def files(count, partition="", size_bytes=SMALL):
-    return [(partition, size_bytes)] * count
+    return [(partition, size_bytes, count)] if count else []
 
 
 def after(automatic, added, removed=()):
     """The partitions due after a version of these files, all partitions of files added being touched."""
     automatic.saw(added, removed)
-    return automatic.due(partition for partition, _ in added)
+    return automatic.due(partition for partition, _, _ in added)
 
 
 def compact(automatic, partition, files_count):
@@ -87,5 +87,5 @@ def test_only_touched_partitions_are_due_each_by_its_own_count():
 
 
 def test_at_most_128_partitions_are_compacted_at_once():
-    added = [(f"p={number}", SMALL) for number in range(129)]
+    added = [(f"p={number}", SMALL, 1) for number in range(129)]
     assert len(after(AutoCompaction(), added)) == 128

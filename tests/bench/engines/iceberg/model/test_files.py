@@ -21,7 +21,8 @@ COSTS = coefficients(data={"file_bytes": 7})
 def made_by(spec, writers=None, sequence_number=4):
     """Data files, their live rows, equality deletes and position deletes of a commit."""
     made, deletes = FileMaker(ORDERS, COSTS, writers).commit(spec, sequence_number)
-    data, live = [file for file, _ in made], [rows for _, rows in made]
+    data = [file for run, _ in made for file in run.files()]
+    live = [rows for run, rows in made for _ in range(run.count)]
     return (
         data, live, [d for d in deletes if d.kind is DeleteKind.EQUALITY],
         [d for d in deletes if d.kind is DeleteKind.POSITION],

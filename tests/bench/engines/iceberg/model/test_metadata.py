@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.engines.iceberg.model.coefficients import Metadata
-from bench.engines.iceberg.model.metadata import MERGE_FROM_MANIFESTS, SimulatedMetadata
+from bench.engines.iceberg.model.metadata import MERGE_FROM_MANIFESTS, Entries, SimulatedMetadata
 
 SIZES = Metadata(**METADATA)
 
@@ -22,29 +22,40 @@ def metadata():
     return made
 
 
+def commit(metadata, at_ms, added, removed, added_bytes, replaced_bytes, added_deletes=(), gone_deletes=()):
+    """Commit single files, given by their keys."""
+    return metadata.commit(
+        at_ms,
+        Entries(dict.fromkeys(added, 1), dict.fromkeys(removed, 1), removed),
+        Entries(dict.fromkeys(added_deletes, 1), dict.fromkeys(gone_deletes, 1), gone_deletes),
+        added_bytes,
+        replaced_bytes,
+    )
+
+
 def test_a_commit_writes_table_metadata_a_list_and_a_manifest(metadata):
-    assert metadata.commit(60, ["a", "b"], [], 20, 0) == (1_100 + 510 + 52, 3)
-    assert metadata.commit(120, ["c"], [], 10, 0) == (1_200 + 520 + 51, 3)
+    assert commit(metadata, 60, ["a", "b"], [], 20, 0) == (1_100 + 510 + 52, 3)
+    assert commit(metadata, 120, ["c"], [], 10, 0) == (1_200 + 520 + 51, 3)
     assert metadata.manifests_count == 2
     assert metadata.data_storage_bytes == 30
     assert metadata.metadata_storage_bytes == 1_000 + 1_662 + 1_771
 
 
 def test_removing_files_writes_their_manifests_anew(metadata):
-    metadata.commit(60, ["a", "b", "c"], [], 30, 0)
-    metadata.commit(120, ["d"], [], 10, 0)
+    commit(metadata, 60, ["a", "b", "c"], [], 30, 0)
+    commit(metadata, 120, ["d"], [], 10, 0)
     # Table metadata, a list of 2 manifests (that of d is spent), those of a b c and of d anew, and one of e.
-    assert metadata.commit(180, ["e"], ["a", "b", "d"], 30, 30) == (1_300 + 520 + 53 + 51 + 51, 5)
+    assert commit(metadata, 180, ["e"], ["a", "b", "d"], 30, 30) == (1_300 + 520 + 53 + 51 + 51, 5)
     assert metadata.manifests_count == 2
     assert metadata.data_storage_bytes == 70
 
 
 def test_manifests_are_merged_when_there_are_a_hundred(metadata):
     for number in range(MERGE_FROM_MANIFESTS - 1):
-        written_bytes, files_count = metadata.commit(number, [f"{number}"], [], 1, 0)
+        written_bytes, files_count = commit(metadata, number, [f"{number}"], [], 1, 0)
     assert (metadata.manifests_count, files_count) == (99, 3)
     before_bytes = metadata.metadata_storage_bytes
-    written_bytes, files_count = metadata.commit(100, ["last"], [], 1, 0)
+    written_bytes, files_count = commit(metadata, 100, ["last"], [], 1, 0)
     assert metadata.manifests_count == 1
     # Of 100 snapshots: table metadata, a list of one manifest, the commit's own manifest and the merged one.
     assert (written_bytes, files_count) == (11_000 + 510 + 51 + 150, 4)
@@ -55,11 +66,20 @@ def test_manifests_are_merged_when_there_are_a_hundred(metadata):
     assert metadata.metadata_storage_bytes == table_metadata_bytes + 510 + 150
 
 
+def test_a_part_of_a_run_leaves_its_manifest_and_later_the_rest_leaves_the_merged_one(metadata):
+    metadata.commit(60, Entries({"a": 5}), Entries(), 50, 0)
+    metadata.commit(120, Entries({"b": 1}, {"a": 2}), Entries(), 10, 20)
+    # The manifest of the run was written again with its 5 entries, of which 2 are deleted now.
+    assert metadata.rewrite(180) == (1_300 + 510 + 54, 3)
+    assert metadata.commit(240, Entries({}, {"a": 3}, ["a"]), Entries(), 0, 30) == (1_400 + 510 + 54, 3)
+    assert metadata.manifests_count == 1
+
+
 def test_rewriting_manifests_leaves_one(metadata):
     assert metadata.rewrite(0) == (0, 0)
-    metadata.commit(60, ["a", "b"], [], 20, 0)
+    commit(metadata, 60, ["a", "b"], [], 20, 0)
     assert metadata.rewrite(70) == (0, 0)
-    metadata.commit(120, ["c"], [], 10, 0)
+    commit(metadata, 120, ["c"], [], 10, 0)
     assert metadata.rewrite(180) == (1_300 + 510 + 53, 3)
     assert metadata.manifests_count == 1
     assert metadata.data_storage_bytes == 30
@@ -67,17 +87,17 @@ def test_rewriting_manifests_leaves_one(metadata):
 
 def test_data_and_deletes_are_in_manifests_of_their_own(metadata):
     # Table metadata, a list of two manifests, one of a and b, one of the delete.
-    assert metadata.commit(60, ["a", "b"], [], 30, 0, ["x"]) == (1_100 + 520 + 52 + 51, 4)
-    assert metadata.commit(120, ["c"], ["x"], 10, 10) == (1_200 + 520 + 51 + 51, 4)
+    assert commit(metadata, 60, ["a", "b"], [], 30, 0, ["x"]) == (1_100 + 520 + 52 + 51, 4)
+    assert commit(metadata, 120, ["c"], [], 10, 10, gone_deletes=["x"]) == (1_200 + 520 + 51 + 51, 4)
     assert (metadata.manifests_count, metadata.data_storage_bytes) == (2, 40)
-    metadata.commit(180, [], [], 10, 0, ["y"])
+    commit(metadata, 180, [], [], 10, 0, ["y"])
     # The manifests of data become one; the one of deletes is one already.
     assert metadata.rewrite(240) == (1_400 + 520 + 53, 3)
 
 
 def test_only_deletes_of_the_oldest_manifests_are_found_first(metadata):
     for number, keys in enumerate((["a", "b"], ["c"], ["d", "e"])):
-        metadata.commit(60 * number, [], [], 1, 0, keys)
+        commit(metadata, 60 * number, [], [], 1, 0, keys)
     assert metadata.first_deletes(["e", "b", "d"], 1) == ["b"]
     assert metadata.first_deletes(["e", "b", "d"], 2) == ["b", "e", "d"]
     assert metadata.first_deletes([], 2) == []
@@ -86,7 +106,7 @@ def test_only_deletes_of_the_oldest_manifests_are_found_first(metadata):
 @pytest.mark.parametrize(("retain_last", "left"), [(1, 1), (3, 3), (4, 4), (9, 5)])
 def test_expiry_keeps_the_newest_whatever_their_age(metadata, retain_last, left):
     for number in range(5):
-        metadata.commit(number, [f"{number}"], [], 1, 0)
+        commit(metadata, number, [f"{number}"], [], 1, 0)
     written_bytes, files_count = metadata.expire(1_000, retain_last)
     assert (written_bytes, files_count) == ((1_000 + 100 * left, 1) if left < 5 else (0, 0))
 
@@ -191,12 +211,13 @@ def test_storage_is_what_the_kept_snapshots_name(steps, data):
     metadata, naive = SimulatedMetadata(SIZES), Naive()
     metadata.create()
 
-    def commit(at_ms, added_count, removed):
+    def committed(at_ms, added_count, removed):
         kinds = data.draw(st.sampled_from([("data",), ("data", "delete"), ("delete",)]))
         added = {f"{kind}-{at_ms}-{n}": n + 1 for n in range(added_count) for kind in kinds}
         gone_bytes = sum(naive.live[path] for path in removed)
-        own = [[path for path in added if is_delete(path) == kind] for kind in (False, True)]
-        metadata.commit(at_ms, own[0], removed, sum(added.values()), gone_bytes, own[1])
+        own, gone = ([[path for path in paths if is_delete(path) == kind] for kind in (False, True)]
+                     for paths in (added, removed))  # fmt: skip
+        commit(metadata, at_ms, own[0], gone[0], sum(added.values()), gone_bytes, own[1], gone[1])
         naive.commit(at_ms, added, removed)
 
     at_ms = 0
@@ -205,11 +226,11 @@ def test_storage_is_what_the_kept_snapshots_name(steps, data):
         if kind == "commit":
             live = sorted(naive.live)
             removed = data.draw(st.lists(st.sampled_from(live), unique=True, max_size=second)) if live else []
-            commit(at_ms, first, removed)
+            committed(at_ms, first, removed)
         elif kind == "many":
             for _ in range(first):
                 at_ms += 1
-                commit(at_ms, 1, [])
+                committed(at_ms, 1, [])
         elif kind == "rewrite":
             metadata.rewrite(at_ms)
             naive.rewrite(at_ms)

@@ -1,6 +1,7 @@
 import pytest
 
 from bench.engines.iceberg.model.rewrite import Prepared, Replacement, conflict
+from bench.engines.live_files import LiveFiles
 from bench.results.values import NO_COST
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 
@@ -33,7 +34,9 @@ def prepared(replaced=(), converted=(), removed=()):
     ],
 )
 def test_commits_since_a_rewrite_was_prepared_may_keep_it_from_its_own(made, problem):
-    files = {file.path: file for file in (data("a"), data("b"), data("c"))}
+    files = LiveFiles()
+    for path in ("a", "b", "c"):
+        files.add(data(path))
     deletes = [delete("e", 4), delete("new", 6), delete("p", 6, POSITION, named="b"),
                delete("q", 4, POSITION, named="c")]  # fmt: skip
     assert conflict(made, files, {d.path: d for d in deletes}, 6) == problem
