@@ -36,6 +36,7 @@ from bench.runs.worker.warm_up import warm_up
 from bench.scenario.kept_back import kept_back, last_committed
 from bench.scenario.scenario import Scenario
 from strategies.plan import PlanError
+from strategies.series import runs_of
 from strategies.state import TableState
 from workloads.change_log import ChangeLog, open_change_log
 
@@ -303,5 +304,7 @@ def batches_of(scenario: Scenario, log: ChangeLog | None) -> Iterator[Batch]:
 
 def file_size_histogram(state: TableState) -> list[tuple[int, int]]:
     """Live data files by size: (lower bound in bytes, which is a power of 2; count), ascending."""
-    bounds = Counter(1 << (max(1, file.size_bytes).bit_length() - 1) for file in state.data_files)
-    return sorted(bounds.items())
+    counts = Counter[int]()
+    for run in runs_of(state.data_files):
+        counts[1 << (max(1, run.first.size_bytes).bit_length() - 1)] += run.count
+    return sorted(counts.items())
