@@ -24,6 +24,7 @@ from bench.results.values import Cost
 from strategies.preview import Preview
 from strategies.strategy import Rule
 from workloads.commit import CommitSpec
+from workloads.partitioning import Partitioning
 from workloads.schema import Schema
 
 # The bytes of a table's data files: (rows, files) -> bytes.
@@ -35,6 +36,9 @@ RowCheck = Callable[[Any, Iterable[CommitSpec], bool], str | None]
 
 # What is wrong with setting this setting of Spark, and the remedy; None if it may be set.
 SettingProblem = Callable[[str], str | None]
+
+# Why a query of a table with this partitioning cannot be run; None if it can.
+ProbeProblem = Callable[[str, Partitioning], str | None]
 
 # A property or key, and what is wrong with its value.
 Problem = tuple[str, str]
@@ -69,11 +73,12 @@ class EngineKind:
     `executors` are the capabilities of the executors that a rule can choose in place of the engine's own.
     `options` is the configuration that results show in addition to the table's. `setting_problem` refuses a
     setting of Spark that would change the files of a table but that the engine ignores; `heeded_settings` are
-    those that a simulation applies. `wrong_rows` and `content_bytes`, the bytes of all live rows in one data
-    file, are for engines whose tables cannot be dumped. `executors_memory_bytes` is the memory of an open
-    engine's executors, None if tasks run in the driver. `drop_left` removes what an interrupted or kept run
-    has noted in its journals: tables in a shared catalog and staged files. `estimates` reads a coefficients
-    file, None for the one that ships with the format; it raises ScenarioError.
+    those that a simulation applies. `probe_problem` is why a query cannot be simulated. `wrong_rows` and
+    `content_bytes`, the bytes of all live rows in one data file, are for engines whose tables cannot be
+    dumped. `executors_memory_bytes` is the memory of an open engine's executors, None if tasks run in the
+    driver. `drop_left` removes what an interrupted or kept run has noted in its journals: tables in a shared
+    catalog and staged files. `estimates` reads a coefficients file, None for the one that ships with the
+    format; it raises ScenarioError.
     """
 
     open: Callable[[EngineSettings], AbstractContextManager[Engine]]
@@ -81,6 +86,7 @@ class EngineKind:
     is_measured: bool
     options: Callable[[EngineSettings], Mapping[str, JsonValue]] = lambda settings: {}
     setting_problem: SettingProblem = lambda name: None
+    probe_problem: ProbeProblem = lambda sql, partitioning: None
     heeded_settings: frozenset[str] = frozenset()
     wrong_rows: RowCheck | None = None
     content_bytes: Callable[[Any], int] | None = None

@@ -182,6 +182,10 @@ class Ledger(Generic[Data, Delete, State]):
         """Data and delete files."""
         return self._total.size_bytes + self._total.delete_size_bytes
 
+    @property
+    def partitions(self) -> Mapping[str, PartitionStats]:
+        return MappingProxyType(self._partitions)
+
     def partition_bytes(self, partition: str) -> int:
         """Of the data files in a partition."""
         return self._partitions.get(partition, PartitionStats()).size_bytes
@@ -198,7 +202,7 @@ class Ledger(Generic[Data, Delete, State]):
             target_file_size_bytes=self._target_file_size_bytes,
             data_files=self._data.values(),
             delete_files=self._delete_view,
-            partitions=MappingProxyType(self._partitions),
+            partitions=self.partitions,
             commits_total_count=self._commits_total_count,
             commits=tuple(self._commits),
             compactions=tuple(self._compactions),

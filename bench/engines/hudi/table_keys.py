@@ -1,6 +1,7 @@
 """The keys of [table] of a Hudi table, names of its options, and the capabilities of its engines."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Literal
 
 from pydantic import Field
@@ -66,7 +67,12 @@ def is_merge_on_read(spec: TableSpec) -> bool:
 
 
 def path_of(partition: str) -> str:
-    """The value of a workload's partition, days as Hudi's strategies read them: 2026/01/01."""
+    """The value of a workload's partition."""
     for name, value in fields_of(partition).items():
-        return decoded(value).replace("-", "/") if name == DAY_COLUMN else decoded(value)
+        return hudi_day(date.fromisoformat(value)) if name == DAY_COLUMN else decoded(value)
     return ""
+
+
+def hudi_day(day: date) -> str:
+    """A day as Hudi's strategies read it: 2026/01/01."""
+    return f"{day:%Y/%m/%d}"

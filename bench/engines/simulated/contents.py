@@ -6,6 +6,7 @@ from typing import Any
 
 from bench.engines.simulated.key_ranges import KeyRange, meeting_count, span_of_ranges
 from bench.engines.simulated.live_rows import LiveRows, Place
+from bench.engines.simulated.selection import Selection
 from strategies.series import Run
 from strategies.state import DataFile, DeleteFile
 from workloads.commit import CommitSpec
@@ -19,13 +20,14 @@ class _Known:
     count: int  # of its files that are still in the table
     keys: KeyRange | None  # of the first file; those of each next one are `key_step` higher
     key_step: int
+    partition: str
     file_bytes: int
     is_base: bool
 
 
 @dataclass(slots=True)
 class Opened:
-    """How many files a query by key opens, and their bytes."""
+    """How many files a query opens, and their bytes."""
 
     files_count: int = 0
     size_bytes: int = 0
@@ -47,7 +49,7 @@ class Contents:
         self._unwatched: (
             list[Run[Any]] | None
         ) = []  # runs added before the first commit of changes; None after it
-        self._opened: dict[KeyRange, Opened] = {}
+        self._opened: dict[Selection, Opened] = {}
 
     @property
     def live_rows(self) -> int:
@@ -83,8 +85,8 @@ class Contents:
             self._rows.watch(place, left)
         return touched
 
-    def opened(self, wanted: KeyRange, runs: Iterable[Run[Any]]) -> Opened:
-        """What a query of these keys opens of the base files, which are in the live `runs`.
+    def opened(self, wanted: Selection, runs: Iterable[Run[Any]]) -> Opened:
+        """What a query opens of the base files, which are in the live `runs`.
 
         It is kept up to date from then on.
         """
@@ -95,10 +97,10 @@ class Contents:
                 self._count(run, opened, wanted, 1)
         return opened
 
-    def _count(self, run: Rows, opened: Opened, wanted: KeyRange, sign: int) -> None:
+    def _count(self, run: Rows, opened: Opened, wanted: Selection, sign: int) -> None:
         known = self._known[run.origin]
-        if known.is_base:
-            count = sign * meeting_count(wanted, *self.keys(run), run.count)
+        if known.is_base and wanted.admits(known.partition):
+            count = sign * meeting_count(wanted.keys, *self.keys(run), run.count)
             opened.files_count += count
             opened.size_bytes += count * known.file_bytes
 
@@ -136,8 +138,9 @@ class Contents:
             yield keys[0] + distance, keys[1] + distance
 
     def _keep(self, run: Run[Any], rows: int, keys: KeyRange | None, is_base: bool) -> None:
-        file_bytes = run.first.size_bytes
-        self._known[run.origin] = _Known(rows, run.count, keys, run.key_step, file_bytes, is_base)
+        self._known[run.origin] = _Known(
+            rows, run.count, keys, run.key_step, run.first.partition, run.first.size_bytes, is_base
+        )
         for wanted, opened in self._opened.items():
             self._count(run, opened, wanted, 1)
         live = self._rows.live(run.origin)

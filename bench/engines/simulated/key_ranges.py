@@ -1,44 +1,27 @@
-"""The keys in the files of a commit, and the keys that a query selects."""
+"""The keys in the files of a commit."""
 
 import itertools
 import math
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from strategies.preview import even_share
 from workloads.commit import CommitSpec, KeyShape
 
 KeyRange = tuple[int, int]  # the lowest and the highest key, both inclusive
 
-_KEYS_CACHED = 100  # statements of probes
-_KEY = re.compile(r"\border_id\s*(?:=\s*(\d+)|between\s+(\d+)\s+and\s+(\d+))", re.IGNORECASE)
 # Steps whose multiples, modulo 1, are spread evenly in two dimensions: 1/p and 1/p^2 with p^3 = p + 1
 # (Roberts' R2 sequence).
 _STEPS = (0.7548776662466927, 0.5698402909980532)
 
 
-@lru_cache(_KEYS_CACHED)
-def wanted_keys(sql: str) -> KeyRange | None:
-    """The keys that a probe selects by one `order_id = n` or `BETWEEN n AND m`; None for all.
-
-    A probe with several such conditions selects all keys here: OR may connect them.
-    """
-    named = _KEY.findall(sql)
-    if len(named) != 1:
-        return None
-    numbers = [int(number) for number in named[0] if number]
-    return numbers[0], numbers[-1]
-
-
-def meeting_count(wanted: KeyRange, keys: KeyRange | None, key_step: int, count: int) -> int:
+def meeting_count(wanted: KeyRange | None, keys: KeyRange | None, key_step: int, count: int) -> int:
     """How many of `count` files may hold a wanted key.
 
-    `keys` is the range of the first, and each next one is `key_step` higher. An unknown range (None) excludes
-    nothing.
+    `wanted` None is all keys. `keys` is the range of the first, and each next one is `key_step` higher; an
+    unknown range (None) excludes nothing.
     """
-    if keys is None:
+    if wanted is None or keys is None:
         return count
     if not key_step:
         return count if wanted[0] <= keys[1] and keys[0] <= wanted[1] else 0

@@ -14,8 +14,10 @@ from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.simulated.live_rows import expected_live_rows
 from bench.engines.simulated.model import FormatModel
+from bench.engines.simulated.selection import selection_of
 from bench.engines.tickets import Planning
 from workloads.commit import CommitSpec
+from workloads.partitioning import Partitioning
 
 
 def simulated_kind(
@@ -40,11 +42,20 @@ def simulated_kind(
         False,
         options,
         setting_problem,
+        probe_problem,
         heeded_settings,
         wrong_rows=wrong_rows,
         content_bytes=lambda engine: engine.model.content_bytes,
         estimates=read,
     )
+
+
+def probe_problem(sql: str, partitioning: Partitioning) -> str | None:
+    try:
+        selection_of(sql, partitioning)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def wrong_rows(engine: Any, specs: Iterable[CommitSpec], is_cdc: bool) -> str | None:

@@ -111,6 +111,7 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
     elif scenario.variant is not None:
         _check_modelled(scenario, scenario.variant)
     _check_settings(scenario, mode)
+    _check_probes(scenario, mode)
     needs = scenario.needs()
     for spec in specs:
         rules = scenario.rules_of(spec)
@@ -164,6 +165,16 @@ def _check_settings(scenario: Scenario, mode: Mode) -> None:
         if problem is not None:
             problem = f'spark."{name}" = {value_text(value)}: {problem}'
             raise ScenarioError(problem, code="no-effect", path=scenario.name)
+
+
+def _check_probes(scenario: Scenario, mode: Mode) -> None:
+    kind = engine_kind(scenario.table.format, mode)
+    for probe in scenario.probes:
+        problem = kind.probe_problem(probe.sql, scenario.partitioning)
+        if problem is not None:
+            raise ScenarioError(
+                f"probe {probe.name!r}: {problem}{_REMEDIES[mode]}", code="unsupported", path=scenario.name
+            )
 
 
 def _check_needs(

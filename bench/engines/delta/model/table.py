@@ -19,7 +19,7 @@ from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.delta.table_keys import clustering_columns_of
 from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.key_ranges import wanted_keys
+from bench.engines.simulated.selection import EVERYTHING, selection_of
 from bench.results.values import NO_COST, Cost
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
@@ -187,8 +187,9 @@ class DeltaTableModel:
         return version, self._coefficients.price(self._coefficients.checkpoint, work, self._cores.writer)
 
     def opened(self, sql: str) -> Work:
-        wanted, data, vectors = wanted_keys(sql), self.ledger.data_files, self._versions.vectors
-        if wanted is None:
+        wanted = selection_of(sql, self._spec.partitioning)
+        data, vectors = self.ledger.data_files, self._versions.vectors
+        if wanted == EVERYTHING:
             vectors_bytes = self.ledger.size_bytes - self.ledger.data_bytes
             return _scan(len(data), self.ledger.data_bytes, len(vectors), vectors_bytes)
         files, marked = self._contents.opened(wanted, data.runs), self._versions.opened(wanted)

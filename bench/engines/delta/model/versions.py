@@ -12,6 +12,7 @@ from bench.engines.delta.model.files import vector_file_bytes
 from bench.engines.delta.model.log import Entry, SimulatedLog
 from bench.engines.simulated.contents import Opened
 from bench.engines.simulated.key_ranges import KeyRange, meeting_count
+from bench.engines.simulated.selection import Selection
 from bench.results.values import Change
 from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
 from strategies.series import Run
@@ -32,7 +33,7 @@ class Versions:
         self.storage = Storage()
         self._vectors: dict[str, DeletionVector] = {}
         self._marked_keys: dict[str, KeyRange | None] = {}  # of the data files of these vectors
-        self._opened: dict[KeyRange, Opened] = {}
+        self._opened: dict[Selection, Opened] = {}
         self._vector_files: dict[str, tuple[int, int]] = {}  # live vectors, and bytes of the file
 
     @property
@@ -40,8 +41,8 @@ class Versions:
         """The live vectors by the path of their data file."""
         return MappingProxyType(self._vectors)
 
-    def opened(self, wanted: KeyRange) -> Opened:
-        """What a query of these keys opens of the vectors; it is kept up to date from then on."""
+    def opened(self, wanted: Selection) -> Opened:
+        """What a query opens of the vectors; it is kept up to date from then on."""
         if wanted not in self._opened:
             self._opened[wanted] = Opened()
             for vector in self._vectors.values():
@@ -85,9 +86,11 @@ class Versions:
             self._count(vector, 1, self._opened)
         return old
 
-    def _count(self, vector: DeletionVector, sign: int, queries: Iterable[KeyRange]) -> None:
+    def _count(self, vector: DeletionVector, sign: int, queries: Iterable[Selection]) -> None:
         for wanted in queries:
-            count = sign * meeting_count(wanted, self._marked_keys[vector.data_file], 0, 1)
+            if not wanted.admits(vector.partition):
+                continue
+            count = sign * meeting_count(wanted.keys, self._marked_keys[vector.data_file], 0, 1)
             self._opened[wanted].files_count += count
             self._opened[wanted].size_bytes += count * vector.size_bytes
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.simulated.contents import Contents, Opened
 from bench.engines.simulated.key_ranges import KeyRange
+from bench.engines.simulated.selection import Selection
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile, busy_groups
 from strategies.state import DataFile
@@ -76,8 +77,8 @@ class Groups:
     def items(self) -> Iterable[tuple[FileGroupId, Group]]:
         return self._groups.items()
 
-    def opened(self, wanted: KeyRange) -> Opened:
-        """What a query of these keys opens of the base files."""
+    def opened(self, wanted: Selection) -> Opened:
+        """What a query opens of the base files."""
         return self._contents.opened(wanted, self._ledger.data_files.runs)
 
     def commit(self, spec: CommitSpec) -> Mapping[FileGroupId, int]:

@@ -13,9 +13,9 @@ from bench.engines.hudi.model.services import Scheduled, Services
 from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import Storage, data_version
 from bench.engines.hudi.packing import packing
-from bench.engines.hudi.table_keys import READ_OPTIMIZED, is_merge_on_read
+from bench.engines.hudi.table_keys import READ_OPTIMIZED, hudi_day, is_merge_on_read
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.key_ranges import wanted_keys
+from bench.engines.simulated.selection import selection_of
 from bench.engines.sql import reads
 from bench.results.values import NO_COST, Cost
 from strategies.hudi.commands import Command
@@ -129,17 +129,20 @@ class HudiTableModel:
 
     def opened(self, sql: str) -> Work:
         """All files of the latest slices; only base files if the query reads `orders_ro` alone."""
-        wanted, ledger = wanted_keys(sql), self.ledger
-        files_count, data_bytes = len(ledger.data_files), ledger.data_bytes
-        if wanted is not None:
+        wanted = selection_of(sql, self._spec.partitioning, hudi_day)
+        partitions = [stats for name, stats in self.ledger.partitions.items() if wanted.admits(name)]
+        slices_count = sum(stats.files_count for stats in partitions)
+        files_count, data_bytes = slices_count, sum(stats.size_bytes for stats in partitions)
+        if wanted.keys is not None:
             opened = self._groups.opened(wanted)
             files_count, data_bytes = opened.files_count, opened.size_bytes
         if _is_read_optimized(sql):
             return Work(files_count, read_bytes=data_bytes, tasks_count=files_count)
-        logs_count, log_bytes = len(ledger.delete_files), ledger.size_bytes - ledger.data_bytes
+        log_bytes = sum(stats.delete_size_bytes for stats in partitions)
         return Work(
-            files_count, logs_count, data_bytes + log_bytes, log_bytes, tasks_count=len(ledger.data_files)
-        )
+            files_count, sum(stats.delete_files_count for stats in partitions),
+            data_bytes + log_bytes, log_bytes, tasks_count=slices_count,
+        )  # fmt: skip
 
 
 @lru_cache(100)

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from bench.engines.iceberg.model.files import keys_of
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.key_ranges import KeyRange, meeting_count
+from bench.engines.simulated.key_ranges import meeting_count
+from bench.engines.simulated.selection import Selection
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.files import (
     DeleteKind,
@@ -46,14 +47,14 @@ class _Bounds:
 
 
 class Scan:
-    """What a query of the keys `wanted` (None: all keys) opens.
+    """What a query opens.
 
     A delete file counts once for each data file to which it applies (`DeleteIndex.applying_to`). Adding a
     commit of the stream takes a time that hardly depends on the number of files. After any other change of a
     table with deletes, everything is counted again.
     """
 
-    def __init__(self, state: IcebergState, wanted: KeyRange | None) -> None:
+    def __init__(self, state: IcebergState, wanted: Selection) -> None:
         self._wanted = wanted
         self._files_count = self._data_bytes = self._deletes_count = self._deletes_bytes = 0
         self._bounds: dict[str, _Bounds] = defaultdict(_Bounds)  # by partition, if the table has deletes
@@ -108,9 +109,9 @@ class Scan:
                 yield run
 
     def _meeting_count(self, run: Run[IcebergDataFile]) -> int:
-        if self._wanted is None:
-            return run.count
-        return meeting_count(self._wanted, keys_of(run.first), run.key_step, run.count)
+        if not self._wanted.admits(run.first.partition):
+            return 0
+        return meeting_count(self._wanted.keys, keys_of(run.first), run.key_step, run.count)
 
     def _count(self, run: Run[IcebergDataFile], sign: int) -> None:
         count = sign * self._meeting_count(run)

@@ -21,8 +21,8 @@ from bench.engines.iceberg.model.rewrite import (
 )
 from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
-from bench.engines.simulated.key_ranges import KeyRange, wanted_keys
 from bench.engines.simulated.live_rows import LiveRows
+from bench.engines.simulated.selection import Selection, selection_of
 from bench.results.values import NO_COST, Change, Cost
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
@@ -47,7 +47,7 @@ class IcebergTableModel:
         self._metadata = SimulatedMetadata(coefficients.metadata)
         self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
         self._rows = LiveRows()
-        self._scans: dict[KeyRange | None, Scan] = {}  # by the keys of a query; made when they are needed
+        self._scans: dict[Selection, Scan] = {}  # made when they are needed
         self._sequence_number = 0
 
     @property
@@ -234,7 +234,7 @@ class IcebergTableModel:
         return Version(str(self._sequence_number), operation, change, tag)
 
     def opened(self, sql: str) -> Work:
-        wanted = wanted_keys(sql)
+        wanted = selection_of(sql, self._spec.partitioning)
         if wanted not in self._scans:
             self._scans[wanted] = Scan(self.ledger.state(0), wanted)
         return self._scans[wanted].work

@@ -57,7 +57,10 @@ def evaluated(engine, planner):
     [
         (Amoro({"self-optimizing.target-size": "8MiB"}), 1),
         (RewriteDataFiles(options={"delete-file-threshold": 1, "remove-dangling-deletes": True}), 1),
-        (ConvertDeletes(), 1),  # without deletes that several files share, the index of these is the empty one
+        (
+            ConvertDeletes(),
+            1,
+        ),  # without deletes that several files share, the index of these is the empty one
     ],
     ids=["amoro", "rewrite", "convert"],
 )

@@ -137,8 +137,16 @@ def test_probes_open_the_files_that_may_hold_their_keys():
     assert opened(engine, "order_id BETWEEN 0 AND 100") == 6
     assert opened(engine, "order_id = 61") == opened(engine, "order_id = 0") == 0
     assert opened(engine, "other_order_id = 5") == opened(engine, "user_id = 5") == 6
-    assert opened(engine, "order_id > 5") == 6  # a form it does not know opens all
-    assert opened(engine, "order_id = 5 OR order_id = 55") == 6
+    assert opened(engine, "order_id > 20") == opened(engine, "order_id > 20 AND user_id = 5") == 4
+
+
+def test_probes_open_the_partitions_that_may_hold_their_rows():
+    engine = make(partitioning=Partitioning("city"))
+    commit_all(
+        engine, [batch(1, 30, 3, partition="user_city=Oslo"), batch(2, 30, 1, partition="user_city=Rome")]
+    )
+    assert [opened(engine, f"user_city = '{city}'") for city in ("Oslo", "Rome", "Paris")] == [3, 1, 0]
+    assert opened(engine, "user_city IN ('Oslo', 'Rome')") == 4
 
 
 def test_a_merged_file_may_hold_the_keys_of_all_it_replaced():

@@ -1,31 +1,18 @@
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.simulated.key_ranges import file_runs, meeting_count, span_of_ranges, wanted_keys
+from bench.engines.simulated.key_ranges import file_runs, meeting_count, span_of_ranges
 from workloads.commit import CommitSpec
 
 KEYS = st.integers(0, 30)
 
 
-@pytest.mark.parametrize(
-    ("sql", "keys"),
-    [
-        ("SELECT * FROM orders WHERE order_id = 5", (5, 5)),
-        ("SELECT * FROM orders WHERE order_id between 5 and 9", (5, 9)),
-        ("SELECT * FROM orders WHERE order_id = 5 OR order_id = 9", None),
-        ("SELECT count(*) FROM orders", None),
-    ],
-)
-def test_one_condition_on_the_key_tells_which_are_wanted(sql, keys):
-    assert wanted_keys(sql) == keys
-
-
 def test_a_file_may_hold_a_wanted_key_unless_its_range_rules_it_out():
     ranges = ((1, 4), (1, 5), (6, 7), (9, 12), (10, 12), None)
     assert [meeting_count((5, 9), keys, 0, 1) for keys in ranges] == [0, 1, 1, 1, 0, 1]
+    assert meeting_count(None, (1, 4), 1, 3) == 3
 
 
 @given(

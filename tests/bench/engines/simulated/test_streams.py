@@ -184,7 +184,9 @@ class AnyHistory(RuleBasedStateMachine):
             len(state.data_files), sum(a.files_count for a in applied),
         )  # fmt: skip
         assert full.work.opened_bytes == data_bytes + sum(a.size_bytes for a in applied)
-        assert engine.query(Probe("all", "WHERE order_id BETWEEN 0 AND 99999999")) == full
+        assert (
+            engine.query(Probe("all", "SELECT * FROM orders WHERE order_id BETWEEN 0 AND 99999999")) == full
+        )
         for delete in state.delete_files:
             if delete.kind is DeleteKind.POSITION:
                 named = next((f for f in state.data_files if f.path == delete.referenced_data_file), None)

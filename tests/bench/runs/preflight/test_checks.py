@@ -207,6 +207,14 @@ def test_a_variant_that_a_simulation_would_find_equal_is_refused_there(machine, 
     check(tmp_path, variants=variants)
 
 
+def test_a_query_that_a_simulation_does_not_model_is_refused_there(machine, tmp_path):
+    probes = [{"name": "both", "sql": "SELECT count(*) FROM orders WHERE order_id = 1 OR order_id = 9"}]
+    with refused("unsupported", "demo") as caught:
+        check(tmp_path, mode="simulated", probes=probes)
+    assert "probe 'both': the condition order_id = 1 OR order_id = 9 is not modelled" in str(caught.value)
+    check(tmp_path, probes=probes)
+
+
 @pytest.mark.parametrize("mode", ["real", "simulated"])
 def test_what_to_use_instead_of_what_a_format_does_not_have_is_told(machine, tmp_path, mode):
     strategies = [{"label": "a", "rules": [maintenance("amoro")]}]

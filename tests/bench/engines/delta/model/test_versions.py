@@ -8,6 +8,7 @@ from bench.engines.delta.model.files import vector_file_bytes
 from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.delta.model.versions import Storage, Versions
 from bench.engines.simulated.contents import Opened
+from bench.engines.simulated.selection import Selection
 from strategies.delta.files import DeletionVector, DeltaDataFile
 
 
@@ -53,14 +54,14 @@ def test_a_file_of_vectors_stays_while_one_of_them_is_live(versions):
 def test_a_query_by_key_opens_the_vectors_of_files_that_may_hold_it(versions):
     files = [DeltaDataFile(path, 100, 10) for path in ("1-10", "11-20", "any")]
     versions.write(Changes("WRITE", added=files), 0, None)
-    assert versions.opened((5, 5)) == Opened(0, 0)  # from now on it is kept up to date
+    assert versions.opened(Selection((5, 5))) == Opened(0, 0)  # from now on it is kept up to date
     vectors = [
         DeletionVector("v", size_bytes, 1, data_file=file.path)
         for file, size_bytes in zip(files, (40, 50, 60), strict=True)
     ]
     versions.write(Changes("MERGE", vectors=vectors, marked=files), 60, None)
-    assert versions.opened((5, 5)) == Opened(2, 100)
-    assert versions.opened((10, 12)) == Opened(3, 150)
+    assert versions.opened(Selection((5, 5))) == Opened(2, 100)
+    assert versions.opened(Selection((10, 12))) == Opened(3, 150)
     versions.write(Changes("DELETE", removed=files[:1]), 120, None)
-    assert versions.opened((5, 5)) == Opened(1, 60)
-    assert versions.opened((10, 12)) == Opened(2, 110)
+    assert versions.opened(Selection((5, 5))) == Opened(1, 60)
+    assert versions.opened(Selection((10, 12))) == Opened(2, 110)

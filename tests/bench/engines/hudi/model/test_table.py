@@ -313,7 +313,6 @@ def test_the_read_optimized_view_opens_base_files_alone():
     for sql in (
         "count(*) FROM orders",
         "'orders_ro' FROM orders -- orders_ro",
-        "1 FROM orders_ro JOIN orders",
     ):
         work = engine.query(Probe("s", f"SELECT {sql}")).work
         assert (work.files_count, work.delete_files_count) == (2, 2)

@@ -4,22 +4,29 @@ from hypothesis import strategies as st
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
+from bench.engines.simulated.selection import Condition, Selection
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.series import Files, Series
 
 KEYS = st.tuples(st.integers(0, 20), st.integers(0, 20)).map(sorted).map(tuple)
 BOUNDS = st.none() | KEYS.map(lambda keys: KeyBounds(*keys))
-PARTITIONS = st.sampled_from(["", "p=1", "p=2"])
-WANTED = st.none() | KEYS
+PARTITIONS = st.sampled_from(["p=1", "p=2"])
+DELETE_PARTITIONS = st.sampled_from(["", "p=1", "p=2"])  # "" is everywhere
+CONDITIONS = st.sampled_from([(), (Condition(values=(1,)),), (Condition(low=2),)])
+WANTED = st.builds(Selection, st.none() | KEYS, CONDITIONS)
 RUNS = st.lists(st.tuples(BOUNDS, PARTITIONS, st.integers(1, 4), st.integers(0, 3)), max_size=4)
-DELETES = st.lists(st.tuples(BOUNDS, PARTITIONS, st.booleans()), max_size=3)
+DELETES = st.lists(st.tuples(BOUNDS, DELETE_PARTITIONS, st.booleans()), max_size=3)
 
 
 def counted(state, wanted):
     """File by file, by the rule of the format."""
-    index, keys = delete_index(state), None if wanted is None else KeyBounds(*wanted)
-    files = [file for file in state.data_files if keys is None or keys.meets(file.key_bounds)]
+    index, keys = delete_index(state), None if wanted.keys is None else KeyBounds(*wanted.keys)
+    files = [
+        file
+        for file in state.data_files
+        if wanted.admits(file.partition) and (keys is None or keys.meets(file.key_bounds))
+    ]
     applied = [index.applying_to(file) for file in files]
     delete_bytes = sum(deletes.size_bytes for deletes in applied)
     return Work(
