@@ -6,7 +6,7 @@ files weighs each kind once. A plain file is a run too, of length 1: the same co
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from strategies.state import DataFile
@@ -36,7 +36,9 @@ class Series(Generic[File]):
     def files(self) -> Sequence[File]:
         """The files themselves, made when they are first needed."""
         if self._files is None:
-            self._files = [self._file(index) for index in range(self.count)]
+            alike = {field.name: getattr(self.first, field.name) for field in fields(self.first)}
+            others = (self._file(index, alike) for index in range(1, self.count))
+            self._files = [self.first, *others]
         return self._files
 
     def slice(self, begin: int, end: int) -> "Series[File]":
@@ -45,23 +47,25 @@ class Series(Generic[File]):
             return self
         files = None if self._files is None else self._files[begin:end]
         part = Series(
-            files[0] if files else self._file(begin), end - begin, self.names, self.number + begin,
+            files[0] if files else self._at(begin), end - begin, self.names, self.number + begin,
             self.key_step, self.origin, self.start + begin,
         )  # fmt: skip
         part._files = files
         return part
 
-    def _file(self, index: int) -> File:
+    def _at(self, index: int) -> File:
         if not index:
             return self.first
-        changes: dict[str, Any] = {"path": self.names.format(self.number + index)}
-        bounds: Any = getattr(self.first, "key_bounds", None)
-        if self.key_step and bounds is not None:
-            distance = self.key_step * index
-            changes["key_bounds"] = replace(
-                bounds, lower=bounds.lower + distance, upper=bounds.upper + distance
-            )
-        return replace(self.first, **changes)
+        return self._file(
+            index, {field.name: getattr(self.first, field.name) for field in fields(self.first)}
+        )
+
+    def _file(self, index: int, alike: dict[str, Any]) -> File:
+        """A file after the first one, given the fields of that one. `replace` would take twice as long."""
+        values = {**alike, "path": self.names.format(self.number + index)}
+        if self.key_step and values.get("key_bounds") is not None:
+            values["key_bounds"] = values["key_bounds"].moved(self.key_step * index)
+        return type(self.first)(**values)
 
 
 Run: TypeAlias = File | Series[File]

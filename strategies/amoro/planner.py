@@ -42,6 +42,7 @@ from strategies.planner import Answer, Planner, PlannerTraits
 from strategies.state import MIB, TableState
 
 _STRENGTH = tuple(OptimizingType)
+_Splits = dict[tuple[int, tuple[str, ...]], PartitionPlan]  # see `choose`
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +96,16 @@ class Amoro(Planner):
         table, settings = state_as(IcebergState, state), read_settings(self.options)
         files = filtered(table.data_files, settings) if settings.is_enabled else ()
         evaluated = _evaluated(files, table, settings, read_clocks(table))
-        plan, note = self._evaluation(table, settings, evaluated)
-        return Answer(plan, note, self._figures(table, settings, evaluated))
+        splits: _Splits = {}
+        plan, note = self._evaluation(table, settings, evaluated, splits)
+        return Answer(plan, note, self._figures(table, settings, evaluated, splits))
 
     def _figures(
-        self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition]
+        self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition], splits: _Splits
     ) -> Mapping[str, float]:
         """Amoro's health scores, the number of partitions due, and how many of them one plan leaves."""
         due = _necessary(evaluated, settings, read_clocks(table))
-        taken = self._choose(due[: self.max_pending_partitions or None], table, settings)
+        taken = self._choose(due[: self.max_pending_partitions or None], table, settings, splits)
         scores = health(evaluated, settings)
         return {
             "partitions_due": len(due),
@@ -115,7 +117,7 @@ class Amoro(Planner):
         }
 
     def _evaluation(
-        self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition]
+        self, table: IcebergState, settings: Settings, evaluated: Sequence[Partition], splits: _Splits
     ) -> tuple[Plan | None, AmoroNote]:
         """Do a refresh, which may make the table pending, and plan a pending table if a plan is due.
 
@@ -141,16 +143,16 @@ class Amoro(Planner):
         planned = _evaluated(scanned, table, settings, clocks, evaluated)
         by_name = {candidate.partition.name: candidate for candidate in _necessary(planned, settings, clocks)}
         # In the order of the map into which upstream collects the partitions.
-        chosen = self._choose([by_name[name] for name in collected(by_name)], table, settings)
+        chosen = self._choose([by_name[name] for name in collected(by_name)], table, settings, splits)
         if not any(plan.tasks for plan in chosen):
             return None, note.planned_nothing(table.version, table.observed_at_ms)
         return _plan(chosen, settings), note.planned(table.version, table.observed_at_ms)
 
     def _choose(
-        self, candidates: Sequence[Candidate], table: IcebergState, settings: Settings
+        self, candidates: Sequence[Candidate], table: IcebergState, settings: Settings, splits: _Splits
     ) -> tuple[PartitionPlan, ...]:
-        budget_bytes = self.max_input_per_thread_bytes * self.threads
-        return choose(candidates, amoro_index(table), settings, budget_bytes, self.full_sort_columns)
+        budget_bytes, index = self.max_input_per_thread_bytes * self.threads, amoro_index(table)
+        return choose(candidates, index, settings, budget_bytes, self.full_sort_columns, splits)
 
 
 def _evaluated(

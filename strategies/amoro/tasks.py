@@ -10,7 +10,7 @@ Source: upstream `AbstractOptimizingPlanner`, `AbstractPartitionPlan` and `Icebe
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from strategies.amoro.clocks import OptimizingType
 from strategies.amoro.decision import Candidate
@@ -43,20 +43,26 @@ def choose(
     settings: Settings,
     budget_bytes: int,
     full_sort_columns: tuple[str, ...] = (),
+    known: dict[tuple[int, tuple[str, ...]], PartitionPlan] | None = None,
 ) -> tuple[PartitionPlan, ...]:
     """The most expensive partitions, up to and including the first one that exceeds the budget.
 
     Partitions of equal cost are taken in the order given. While no partition has yielded a task, one more is
     taken regardless of the budget (upstream #3546). Partitions without a task are returned too, because they
-    count towards the type of the plan.
+    count towards the type of the plan. `known` keeps the tasks of a partition for the next call with the same
+    partitions, by its identity and the columns that it is sorted by.
     """
+    known = {} if known is None else known
     chosen: list[PartitionPlan] = []
     spent_bytes = 0
     for candidate in sorted(candidates, key=lambda c: -c.cost_bytes):
         if spent_bytes > budget_bytes and any(plan.tasks for plan in chosen):
             break
         sort_columns = full_sort_columns if candidate.optimizing_type is OptimizingType.FULL else ()
-        chosen.append(split(candidate, index, settings, sort_columns))
+        key = id(candidate.partition), sort_columns
+        if key not in known:
+            known[key] = split(candidate, index, settings, sort_columns)
+        chosen.append(replace(known[key], candidate=candidate))
         spent_bytes += candidate.cost_bytes
     return tuple(chosen)
 

@@ -38,6 +38,10 @@ class KeyBounds:
             return True
         return self.values and other.values and self._overlaps(other)
 
+    def moved(self, distance: int) -> "KeyBounds":
+        """The bounds of whole numbers that are higher by a distance."""
+        return KeyBounds(self.lower + distance, self.upper + distance, self.nulls, self.values)
+
     def _overlaps(self, other: "KeyBounds") -> bool:
         if self.lower is None or other.lower is None:
             return True
