@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "report": "bench.cli.commands.report:report",
     "export": "bench.cli.commands.export:export",
     "validate": "bench.cli.commands.validate:validate",
+    "validate-model": "bench.cli.commands.validate_model:validate_model",
     "plan": "bench.cli.commands.plan:plan",
     "list": "bench.cli.commands.list:list_what",
     "doctor": "bench.cli.commands.doctor:doctor",
