@@ -30,7 +30,7 @@ QUERIES_PER_H = (1, 10, 100, 1000)
 
 
 @dataclass(frozen=True, slots=True)
-class FigureError:
+class ErrorOfFigure:
     """One metric of one strategy. `repeat` is the mean error of a real run against the mean of the others."""
 
     scenario: str
@@ -48,7 +48,7 @@ class FigureError:
 
 
 @dataclass(frozen=True, slots=True)
-class RatioError:
+class ErrorOfRatio:
     """The ratio of two strategies. `is_decided` if the real runs tell them apart."""
 
     scenario: str
@@ -85,15 +85,15 @@ class Regret:
 class ModelErrors:
     """All errors of one or more scenarios."""
 
-    figures: tuple[FigureError, ...]
-    ratios: tuple[RatioError, ...]
+    figures: tuple[ErrorOfFigure, ...]
+    ratios: tuple[ErrorOfRatio, ...]
     regrets: tuple[Regret, ...]
 
 
 def model_errors(groups: Iterable[RunGroup], simulated: Mapping[tuple[str, str], RunResult]) -> ModelErrors:
     """How far simulated runs, by scenario and strategy, are off from groups of real ones."""
-    figure_errors: list[FigureError] = []
-    ratio_errors: list[RatioError] = []
+    figure_errors: list[ErrorOfFigure] = []
+    ratio_errors: list[ErrorOfRatio] = []
     regrets: list[Regret] = []
     for group in groups:
         names = ((label, (group.manifest.scenario, label)) for label in group.strategies)
@@ -105,7 +105,7 @@ def model_errors(groups: Iterable[RunGroup], simulated: Mapping[tuple[str, str],
     return ModelErrors(tuple(figure_errors), tuple(ratio_errors), tuple(regrets))
 
 
-def _figure_errors(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[FigureError]:
+def _figure_errors(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[ErrorOfFigure]:
     """Of all strategies that were simulated, the metrics that both have and that are not 0."""
     made = []
     for strategy, run in simulated.items():
@@ -115,7 +115,7 @@ def _figure_errors(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[
             if values and value is not None and fmean(values) > 0:
                 row = group.row(strategy)
                 made.append(
-                    FigureError(
+                    ErrorOfFigure(
                         row.scenario, row.format, strategy, metric, fmean(values), value, len(values),
                         _repeat_error(values),
                     )
@@ -130,9 +130,9 @@ def _repeat_error(values: Sequence[float]) -> float | None:
     return fmean(abs(value * (count - 1) / (total - value) - 1) for value in values if total > value)
 
 
-def _ratio_errors(group: RunGroup, errors: Iterable[FigureError]) -> list[RatioError]:
+def _ratio_errors(group: RunGroup, errors: Iterable[ErrorOfFigure]) -> list[ErrorOfRatio]:
     """Of all pairs of strategies that somebody chooses between."""
-    by_metric: dict[str, dict[str, FigureError]] = {metric: {} for metric in RANKED}
+    by_metric: dict[str, dict[str, ErrorOfFigure]] = {metric: {} for metric in RANKED}
     for error in errors:
         if error.metric in by_metric and error.simulated > 0:
             by_metric[error.metric][error.strategy] = error
@@ -143,7 +143,7 @@ def _ratio_errors(group: RunGroup, errors: Iterable[FigureError]) -> list[RatioE
                 first, second = by_strategy[one], by_strategy[other]
                 comparison = compare_strategies(group, metric, one, other)
                 made.append(
-                    RatioError(
+                    ErrorOfRatio(
                         first.scenario, first.format, metric, (one, other),
                         comparison.ratio or first.real / second.real,
                         first.simulated / second.simulated,
@@ -228,7 +228,7 @@ class RankSummary:
     tau: float | None
 
 
-def summaries(errors: Sequence[FigureError]) -> list[Summary]:
+def summaries(errors: Sequence[ErrorOfFigure]) -> list[Summary]:
     made = []
     for format_name in dict.fromkeys(error.format for error in errors):
         for metric in METRICS:
@@ -244,7 +244,7 @@ def summaries(errors: Sequence[FigureError]) -> list[Summary]:
     return made
 
 
-def rank_summaries(errors: Sequence[RatioError]) -> list[RankSummary]:
+def rank_summaries(errors: Sequence[ErrorOfRatio]) -> list[RankSummary]:
     made = []
     for format_name in dict.fromkeys(error.format for error in errors):
         for metric in RANKED:

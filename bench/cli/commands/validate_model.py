@@ -17,7 +17,7 @@ from bench.text import MISSING
 from reports.data.group import run_groups
 from reports.verdicts.model_errors import (
     METRICS,
-    FigureError,
+    ErrorOfFigure,
     ModelErrors,
     model_errors,
     rank_summaries,
@@ -120,12 +120,12 @@ def _print(errors: ModelErrors, left_out: Sequence[Resimulation]) -> None:
         print_remark(f"{one.real[0].manifest.scenario}, {one.strategy}: left out: {one.problem}")
 
 
-def _scenarios(errors: Iterable[FigureError]) -> Iterable[str]:
+def _scenarios(errors: Iterable[ErrorOfFigure]) -> Iterable[str]:
     return dict.fromkeys(error.scenario for error in errors)
 
 
 def _scenario_table(
-    scenario: str, errors: Iterable[FigureError]
+    scenario: str, errors: Iterable[ErrorOfFigure]
 ) -> tuple[str, list[str | Column], list[tuple[str, ...]]]:
     own = {(error.strategy, error.metric): error for error in errors if error.scenario == scenario}
     shown = [metric for metric in METRICS if any(name == metric for _, name in own)]
