@@ -1,6 +1,7 @@
 """The strategy in force, which a switch may replace by another one, and the records of its decisions."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from bench.replay.step_log import Fields
 from bench.results.values import Cost
@@ -8,20 +9,40 @@ from bench.scenario.plugins import name_of
 from strategies.plan import describe_action
 from strategies.planner import traits_of
 from strategies.state import TableState
-from strategies.strategy import Decision, Strategy, Verdict
+from strategies.strategy import Decision, Rule, Strategy, Verdict
 from strategies.triggers import RuleMemory, trigger_traits
 
 
-def reads_state(decision: Decision) -> bool:
-    """Whether a rule's evaluation needed the state of the table.
+@dataclass(frozen=True, slots=True)
+class RuleFacts:
+    """What a rule declares and what it is called, which never changes."""
 
-    It did if the trigger needs the state, or if the trigger fired and the planner needs it. An interval does
-    not need it, nor does a planner that only calls a command of the format.
-    """
-    planner = traits_of(decision.rule.planner)
-    if trigger_traits(decision.rule.trigger).reads_state:
-        return planner.may_plan
-    return decision.verdict is not Verdict.NOT_DUE and planner.reads_state
+    trigger: str
+    planner: str
+    trigger_reads_state: bool
+    planner_reads_state: bool
+    may_plan: bool
+
+    @classmethod
+    def of(cls, rule: Rule) -> "RuleFacts":
+        planner = traits_of(rule.planner)
+        return cls(
+            name_of(type(rule.trigger)),
+            name_of(type(rule.planner)),
+            trigger_traits(rule.trigger).reads_state,
+            planner.reads_state,
+            planner.may_plan,
+        )
+
+    def reads_state(self, verdict: Verdict) -> bool:
+        """Whether an evaluation needed the state of the table.
+
+        It did if the trigger needs the state, or if the trigger fired and the planner needs it. An interval
+        does not need it, nor does a planner that only calls a command of the format.
+        """
+        if self.trigger_reads_state:
+            return self.may_plan
+        return verdict is not Verdict.NOT_DUE and self.planner_reads_state
 
 
 class ActiveStrategy:
@@ -37,11 +58,16 @@ class ActiveStrategy:
         self._strategies, self._switches = strategies, switches
         self._strategy = strategies[label]
         self._memories: tuple[RuleMemory, ...] = self._strategy.fresh_memories(0, 0)
+        self._facts = {name: [*map(RuleFacts.of, of.rules)] for name, of in strategies.items()}
 
     @property
     def label(self) -> str:
         """The label in force at the latest evaluation."""
         return self._strategy.label
+
+    def facts_of(self, decision: Decision) -> RuleFacts:
+        """Of a rule of the strategy in force."""
+        return self._facts[self.label][decision.rule_index]
 
     def decide(self, state: TableState, *, is_inline: bool = False) -> Iterator[Decision]:
         """The decisions of the inline rules or of the other rules, each made when the iterator reaches it.
@@ -65,15 +91,15 @@ class ActiveStrategy:
         return any(rule.is_inline for label in labels for rule in self._strategies[label].rules)
 
 
-def add_decision(fields: Fields, label: str, decision: Decision, read: Cost) -> None:
+def add_decision(fields: Fields, label: str, decision: Decision, facts: RuleFacts, read: Cost) -> None:
     """Add an evaluation to the fields of its step; `read` is the cost of reading the state for it."""
-    plan, rule = decision.plan, decision.rule
+    plan = decision.plan
     fields |= {
         "status": decision.verdict.value,
         "strategy": label,
         "rule": decision.rule_index,
-        "trigger": name_of(type(rule.trigger)),
-        "planner": name_of(type(rule.planner)),
+        "trigger": facts.trigger,
+        "planner": facts.planner,
         "state_wall_s": read.wall_s,
         "state_cpu_s": read.cpu_s,
     }

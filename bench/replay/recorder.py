@@ -43,7 +43,7 @@ def without_secrets(model: _Model, secrets: Secrets) -> _Model:
 
 OnRecord = Callable[[type[BaseRecord], Mapping[str, Any]], None]
 
-_AT_ONCE = 10_000  # records of a kind that are made columns together
+_AT_ONCE = 5_000  # records of a kind that are made columns together
 
 
 class Recorder(Protocol):

@@ -71,7 +71,7 @@ def table_of(
 
 def _values(
     kind: type[BaseRecord], name: str, is_known: bool, records: Sequence[Mapping[str, Any]]
-) -> Sequence[Any]:
+) -> list[Any]:
     """The values of a field, or its default."""
     field = kind.model_fields[name]
     if field.is_required() and is_known:
@@ -80,14 +80,16 @@ def _values(
     return [record.get(name, default) for record in records] if is_known else [default] * len(records)
 
 
-def _column(column: FlatColumn, values: Sequence[Any], clean: Callable[[str, Any], Any]) -> pa.Array:
+def _column(column: FlatColumn, values: list[Any], clean: Callable[[str, Any], Any]) -> pa.Array:
+    if values[0] is None and values.count(None) == len(values):
+        return pa.nulls(len(values), _ARROW[column.type])
     if column.type in (str, dict):
         builder = pa.lib.StringBuilder()
         as_texts = _texts if column.type is str else _json_texts
         builder.append_values(as_texts(column.path[0], values, clean))
         return builder.finish()
     is_known = None
-    if None in values:
+    if column.is_optional and None in values:
         is_known = np.array([value is not None for value in values])
         values = [0 if value is None else value for value in values]
     return _array(_ARROW[column.type], np.array(values, dtype=_NUMPY[column.type]), is_known)

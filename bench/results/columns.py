@@ -54,7 +54,7 @@ class FlatColumn:
         return objects
 
 
-def values_at(path: tuple[str, ...], values: Sequence[Any]) -> Sequence[Any]:
+def values_at(path: tuple[str, ...], values: list[Any]) -> list[Any]:
     """The values that a path of attributes leads to; None where one on the way is None."""
     for name in path:
         get = attrgetter(name)

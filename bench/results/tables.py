@@ -36,7 +36,7 @@ class Listed(Generic[_R]):
     def column(self, name: str) -> np.ndarray:
         if name not in self._columns:
             column = column_by_name(self._kind)[name]
-            self._columns[name] = column.array(values_at(column.path, self._records))
+            self._columns[name] = column.array(values_at(column.path, [*self._records]))
         return self._columns[name]
 
     def objects(self, places: np.ndarray) -> Sequence[_R]:

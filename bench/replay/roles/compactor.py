@@ -5,7 +5,7 @@ from functools import partial
 
 from bench.engines.contract import Engine
 from bench.engines.format import SizeModel
-from bench.replay.active_strategy import ActiveStrategy, add_decision, reads_state
+from bench.replay.active_strategy import ActiveStrategy, add_decision
 from bench.replay.execution import Execution, compaction_fields
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
@@ -79,12 +79,12 @@ class Compactions:
         records, decision = list[NewRecord](), None
         started_s, elapsed = log.now_s, log.clock.stopwatch()
         for decision in strategy.decide(state, is_inline=is_inline):
-            cost, read = elapsed(), NO_COST
+            cost, read, facts = elapsed(), NO_COST, strategy.facts_of(decision)
             log.took(cost.wall_s)
-            if reads_state(decision):
+            if facts.reads_state(decision.verdict):
                 read, log.unbooked = log.unbooked, NO_COST
             fields = log.fields("compactor", log.observed, started_s, cost)
-            add_decision(fields, strategy.label, decision, read)
+            add_decision(fields, strategy.label, decision, facts, read)
             records.append((DecisionRecord, fields))
             started_s, elapsed = log.now_s, log.clock.stopwatch()
         return records, decision

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,7 @@ from bench.replay.recorder import utc_now
 from bench.results.folders import RunResult
 from bench.results.records import LOG, BaseRecord
 from bench.runs.jobs import RunJob, SentScenario
-from bench.runs.live_figures import LiveFigures
+from bench.runs.live_figures import POLL_S, LiveFigures
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.change_log import ensure_log
 from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
@@ -136,11 +137,14 @@ def _run(run: PlannedRun, job: RunJob, watcher: Watcher) -> RunResult:
 
 
 def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
-    figures = LiveFigures(run.mode)
+    figures, next_s = LiveFigures(run.mode), 0.0
 
     def on_record(kind: type[BaseRecord], fields: Mapping[str, Any]) -> None:
+        nonlocal next_s
         figures.add(kind, fields)
-        watcher.run_progressed(run, figures)
+        if time.monotonic() > next_s:
+            watcher.run_progressed(run, figures)
+            next_s = time.monotonic() + POLL_S
 
     return 0 if execute(job, run.scenario, on_record) else 1
 

@@ -1,5 +1,6 @@
 """`python -m bench.runs.worker.simulation FOLDER PARENT` executes a simulated run, without loading Spark."""
 
+import gc
 import sys
 import time
 
@@ -13,6 +14,7 @@ def main() -> None:
     obey_parent()
     job = RunJob.model_validate_json(sys.stdin.buffer.read())
     time.tzset()
+    gc.freeze()  # what is loaded stays, so that collections need not look at it
     progress = ProgressFile(job.work_folder / PROGRESS)
     sys.exit(0 if execute(job, job.scenario.made(), progress.add) else 1)
 

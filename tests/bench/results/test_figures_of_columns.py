@@ -39,10 +39,7 @@ def steps(make, **fields):
 
 SPAN = {"started_s": st.floats(0, 9), "ended_s": st.just(9.0)}
 RUNS = st.tuples(
-    steps(
-        commit, rows=st.integers(0, 5), is_initial=st.booleans(), waited_s=st.floats(0, 9),
-        **COSTS, **CHANGES,
-    ),
+    steps(commit, rows=COUNTS, is_initial=st.booleans(), waited_s=st.floats(0, 9), **COSTS, **CHANGES),
     steps(
         compaction, status=STATUSES, is_inline=st.booleans(), scheduled_at_ms=st.just(60_000),
         before_rows=MAYBE, after_rows=MAYBE, **SPAN, **COSTS, **CHANGES,
