@@ -45,9 +45,10 @@ check: lint ## The same, and run the tests that need no Java
 		--dist loadfile
 
 .PHONY: bench
-bench: $(READY) ## Measure compactbench itself: its share of a run, reading table state, the cost of an upsert commit
+bench: $(READY) ## Measure compactbench itself: its share of a run, the cost of an upsert commit, long simulations
 	@TZ=UTC $(BIN)/python -P tools/overhead.py
 	@TZ=UTC $(BIN)/python -P tools/commit_cost.py
+	@TZ=UTC $(BIN)/python -P tools/simulation_speed.py
 
 .PHONY: trust
 trust: $(READY) ## Test how far comparisons can be trusted here: A/A runs and a known difference (about 40 minutes)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 DAYS = (1, 10, 30, 90)
 SHOWN_DAYS = 30  # whose results are shown, reported and exported
-GOAL_S, GOAL_MIB = 120, 1024  # of five strategies over SHOWN_DAYS
+GOAL_S, GOAL_MIB = 120, 1024  # of the strategies over SHOWN_DAYS
 MIB = 2**20
 STRATEGIES = {
     "never": "",
@@ -81,13 +81,14 @@ def simulated(scenario: Path, label: str, days: int, out: Path) -> Cost:
 
 
 def command_cost(*arguments: str) -> Cost:
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "bench.cli", *arguments], stdout=subprocess.DEVNULL
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"compactbench {' '.join(arguments)} failed")
+    with tempfile.TemporaryFile("w+") as output:
+        command = [sys.executable, "-P", "-m", "bench.cli", *arguments]
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            output.seek(0)
+            raise SystemExit(f"compactbench {' '.join(arguments)} failed:\n{output.read()}")
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 

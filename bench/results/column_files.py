@@ -217,6 +217,9 @@ class ColumnFile(Generic[_R]):
             self._columns[name] = self._array(column_by_name(self._kind)[name])
         return self._columns[name]
 
+    def release(self) -> None:
+        self._columns.clear()
+
     def _array(self, column: FlatColumn) -> np.ndarray:
         values = self._stored(column.name)
         if column.type in (str, dict):

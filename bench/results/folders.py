@@ -213,6 +213,7 @@ def _tables(folder: Path) -> RunRecords:
     if problem := disorder(records):
         kind, row = records.place_of(problem[0])
         raise damaged(f"{file_of(folder, kind)}, row {row + 1}", problem[1])
+    records.release()
     return records
 
 

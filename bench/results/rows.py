@@ -193,7 +193,7 @@ def _row(runs: Sequence[RunResult], content_bytes: int | None) -> Row:
     per_run = [run_figures(run, content_bytes) for run in used]
     run_values = {metric.name: tuple(values[metric.name] for values in per_run) for metric in METRICS}
     m = runs[0].manifest
-    return Row(
+    row = Row(
         m.scenario, m.workload, m.format, m.mode, m.strategy,
         variant=m.variant_label,
         is_quick=any(run.manifest.is_quick for run in runs),
@@ -210,6 +210,9 @@ def _row(runs: Sequence[RunResult], content_bytes: int | None) -> Row:
         run_values=run_values,
         probes=_probes(used, content_bytes),
     )  # fmt: skip
+    for run in used:
+        run.records.release()
+    return row
 
 
 def _content(runs: Sequence[RunResult], used: Sequence[RunResult]) -> ContentStatus:

@@ -1,7 +1,6 @@
 """What the table of a run held over time: commits, content and live files."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from itertools import repeat
 
 import numpy as np
@@ -13,7 +12,11 @@ from bench.results.tables import Records, RunRecords
 
 def commits_of(run: RunResult) -> Records[CommitRecord]:
     """The commits of rows that succeeded, including the load."""
-    commits = run.of(CommitRecord)
+    return run.records.once(_commits)
+
+
+def _commits(records: RunRecords) -> Records[CommitRecord]:
+    commits = records.of(CommitRecord)
     return commits.where((commits.column("status") == "ok") & (commits.column("rows") > 0))
 
 
@@ -28,7 +31,11 @@ def as_left(run: RunResult) -> Records[ObserveRecord]:
 
     A mean over these is a mean over time, whether a strategy compacts within a commit or after it.
     """
-    observed = run.of(ObserveRecord)
+    return run.records.once(_as_left)
+
+
+def _as_left(records: RunRecords) -> Records[ObserveRecord]:
+    observed = records.of(ObserveRecord)
     observed = observed.where(observed.column("after") != "initial")
     _, last = np.unique(observed.column("tick")[::-1], return_index=True)
     return observed.take(len(observed) - 1 - last)
@@ -42,7 +49,11 @@ def as_committed(run: RunResult) -> Records[ObserveRecord]:
 
 def content_share(run: RunResult) -> Callable[[np.ndarray], np.ndarray]:
     """The share of all rows, including the load, that had been committed by the end of each of some ticks."""
-    commits = commits_of(run)
+    return run.records.once(_content_share)
+
+
+def _content_share(records: RunRecords) -> Callable[[np.ndarray], np.ndarray]:
+    commits = records.once(_commits)
     order = np.argsort(commits.column("tick"), kind="stable")
     ticks, rows = commits.column("tick")[order], np.cumsum(commits.column("rows")[order])
     shares = np.concatenate([[0.0], rows / rows[-1:]])
@@ -57,11 +68,10 @@ def of_content(run: RunResult, queries: Records[QueryRecord]) -> Records[QueryRe
 
 def met_by(run: RunResult, queries: Records[QueryRecord]) -> np.ndarray:
     """The place of each query's table among the observations of a run; -1 if it is not known."""
-    places = map(_place_of(run.records).get, queries.column("version").tolist(), repeat(-1))
+    places = map(run.records.once(_place_of).get, queries.column("version").tolist(), repeat(-1))
     return np.fromiter(places, dtype=np.int64, count=len(queries))
 
 
-@lru_cache(maxsize=4)
 def _place_of(records: RunRecords) -> Mapping[str, int]:
     """The place of the last observation of each version."""
     versions = records.of(ObserveRecord).column("version").tolist()

@@ -1,6 +1,6 @@
 """The records of a run as tables: columns for sums, objects for whoever lists a few of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar, overload
@@ -11,6 +11,7 @@ from bench.results.columns import column_by_name, values_at
 from bench.results.records import BaseRecord
 
 _R = TypeVar("_R", bound=BaseRecord)
+_Made = TypeVar("_Made")
 _R_co = TypeVar("_R_co", bound=BaseRecord, covariant=True)
 _AT_ONCE = 1_000  # objects that are made at a time
 
@@ -23,6 +24,9 @@ class Source(Protocol[_R_co]):
     def column(self, name: str) -> np.ndarray: ...
 
     def objects(self, places: np.ndarray) -> Sequence[_R_co]: ...
+
+    def release(self) -> None:
+        """Forget columns, which are made again when they are needed."""
 
 
 class Listed(Generic[_R]):
@@ -41,6 +45,9 @@ class Listed(Generic[_R]):
 
     def objects(self, places: np.ndarray) -> Sequence[_R]:
         return [self._records[place] for place in places.tolist()]
+
+    def release(self) -> None:
+        """Keeps the columns: these records are few, and their objects larger."""
 
 
 class Records(Sequence[_R]):
@@ -112,6 +119,7 @@ class RunRecords(Sequence[Any]):
     def __init__(self, sources: Mapping[type[Any], Source[Any]]) -> None:
         self._sources = sources
         self._count = sum(len(source.serials) for source in sources.values())
+        self._made: dict[Callable[[RunRecords], Any], Any] = {}
 
     @classmethod
     def listed(cls, records: Iterable[Any]) -> "RunRecords":
@@ -121,6 +129,18 @@ class RunRecords(Sequence[Any]):
             of_kind.append(record)
             serials.append(serial)
         return cls({kind: Listed(kind, *known) for kind, known in by_kind.items()})
+
+    def once(self, make: Callable[["RunRecords"], _Made]) -> _Made:
+        """What a function makes of the records, which is made only once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]  # type: ignore[no-any-return]
+
+    def release(self) -> None:
+        """Give back the memory of columns and of what was made of them."""
+        self._made.clear()
+        for source in self._sources.values():
+            source.release()
 
     def of(self, kind: type[_R]) -> Records[_R]:
         return Records(self._sources.get(kind) or Listed(kind, (), ()))

@@ -11,6 +11,7 @@ from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, Manifest
 from bench.results.rows import (
+    BREAK_EVEN,
     Row,
     common_delete_words,
     in_delete_words,
@@ -89,11 +90,27 @@ class RunGroup:
     @cached_property
     def figures(self) -> Mapping[str, Mapping[Path, Mapping[str, float | None]]]:
         """Every metric of every usable run, by strategy, then by the folder of the run."""
+        by_folder = self._figures_of_rows() if self.whole is None else self._figures_of_part()
         by_label: dict[str, dict[Path, Mapping[str, float | None]]] = {label: {} for label in self.strategies}
-        content_bytes = common_content_bytes(self.usable_runs)
         for run in self.usable_runs:
-            by_label[run.manifest.strategy][run.folder] = run_figures(run, content_bytes)
+            by_label[run.manifest.strategy][run.folder] = by_folder[run.folder]
         return by_label
+
+    def _figures_of_rows(self) -> Mapping[Path, Mapping[str, float | None]]:
+        """Rows have the values of each run, ordered by repetition; and one metric that no run has alone."""
+        runs = sorted(self.usable_runs, key=lambda run: run.manifest.repetition)
+        by_folder: dict[Path, Mapping[str, float | None]] = {}
+        for row in self.rows:
+            of_strategy = (run for run in runs if run.manifest.strategy == row.strategy)
+            for place, run in enumerate(of_strategy):
+                values = {name: of_runs[place] for name, of_runs in row.run_values.items()}
+                by_folder[run.folder] = {**values, BREAK_EVEN: None}
+        return by_folder
+
+    def _figures_of_part(self) -> Mapping[Path, Mapping[str, float | None]]:
+        """A part has content bytes of its own."""
+        content_bytes = common_content_bytes(self.usable_runs)
+        return {run.folder: run_figures(run, content_bytes) for run in self.usable_runs}
 
     @cached_property
     def compaction_cost(self) -> Cost:

@@ -71,7 +71,7 @@ def test_many_records_are_written_in_parts_and_keep_their_order(tmp_path):
         for record in (commit(tick=tick, rows=tick), query(tick / 7, tick=tick, version=f"v{tick}"))
     ]
     folder = write(tmp_path, [*records, end(tick=12_000)])
-    assert pq.ParquetFile(folder / "commit.parquet").num_row_groups == 2
+    assert pq.ParquetFile(folder / "commit.parquet").num_row_groups == 3
     stored = read_records(folder)
     for place in (0, 1, 19_999, 20_000, 23_999):
         assert fields_of(stored[place]) == fields_of(records[place])
