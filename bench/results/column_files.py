@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar, get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
@@ -62,10 +61,12 @@ def table_of(
     by_field["written_utc"] = [written_utc] * len(records)
     for column in columns_of(kind):
         name, *path = column.path
-        array = _column(column, values_at(tuple(path), by_field[name]), clean)
-        if problem := _problem(column, array):
-            raise ValueError(f"{kind.__name__}: {problem}")
-        arrays.append(array)
+        try:
+            arrays.append(_column(column, values_at(tuple(path), by_field[name]), clean))
+        except UnicodeEncodeError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"{kind.__name__}.{column.name}: {error}") from error
     return pa.Table.from_arrays(arrays, schema=schema_of(kind))
 
 
@@ -92,7 +93,9 @@ def _column(column: FlatColumn, values: list[Any], clean: Callable[[str, Any], A
     if column.is_optional and None in values:
         is_known = np.array([value is not None for value in values])
         values = [0 if value is None else value for value in values]
-    return _array(_ARROW[column.type], np.array(values, dtype=_NUMPY[column.type]), is_known)
+    array: np.ndarray = np.array(values, dtype=_NUMPY[column.type])
+    _check(column, array if is_known is None else array[is_known])
+    return _array(_ARROW[column.type], array, is_known)
 
 
 def _array(kind: pa.DataType, values: np.ndarray, is_known: np.ndarray | None = None) -> pa.Array:
@@ -106,14 +109,17 @@ def _array(kind: pa.DataType, values: np.ndarray, is_known: np.ndarray | None = 
 
 
 def _numbers(array: pa.Array, unknown: float = np.nan) -> np.ndarray:
-    """The numbers of an array, with `unknown` for nulls. Its own method would load pandas, too."""
+    """The numbers or truth values of an array, with `unknown` for nulls; its own method would load pandas."""
     known, data = array.buffers()
     part = slice(array.offset, array.offset + len(array))
+    if array.type == pa.bool_():
+        return _bits(data)[part].astype(bool)
     values = np.frombuffer(data, dtype=array.type.to_pandas_dtype())[part]
-    if not array.null_count:
-        return values
-    is_known = np.unpackbits(np.frombuffer(known, dtype=np.uint8), bitorder="little")[part]
-    return np.where(is_known, values, unknown)
+    return np.where(_bits(known)[part], values, unknown) if array.null_count else values
+
+
+def _bits(buffer: pa.Buffer) -> np.ndarray:
+    return np.unpackbits(np.frombuffer(buffer, dtype=np.uint8), bitorder="little")
 
 
 def _texts(field: str, values: Sequence[Any], clean: Callable[[str, Any], Any]) -> Sequence[Any]:
@@ -140,20 +146,15 @@ def _json_texts(field: str, values: Sequence[Any], clean: Callable[[str, Any], A
     return texts
 
 
-def _problem(column: FlatColumn, array: pa.Array | pa.ChunkedArray) -> str | None:
-    """Why records cannot have such a column; None if they can."""
-    if array.null_count and not column.is_optional:
-        return f"{column.name} is missing"
-    if column.type is float and pc.all(pc.is_finite(array)).as_py() is False:
-        return f"{column.name} is not a finite number"
-    if column.type in (int, float):
-        low, high = column.bounds
-        least, most = pc.min_max(array).as_py().values()
-        if least is not None and low is not None and least < low:
-            return f"{column.name} is {least}, less than {low}"
-        if most is not None and high is not None and most > high:
-            return f"{column.name} is {most}, more than {high}"
-    return None
+def _check(column: FlatColumn, values: np.ndarray) -> None:
+    """Raises ValueError for a number that could not be read again."""
+    if column.type is float and not np.isfinite(values).all():
+        raise ValueError("not a finite number")
+    low, high = column.bounds if column.type in (int, float) else (None, None)
+    if low is not None and len(values) and values.min() < low:
+        raise ValueError(f"{values.min()} is less than {low}")
+    if high is not None and len(values) and values.max() > high:
+        raise ValueError(f"{values.max()} is more than {high}")
 
 
 def read_records(folder: Path) -> RunRecords:
@@ -197,6 +198,7 @@ class ColumnFile(Generic[_R]):
         counts = [self._file.metadata.row_group(group).num_rows for group in groups]
         self._starts = np.cumsum([0, *counts])
         self._columns: dict[str, np.ndarray] = {}
+        self.made: dict[object, np.ndarray] = {}
         self.serials = _numbers(self._stored(SERIAL))
 
     @contextmanager
@@ -219,6 +221,7 @@ class ColumnFile(Generic[_R]):
 
     def release(self) -> None:
         self._columns.clear()
+        self.made.clear()
 
     def _array(self, column: FlatColumn) -> np.ndarray:
         values = self._stored(column.name)
@@ -227,7 +230,7 @@ class ColumnFile(Generic[_R]):
             read = self._reader(column) if column.type is dict else str
             known = column.array([*map(read, coded.dictionary.to_pylist()), None])
             return np.asarray(known[_numbers(coded.indices, len(known) - 1).astype(int)])
-        if column.type is bool:
+        if column.type is bool and column.is_optional:
             return column.array(values.to_pylist())
         numbers = _numbers(values)
         return numbers.astype(float) if column.is_optional else numbers

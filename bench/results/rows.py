@@ -253,7 +253,7 @@ def _probe(
         "files_mean": mean.mean("files_count"),
         "delete_files_mean": mean.mean("delete_files_count"),
         "opened_bytes_mean": mean.mean("opened_bytes"),
-        "opened_share": opened_share(run, queries),
+        "opened_share": opened_share(run, queries, mean),
         "read_amplification": read_amplification(run, mean, content_bytes),
     }
 

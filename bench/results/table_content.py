@@ -68,8 +68,13 @@ def of_content(run: RunResult, queries: Records[QueryRecord]) -> Records[QueryRe
 
 def met_by(run: RunResult, queries: Records[QueryRecord]) -> np.ndarray:
     """The place of each query's table among the observations of a run; -1 if it is not known."""
-    places = map(run.records.once(_place_of).get, queries.column("version").tolist(), repeat(-1))
-    return np.fromiter(places, dtype=np.int64, count=len(queries))
+    place_of = run.records.once(_place_of)
+
+    def places(every: Records[QueryRecord]) -> np.ndarray:
+        known = map(place_of.get, every.column("version").tolist(), repeat(-1))
+        return np.fromiter(known, dtype=np.int64, count=len(every))
+
+    return queries.of_all(run.records, places)
 
 
 def _place_of(records: RunRecords) -> Mapping[str, int]:

@@ -17,9 +17,13 @@ _AT_ONCE = 1_000  # objects that are made at a time
 
 
 class Source(Protocol[_R_co]):
-    """All records of one kind of a run, in order; `serials` are their places among the records of the run."""
+    """All records of one kind of a run, in order; `serials` are their places among the records of the run.
+
+    `made` is for `Records.of_all`.
+    """
 
     serials: np.ndarray
+    made: dict[object, np.ndarray]
 
     def column(self, name: str) -> np.ndarray: ...
 
@@ -35,6 +39,7 @@ class Listed(Generic[_R]):
     def __init__(self, kind: type[_R], records: Sequence[_R], serials: Sequence[int]) -> None:
         self._kind, self._records = kind, records
         self._columns: dict[str, np.ndarray] = {}
+        self.made: dict[object, np.ndarray] = {}
         self.serials = np.array(serials, dtype=np.int64)
 
     def column(self, name: str) -> np.ndarray:
@@ -72,6 +77,13 @@ class Records(Sequence[_R]):
     def serials(self) -> np.ndarray:
         """The places of the records among all records of the run."""
         return self._source.serials if self._places is None else self._source.serials[self._places]
+
+    def of_all(self, key: object, make: Callable[["Records[_R]"], np.ndarray]) -> np.ndarray:
+        """The values here of those that `make` gives for all records of the kind, once for each key."""
+        made = self._source.made
+        if key not in made:
+            made[key] = make(Records(self._source))
+        return made[key] if self._places is None else np.asarray(made[key][self._places])
 
     def where(self, mask: np.ndarray) -> "Records[_R]":
         return self.take(np.flatnonzero(mask))

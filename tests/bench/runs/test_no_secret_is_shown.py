@@ -11,7 +11,7 @@ from scenario_builder import SOUND, write
 
 from bench.cli.main import main
 from bench.results.folders import load_runs
-from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.records import EVENT_TABLES, CompactionRecord, DecisionRecord
 from bench.runs.jobs import RunJob, SentScenario
 from bench.runs.suite import cases, results_folder, run_files, suite
 from bench.runs.suite.watcher import Watcher
@@ -156,8 +156,9 @@ def test_no_secret_of_a_simulated_run_is_in_any_file_or_output(user, capsys):
     assert error in log
     assert "api_key=(hidden)" in shown
     assert "refused (hidden) and x(hidden)x" in shown
+    assert any(file.parent.name == EVENT_TABLES for file, _ in texts_below(user))
     kinds = {file.suffix for file, _ in texts_below(user)}
-    assert kinds >= {".html", ".md", ".csv", ".parquet", ".duckdb", ".jsonl", ".json", ".txt"}
+    assert kinds >= {".html", ".md", ".csv", ".parquet", ".duckdb", ".json", ".txt"}
     (user / "demo.toml").unlink()
     assert PLANTED not in shown
     assert_nothing_planted(user)
