@@ -8,8 +8,9 @@ from records import commit, compaction, end, maintenance, query, run
 from result_builder import build_results
 
 from bench.cli.main import main
+from bench.replay.recorder import ColumnRecorder
 from bench.results.folders import load_runs
-from bench.results.records import MANIFEST, REPLACED, SHARED_JVM, ContentRecord
+from bench.results.records import EVENT_TABLES, EVENTS, MANIFEST, REPLACED, SHARED_JVM, ContentRecord
 from bench.results.rows import rows
 from bench.text import MISSING, human_count
 from reports.data.group import run_groups
@@ -36,6 +37,20 @@ def test_an_archive_gives_back_the_figures_of_its_runs_and_is_the_same_each_time
     assert (tmp_path / "a.tar.xz").read_bytes() == (tmp_path / "b.tar.xz").read_bytes()
     unpacked = rows(unpack(tmp_path / "a.tar.xz"))
     assert [row.to_json() for row in unpacked] == [row.to_json() for row in rows(results)]
+
+
+def test_simulated_runs_are_packed_with_their_tables(tmp_path):
+    results = load_runs(build_results(tmp_path / "results", {"never": None, "every-2min": 2}, 1, 6))
+    for stored in results:
+        (stored.folder / EVENTS).unlink()
+        with ColumnRecorder(stored.folder / EVENT_TABLES) as recorder:
+            for record in stored.records:
+                fields = {name: value for name, value in record if name not in ("kind", "written_utc")}
+                recorder.write(type(record), fields)
+    pack(load_runs(tmp_path / "results"), tmp_path / "a.tar.xz")
+    unpacked = unpack(tmp_path / "a.tar.xz")
+    assert [row.to_json() for row in rows(unpacked)] == [row.to_json() for row in rows(results)]
+    assert [len(run.records) for run in unpacked] == [len(run.records) for run in results]
 
 
 def test_runs_that_nobody_can_repeat_are_not_published_and_an_archive_survives_a_refusal(results, tmp_path):
