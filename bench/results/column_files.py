@@ -1,7 +1,8 @@
 """Records as columns in files: a folder with a Parquet file for each kind of record.
 
 Each file has the columns of `columns_of` and `serial`, the place of a record among all records of the run.
-Structured values are JSON texts. The folder gets its name when the run has ended (`bench.replay.recorder`).
+Structured values are JSON texts. A column that may be unknown may be missing, in results that are older than
+it. The folder gets its name when the run has ended (`bench.replay.recorder`).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -185,14 +186,23 @@ def damaged(path: object, problem: str) -> ResultSchemaError:
 
 
 class ColumnFile(Generic[_R]):
-    """The records of one kind in a file, which stays in memory; columns are decoded when they are needed."""
+    """The records of one kind in a file, which stays in memory; columns are decoded when they are needed.
+
+    A file of an earlier version may lack columns whose values may be unknown; they are unknown, then.
+    """
 
     def __init__(self, kind: type[_R], path: Path) -> None:
         self._kind, self._path = kind, path
         content = pa.BufferReader(path.read_bytes())
         with self._checked():
             self._file = pq.ParquetFile(content, page_checksum_verification=True)
-        if not self._file.schema_arrow.equals(schema_of(kind)):
+        stored, columns = self._file.schema_arrow, schema_of(kind)
+        self._lacking = {
+            column.name: column.type
+            for column in columns
+            if column.nullable and stored.get_field_index(column.name) < 0
+        }
+        if not stored.equals(pa.schema([column for column in columns if column.name not in self._lacking])):
             raise damaged(path, f"does not have the columns of a {kind.__name__}")
         groups = range(self._file.num_row_groups)
         counts = [self._file.metadata.row_group(group).num_rows for group in groups]
@@ -211,6 +221,8 @@ class ColumnFile(Generic[_R]):
             raise damaged(self._path, problem) from error
 
     def _stored(self, name: str) -> pa.Array:
+        if name in self._lacking:
+            return pa.nulls(int(self._starts[-1]), self._lacking[name])
         with self._checked():
             return self._file.read([name], use_threads=False)[name].combine_chunks()
 
@@ -253,7 +265,11 @@ class ColumnFile(Generic[_R]):
         with self._checked():
             rows = self._file.read_row_groups(groups.tolist()).take(_array(pa.int64(), within))
         columns = columns_of(self._kind)
-        lists = [self._plain(column, rows[column.name].to_pylist()) for column in columns]
+        unknown = [None] * len(places)
+        lists = [
+            unknown if column.name in self._lacking else self._plain(column, rows[column.name].to_pylist())
+            for column in columns
+        ]
         return [self._object(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]
 
     def _plain(self, column: FlatColumn, values: list[Any]) -> list[Any]:

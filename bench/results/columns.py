@@ -10,8 +10,9 @@ import numpy as np
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-# Fields whose name prefixes the columns of their value, because a record has several values of that type.
-_PREFIXED = frozenset({"before", "after", "staged"})
+# Fields whose name prefixes the columns of their value: a record has several values of that type, or with
+# fields of that name.
+_PREFIXED = frozenset({"before", "after", "staged", "spark"})
 
 Bounds = tuple[float | None, float | None]
 

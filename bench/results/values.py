@@ -5,8 +5,8 @@ A figure that is not known is None.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
 
@@ -14,6 +14,8 @@ Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes; floats
 Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
 Session = Literal["new", "long-lived"]  # what queries: see `bench.engines.contract.Prober`
 # A record checks values again that engines have made: what cannot be read must not be written.
+_Number = TypeVar("_Number", int, float)
+_Value = TypeVar("_Value", bound=Any)
 _STORED = ConfigDict(extra="forbid", allow_inf_nan=False, revalidate_instances="always")
 
 
@@ -32,6 +34,33 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class SparkWork:
+    """What Spark ran for a step: jobs, the stages with tasks, and their tasks.
+
+    `read_rows` and `read_bytes` are what tasks read, as far as their readers count it: from files, repeated
+    reads of footers included, and from the cached batch of a commit, whose rows are blocks. Hudi's writers
+    and services do not count what they read. `shuffled_bytes` were written for other tasks, `spilled_bytes`
+    to disk for lack of memory. What tasks write is in `Change`: some writers do not count it.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    jobs_count: Count | None = None
+    stages_count: Count | None = None
+    tasks_count: Count | None = None
+    read_rows: Count | None = None
+    read_bytes: Count | None = None
+    shuffled_bytes: Count | None = None
+    spilled_bytes: Count | None = None
+
+    def __add__(self, other: "SparkWork") -> "SparkWork":
+        return _sum_of_fields(self, other)
+
+
+NO_SPARK_WORK = SparkWork(0, 0, 0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """The cost of a step, and its peak use of memory.
 
@@ -42,7 +71,8 @@ class Cost:
     both.
 
     `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap including garbage.
-    `requests` are requests to S3 by kind: GET, HEAD, PUT, POST, LIST and DELETE.
+    `requests` are requests to S3 by kind: GET, HEAD, PUT, POST, LIST and DELETE. `spark` is
+    unknown in simulations and in older results.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STORED
@@ -56,6 +86,7 @@ class Cost:
     peak_heap_bytes: Count | None = None
     is_shared: bool = False
     requests: Mapping[str, Count] | None = None
+    spark: SparkWork = SparkWork()
 
     def __add__(self, other: "Cost") -> "Cost":
         """The cost of both steps: a sum is known if both sides are, a peak is the highest known one."""
@@ -69,6 +100,7 @@ class Cost:
             _highest(self.peak_heap_bytes, other.peak_heap_bytes),
             self.is_shared or other.is_shared,
             _sum_by_kind(self.requests, other.requests),
+            self.spark + other.spark,
         )
 
     @property
@@ -82,8 +114,15 @@ class Cost:
         return None if self.is_shared else self.requests
 
 
-def _sum(left: float | None, right: float | None) -> float | None:
+def _sum(left: _Number | None, right: _Number | None) -> _Number | None:
     return None if left is None or right is None else left + right
+
+
+def _sum_of_fields(left: _Value, right: _Value) -> _Value:
+    """The sum of two values with the same fields, each of which is a number or unknown."""
+    names = [field.name for field in fields(left)]
+    added: _Value = type(left)(*(_sum(getattr(left, name), getattr(right, name)) for name in names))
+    return added
 
 
 def _sum_by_kind(left: Mapping[str, int] | None, right: Mapping[str, int] | None) -> Mapping[str, int] | None:
@@ -95,7 +134,7 @@ def _highest(left: int | None, right: int | None) -> int | None:
 
 
 # The cost of doing nothing, whose sums are all known.
-NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0, requests={})
+NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0, requests={}, spark=NO_SPARK_WORK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The cost of a step of a Spark engine."""
 
+import json
 import os
 import re
 import time
@@ -17,7 +18,7 @@ from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.engines.spark.jvm_threads import JvmThreads, ThreadTicks, spent_s
 from bench.engines.spark.peak_memory import PeakHeap, PeakRss
 from bench.engines.spark.s3_requests import s3_requests
-from bench.results.values import NO_COST, Cost
+from bench.results.values import NO_COST, NO_SPARK_WORK, Cost, SparkWork
 
 _UNITS = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 _SIZE = re.compile(r"(?P<number>\d+)(?P<unit>[bkmgtp]?)b?", re.IGNORECASE)
@@ -28,7 +29,7 @@ _OVERHEAD_FACTOR = 0.1  # spark.executor.memoryOverheadFactor
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """The clocks at one moment; `stage` is the number of the next stage of Spark.
+    """The clocks at one moment; `stage` and `job` are the numbers of the next stage and job of Spark.
 
     `cpu_s` is the CPU of the driver and of Python, `executor_processes_cpu_s` that of other processes of
     executors, None if they do not report it. `requests` counts requests to S3 since the session began, None
@@ -41,6 +42,7 @@ class Clocks:
     threads: ThreadTicks | None
     stage: int
     requests: Mapping[str, int] | None = None
+    job: int = 0
 
 
 @dataclass(slots=True)
@@ -59,8 +61,9 @@ class Meter:
     once a second. The end of each step waits for a report, outside its wall time; the CPU of an executor
     between two steps is charged to the second one. Without reports the CPU of tasks is used instead. On a
     cluster the CPU of compilers and collectors and the executors' memory in use are unknown. Executors of a
-    `local-cluster` are children of the JVM, so the CPU of children that have ended is not counted there. Task
-    CPU is read from Spark's status store once the listener bus is drained, after the measured time.
+    `local-cluster` are children of the JVM, so the CPU of children that have ended is not counted there. What
+    tasks did, their CPU included, is read from Spark's status store once the listener bus is drained, after
+    the measured time.
 
     Compilers and collectors work in the background: work that a step causes and does not wait for is charged
     to the next step. Measuring takes about 2.5 ms, outside the wall time and the CPU of the step.
@@ -74,6 +77,9 @@ class Meter:
         self._threads = JvmThreads(gateway.proc.pid)
         self._rss, self._heap = PeakRss((os.getpid(), gateway.proc.pid)), PeakHeap(spark)
         self._context = spark.sparkContext._jsc.sc()
+        jackson: Any = gateway.jvm.com.fasterxml.jackson
+        self._json = jackson.databind.ObjectMapper()
+        self._json.registerModule(jackson.module.scala.DefaultScalaModule())
         self._spark_conf = dict(spark.sparkContext.getConf().getAll())
         self._is_local, self._executors = settings.is_local, executors
         self._starts_executors = settings.is_on_this_machine and not settings.is_local
@@ -120,12 +126,12 @@ class Meter:
 
         The finest clock is read last, so that reading the others is not measured.
         """
-        stage, requests = self._next_stage_id(), self._requests_so_far()
+        stage, job, requests = self._next_stage_id(), self._next_job_id(), self._requests_so_far()
         self._heap.reset()
         self._rss.reset()
         executors_s = self._executors.latest_s() if self._executors else None
         threads, cpu_s = self._threads.read(), self._process_cpu_s()
-        return Clocks(time.perf_counter(), cpu_s, executors_s, threads, stage, requests)
+        return Clocks(time.perf_counter(), cpu_s, executors_s, threads, stage, requests, job)
 
     def reading(self) -> Clocks:
         """The clocks now. Another thread can read them within a step, to split the step's cost.
@@ -135,7 +141,8 @@ class Meter:
         at_s, cpu_s = time.perf_counter(), self._process_cpu_s()
         executors_s = self._executors.latest_s() if self._executors else None
         threads = self._threads.read()
-        return Clocks(at_s, cpu_s, executors_s, threads, self._next_stage_id(), self._requests_so_far())
+        stage, requests, job = self._next_stage_id(), self._requests_so_far(), self._next_job_id()
+        return Clocks(at_s, cpu_s, executors_s, threads, stage, requests, job)
 
     def _end(self) -> Clocks:
         """The clocks after a step, with reports of the executors that are newer than it."""
@@ -157,7 +164,7 @@ class Meter:
         jit_cpu_s = gc_cpu_s = None  # on a cluster the driver's are not all of them
         if self._is_local:
             jit_cpu_s, gc_cpu_s = _background_cpu_s(first.threads, last.threads)
-        executor_cpu_s = self._task_cpu_s(first.stage, last.stage)
+        executor_cpu_s, spark = self._task_work(range(first.stage, last.stage))
         remote_cpu_s = executor_cpu_s
         if self._is_local:
             remote_cpu_s = 0.0
@@ -167,7 +174,10 @@ class Meter:
         requests = None
         if first.requests is not None and last.requests is not None:
             requests = dict(Counter(last.requests) - Counter(first.requests))
-        return Cost(last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s, requests=requests)
+        return Cost(
+            last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s, requests=requests,
+            spark=replace(spark, jobs_count=last.job - first.job),
+        )  # fmt: skip
 
     def executors_memory_bytes(self) -> int | None:
         """The configured memory of the largest number of executors seen; None if tasks run in the driver."""
@@ -185,15 +195,22 @@ class Meter:
         children_s = 0.0 if self._starts_executors else jvm.children_user + jvm.children_system
         return own_s + jvm.user + jvm.system + children_s
 
-    def _task_cpu_s(self, first_stage: int, end_stage: int) -> float:
-        """CPU seconds of the stages from `first_stage` up to but not including `end_stage`."""
-        if first_stage == end_stage:
-            return 0.0
+    def _task_work(self, stages: range) -> tuple[float, SparkWork]:
+        """CPU seconds of the tasks of these stages, and their work."""
+        if not stages:
+            return 0.0, NO_SPARK_WORK
         self._context.listenerBus().waitUntilEmpty()
-        return _stages_cpu_ns(self._context.statusStore(), range(first_stage, end_stage)) / 1e9
+        store = self._context.statusStore()
+        defaults = [getattr(store, f"stageData$default${position}")() for position in range(2, 6)]
+        # One text for all attempts of a stage, since each access to a single figure is a call to the JVM.
+        texts = (self._json.writeValueAsString(store.stageData(stage, *defaults)) for stage in stages)
+        return task_work(attempt for text in texts for attempt in json.loads(text))
 
     def _next_stage_id(self) -> int:
         return int(self._context.dagScheduler().nextStageId())
+
+    def _next_job_id(self) -> int:
+        return int(self._context.dagScheduler().numTotalJobs())
 
 
 def _background_cpu_s(
@@ -205,14 +222,27 @@ def _background_cpu_s(
     return spent_s(before.jit, after.jit), spent_s(before.gc, after.gc)
 
 
-def _stages_cpu_ns(store: Any, stages: Iterable[int]) -> int:
-    """CPU of all attempts of the stages; 0 for a stage that was planned and never ran."""
-    defaults = [getattr(store, f"stageData$default${position}")() for position in range(2, 6)]
-    return sum(
-        int(attempts.apply(number).executorCpuTime())
-        for attempts in (store.stageData(stage, *defaults) for stage in stages)
-        for number in range(attempts.size())
-    )
+def task_work(attempts: Iterable[Mapping[str, Any]]) -> tuple[float, SparkWork]:
+    """CPU seconds and work of the tasks of attempts of stages, which are Spark's StageData as JSON.
+
+    A stage that was planned and never ran had no task. If tasks read nothing, their readers do not count.
+    """
+    work, cpu_ns = NO_SPARK_WORK, 0
+    for attempt in attempts:
+        tasks_count = attempt["numCompleteTasks"] + attempt["numFailedTasks"] + attempt["numKilledTasks"]
+        cpu_ns += attempt["executorCpuTime"]
+        work += SparkWork(
+            jobs_count=0,
+            stages_count=int(tasks_count > 0),
+            tasks_count=tasks_count,
+            read_rows=attempt["inputRecords"],
+            read_bytes=attempt["inputBytes"],
+            shuffled_bytes=attempt["shuffleWriteBytes"],
+            spilled_bytes=attempt["diskBytesSpilled"],
+        )
+    if work.tasks_count and not work.read_bytes:
+        work = replace(work, read_rows=None, read_bytes=None)
+    return cpu_ns / 1e9, work
 
 
 def executor_memory_bytes(conf: Mapping[str, str]) -> int:

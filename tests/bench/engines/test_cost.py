@@ -1,16 +1,19 @@
 """Adding up what steps cost."""
 
+from dataclasses import fields
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.results.values import NO_COST, Cost
+from bench.results.values import NO_COST, Cost, SparkWork
 
 SECONDS = st.integers(0, 2**20).map(lambda ticks: ticks / 64)  # their sums are exact
 PEAKS = st.none() | st.integers(0, 2**50)
+COUNTS = st.none() | st.integers(0, 2**40)
 REQUESTS = st.none() | st.dictionaries(st.sampled_from(["GET", "PUT", "LIST"]), st.integers(1, 2**30))
 COSTS = st.builds(
     Cost, SECONDS, SECONDS, SECONDS, st.none() | SECONDS, st.none() | SECONDS, PEAKS, PEAKS,
-    requests=REQUESTS,
+    requests=REQUESTS, spark=st.builds(SparkWork, *[COUNTS] * 7),
 )  # fmt: skip
 
 
@@ -30,6 +33,13 @@ def test_a_sum_is_known_if_both_sides_are(one, two):
     for name in ("jit_cpu_s", "gc_cpu_s"):
         parts = [getattr(one, name), getattr(two, name)]
         assert getattr(one + two, name) == (None if None in parts else sum(parts))
+
+
+@given(COSTS, COSTS)
+def test_the_work_of_both_steps_is_known_figure_by_figure(one, two):
+    for field in fields(SparkWork):
+        parts = [getattr(cost.spark, field.name) for cost in (one, two)]
+        assert getattr((one + two).spark, field.name) == (None if None in parts else sum(parts))
 
 
 @given(COSTS, COSTS)

@@ -13,6 +13,7 @@ import pytest
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.jvm_threads import TICKS_PER_S, _parsed
 from bench.engines.spark.meter import Meter
+from bench.results.values import NO_SPARK_WORK
 
 pytestmark = [
     pytest.mark.spark,
@@ -72,6 +73,26 @@ def test_the_parts_of_a_step_are_within_its_whole(spark, meter):
     assert cost.executor_cpu_s > 0
     parts_s = cost.jit_cpu_s + cost.gc_cpu_s + cost.executor_cpu_s
     assert parts_s < cost.cpu_s + 10 / TICKS_PER_S
+
+
+def test_the_work_of_a_step_is_what_spark_ran_for_it(spark, meter, tmp_path):
+    spark.range(0, 1000, 1, 4).write.parquet(str(tmp_path / "numbers"))
+    numbers = spark.read.parquet(str(tmp_path / "numbers"))
+    with meter.step() as measured:
+        numbers.repartition(3).count()
+    work = measured.cost.spark
+    assert work.jobs_count >= 1
+    assert work.tasks_count > work.stages_count >= 2
+    assert work.read_rows == 1000
+    assert work.read_bytes > 0
+    assert work.shuffled_bytes > 0
+    assert work.spilled_bytes == 0
+
+
+def test_a_step_without_a_job_has_no_work(meter):
+    with meter.step() as measured:
+        pass
+    assert measured.cost.spark == NO_SPARK_WORK
 
 
 def test_work_outside_java_counts_by_all_threads_that_do_it(meter):

@@ -10,7 +10,8 @@ import pytest
 from bench.engines.contract import SparkSettings
 from bench.engines.spark import meter as meters
 from bench.engines.spark.jvm_threads import TICKS_PER_S, ThreadTicks
-from bench.engines.spark.meter import Clocks, Meter, _stages_cpu_ns
+from bench.engines.spark.meter import Clocks, Meter, task_work
+from bench.results.values import NO_SPARK_WORK, SparkWork
 
 CpuTimes = namedtuple("CpuTimes", "user system children_user children_system")
 
@@ -48,13 +49,29 @@ def test_executors_that_the_jvm_has_waited_for_are_not_counted_twice(master, cpu
     assert meter_on(master, monkeypatch)._process_cpu_s() == cpu_s
 
 
-def test_all_attempts_of_a_stage_count():
-    def seq(*cpu_ns):
-        attempts = [SimpleNamespace(executorCpuTime=lambda ns=ns: ns) for ns in cpu_ns]
-        return SimpleNamespace(size=lambda: len(attempts), apply=attempts.__getitem__)
+def attempt(cpu_ns, tasks=1, **figures):
+    """An attempt of a stage, as Spark's status store describes it."""
+    names = ("numFailedTasks", "numKilledTasks", "inputRecords", "inputBytes", "shuffleWriteBytes")
+    return {
+        **dict.fromkeys((*names, "diskBytesSpilled"), 0),
+        "executorCpuTime": cpu_ns,
+        "numCompleteTasks": tasks,
+        **figures,
+    }
 
-    attempts = {3: seq(50), 4: seq(), 5: seq(10, 700)}
-    store = MagicMock()
-    store.stageData.side_effect = lambda stage, *defaults: attempts[stage]
-    assert _stages_cpu_ns(store, range(3, 6)) == 760
-    assert len(store.stageData.call_args.args) == 5  # as many as Spark's method has
+
+def test_all_attempts_of_a_stage_count_with_the_tasks_that_failed():
+    attempts = [
+        attempt(50, tasks=3, inputRecords=20, inputBytes=400, shuffleWriteBytes=90),
+        attempt(0, tasks=0),  # planned, and never run
+        attempt(10, numFailedTasks=1, numKilledTasks=2, diskBytesSpilled=7),
+        attempt(700, tasks=2),
+    ]
+    cpu_s, work = task_work(attempts)
+    assert cpu_s == pytest.approx(760e-9)
+    assert work == SparkWork(0, 3, 9, 20, 400, 90, 7)
+
+
+def test_what_tasks_read_without_counting_it_is_unknown():
+    assert task_work([attempt(50)])[1] == SparkWork(0, 1, 1, None, None, 0, 0)
+    assert task_work([]) == (0.0, NO_SPARK_WORK)
