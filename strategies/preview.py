@@ -42,9 +42,9 @@ class RewriteGroup:
     """Data files of one partition that are rewritten together, in planning order.
 
     `expected_output_files` is the planner's own estimate; each of `tasks` writes one file.
-    `delete_files_count` and `delete_bytes` count each delete file once per data file it applies to. Files of
-    an older partition spec are grouped under the partition "". Without `has_exact_rows`, the rows of `tasks`
-    are an upper bound: how many of them are live depends on their keys.
+    `delete_files_count`, `delete_bytes` and `delete_rows` (keys or positions) count each delete file once per
+    data file it applies to. Files of an older partition spec are grouped under the partition "". Without
+    `has_exact_rows`, the rows of `tasks` are an upper bound: how many of them are live depends on their keys.
     """
 
     partition: str
@@ -56,6 +56,7 @@ class RewriteGroup:
     expected_output_files: int
     tasks: tuple[ScanTaskGroup, ...]
     has_exact_rows: bool = True
+    delete_rows: int = 0
 
     @property
     def input_bytes(self) -> int:
@@ -83,6 +84,17 @@ class DeleteGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class Converted:
+    """Data files whose deletes are converted, and the delete files that apply to each of them."""
+
+    files_count: int = 0
+    rows: int = 0
+    delete_files_count: int = 0
+    delete_rows: int = 0
+    delete_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """The groups of data files or delete files, in the order they run.
 
@@ -95,6 +107,7 @@ class Preview:
     delete_groups: tuple[DeleteGroup, ...] = ()
     dropped_bytes: int = 0
     is_sorted: bool = False
+    converted: Converted = Converted()
 
     @property
     def files_removed_count(self) -> int:

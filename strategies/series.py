@@ -117,3 +117,8 @@ def runs_of(files: Iterable[File], *, with_equal_keys: bool = False) -> Iterator
 def size_of(files: Collection[File]) -> int:
     """The total bytes of files."""
     return sum(run.count * run.first.size_bytes for run in runs_of(files))
+
+
+def rows_of(files: Iterable[Any]) -> int:
+    """The total rows of files, or of runs of files."""
+    return sum(run.count * run.first.rows for run in runs_of(files))

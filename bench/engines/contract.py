@@ -16,7 +16,7 @@ from bench.engines.journal import Journal
 from bench.engines.keys import TableKeys
 from bench.engines.master import parse_master
 from bench.results.records import PlanStatus, RoleId
-from bench.results.values import Change, Cost, ScanWork, Session, TableFigures, sum_of_changes
+from bench.results.values import Change, Cost, RewriteWork, ScanWork, Session, TableFigures, sum_of_changes
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
 from strategies.state import TableState
@@ -212,6 +212,7 @@ class Outcome:
     error: str | None = None
     answer: Mapping[str, int] = field(default_factory=dict)
     queued_s: float = 0.0
+    work: RewriteWork = RewriteWork()
 
     @property
     def change(self) -> Change:

@@ -83,6 +83,7 @@ def compaction_fields(
         "before": (before or outcome.observed).table.live,
         "after": outcome.observed.table.live,
         "change": outcome.change,
+        "work": outcome.work,
         "versions": version_ids(outcome.versions),
         "partitions": rewritten_partitions(outcome.observed, outcome.versions),
         "forecast": forecast(ticket, size_model) if size_model else None,

@@ -22,6 +22,7 @@ from bench.results.values import (
     Cost,
     Count,
     LiveFiles,
+    RewriteWork,
     ScanWork,
     Seconds,
     Session,
@@ -317,6 +318,7 @@ class CompactionRecord(BaseRecord):
     before: LiveFiles
     after: LiveFiles
     change: Change = Change()
+    work: RewriteWork = RewriteWork()
     forecast: dict[str, Amount] | None = None  # by our own planner, by field of `change`
     answer: dict[str, int] | None = None  # figures that the format's command returned, under its names
     versions: list[str] = []  # created by the plan

@@ -54,9 +54,12 @@ class SparkWork:
     spilled_bytes: Count | None = None
 
     def __add__(self, other: "SparkWork") -> "SparkWork":
+        if self is other is UNKNOWN_SPARK_WORK:  # as always in simulations
+            return self
         return _sum_of_fields(self, other)
 
 
+UNKNOWN_SPARK_WORK = SparkWork()
 NO_SPARK_WORK = SparkWork(0, 0, 0, 0, 0, 0, 0)
 
 
@@ -86,7 +89,7 @@ class Cost:
     peak_heap_bytes: Count | None = None
     is_shared: bool = False
     requests: Mapping[str, Count] | None = None
-    spark: SparkWork = SparkWork()
+    spark: SparkWork = UNKNOWN_SPARK_WORK
 
     def __add__(self, other: "Cost") -> "Cost":
         """The cost of both steps: a sum is known if both sides are, a peak is the highest known one."""
@@ -151,6 +154,9 @@ class Change:
     replaced_bytes: Count = 0  # of the data and delete files that were replaced or dropped
     metadata_bytes: Count = 0
     metadata_files_count: Count = 0
+    added_rows: Count | None = None  # of the data files that were added, deleted rows included
+    replaced_rows: Count | None = None
+    added_delete_rows: Count | None = None  # keys and positions in the delete files that were added
 
     def __add__(self, other: "Change") -> "Change":
         return Change(
@@ -162,11 +168,17 @@ class Change:
             self.replaced_bytes + other.replaced_bytes,
             self.metadata_bytes + other.metadata_bytes,
             self.metadata_files_count + other.metadata_files_count,
+            _sum(self.added_rows, other.added_rows),
+            _sum(self.replaced_rows, other.replaced_rows),
+            _sum(self.added_delete_rows, other.added_delete_rows),
         )
 
 
+NO_CHANGE = Change(added_rows=0, replaced_rows=0, added_delete_rows=0)  # of data; the start of a sum
+
+
 def sum_of_changes(changes: Iterable[Change]) -> Change:
-    return sum(changes, Change())
+    return sum(changes, NO_CHANGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,3 +241,33 @@ class ScanWork:
     delete_files_count: Count | None = None  # each delete file once for each data file it applies to
     opened_bytes: Count | None = None
     metadata_files_count: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteWork:
+    """What a compaction rewrites and converts, by the preview of its plan; None without a preview.
+
+    The files, rows and bytes read are those of data files that are rewritten, in groups; each task writes a
+    file. Converted data files stay, and only their keys are read. Delete files count once for each rewritten
+    or converted data file they apply to, with their keys or positions as `applied_delete_rows`. What the
+    compaction wrote is in its `Change`.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    groups_count: Count | None = None
+    tasks_count: Count | None = None
+    read_files_count: Count | None = None
+    read_rows: Count | None = None
+    read_data_bytes: Count | None = None
+    converted_files_count: Count | None = None
+    converted_rows: Count | None = None
+    applied_delete_files_count: Count | None = None
+    applied_delete_rows: Count | None = None
+    applied_delete_bytes: Count | None = None
+
+    def __add__(self, other: "RewriteWork") -> "RewriteWork":
+        return _sum_of_fields(self, other)
+
+
+NO_REWRITE_WORK = RewriteWork(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -199,6 +199,7 @@ def _group(
         max_output_file_bytes=target_bytes,
         expected_output_files=outputs_count,
         tasks=equal_shares(input_bytes, sum(file.rows for file in files), outputs_count),
+        delete_rows=sum(vector.rows for vector in applied),
     )
 
 

@@ -80,4 +80,5 @@ def _group(slices: Sequence[FileSlice], outputs_count: int, target_bytes: int) -
         expected_output_files=outputs_count,
         tasks=equal_shares(input_bytes, rows, outputs_count),
         has_exact_rows=not logs,
+        delete_rows=sum(log.rows for log in logs),
     )

@@ -3,7 +3,7 @@
 The veto, the forecast, the simulation and `compactbench plan` rest on it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from strategies.iceberg.commands import Command
@@ -21,7 +21,7 @@ from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_group
 from strategies.java_values import parse_long
 from strategies.options import check_known
 from strategies.plan import Action, Compact, FileGroup, Native, Rewrite, state_as
-from strategies.preview import Preview, PreviewError, RewriteGroup
+from strategies.preview import Converted, Preview, PreviewError, RewriteGroup
 from strategies.state import TableState
 
 # The planners of 1.11.0 accept them, its Spark actions do not; see strategies.iceberg.procedures.
@@ -111,8 +111,7 @@ def _explicit(action: Rewrite, state: IcebergState) -> Preview:
         return FileScan(live[path], applying_to(live[path]))
 
     lookback = lookback_of(state.properties)
-    for path in (path for group in action.groups for path in group.convert_paths):
-        scan_of(path)
+    converted = [scan_of(path) for group in action.groups for path in group.convert_paths]
     groups = [
         _explicit_group(group, [scan_of(path) for path in group.paths], action, lookback)
         for group in action.groups
@@ -122,7 +121,18 @@ def _explicit(action: Rewrite, state: IcebergState) -> Preview:
     dropped_bytes = sum(delete.size_bytes for delete in state.delete_files if delete.key in dropped)
     is_sorted = any(group.sort_columns for group in action.groups)
     return Preview(
-        tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes, is_sorted=is_sorted
+        tuple(groups), planned_groups_count=len(groups), dropped_bytes=dropped_bytes, is_sorted=is_sorted,
+        converted=_converted(converted),
+    )  # fmt: skip
+
+
+def _converted(scans: Sequence[FileScan]) -> Converted:
+    return Converted(
+        files_count=len(scans),
+        rows=sum(scan.file.rows for scan in scans),
+        delete_files_count=sum(scan.deletes.files_count for scan in scans),
+        delete_rows=sum(scan.deletes.rows for scan in scans),
+        delete_bytes=sum(scan.deletes.size_bytes for scan in scans),
     )
 
 
@@ -142,4 +152,5 @@ def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lo
         max_output_file_bytes=target_bytes,
         expected_output_files=len(tasks),
         tasks=tasks,
+        delete_rows=sum(scan.deletes.rows for scan in scans),
     )

@@ -142,6 +142,7 @@ def rewrite_group(
         tasks=equal_shares(input_bytes, rows, outputs)
         if options.is_shuffled
         else scan_task_groups(group, split_bytes, lookback),
+        delete_rows=sum(scan.count * scan.deletes.rows for scan in group),
     )
 
 

@@ -1,6 +1,6 @@
 """Commits of a few changes, written by hand, and the table they should leave: a dict is the model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame
+from upsert_commits import changes
 
 from bench.engines.contract import Batch, CommitOutcome, Engine
 from workloads.commit import CommitSpec
@@ -66,6 +67,17 @@ class ModelTable:
             "op": op, "change_number": number, "ts": 0, "before_exists": before is not None,
             "before_user_city": before and before[0], "before_order_date": before and 0,
         }  # fmt: skip
+
+
+def changing_batches(has_rows: bool, folder: Path) -> Iterator[Batch]:
+    """A commit of 20 new rows, and one that changes three and deletes two; without rows in a simulation."""
+    if has_rows:
+        model = ModelTable(folder)
+        yield model.commit([Change(key, "Oslo") for key in range(20)])
+        yield model.commit([Change(key, "Rome" if key < 3 else None) for key in range(5)])
+        return
+    for spec in (changes(1, 0, inserts=20), changes(2, 20, updates=3, deletes=2)):
+        yield Batch(spec, (), spec.expected_bytes, is_cdc=True)
 
 
 def drawn_changes(cities: Iterable[str]) -> st.SearchStrategy[list[tuple[int, str | None]]]:

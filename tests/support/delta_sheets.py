@@ -15,7 +15,7 @@ from bench.engines.delta.table_keys import DeltaKeys
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.spark.meter import Meter
 from strategies.delta.commands import Command
-from strategies.plan import Native
+from strategies.plan import Compact, Native
 from strategies.state import MIB
 
 
@@ -37,6 +37,7 @@ def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[None]:
 SIMULATED = EngineSheet(
     make_simulated,
     compact_two={},  # OPTIMIZE has no minimum number of files
+    rewriting=Compact(),
     faulty=Native(Command.OPTIMIZE, {}, {UNKNOWN_OPTION: "1"}),
     removed_and_added=("numFilesRemoved", "numFilesAdded"),
     reports_metadata_files=True,

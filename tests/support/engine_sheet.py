@@ -36,6 +36,9 @@ class EngineSheet:
     # Options with which `Compact` merges the files of a partition from two on.
     compact_two: Mapping[str, str]
 
+    # What rewrites all small files, with the deletes that apply to them.
+    rewriting: Action
+
     # A command that fails because of its option `UNKNOWN_OPTION`.
     faulty: Native
 
@@ -68,5 +71,5 @@ class EngineSheet:
     def commands(self) -> frozenset[str]:
         """The native commands that its answers run."""
         merging = self.merge_from(2) if self.merge_from else None
-        answers = (self.faulty, merging, self.maintenance)
-        return frozenset(answer.command for answer in answers if answer is not None)
+        answers = (self.faulty, merging, self.maintenance, self.rewriting)
+        return frozenset(answer.command for answer in answers if isinstance(answer, Native))

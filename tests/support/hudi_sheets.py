@@ -16,6 +16,7 @@ from bench.engines.hudi.write_options import session_conf
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.spark.meter import Meter
 from strategies.hudi.commands import Command
+from strategies.hudi.planners import DEFAULT_STRATEGY
 from strategies.plan import Native
 from strategies.state import MIB
 
@@ -43,6 +44,7 @@ def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[Schedule
 SIMULATED = EngineSheet(
     make_simulated,
     compact_two={},
+    rewriting=Native(Command.COMPACTION, {"strategy": DEFAULT_STRATEGY}),
     faulty=Native(Command.COMPACTION, {"strategy": UNKNOWN_OPTION}),
     removed_and_added=("", ""),  # no command answers with counts
     reports_metadata_files=True,

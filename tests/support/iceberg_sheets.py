@@ -16,7 +16,7 @@ from bench.engines.iceberg.table_keys import IcebergKeys
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.spark.meter import Meter
 from strategies.iceberg.commands import Command
-from strategies.plan import Native
+from strategies.plan import Compact, Native
 from strategies.state import MIB
 
 
@@ -48,6 +48,7 @@ def _merge_from(files_count: int) -> Native:
 REAL = EngineSheet(
     make_real,
     compact_two={"min-input-files": "2"},  # 5 where it is not given
+    rewriting=Compact(None, {"min-input-files": "2"}),
     faulty=Native(Command.REWRITE_DATA_FILES, {}, {UNKNOWN_OPTION: "1"}),
     removed_and_added=("rewritten_data_files_count", "added_data_files_count"),
     reports_metadata_files=True,

@@ -75,6 +75,9 @@ def version_of(commit: LogCommit, removed: Iterable[LiveFile], added: Iterable[L
         replaced_bytes=sum(file.size_bytes for file in removed),
         metadata_bytes=sum(commit.files_bytes),
         metadata_files_count=len(commit.files_bytes),
+        added_rows=_data_rows(added),
+        replaced_rows=_data_rows(removed),
+        added_delete_rows=sum(file.rows for file in added if isinstance(file, DeletionVector)),
     )
     tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
     rewritten = frozenset(file.partition for file in removed)
@@ -135,6 +138,12 @@ def _z_cube(action: FileAction) -> ZCube | None:
         NAMES.validate_json, tags.get("ZCUBE_ZORDER_BY") or "[]", f"{action.place}, ZCUBE_ZORDER_BY"
     )
     return ZCube(cube, tuple(columns))
+
+
+def _data_rows(files: Iterable[LiveFile]) -> int | None:
+    """The rows of the data files; None if the statistics of a file do not state them."""
+    data = [file for file in files if isinstance(file, DeltaDataFile)]
+    return sum(file.rows for file in data) if all(file.has_rows_count for file in data) else None
 
 
 def _data_count(files: Iterable[LiveFile]) -> int:

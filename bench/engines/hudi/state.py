@@ -1,6 +1,7 @@
 """The state of a Hudi table that an engine writes: live files, and their changes by each instant."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from bench.engines.contract import TAG_PROPERTY, Tag, Version
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
@@ -18,7 +19,7 @@ from bench.engines.hudi.timeline import (
 )
 from bench.engines.hudi.timeline_files import TimelineFiles
 from bench.engines.ledger import TableReading
-from bench.results.values import Change
+from bench.results.values import NO_CHANGE, Change
 from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile
@@ -85,7 +86,8 @@ class HudiReader:
         history = listing.history
         if gone:
             new = [size_bytes for path, size_bytes in history.items() if path not in self._history]
-            yield Version(None, "archive", Change(metadata_bytes=sum(new), metadata_files_count=len(new)))
+            written = replace(NO_CHANGE, metadata_bytes=sum(new), metadata_files_count=len(new))
+            yield Version(None, "archive", written)
         self._history = frozenset(history)
 
     def _live(self, listing: Listing) -> dict[str, LiveFile]:
@@ -107,7 +109,9 @@ class HudiReader:
         self._completed_ms[instant.requested] = at_ms
         if instant.completed is not None:
             self._completions[instant.requested] = instant.completed
-        written = Change(metadata_bytes=instant.size_bytes, metadata_files_count=instant.files_count)
+        written = replace(
+            NO_CHANGE, metadata_bytes=instant.size_bytes, metadata_files_count=instant.files_count
+        )
         if instant.action not in ACTIONS or instant.completed is None:
             return Version(None, instant.action, written)
         commit = self._timeline.commit(instant)
@@ -125,6 +129,9 @@ class HudiReader:
             delete_files_removed_count=sum(not is_base(path) for path in removed),
             added_bytes=sum(added.values()),
             replaced_bytes=sum(self._files[path].size_bytes for path in removed),
+            added_rows=sum(self._rows[path] for path in added if is_base(path)),
+            replaced_rows=sum(self._files[path].rows for path in removed if is_base(path)),
+            added_delete_rows=sum(self._rows[path] for path in added if not is_base(path)),
         )
         for path, size_bytes in added.items():  # a later version of the same reading may replace them
             self._files[path] = self._described(path, size_bytes, commit)

@@ -6,6 +6,7 @@ Manifests never change once they are written, so each is read once and cached wh
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 
 from pyiceberg.io import FileIO
@@ -20,7 +21,7 @@ from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of, k
 from bench.engines.iceberg.table_files import data_folder, metadata_folder
 from bench.engines.ledger import TableReading
 from bench.errors import ScenarioError
-from bench.results.values import Change
+from bench.results.values import NO_CHANGE, Change
 from strategies.iceberg.files import IcebergState
 from strategies.state import MIB
 
@@ -183,6 +184,10 @@ def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: Fil
         replaced_bytes=int(summary.get("removed-files-size", 0)),
         metadata_bytes=sum(written_bytes),
         metadata_files_count=len(written_bytes),
+        added_rows=int(summary.get("added-records", 0)),
+        replaced_rows=int(summary.get("deleted-records", 0)),
+        added_delete_rows=int(summary.get("added-position-deletes", 0))
+        + int(summary.get("added-equality-deletes", 0)),
     )
     tag, application = Tag.parse(summary.get(TAG_PROPERTY, "")), summary.get("app-id")
     return Version(str(snapshot.snapshot_id), operation, change, tag, application=application)
@@ -191,7 +196,7 @@ def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: Fil
 def _metadata_version(path: str, io: FileIO) -> Version:
     """The version of a command without a snapshot, such as snapshot expiry."""
     written_bytes = _existing_bytes([path], io)
-    change = Change(metadata_bytes=sum(written_bytes), metadata_files_count=len(written_bytes))
+    change = replace(NO_CHANGE, metadata_bytes=sum(written_bytes), metadata_files_count=len(written_bytes))
     return Version(None, "metadata", change)
 
 

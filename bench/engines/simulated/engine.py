@@ -23,11 +23,12 @@ from bench.engines.contract import (
     Ticket,
     Version,
 )
+from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
 from bench.engines.tickets import Planning, Tickets, tag_of
 from bench.errors import EngineError
-from bench.results.values import NO_COST, Cost, ScanWork, Session
+from bench.results.values import NO_COST, NO_REWRITE_WORK, Cost, RewriteWork, ScanWork, Session
 from strategies.plan import Action, Plan
 from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
@@ -100,18 +101,21 @@ class SimulatedEngine(Generic[Prepared]):
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, versions, error = staged.cost, tuple[Version, ...](), staged.veto or staged.error
+        work = NO_REWRITE_WORK if error is None else RewriteWork()
         for position, action in enumerate(ticket.plan.actions if error is None else ()):
             preview = self._preview(ticket, position, action, at_ms)
+            is_staged = position in staged.actions
+            work += rewrite_work([ticket.preview.actions[position] if is_staged else preview])
             try:
                 new, took = self.model.execute(action, preview, staged.actions.get(position), tag)
             except ValueError as refusal:
-                error = str(refusal)
+                error, work = str(refusal), RewriteWork()
                 break
             self._ledger.saw_versions(new)
             cost, versions = cost + took, versions + new
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
-        return Outcome(status, cost, versions, self._observe(), error)
+        return Outcome(status, cost, versions, self._observe(), error, work=work)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
         """The ticket's preview, or a new one if the table has changed since, e.g. by an earlier action."""

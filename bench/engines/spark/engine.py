@@ -29,14 +29,16 @@ from bench.engines.contract import (
 )
 from bench.engines.executor import OWN, Executor, Executors
 from bench.engines.ledger import AnyLedger, TableReading
+from bench.engines.rewrite_work import rewrite_work
 from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
-from bench.results.values import NO_COST, Cost, Session
+from bench.results.values import NO_COST, Cost, RewriteWork, Session
 from strategies.plan import Action, Plan, Rewrite
+from strategies.preview import NoPreview, Preview, preview_plan
 from strategies.state import TableState
 
 _POOL = "compaction"  # of Spark's scheduler, for concurrent plans
@@ -195,6 +197,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, error, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
         is_executed, queued_s = error is None, 0.0
+        previews = self._previews(ticket, staged, at_ms) if is_executed else ()
         if ticket.id in self._beside:
             error, took, queued_s = self._beside.wait(ticket.id)
             cost += took
@@ -213,7 +216,26 @@ class SparkEngine(ABC, Generic[_Prepared]):
         observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
-        return Outcome(status, cost, versions, observed, error, answer, queued_s)
+        work = rewrite_work(previews) if status in ("ok", "noop") else RewriteWork()
+        return Outcome(status, cost, versions, observed, error, answer, queued_s, work)
+
+    def _previews(
+        self, ticket: Ticket, staged: Staged[_Prepared], at_ms: int
+    ) -> tuple[Preview | NoPreview, ...]:
+        """The previews of the actions for the table that each is about to find.
+
+        What is not staged takes the table as it is now. An action that follows another one takes what that
+        leaves, which nobody has read.
+        """
+        actions = ticket.plan.actions
+        if len(staged.actions) == len(actions) or ticket.preview.version == self._ledger.version:
+            previews = ticket.preview.actions
+        else:
+            planning = self._executor(ticket.executor).planning
+            previews = preview_plan(ticket.plan, self.state(at_ms), planning.preview).actions
+        if len(actions) > max(1, len(staged.actions)):
+            return (NoPreview("an earlier action changes the table"),)
+        return previews
 
     def _made(self, version: Version, staged: Staged[_Prepared]) -> bool:
         """Whether a plan made a version. Formats with concurrent plans override this."""

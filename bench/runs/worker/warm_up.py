@@ -19,7 +19,7 @@ from bench.engines.contract import Batch, Engine, Outcome, Probe
 from bench.replay.clock import SystemClock
 from bench.replay.step_log import Fields
 from bench.results.records import WarmUpRecord
-from bench.results.values import NO_COST, Change
+from bench.results.values import NO_CHANGE, NO_COST
 from bench.runs.worker.warm_up_load import scaled_load
 from bench.scenario.plugins import in_words, name_of
 from bench.scenario.scenario import Scenario
@@ -183,7 +183,7 @@ class _Rounds:
             "commits_count": commits_count,
             "acted": last is not None and last.changed_table,
             "actions": [describe_action(action) for action in last.plan.actions] if last else [],
-            "change": outcome.change if outcome else Change(),
+            "change": outcome.change if outcome else NO_CHANGE,
             "delete_rows_before": last.delete_rows_before if last else self._delete_rows,
             "delete_rows_after": self._delete_rows,
             "round_s": round_s,

@@ -34,6 +34,7 @@ class Applied:
     files_count: int = 0
     size_bytes: int = 0
     file_scoped_rows: int = 0
+    rows: int = 0
 
 
 NO_DELETES = Applied()
@@ -62,12 +63,12 @@ class DeleteIndex:
         applied = self.equality_of(file)
         vector = self.vectors.get(file.path)
         if vector is not None:
-            applied, file_scoped_rows = applied + FileSums(1, vector.size_bytes), vector.rows
+            applied, file_scoped_rows = applied + FileSums(1, vector.size_bytes, vector.rows), vector.rows
         else:
             file_scoped = not_older(self.position_of_file.get(file.path, _NONE), file)
             of_partition = not_older(self.position.get((file.spec_id, file.partition), _NONE), file)
             applied, file_scoped_rows = applied + of_partition + file_scoped, file_scoped.rows
-        return Applied(applied.files_count, applied.size_bytes, file_scoped_rows)
+        return Applied(applied.files_count, applied.size_bytes, file_scoped_rows, applied.rows)
 
     def equality_of(self, file: IcebergDataFile) -> FileSums:
         scoped = self.equality.get((file.spec_id, file.partition), _NO_KEYS)

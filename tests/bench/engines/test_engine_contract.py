@@ -7,12 +7,10 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from change_batches import Change as RowChange
-from change_batches import ModelTable
+from change_batches import changing_batches
 from engine_factories import SIMULATED, needs, never
 from engine_sheet import UNKNOWN_OPTION
 from engine_streams import FULL_SCAN, commit_all, content_of, execute, files, plan, rewrite, snapshots
-from upsert_commits import changes
 
 from bench.engines.contract import Batch, Probe, Tag
 from bench.engines.registry import FORMATS
@@ -234,24 +232,13 @@ def test_every_way_to_change_rows_returns_a_version_under_its_own_tag(engine_key
     assert able
     for mode in able:
         engine = make_engine(upsert_mode=mode)
-        for count, batch in enumerate(changing_batches(engine_key, tmp_path / mode), 1):
+        for count, batch in enumerate(changing_batches(engine_key.is_real, tmp_path / mode), 1):
             outcome = engine.commit(batch, batch.spec.at_ms)
             tag = Tag.of_commit(batch.spec, batch.spec.at_ms)
             assert [version.tag for version in outcome.versions] == [tag], mode
             assert outcome.change.files_added_count + outcome.change.delete_files_added_count > 0
             assert engine.state(batch.spec.at_ms).commits_total_count == count, mode
         engine.drop()
-
-
-def changing_batches(engine_key, folder):
-    """A commit of 20 new rows, and one that changes three and deletes two; without rows where simulated."""
-    if engine_key.is_real:
-        model = ModelTable(folder)
-        yield model.commit([RowChange(key, "Oslo") for key in range(20)])
-        yield model.commit([RowChange(key, "Rome" if key < 3 else None) for key in range(5)])
-        return
-    for spec in (changes(1, 0, inserts=20), changes(2, 20, updates=3, deletes=2)):
-        yield Batch(spec, (), spec.expected_bytes, is_cdc=True)
 
 
 @needs(COMPACT, REWRITE)

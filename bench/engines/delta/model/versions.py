@@ -15,7 +15,7 @@ from bench.engines.simulated.key_ranges import KeyRange, meeting_count
 from bench.engines.simulated.selection import Selection
 from bench.results.values import Change
 from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
-from strategies.series import Run
+from strategies.series import Run, rows_of
 
 KeysOf = Callable[[Run[DeltaDataFile]], tuple[KeyRange | None, int]]
 
@@ -63,6 +63,7 @@ class Versions:
         change = Change(
             added_count, removed_count, marked_count, len(old_vectors),
             added_bytes, replaced_bytes, entry.size_bytes, entry.files_count,
+            rows_of(changes.added), rows_of(changes.removed), sum(vector.rows for vector in changes.vectors),
         )  # fmt: skip
         return Version(str(entry.version), changes.operation, change, tag), entry
 

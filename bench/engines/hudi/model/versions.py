@@ -2,10 +2,11 @@
 
 import heapq
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from bench.engines.contract import Tag, Version
 from bench.engines.hudi.model.timeline import Entry
-from bench.results.values import Change
+from bench.results.values import NO_CHANGE, Change
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, LogFile
 
@@ -24,18 +25,25 @@ def data_version(
         replaced_bytes=sum(file.size_bytes for file in removed),
         metadata_bytes=entry.size_bytes,
         metadata_files_count=entry.files_count,
+        added_rows=_rows(added, BaseFile),
+        replaced_rows=_rows(removed, BaseFile),
+        added_delete_rows=_rows(added, LogFile),
     )
     return Version(str(entry.number), str(operation), change, tag)
 
 
 def service_version(entry: Entry, command: Command, tag: Tag) -> Version:
     """Cleaning and archiving make no version that readers see."""
-    change = Change(metadata_bytes=entry.size_bytes, metadata_files_count=entry.files_count)
+    change = replace(NO_CHANGE, metadata_bytes=entry.size_bytes, metadata_files_count=entry.files_count)
     return Version(None, command.removeprefix("hudi."), change, tag)
 
 
 def _count(files: Iterable[File], kind: type[File]) -> int:
     return sum(isinstance(file, kind) for file in files)
+
+
+def _rows(files: Iterable[File], kind: type[File]) -> int:
+    return sum(file.rows for file in files if isinstance(file, kind))
 
 
 class Storage:

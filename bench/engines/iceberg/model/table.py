@@ -6,6 +6,7 @@ keys that commits hit (`live_rows`).
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from itertools import chain
 
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
@@ -23,13 +24,13 @@ from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.selection import Selection, selection_of
-from bench.results.values import NO_COST, Change, Cost
+from bench.results.values import NO_CHANGE, NO_COST, Change, Cost
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
-from strategies.series import Files, Run
+from strategies.series import Files, Run, rows_of
 from workloads.commit import CommitSpec
 
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: as many as there are cores, at least two
@@ -136,7 +137,7 @@ class IcebergTableModel:
             retain_last = int(action.arguments.get("retain_last", "1"))
             written_bytes, files_count = self._metadata.expire(keep_from_ms, retain_last)
             operation = "metadata"
-        change = Change(metadata_bytes=written_bytes, metadata_files_count=files_count)
+        change = replace(NO_CHANGE, metadata_bytes=written_bytes, metadata_files_count=files_count)
         return (Version(None, operation, change, tag),) if files_count else ()
 
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
@@ -230,6 +231,7 @@ class IcebergTableModel:
         change = Change(
             sum(added_counts.values()), sum(removed_counts.values()), len(deletes), len(removed_deletes),
             added_bytes, replaced_bytes, metadata_bytes, metadata_files_count,
+            rows_of(data), rows_of(removed), sum(delete.rows for delete in deletes),
         )  # fmt: skip
         return Version(str(self._sequence_number), operation, change, tag)
 

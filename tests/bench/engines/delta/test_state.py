@@ -103,7 +103,10 @@ def test_a_new_vector_changes_no_data_file(commit, place):
     commit(info("MERGE"), remove("a", dv("u1")), add("a", vector=dv("u2", rows=5, size=60)))
     reading = reader.read(60_000)
     _, first, second = (version.change for version in reading.versions)
-    for change, figures in ((first, (1, 0, 1, 0, 7 + 40, 0)), (second, (0, 0, 1, 1, 60, 40))):
+    figures_of_first, figures_of_second = (1, 0, 1, 0, 7 + 40, 0), (0, 0, 1, 1, 60, 40)
+    for change, figures in (
+        (first, (*figures_of_first, 0, 0, 10, 0, 3)), (second, (*figures_of_second, 0, 0, 0, 0, 5)),
+    ):  # fmt: skip
         written = replace(change, metadata_bytes=0, metadata_files_count=0)
         assert written == Change(*figures)
     vectors = [file for file in reading.live.values() if isinstance(file, DeletionVector)]

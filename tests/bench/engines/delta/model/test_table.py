@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from observed_changes import check_grown, data_bytes
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import Batch
+from bench.engines.contract import Batch, total_change
 from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.files import vector_bytes
 from bench.engines.delta.table_keys import MERGE_ON_READ, UPSERT_MODES, DeltaKeys
@@ -48,7 +48,8 @@ def test_an_append_is_one_version_of_a_file_a_writer():
     outcome = commit_specs(engine, *appends(1))
     written_bytes = sum(file.size_bytes for file in files(engine)[3:])
     # A commit file with four files added, and a checksum file that lists all seven.
-    assert outcome.change == Change(4, 0, 0, 0, written_bytes, 0, (500 + 400) + (300 + 700), 2)
+    metadata_bytes = (500 + 400) + (300 + 700)
+    assert outcome.change == Change(4, 0, 0, 0, written_bytes, 0, metadata_bytes, 2, 40, 0, 0)
     assert [(version.id, version.operation) for version in outcome.versions] == [("2", "WRITE")]
     task_s = 4 * 0.5 + written_bytes / MIB * 8
     assert outcome.cost == Cost(1 + 4 * 0.25 + task_s / 4, 1.5 * 2 + task_s, task_s)
@@ -312,7 +313,7 @@ class AnyHistory(RuleBasedStateMachine):
         self.commit()
 
     def did(self, outcome, versions, frees=False):
-        observed, change = outcome.observed, sum((v.change for v in versions), Change())
+        observed, change = outcome.observed, total_change(versions)
         if self.seen is not None:
             before = self.seen
             check_grown(before, observed, change)

@@ -70,7 +70,7 @@ def test_the_first_write_into_a_bucket_is_a_base_file_and_later_ones_are_log_fil
     log_bytes = log_file_bytes(ORDERS, 45, 5)
     assert [log.size_bytes for log in logs(engine)] == [log_bytes] * 2
     metadata_bytes = 600 + 2 * 70
-    assert outcome.change == Change(0, 0, 2, 0, 2 * log_bytes, 0, metadata_bytes, 3)
+    assert outcome.change == Change(0, 0, 2, 0, 2 * log_bytes, 0, metadata_bytes, 3, 0, 0, 100)
     assert [version.operation for version in outcome.versions] == ["deltacommit"]
     assert engine.model.live_rows == 1030
     task_s = 2 * 0.5 + 2 * log_bytes / MIB * 8
