@@ -16,7 +16,17 @@ from bench.engines.journal import Journal
 from bench.engines.keys import TableKeys
 from bench.engines.master import parse_master
 from bench.results.records import PlanStatus, RoleId
-from bench.results.values import Change, Cost, RewriteWork, ScanWork, Session, TableFigures, sum_of_changes
+from bench.results.values import (
+    Change,
+    CommitWork,
+    Cost,
+    MaintenanceWork,
+    RewriteWork,
+    ScanWork,
+    Session,
+    TableFigures,
+    sum_of_changes,
+)
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
 from strategies.state import TableState
@@ -121,6 +131,16 @@ class Version:
     tag: Tag | None = None
     rewritten: frozenset[str] | None = None
     application: str | None = None
+    work: CommitWork = CommitWork()
+    maintenance: MaintenanceWork = MaintenanceWork()
+
+
+def total_maintenance(versions: Iterable[Version]) -> MaintenanceWork:
+    """What the versions removed, as far as any of them states it."""
+    works = [version.maintenance for version in versions]
+    deleted = [w.deleted_files_count for w in works if w.deleted_files_count is not None]
+    expired = [w.expired_versions_count for w in works if w.expired_versions_count is not None]
+    return MaintenanceWork(sum(deleted) if deleted else None, sum(expired) if expired else None)
 
 
 def total_change(versions: Iterable[Version]) -> Change:
@@ -162,6 +182,7 @@ class CommitOutcome:
     versions: tuple[Version, ...]
     observed: Observation
     compactions: tuple[InlineCompaction, ...] = ()
+    work: CommitWork = CommitWork()
 
     @property
     def change(self) -> Change:
@@ -213,6 +234,7 @@ class Outcome:
     answer: Mapping[str, int] = field(default_factory=dict)
     queued_s: float = 0.0
     work: RewriteWork = RewriteWork()
+    maintenance: MaintenanceWork = MaintenanceWork()
 
     @property
     def change(self) -> Change:

@@ -186,9 +186,9 @@ class Ledger(Generic[Data, Delete, State]):
     def partitions(self) -> Mapping[str, PartitionStats]:
         return MappingProxyType(self._partitions)
 
-    def partition_bytes(self, partition: str) -> int:
-        """Of the data files in a partition."""
-        return self._partitions.get(partition, PartitionStats()).size_bytes
+    def partition(self, name: str) -> PartitionStats:
+        """The sums of the files in a partition."""
+        return self._partitions.get(name, PartitionStats())
 
     @property
     def data_rows(self) -> int:

@@ -19,9 +19,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, Ty
 
 from bench.results.values import (
     Change,
+    CommitWork,
     Cost,
     Count,
     LiveFiles,
+    MaintenanceWork,
     RewriteWork,
     ScanWork,
     Seconds,
@@ -219,6 +221,7 @@ class CommitRecord(BaseRecord):
     rows: Count = 0
     ingested_bytes: Count = 0  # of these rows in the change log
     change: Change = Change()
+    work: CommitWork = CommitWork()
     prepare_s: Seconds = 0.0
     waited_s: Seconds = 0.0  # for compactions that the commit ran itself, which have records of their own
     versions: list[str] = []  # created by the commit
@@ -344,6 +347,7 @@ class MaintenanceRecord(BaseRecord):
     status: PlanStatus = "ok"
     command: str
     change: Change = Change()
+    work: MaintenanceWork = MaintenanceWork()
     versions: list[str] = []  # created by the step; expiring snapshots creates none
     freed_bytes: Int64 = 0  # storage released, minus the metadata written
 

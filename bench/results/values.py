@@ -233,7 +233,12 @@ class TableFigures(LiveFiles):
 
 @dataclass(frozen=True, slots=True)
 class ScanWork:
-    """What the scans of a query opened; None if the format's reader does not report it."""
+    """What the scans of a query opened; None if the format's reader does not report it.
+
+    `read_rows` are the rows of data files that scans read, deleted ones included: in a simulation all rows of
+    the opened files, on real tables without those of skipped row groups. `columns_count` adds up the table's
+    columns that each scan reads for the query. `delete_bytes` is the part of `opened_bytes` in delete files.
+    """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
@@ -241,6 +246,38 @@ class ScanWork:
     delete_files_count: Count | None = None  # each delete file once for each data file it applies to
     opened_bytes: Count | None = None
     metadata_files_count: Count | None = None
+    read_rows: Count | None = None
+    columns_count: Count | None = None
+    delete_bytes: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitWork:
+    """What a commit did besides the files it wrote and replaced, which are in its `Change`.
+
+    `partitions_count` are the partitions with new files. A MERGE scans files for the rows that it changes;
+    other commits scan none, and their figures are None. `checkpointed_files_count` are the files in the
+    checkpoint of Delta's log that the commit wrote, tombstones included, 0 without a checkpoint.
+    `looked_up_files_count` are the base files whose keys Hudi's index read. Both are None in other formats.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    partitions_count: Count | None = None
+    scanned_files_count: Count | None = None
+    scanned_rows: Count | None = None  # deleted ones included
+    checkpointed_files_count: Count | None = None
+    looked_up_files_count: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceWork:
+    """What maintenance removed: data and delete files from storage, and versions that readers had."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    deleted_files_count: Count | None = None
+    expired_versions_count: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)

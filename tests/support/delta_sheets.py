@@ -38,6 +38,7 @@ SIMULATED = EngineSheet(
     make_simulated,
     compact_two={},  # OPTIMIZE has no minimum number of files
     rewriting=Compact(),
+    freeing=Native(Command.VACUUM, {"older_than_at_ms": "300000"}),
     faulty=Native(Command.OPTIMIZE, {}, {UNKNOWN_OPTION: "1"}),
     removed_and_added=("numFilesRemoved", "numFilesAdded"),
     reports_metadata_files=True,

@@ -39,6 +39,9 @@ class EngineSheet:
     # What rewrites all small files, with the deletes that apply to them.
     rewriting: Action
 
+    # Maintenance at minute 5 that deletes all files that left the table before.
+    freeing: Native
+
     # A command that fails because of its option `UNKNOWN_OPTION`.
     faulty: Native
 
@@ -71,5 +74,5 @@ class EngineSheet:
     def commands(self) -> frozenset[str]:
         """The native commands that its answers run."""
         merging = self.merge_from(2) if self.merge_from else None
-        answers = (self.faulty, merging, self.maintenance, self.rewriting)
+        answers = (self.faulty, merging, self.maintenance, self.rewriting, self.freeing)
         return frozenset(answer.command for answer in answers if isinstance(answer, Native))

@@ -45,6 +45,7 @@ SIMULATED = EngineSheet(
     make_simulated,
     compact_two={},
     rewriting=Native(Command.COMPACTION, {"strategy": DEFAULT_STRATEGY}),
+    freeing=Native(Command.CLEAN, {"retain_commits": "1"}),
     faulty=Native(Command.COMPACTION, {"strategy": UNKNOWN_OPTION}),
     removed_and_added=("", ""),  # no command answers with counts
     reports_metadata_files=True,

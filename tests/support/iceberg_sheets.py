@@ -49,6 +49,7 @@ REAL = EngineSheet(
     make_real,
     compact_two={"min-input-files": "2"},  # 5 where it is not given
     rewriting=Compact(None, {"min-input-files": "2"}),
+    freeing=Native(Command.EXPIRE_SNAPSHOTS, {"older_than_at_ms": "300000", "retain_last": "1"}),
     faulty=Native(Command.REWRITE_DATA_FILES, {}, {UNKNOWN_OPTION: "1"}),
     removed_and_added=("rewritten_data_files_count", "added_data_files_count"),
     reports_metadata_files=True,

@@ -31,16 +31,17 @@ from bench.engines.delta.table_keys import (
 )
 from bench.engines.executor import Executors
 from bench.engines.ledger import TableReading
-from bench.engines.spark import merge
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
-from bench.engines.spark.queries import file_scan_reader
+from bench.engines.spark.queries import Scan, file_scan_reader, rows_and_columns
 from bench.engines.spark.rows import column_names, create_statement
 from bench.engines.spark.session import file_system, java_class, sql_text
 from bench.results.values import Cost, ScanWork
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite
+
+_SCANNED_FILES = "numTargetFilesAfterSkipping"  # of MergeIntoCommand of delta-spark 3.3.2
 
 
 class DeltaEngine(FolderEngine[None]):
@@ -79,7 +80,12 @@ class DeltaEngine(FolderEngine[None]):
 
     def _change(self, changes: DataFrame, tag: Tag) -> None:
         columns, conf = column_names(self._spec), {commands.TAG_CONF: str(tag)}
-        merge.commit(self._spark, self._name, changes, columns, conf)
+        self._merge(changes, columns, conf)
+
+    def _scanned_by(self, plan: Any) -> tuple[int | None, int | None]:
+        metrics = Scan(plan, "MERGE").metrics
+        files_count, all_count = metrics.get(_SCANNED_FILES), metrics.get("numTargetFilesBeforeSkipping")
+        return files_count, self._ledger.data_rows if files_count == all_count else None
 
     @property
     def _compacts_itself(self) -> bool:
@@ -143,8 +149,10 @@ def _opened(mapper: Any, scans: list[Any]) -> ScanWork:
         # One call for all files, since each access to a single file takes several.
         files += json.loads(mapper.writeValueAsString(scan.relation().location().preparedScan().files()))
     vectors = [vector for file in files if (vector := file.get("deletionVector")) is not None]
-    opened_bytes = sum(file["size"] for file in files) + sum(vector["sizeInBytes"] for vector in vectors)
-    return ScanWork(len(files), len(vectors), opened_bytes)
+    delete_bytes = sum(vector["sizeInBytes"] for vector in vectors)
+    opened_bytes = sum(file["size"] for file in files) + delete_bytes
+    rows, columns_count = rows_and_columns(scans)
+    return ScanWork(len(files), len(vectors), opened_bytes, None, rows, columns_count, delete_bytes)
 
 
 @contextmanager

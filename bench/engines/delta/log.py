@@ -95,7 +95,8 @@ class LogCommit:
     """One version. `metadata`, `protocol` and `clustering_columns` are None if it does not set them.
 
     `clustering_columns` (liquid clustering) have dots in nested names. `files_bytes` are the sizes of the log
-    files written for the version: JSON, checksum, and a checkpoint if it has one.
+    files written for the version: JSON, checksum, and a checkpoint if it has one. The checkpoint has
+    `checkpointed_count` files and tombstones; None if they were not counted.
     """
 
     version: int
@@ -106,6 +107,7 @@ class LogCommit:
     protocol: Protocol | None = None
     clustering_columns: tuple[str, ...] | None = None
     files_bytes: tuple[int, ...] = ()
+    checkpointed_count: int | None = None
 
     @property
     def operation(self) -> str:
@@ -189,9 +191,32 @@ class DeltaLog:
         actions = [(path, checked(LOG_LINE.validate_json, line, place)) for place, line in lines]
         if not actions:
             raise LogError(f"{path} is empty")
-        others = self._system.get_file_info([f"{name}.crc", f"{name}.checkpoint.parquet"])
-        sizes = (len(text), *(info.size for info in others if info.type is FileType.File))
-        return _commit_of(version, actions, sizes)
+        checkpoint = f"{name}.checkpoint.parquet"
+        written = [
+            info
+            for info in self._system.get_file_info([f"{name}.crc", checkpoint])
+            if info.type is FileType.File
+        ]
+        commit = _commit_of(version, actions, (len(text), *(info.size for info in written)))
+        has_checkpoint = any(info.path == checkpoint for info in written)
+        return replace(commit, checkpointed_count=self._files_in(checkpoint) if has_checkpoint else 0)
+
+    def _files_in(self, checkpoint: str) -> int | None:
+        """How many files and tombstones a checkpoint has, by its footer; None if that does not state it."""
+        try:
+            with self._system.open_input_file(checkpoint) as file:
+                footer = pq.ParquetFile(file).metadata
+        except (pa.ArrowException, OSError):
+            return None
+        count = 0
+        for number in range(footer.num_row_groups):
+            group = footer.row_group(number)
+            for column in map(group.column, range(group.num_columns)):
+                if column.path_in_schema in ("add.path", "remove.path"):
+                    if column.statistics is None or not column.statistics.has_null_count:
+                        return None
+                    count += group.num_rows - column.statistics.null_count
+        return count
 
     def _last_checkpoint(self, listed: Mapping[int, Sequence[FileInfo]]) -> LogCommit | None:
         """The newest complete checkpoint; None if there is none."""

@@ -7,7 +7,7 @@ from bench.engines.contract import Tag, Version
 from bench.engines.delta.actions import NAMES, STATS, LogError, checked
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit
 from bench.engines.ledger import TableReading
-from bench.results.values import Change
+from bench.results.values import Change, CommitWork, MaintenanceWork
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
 from strategies.partitions import path_of
 
@@ -81,7 +81,15 @@ def version_of(commit: LogCommit, removed: Iterable[LiveFile], added: Iterable[L
     )
     tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
     rewritten = frozenset(file.partition for file in removed)
-    return Version(str(commit.version), commit.operation, change, tag, rewritten)
+    work = CommitWork(
+        partitions_count=len({file.partition for file in added}),
+        checkpointed_files_count=commit.checkpointed_count,
+    )
+    deleted = (commit.info.get("operationMetrics") or {}).get("numDeletedFiles")  # by VACUUM
+    maintenance = MaintenanceWork(deleted_files_count=None if deleted is None else int(deleted))
+    return Version(
+        str(commit.version), commit.operation, change, tag, rewritten, work=work, maintenance=maintenance
+    )
 
 
 def is_automatic(commit: LogCommit) -> bool:

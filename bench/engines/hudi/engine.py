@@ -24,13 +24,14 @@ from bench.engines.hudi.table_keys import (
     NAME,
     READ_OPTIMIZED,
     is_merge_on_read,
+    keys_of,
 )
 from bench.engines.hudi.write_options import IS_DELETED, session_conf, tag_options, write_options
 from bench.engines.ledger import TableReading
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
-from bench.engines.spark.queries import file_scan_reader
+from bench.engines.spark.queries import file_scan_reader, rows_and_columns
 from bench.engines.spark.session import file_system, java_class, sql_text
 from bench.engines.tickets import Staged
 from bench.results.values import Cost, ScanWork
@@ -56,7 +57,7 @@ class HudiEngine(FolderEngine[str]):
         self._hudi_ledger = ledger
         self._options = write_options(spec, TABLE_ID)
         self._table_folder = TableFolder(self._location)
-        self._state_reader = HudiReader(self._table_folder)
+        self._state_reader = HudiReader(self._table_folder, looks_up_keys=keys_of(spec).index == "simple")
         self._services = Services(spark, self._location, lambda: self._state_reader.schema, self._options)
         self._is_registered = False
 
@@ -160,7 +161,12 @@ def _opened(names: Any, scans: list[Any]) -> ScanWork:
     for scan in scans:
         for directory in scan.selectedPartitions():
             _add_files(directory, names, bases, logs)
-    return ScanWork(len(bases), len(logs), sum(bases) + sum(logs))
+    rows, columns_count = rows_and_columns(scans)
+    return ScanWork(
+        len(bases), len(logs), sum(bases) + sum(logs), None,
+        None if logs else rows,  # with log files, of merged rows alone
+        columns_count, sum(logs),
+    )  # fmt: skip
 
 
 def _add_files(directory: Any, names: Any, bases: list[int], logs: list[int]) -> None:

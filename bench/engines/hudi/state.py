@@ -19,7 +19,7 @@ from bench.engines.hudi.timeline import (
 )
 from bench.engines.hudi.timeline_files import TimelineFiles
 from bench.engines.ledger import TableReading
-from bench.results.values import NO_CHANGE, Change
+from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork
 from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile
@@ -28,10 +28,12 @@ LiveFile = BaseFile | LogFile
 class HudiReader:
     """Reads a table repeatedly: a listing each time, the files of each instant once.
 
-    `timeline` and `pending_groups` are those of the last reading.
+    `timeline` and `pending_groups` are those of the last reading. With `looks_up_keys`, upserts read the keys
+    of all base files in the partitions of the changes (HoodieSimpleIndex of Hudi 1.2.0).
     """
 
-    def __init__(self, folder: TableFolder) -> None:
+    def __init__(self, folder: TableFolder, *, looks_up_keys: bool = False) -> None:
+        self._looks_up_keys = looks_up_keys
         self._folder, self._timeline = folder, TimelineFiles(folder)
         self._files: dict[str, LiveFile] = {}  # of the last reading, by path
         self._rows: dict[str, int] = {}  # records by path, from the commits
@@ -77,6 +79,7 @@ class HudiReader:
         """A version for archiving, which has no instant of its own: the oldest ones move to the history."""
         active = {instant.requested for instant in instants}
         gone = self._active - active
+        commits_count = sum(instant in self._commits for instant in gone)
         self._active = active
         for instant in gone:
             self._requested_ms.pop(instant, None)
@@ -87,7 +90,8 @@ class HudiReader:
         if gone:
             new = [size_bytes for path, size_bytes in history.items() if path not in self._history]
             written = replace(NO_CHANGE, metadata_bytes=sum(new), metadata_files_count=len(new))
-            yield Version(None, "archive", written)
+            work = MaintenanceWork(expired_versions_count=commits_count)
+            yield Version(None, "archive", written, maintenance=work)
         self._history = frozenset(history)
 
     def _live(self, listing: Listing) -> dict[str, LiveFile]:
@@ -113,8 +117,9 @@ class HudiReader:
             NO_CHANGE, metadata_bytes=instant.size_bytes, metadata_files_count=instant.files_count
         )
         if instant.action not in ACTIONS or instant.completed is None:
-            return Version(None, instant.action, written)
+            return Version(None, instant.action, written, maintenance=self._cleaned(instant))
         commit = self._timeline.commit(instant)
+        work = self._commit_work(commit)
         self._commits[instant.requested] = commit
         extra = commit.get("extraMetadata") or {}
         self.schema = extra.get("schema") or self.schema
@@ -137,7 +142,21 @@ class HudiReader:
             self._files[path] = self._described(path, size_bytes, commit)
         tag = Tag.parse(extra.get(TAG_PROPERTY) or "")
         rewritten = frozenset(path.rpartition("/")[0] for path in removed)
-        return Version(instant.requested, instant.action, change + written, tag, rewritten)
+        return Version(instant.requested, instant.action, change + written, tag, rewritten, work=work)
+
+    def _commit_work(self, commit: Fields) -> CommitWork:
+        """The work of a commit to the table of the last reading."""
+        partitions = {name for name, stats in commit["partitionToWriteStats"].items() if stats}
+        looked_up_count = 0
+        if self._looks_up_keys and commit.get("operationType") == "UPSERT":
+            bases = (file for file in self._files.values() if isinstance(file, BaseFile))
+            looked_up_count = sum(file.partition in partitions for file in bases)
+        return CommitWork(partitions_count=len(partitions), looked_up_files_count=looked_up_count)
+
+    def _cleaned(self, instant: InstantFiles) -> MaintenanceWork:
+        if instant.action != "clean" or instant.completed is None:
+            return MaintenanceWork()
+        return MaintenanceWork(deleted_files_count=self._timeline.cleaned_count(instant))
 
     def _described(self, path: str, size_bytes: int, commit: Fields) -> LiveFile:
         partition = path.rpartition("/")[0]

@@ -81,6 +81,12 @@ class TimelineFiles:
         path = f"{TIMELINE_FOLDER}/{instant.requested}_{instant.completed}.{instant.action}"
         return self._commit(path, self._parsed(path, self._read(path)))
 
+    def cleaned_count(self, instant: InstantFiles) -> int:
+        """The number of base files and log files that a completed clean deleted."""
+        path = f"{TIMELINE_FOLDER}/{instant.requested}_{instant.completed}.{instant.action}"
+        with self._expected(path):
+            return int(self._parsed(path, self._read(path))["totalFilesDeleted"])
+
     def plan(self, requested: str, service: str) -> Fields:
         """The plan of a table service ("compaction", "logcompaction", "clustering"), completed or not.
 

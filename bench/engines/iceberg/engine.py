@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyiceberg.io import FileIO
@@ -11,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 
 from bench.engines import runtime
-from bench.engines.contract import TABLE_ID, TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag
+from bench.engines.contract import TABLE_ID, TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag, Version
 from bench.engines.iceberg import upsert
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
@@ -33,7 +34,7 @@ from bench.engines.spark import merge
 from bench.engines.spark.engine import SparkEngine, one_line
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
-from bench.engines.spark.queries import READS_NOTHING, Scan, ScanReader
+from bench.engines.spark.queries import READS_NOTHING, Scan, ScanReader, scans
 from bench.engines.spark.rows import (
     cached,
     column_names,
@@ -51,11 +52,14 @@ from bench.engines.spark.session import (
 )
 from bench.engines.spark.staging import staging_of
 from bench.errors import EngineError
-from bench.results.values import ScanWork
+from bench.results.values import MaintenanceWork, ScanWork
 from strategies.plan import Action, Compact, Native, Rewrite
 
 _EQUALITY_DELETES = (None, DEFAULT_UPSERT_MODE)  # the other modes are MERGE
 _SCAN = "BatchScanExec"  # of Spark's DataSource V2
+_DELETED = (
+    "deleted_data_files_count", "deleted_position_delete_files_count", "deleted_equality_delete_files_count",
+)  # fmt: skip
 
 
 def table_properties(spec: TableSpec) -> dict[str, str]:
@@ -129,7 +133,7 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
             changes = upsert.prepare(frame, partitioning, spec.files_per_commit or writers)
             return partial(upsert.commit, self._spark, self._name, changes, columns, tag), changes.frame
         last = merge.prepare(frame, spec.files_per_commit)
-        return partial(merge.commit, self._spark, self._name, last, columns, {}), last
+        return partial(self._merge, last, columns, {}), last
 
     def _untagged_commit(self, batch: Batch, tag: Tag) -> Tag | None:
         """The tag of a MERGE. Neither SQL nor a session setting for Spark 3.5 can set a snapshot property."""
@@ -163,6 +167,19 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return answer_of(answers)
 
+    def _scanned_by(self, plan: Any) -> tuple[int | None, int | None]:
+        """Copy-on-write scans all files first, and then those with changes by a scan that plans all files."""
+        metrics = [scan.metrics for scan in scans(plan, with_subqueries=True) if scan.kind == _SCAN]
+        files = (scan.get("resultDataFiles", 0) for scan in metrics)
+        rows = (scan.get("numOutputRows", 0) + scan.get("numDeletes", 0) for scan in metrics)
+        return max(files, default=0), max(rows, default=0)
+
+    def _maintained(self, versions: tuple[Version, ...], answer: Mapping[str, int]) -> MaintenanceWork:
+        """The expiry of snapshots returns how many files it deleted."""
+        work = super()._maintained(versions, answer)
+        deleted = [answer[name] for name in _DELETED if name in answer]
+        return replace(work, deleted_files_count=sum(deleted)) if deleted else work
+
     def _older_than_ms(self, action: Native) -> int | None:
         keep_from_ms = action.arguments.get("older_than_at_ms")
         return None if keep_from_ms is None else self._metadata.first_kept_ms(int(keep_from_ms))
@@ -190,11 +207,11 @@ def _list_files(scan: Scan) -> None:
         scan.node.inputPartitions()
 
 
-def _opened(scans: tuple[Scan, ...]) -> ScanWork:
+def _opened(leaves: tuple[Scan, ...]) -> ScanWork:
     """By the metrics of Iceberg's SparkScan (1.11.0); unknown if a query reads by a node without them."""
-    if any(scan.kind != _SCAN and scan.kind not in READS_NOTHING for scan in scans):
+    if any(scan.kind != _SCAN and scan.kind not in READS_NOTHING for scan in leaves):
         return ScanWork()
-    metrics_of_scans = [scan.metrics for scan in scans if scan.kind == _SCAN]
+    metrics_of_scans = [scan.metrics for scan in leaves if scan.kind == _SCAN]
 
     def total(*names: str) -> int | None:
         if any(name not in metrics for metrics in metrics_of_scans for name in names):
@@ -206,6 +223,9 @@ def _opened(scans: tuple[Scan, ...]) -> ScanWork:
         delete_files_count=total("resultDeleteFiles"),
         opened_bytes=total("totalDataFileSize", "totalDeleteFileSize"),
         metadata_files_count=total("scannedDataManifests", "scannedDeleteManifests"),
+        read_rows=total("numOutputRows", "numDeletes"),
+        columns_count=sum(scan.node.output().size() for scan in leaves if scan.kind == _SCAN),
+        delete_bytes=total("totalDeleteFileSize"),
     )
 
 

@@ -21,7 +21,7 @@ from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of, k
 from bench.engines.iceberg.table_files import data_folder, metadata_folder
 from bench.engines.ledger import TableReading
 from bench.errors import ScenarioError
-from bench.results.values import NO_CHANGE, Change
+from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork
 from strategies.iceberg.files import IcebergState
 from strategies.state import MIB
 
@@ -89,6 +89,7 @@ class IcebergReader:
         self._load, self._stored_bytes = load, stored_bytes
         self._files = LiveFiles()
         self._seen_snapshots: set[int] = set()
+        self._live_snapshots: set[int] = set()  # of the last reading
         self._seen_metadata: set[str] = set()
         self._snapshot_times: list[tuple[int, int]] = []  # scenario time, and milliseconds since 1970
 
@@ -97,10 +98,12 @@ class IcebergReader:
         files = self._files.read(table, table.current_snapshot())
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
         self._seen_snapshots.update(s.snapshot_id for s in new)
+        expired_count = len(self._live_snapshots - {s.snapshot_id for s in table.metadata.snapshots})
+        self._live_snapshots = {s.snapshot_id for s in table.metadata.snapshots}
         self._snapshot_times += [(at_ms, s.timestamp_ms) for s in new]
         return TableReading(
             live={file.key: file for file in files},
-            versions=self._versions(new, table),
+            versions=_with_expired(self._versions(new, table), expired_count),
             data_bytes=self._stored_bytes(data_folder(table.location(), table.properties), table.io),
             metadata_bytes=self._stored_bytes(metadata_folder(table.location(), table.properties), table.io),
         )
@@ -129,6 +132,15 @@ class IcebergReader:
             versions.append(_snapshot_version(snapshot, written, table.io))
         versions += [_metadata_version(path, table.io) for _, path in fresh]
         return tuple(versions)
+
+
+def _with_expired(versions: tuple[Version, ...], count: int) -> tuple[Version, ...]:
+    """Assigns snapshots that are gone to the last version that only wrote metadata."""
+    if not count:
+        return versions
+    last = max((n for n, version in enumerate(versions) if version.id is None), default=None)
+    work = MaintenanceWork(expired_versions_count=count)
+    return tuple(replace(v, maintenance=work) if n == last else v for n, v in enumerate(versions))
 
 
 def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> IcebergState:
@@ -190,7 +202,9 @@ def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: Fil
         + int(summary.get("added-equality-deletes", 0)),
     )
     tag, application = Tag.parse(summary.get(TAG_PROPERTY, "")), summary.get("app-id")
-    return Version(str(snapshot.snapshot_id), operation, change, tag, application=application)
+    partitions = summary.get("changed-partition-count")
+    work = CommitWork(partitions_count=None if partitions is None else int(partitions))
+    return Version(str(snapshot.snapshot_id), operation, change, tag, application=application, work=work)
 
 
 def _metadata_version(path: str, io: FileIO) -> Version:

@@ -27,10 +27,11 @@ class _Known:
 
 @dataclass(slots=True)
 class Opened:
-    """How many files a query opens, and their bytes."""
+    """How many files a query opens, with their bytes and rows."""
 
     files_count: int = 0
     size_bytes: int = 0
+    rows: int = 0
 
 
 class Contents:
@@ -103,6 +104,7 @@ class Contents:
             count = sign * meeting_count(wanted.keys, *self.keys(run), run.count)
             opened.files_count += count
             opened.size_bytes += count * known.file_bytes
+            opened.rows += count * known.rows
 
     def add(self, run: Run[Any], rows: int, keys: KeyRange | None, *, is_base: bool = True) -> None:
         """Add a run of files with `rows` rows each, that the last commit appended."""

@@ -25,7 +25,8 @@ def shipped_file(table_format: str) -> Path:
 class Work:
     """The input of a cost model. A delete file counts once for each data file it applies to.
 
-    `delete_bytes` is the part of `read_bytes` that is in delete files.
+    `delete_bytes` is the part of `read_bytes` that is in delete files. `rows` are those of the data files; no
+    cost depends on them yet.
     """
 
     files_count: int = 0
@@ -34,6 +35,7 @@ class Work:
     delete_bytes: int = 0
     written_bytes: int = 0
     tasks_count: int = 1
+    rows: int | None = None
 
     def __add__(self, other: "Work") -> "Work":
         return Work(

@@ -22,6 +22,7 @@ from bench.engines.contract import (
     Tag,
     Ticket,
     Version,
+    total_maintenance,
 )
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.costs import Coefficients
@@ -77,7 +78,7 @@ class SimulatedEngine(Generic[Prepared]):
         inline = (version for compaction in compactions for version in compaction.versions)
         self._ledger.saw_versions((version, *inline))
         self._ledger.saw_inline(compactions, at_ms)
-        return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions)
+        return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions, version.work)
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)
@@ -115,7 +116,8 @@ class SimulatedEngine(Generic[Prepared]):
             cost, versions = cost + took, versions + new
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
-        return Outcome(status, cost, versions, self._observe(), error, work=work)
+        maintenance = total_maintenance(versions)
+        return Outcome(status, cost, versions, self._observe(), error, work=work, maintenance=maintenance)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
         """The ticket's preview, or a new one if the table has changed since, e.g. by an earlier action."""
@@ -133,6 +135,8 @@ class SimulatedEngine(Generic[Prepared]):
             work.delete_files_count,
             work.read_bytes,
             self.model.opened_metadata_files_count,
+            read_rows=work.rows,
+            delete_bytes=work.delete_bytes,
         )
         return QueryOutcome(planning + execution, planning.wall_s, execution.wall_s, scanned)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -26,17 +26,19 @@ from bench.engines.contract import (
     Ticket,
     TicketId,
     Version,
+    total_maintenance,
 )
 from bench.engines.executor import OWN, Executor, Executors
 from bench.engines.ledger import AnyLedger, TableReading
 from bench.engines.rewrite_work import rewrite_work
+from bench.engines.spark import merge
 from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
-from bench.results.values import NO_COST, Cost, RewriteWork, Session
+from bench.results.values import NO_COST, CommitWork, Cost, MaintenanceWork, RewriteWork, Session
 from strategies.plan import Action, Plan, Rewrite
 from strategies.preview import NoPreview, Preview, preview_plan
 from strategies.state import TableState
@@ -74,6 +76,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._started: dict[TicketId, Staged[_Prepared]] = {}  # concurrent plans
         self._early: dict[TicketId, tuple[Version, ...]] = {}  # their versions seen before their end
         self._control: tuple[SparkEngine[_Prepared], Probe] | None = None
+        self._merged: DataFrame | None = None  # the result of the last MERGE, until its work is read
 
     @property
     def executors_memory_bytes(self) -> int | None:
@@ -148,11 +151,30 @@ class SparkEngine(ABC, Generic[_Prepared]):
             with self._meter.step() as committing:
                 committed = write()
             cached.unpersist(blocking=True)
+            scanned_files_count, scanned_rows = self._scanned()
         observed, new = self._observe(at_ms, self._untagged_commit(batch, tag))
         untagged = tuple(version for version in new if version.tag is None)
         cost, compactions = self._split_inline(committing, committed, untagged)
         self._ledger.saw_inline(compactions, at_ms)
-        return CommitOutcome(cost, preparing.cost.wall_s, _tagged(new, tag), observed, compactions)
+        versions = _tagged(new, tag)
+        work = replace(
+            versions[-1].work if versions else CommitWork(),
+            scanned_files_count=scanned_files_count,
+            scanned_rows=scanned_rows,
+        )
+        return CommitOutcome(cost, preparing.cost.wall_s, versions, observed, compactions, work)
+
+    def _merge(self, changes: DataFrame, columns: Sequence[str], conf: Mapping[str, str]) -> None:
+        self._merged = merge.commit(self._spark, self._name, changes, columns, conf)
+
+    def _scanned(self) -> tuple[int | None, int | None]:
+        """The files and rows that a MERGE has just scanned for rows to change; None for other commits."""
+        merged, self._merged = self._merged, None
+        return (None, None) if merged is None else self._scanned_by(merge.executed_plan(merged))
+
+    def _scanned_by(self, plan: Any) -> tuple[int | None, int | None]:
+        """As `_scanned`, by the physical plan of a MERGE. The ledger is still that of the table before it."""
+        return None, None
 
     def _split_inline(
         self, committing: Measured, committed: Clocks | None, untagged: tuple[Version, ...]
@@ -217,7 +239,12 @@ class SparkEngine(ABC, Generic[_Prepared]):
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
         work = rewrite_work(previews) if status in ("ok", "noop") else RewriteWork()
-        return Outcome(status, cost, versions, observed, error, answer, queued_s, work)
+        maintenance = self._maintained(versions, answer)
+        return Outcome(status, cost, versions, observed, error, answer, queued_s, work, maintenance)
+
+    def _maintained(self, versions: tuple[Version, ...], answer: Mapping[str, int]) -> MaintenanceWork:
+        """What a plan removed from storage, by its versions and the counts that its commands returned."""
+        return total_maintenance(versions)
 
     def _previews(
         self, ticket: Ticket, staged: Staged[_Prepared], at_ms: int

@@ -1,6 +1,7 @@
 """Upserts by Spark's MERGE, which each format carries out in its own way."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812  the field's usual name
@@ -21,7 +22,7 @@ def prepare(frame: DataFrame, writers: int | None) -> DataFrame:
 
 def commit(
     spark: SparkSession, name: str, changes: DataFrame, columns: Sequence[str], conf: Mapping[str, str]
-) -> None:
+) -> DataFrame:
     """Commit one MERGE, which replaces changed rows, inserts new ones and deletes removed ones.
 
     `conf` is the session's meanwhile, since a SQL statement cannot carry options.
@@ -35,5 +36,12 @@ def commit(
         f"WHEN NOT MATCHED AND s.op <> 'D' THEN INSERT ({names}) VALUES ({values})"
     )
     with configured(spark, conf):
-        spark.sql(statement)
+        merged = spark.sql(statement)
     spark.catalog.dropTempView(_SOURCE)
+    return merged
+
+
+def executed_plan(merged: DataFrame) -> Any:
+    """The physical plan of a MERGE that was committed, with its metrics."""
+    result: Any = merged._jdf.queryExecution().executedPlan()
+    return result.commandPhysicalPlan()

@@ -4,7 +4,7 @@ Each format reports what its scans opened. A figure that its reader does not rep
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -108,16 +108,25 @@ def run_query(spark: SparkSession, meter: Meter, sql: str, reader: ScanReader) -
     return QueryOutcome(measured.cost, planned_s - started_s, ended_s - planned_s, work)
 
 
-def scans(plan: Any) -> Iterator[Scan]:
+def scans(plan: Any, *, with_subqueries: bool = False) -> Iterator[Scan]:
     """The leaves of a physical plan, including those behind adaptive query stages."""
     kind = str(plan.getClass().getSimpleName())
     if kind == "AdaptiveSparkPlanExec":
-        yield from scans(plan.executedPlan())
+        yield from scans(plan.executedPlan(), with_subqueries=with_subqueries)
     elif kind.endswith("QueryStageExec"):
-        yield from scans(plan.plan())
+        yield from scans(plan.plan(), with_subqueries=with_subqueries)
     else:
         children = plan.children()
-        for index in range(children.size()):
-            yield from scans(children.apply(index))
+        inner = [children, plan.subqueries()] if with_subqueries else [children]
+        for plans in inner:
+            for index in range(plans.size()):
+                yield from scans(plans.apply(index), with_subqueries=with_subqueries)
         if not children.size():
             yield Scan(plan, kind)
+
+
+def rows_and_columns(nodes: Sequence[Any]) -> tuple[int, int]:
+    """What Spark's file scans read: rows, and columns of the table without those of the format's own."""
+    rows = sum(Scan(node, _FILE_SCAN).metrics["numOutputRows"] for node in nodes)
+    names = (name for node in nodes for name in node.requiredSchema().fieldNames())
+    return rows, sum(not name.startswith("_") for name in names)

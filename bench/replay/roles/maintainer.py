@@ -42,6 +42,7 @@ def _maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
         "command": ", ".join(describe_action(action) for action in plan.actions),
         "freed_bytes": before_bytes - outcome.observed.table.storage_bytes,
         "change": outcome.change,
+        "work": outcome.maintenance,
         "versions": version_ids(outcome.versions),
     }
     log.recorder.write(MaintenanceRecord, fields)

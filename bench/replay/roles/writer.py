@@ -86,6 +86,7 @@ def _commit_fields(
         "rows": batch.spec.rows,
         "ingested_bytes": batch.size_bytes,
         "change": outcome.change,
+        "work": outcome.work,
         "prepare_s": outcome.prepare_s,
         "waited_s": waited_s,
         "versions": version_ids(outcome.versions),

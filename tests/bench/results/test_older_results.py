@@ -14,13 +14,14 @@ from bench.replay.recorder import ColumnRecorder
 from bench.results.column_files import file_of, read_records
 from bench.results.columns import column_by_name, columns_of
 from bench.results.records import parse_record
-from bench.results.values import RewriteWork, SparkWork
+from bench.results.values import CommitWork, MaintenanceWork, RewriteWork, SparkWork
 
 RECORDS = (commit(wall_s=2.0), query(0.5), observed(), compaction(), maintenance(), end())
 LATER = (
     "added_rows", "replaced_rows", "added_delete_rows",
     *(f"spark_{field.name}" for field in fields(SparkWork)),
-    *(field.name for field in fields(RewriteWork)),
+    "columns_count", "delete_bytes",
+    *(field.name for kind in (CommitWork, MaintenanceWork, RewriteWork) for field in fields(kind)),
 )  # fmt: skip
 
 

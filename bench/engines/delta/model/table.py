@@ -5,6 +5,7 @@ the keys that commits hit (`bench.engines.simulated.live_rows`).
 """
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
 from bench.engines.delta.ledger import delta_ledger
@@ -20,7 +21,7 @@ from bench.engines.delta.table_keys import clustering_columns_of
 from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.selection import EVERYTHING, selection_of
-from bench.results.values import NO_COST, Cost
+from bench.results.values import NO_COST, Cost, MaintenanceWork
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
 from strategies.delta.files import DeltaDataFile
@@ -88,11 +89,15 @@ class DeltaTableModel:
         data = self.ledger.data_files
         touched = [(data.at(*place), left) for place, (_, left) in self._contents.commit(spec).items()]
         operation, reading = self._coefficients.commit, Work(tasks_count=0)
+        scanned_files_count = scanned_rows = None
         if is_merge(spec):
+            scanned_files_count, scanned_rows = len(data), self.ledger.data_rows
             files = [run.first for run, _ in touched]
             operation, reading = self._coefficients.merge, self._read_by_merge(files)
         changes = self._maker.of_commit(spec, touched)
         version, checkpoint_cost = self._write(changes, tag.at_ms, tag)
+        work = replace(version.work, scanned_files_count=scanned_files_count, scanned_rows=scanned_rows)
+        version = replace(version, work=work)
         written_count = version.change.files_added_count
         writing = Work(written_count, written_bytes=version.change.added_bytes, tasks_count=written_count)
         cost = self._coefficients.price(operation, reading + writing, self._cores.writer)
@@ -154,8 +159,9 @@ class DeltaTableModel:
         work = Work(self._versions.storage.files_count)
         cost = self._coefficients.price(self._coefficients.maintenance, work, self._cores.compactor)
         start, start_cost = self._write(Changes("VACUUM START"), tag.at_ms, tag)
-        self._versions.storage.vacuum(older_than_ms)
+        deleted_count = self._versions.storage.vacuum(older_than_ms)
         end, end_cost = self._write(Changes("VACUUM END"), tag.at_ms, tag)
+        end = replace(end, maintenance=MaintenanceWork(deleted_files_count=deleted_count))
         return (start, end), cost + start_cost + end_cost
 
     def _rewrite(
@@ -191,13 +197,14 @@ class DeltaTableModel:
         data, vectors = self.ledger.data_files, self._versions.vectors
         if wanted == EVERYTHING:
             vectors_bytes = self.ledger.size_bytes - self.ledger.data_bytes
-            return _scan(len(data), self.ledger.data_bytes, len(vectors), vectors_bytes)
+            rows = self.ledger.data_rows
+            return _scan(len(data), self.ledger.data_bytes, len(vectors), vectors_bytes, rows)
         files, marked = self._contents.opened(wanted, data.runs), self._versions.opened(wanted)
-        return _scan(files.files_count, files.size_bytes, marked.files_count, marked.size_bytes)
+        return _scan(files.files_count, files.size_bytes, marked.files_count, marked.size_bytes, files.rows)
 
 
-def _scan(files_count: int, data_bytes: int, vectors_count: int, vectors_bytes: int) -> Work:
+def _scan(files_count: int, data_bytes: int, vectors_count: int, vectors_bytes: int, rows: int) -> Work:
     return Work(
         files_count, vectors_count, read_bytes=data_bytes + vectors_bytes, delete_bytes=vectors_bytes,
-        tasks_count=files_count,
+        tasks_count=files_count, rows=rows,
     )  # fmt: skip

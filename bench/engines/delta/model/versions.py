@@ -13,7 +13,7 @@ from bench.engines.delta.model.log import Entry, SimulatedLog
 from bench.engines.simulated.contents import Opened
 from bench.engines.simulated.key_ranges import KeyRange, meeting_count
 from bench.engines.simulated.selection import Selection
-from bench.results.values import Change
+from bench.results.values import Change, CommitWork
 from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
 from strategies.series import Run, rows_of
 
@@ -65,7 +65,11 @@ class Versions:
             added_bytes, replaced_bytes, entry.size_bytes, entry.files_count,
             rows_of(changes.added), rows_of(changes.removed), sum(vector.rows for vector in changes.vectors),
         )  # fmt: skip
-        return Version(str(entry.version), changes.operation, change, tag), entry
+        work = CommitWork(
+            partitions_count=len({run.first.partition for run in after}),
+            checkpointed_files_count=entry.checkpointed_count or 0,
+        )
+        return Version(str(entry.version), changes.operation, change, tag, work=work), entry
 
     def _counted(self, run: Run[DeltaDataFile]) -> Iterator[CountedFiles]:
         if not self._vectors:
@@ -147,9 +151,11 @@ class Storage:
         """Files leave the table. `at_ms` must not decrease from call to call."""
         self._dropped.append((at_ms, file_bytes, count))
 
-    def vacuum(self, older_than_ms: int) -> None:
-        """Delete the files that left the table before `older_than_ms`."""
+    def vacuum(self, older_than_ms: int) -> int:
+        """Delete the files that left the table before `older_than_ms`; returns their number."""
+        before_count = self.files_count
         while self._dropped and self._dropped[0][0] < older_than_ms:
             _, file_bytes, count = self._dropped.popleft()
             self.files_count -= count
             self.size_bytes -= count * file_bytes
+        return before_count - self.files_count

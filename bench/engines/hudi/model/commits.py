@@ -16,11 +16,12 @@ from workloads.commit import CommitSpec
 
 @dataclass(slots=True)
 class Written:
-    """The files that a commit adds and removes, and the bytes that it reads to find its keys."""
+    """The files that a commit adds and removes, and the bytes and files that it reads to find its keys."""
 
     added: list[BaseFile | LogFile] = field(default_factory=list)
     removed: list[BaseFile | LogFile] = field(default_factory=list)
     read_bytes: int = 0
+    looked_up_count: int = 0
 
     @property
     def partitions(self) -> frozenset[str]:
@@ -59,8 +60,9 @@ class Writer:
             yield from (self._to_bucket(changes.partition, *hit) for hit in hits)
             return
         if is_upsert(spec):
-            data_bytes = self._groups.base_bytes(changes.partition)
-            written.read_bytes += round(data_bytes * self._key_column_ratio)
+            bases = self._groups.bases_in(changes.partition)
+            written.read_bytes += round(bases.size_bytes * self._key_column_ratio)
+            written.looked_up_count += bases.files_count
         small = self._groups.small_in(changes.partition)
         yield from by_place(
             changes, lost, small, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read

@@ -14,7 +14,7 @@ from bench.engines.simulated.key_ranges import KeyRange
 from bench.engines.simulated.selection import Selection
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile, busy_groups
-from strategies.state import DataFile
+from strategies.state import DataFile, PartitionStats
 from workloads.commit import CommitSpec
 
 
@@ -65,9 +65,9 @@ class Groups:
     def __getitem__(self, group: FileGroupId) -> Group:
         return self._groups[group]
 
-    def base_bytes(self, partition: str) -> int:
-        """The bytes of all base files in a partition."""
-        return self._ledger.partition_bytes(partition)
+    def bases_in(self, partition: str) -> PartitionStats:
+        """The sums of all base files in a partition."""
+        return self._ledger.partition(partition)
 
     def small_in(self, partition: str) -> Mapping[FileGroupId, Group]:
         """The groups of a partition whose base file is small and that a compaction could plan for."""

@@ -16,7 +16,7 @@ from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import File, Storage, data_version, service_version
 from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.simulated.costs import Work
-from bench.results.values import NO_COST, Cost
+from bench.results.values import NO_COST, Cost, MaintenanceWork
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.files import Action as InstantAction
@@ -196,11 +196,14 @@ class Services:
         if command is Command.ARCHIVE:
             least, most = int(arguments["min_commits"]), int(arguments["max_commits"])
             moved = self._timeline.archive(least, most)
-            return ((service_version(self._timeline.service(), command, tag),) if moved else (), cost)
+            done = MaintenanceWork(expired_versions_count=moved)
+            return ((service_version(self._timeline.service(), command, tag, done),) if moved else (), cost)
         earliest = self._timeline.earliest_of(int(arguments["retain_commits"]))
-        if earliest is None or not self._storage.clean(earliest):
+        deleted_count = 0 if earliest is None else self._storage.clean(earliest)
+        if not deleted_count:
             return (), cost
-        return (service_version(self._timeline.service(), command, tag),), cost
+        done = MaintenanceWork(deleted_files_count=deleted_count)
+        return (service_version(self._timeline.service(), command, tag, done),), cost
 
 
 def _files(merged: FileSlice) -> tuple[File, ...]:

@@ -23,6 +23,7 @@ from strategies.hudi.files import Action as InstantAction
 from strategies.plan import Action
 from strategies.planner import consult
 from strategies.preview import NoPreview, Preview
+from strategies.state import PartitionStats
 from strategies.triggers import RuleMemory
 from workloads.commit import CommitSpec
 
@@ -79,7 +80,9 @@ class HudiTableModel:
         number = self._timeline.request(action, tag.at_ms)
         written = self._writer.commit(spec, tag.at_ms)
         entry = self._timeline.complete(number, tag.at_ms, len(written.added), written.partitions)
-        version = data_version(entry, action, written.added, written.removed, tag)
+        version = data_version(
+            entry, action, written.added, written.removed, tag, written.looked_up_count
+        )  # fmt: skip
         self._storage.write(written.added)
         self._storage.replace(written.removed, number)
         operation = self._coefficients.upsert if is_upsert(spec) else self._coefficients.commit
@@ -130,18 +133,18 @@ class HudiTableModel:
     def opened(self, sql: str) -> Work:
         """All files of the latest slices; only base files if the query reads `orders_ro` alone."""
         wanted = selection_of(sql, self._spec.partitioning, hudi_day)
-        partitions = [stats for name, stats in self.ledger.partitions.items() if wanted.admits(name)]
-        slices_count = sum(stats.files_count for stats in partitions)
-        files_count, data_bytes = slices_count, sum(stats.size_bytes for stats in partitions)
+        admitted = (stats for name, stats in self.ledger.partitions.items() if wanted.admits(name))
+        slices = sum(admitted, PartitionStats())
+        files_count, data_bytes, rows = slices.files_count, slices.size_bytes, slices.rows
         if wanted.keys is not None:
             opened = self._groups.opened(wanted)
-            files_count, data_bytes = opened.files_count, opened.size_bytes
+            files_count, data_bytes, rows = opened.files_count, opened.size_bytes, opened.rows
         if _is_read_optimized(sql):
-            return Work(files_count, read_bytes=data_bytes, tasks_count=files_count)
-        log_bytes = sum(stats.delete_size_bytes for stats in partitions)
+            return Work(files_count, read_bytes=data_bytes, tasks_count=files_count, rows=rows)
         return Work(
-            files_count, sum(stats.delete_files_count for stats in partitions),
-            data_bytes + log_bytes, log_bytes, tasks_count=slices_count,
+            files_count, slices.delete_files_count, data_bytes + slices.delete_size_bytes,
+            slices.delete_size_bytes, tasks_count=slices.files_count,
+            rows=None if slices.delete_files_count else rows,  # as a real scan, which does not report rows before it merges
         )  # fmt: skip
 
 

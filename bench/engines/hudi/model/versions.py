@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bench.engines.contract import Tag, Version
 from bench.engines.hudi.model.timeline import Entry
-from bench.results.values import NO_CHANGE, Change
+from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, LogFile
 
@@ -14,8 +14,9 @@ File = BaseFile | LogFile
 
 
 def data_version(
-    entry: Entry, operation: str, added: Sequence[File], removed: Sequence[File], tag: Tag | None
-) -> Version:
+    entry: Entry, operation: str, added: Sequence[File], removed: Sequence[File], tag: Tag | None,
+    looked_up_count: int = 0,
+) -> Version:  # fmt: skip
     change = Change(
         files_added_count=_count(added, BaseFile),
         files_removed_count=_count(removed, BaseFile),
@@ -29,13 +30,14 @@ def data_version(
         replaced_rows=_rows(removed, BaseFile),
         added_delete_rows=_rows(added, LogFile),
     )
-    return Version(str(entry.number), str(operation), change, tag)
+    work = CommitWork(len({file.partition for file in added}), looked_up_files_count=looked_up_count)
+    return Version(str(entry.number), str(operation), change, tag, work=work)
 
 
-def service_version(entry: Entry, command: Command, tag: Tag) -> Version:
+def service_version(entry: Entry, command: Command, tag: Tag, work: MaintenanceWork) -> Version:
     """Cleaning and archiving make no version that readers see."""
     change = replace(NO_CHANGE, metadata_bytes=entry.size_bytes, metadata_files_count=entry.files_count)
-    return Version(None, command.removeprefix("hudi."), change, tag)
+    return Version(None, command.removeprefix("hudi."), change, tag, maintenance=work)
 
 
 def _count(files: Iterable[File], kind: type[File]) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bench.engines.iceberg.model.coefficients import Metadata
+from bench.results.values import MaintenanceWork
 
 MERGE_FROM_MANIFESTS = 100  # commit.manifest.min-count-to-merge
 
@@ -15,6 +16,7 @@ class _Snapshot:
     list_bytes: int
     dropped_data_bytes: int  # of files that only earlier snapshots still reference
     dropped_manifest_bytes: int
+    dropped_files_count: int  # data and delete files, as the bytes
 
 
 @dataclass(slots=True)
@@ -129,7 +131,8 @@ class SimulatedMetadata:
         for group, entries in ((self._data, data), (self._deletes, deletes)):
             dropped_bytes += self._change(group, entries, written)
         self.data_storage_bytes += added_bytes
-        return self._snapshot(at_ms, written, replaced_bytes, dropped_bytes)
+        dropped_files_count = sum(data.removed.values()) + sum(deletes.removed.values())
+        return self._snapshot(at_ms, written, replaced_bytes, dropped_bytes, dropped_files_count)
 
     def first_deletes(self, keys: Iterable[str], manifests_count: int) -> list[str]:
         """The delete files that are in the oldest `manifests_count` manifests with any of them."""
@@ -175,13 +178,16 @@ class SimulatedMetadata:
         old_bytes, self._spent_bytes = sum(map(self._manifests_bytes, several)) + self._spent_bytes, 0
         return self._snapshot(at_ms, [group.merge() for group in several], 0, old_bytes)
 
-    def expire(self, keep_from_ms: int, retain_last: int) -> tuple[int, int]:
-        """Expire snapshots before `keep_from_ms`, except the last ones, and free what only they held."""
+    def expire(self, keep_from_ms: int, retain_last: int) -> tuple[int, int, MaintenanceWork]:
+        """Expire snapshots before `keep_from_ms`, except the last ones, and free what only they held.
+
+        Returns the bytes of metadata it wrote, in how many files, and what it removed.
+        """
         most = max(0, len(self._snapshots) - max(1, retain_last))
         old_count = sum(snapshot.at_ms < keep_from_ms for snapshot in self._snapshots)
         expired = self._snapshots[: min(old_count, most)]
         if not expired:
-            return 0, 0
+            return 0, 0, MaintenanceWork(0, 0)
         del self._snapshots[: len(expired)]
         # What snapshot i dropped is held only by those before it; that includes the first one that is kept.
         gone = [*expired, self._snapshots[0]]
@@ -189,16 +195,20 @@ class SimulatedMetadata:
         self.metadata_storage_bytes -= sum(snapshot.dropped_manifest_bytes for snapshot in gone)
         self.metadata_storage_bytes -= sum(snapshot.list_bytes for snapshot in expired)
         first = self._snapshots[0]
-        first.dropped_data_bytes = first.dropped_manifest_bytes = 0
-        return self._table_metadata(), 1
+        work = MaintenanceWork(sum(snapshot.dropped_files_count for snapshot in gone), len(expired))
+        first.dropped_data_bytes = first.dropped_manifest_bytes = first.dropped_files_count = 0
+        return self._table_metadata(), 1, work
 
     def _snapshot(
-        self, at_ms: int, manifests: Collection[int], dropped_data_bytes: int, dropped_manifest_bytes: int
-    ) -> tuple[int, int]:
+        self, at_ms: int, manifests: Collection[int], dropped_data_bytes: int, dropped_manifest_bytes: int,
+        dropped_files_count: int = 0,
+    ) -> tuple[int, int]:  # fmt: skip
         """Add a snapshot that wrote manifests with these numbers of entries."""
         sizes = self._sizes
         list_bytes = sizes.manifest_list_bytes + sizes.manifest_list_bytes_per_manifest * self.manifests_count
-        self._snapshots.append(_Snapshot(at_ms, list_bytes, dropped_data_bytes, dropped_manifest_bytes))
+        self._snapshots.append(
+            _Snapshot(at_ms, list_bytes, dropped_data_bytes, dropped_manifest_bytes, dropped_files_count)
+        )
         written_bytes = sum(map(self._manifest_bytes, manifests)) + list_bytes
         self.metadata_storage_bytes += written_bytes
         return written_bytes + self._table_metadata(), len(manifests) + 2

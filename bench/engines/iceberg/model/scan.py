@@ -56,7 +56,7 @@ class Scan:
 
     def __init__(self, state: IcebergState, wanted: Selection) -> None:
         self._wanted = wanted
-        self._files_count = self._data_bytes = self._deletes_count = self._deletes_bytes = 0
+        self._files_count = self._data_bytes = self._deletes_count = self._deletes_bytes = self._rows = 0
         self._bounds: dict[str, _Bounds] = defaultdict(_Bounds)  # by partition, if the table has deletes
         self._has_deletes = bool(state.delete_files)
         index, members = delete_index(state), defaultdict[str, list[Run[IcebergDataFile]]](list)
@@ -72,7 +72,7 @@ class Scan:
         return Work(
             self._files_count, self._deletes_count,
             read_bytes=self._data_bytes + self._deletes_bytes, delete_bytes=self._deletes_bytes,
-            tasks_count=self._files_count,
+            tasks_count=self._files_count, rows=self._rows,
         )  # fmt: skip
 
     def add(self, data: Files[IcebergDataFile], deletes: Collection[IcebergDeleteFile]) -> None:
@@ -117,6 +117,7 @@ class Scan:
         count = sign * self._meeting_count(run)
         self._files_count += count
         self._data_bytes += count * run.first.size_bytes
+        self._rows += count * run.first.rows
 
     def _apply(self, run: Run[IcebergDataFile], index: DeleteIndex) -> None:
         applied = index.applying_to(run.first)

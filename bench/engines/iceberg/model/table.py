@@ -24,7 +24,7 @@ from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.costs import Work
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.selection import Selection, selection_of
-from bench.results.values import NO_CHANGE, NO_COST, Change, Cost
+from bench.results.values import NO_CHANGE, NO_COST, Change, CommitWork, Cost, MaintenanceWork
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
@@ -129,16 +129,17 @@ class IcebergTableModel:
         return versions, cost
 
     def _maintain(self, action: Native, tag: Tag) -> tuple[Version, ...]:
+        work = MaintenanceWork()
         if action.command == Command.REWRITE_MANIFESTS:
             written_bytes, files_count = self._metadata.rewrite(tag.at_ms)
             operation = "replace"
         else:
             keep_from_ms = int(action.arguments["older_than_at_ms"])
             retain_last = int(action.arguments.get("retain_last", "1"))
-            written_bytes, files_count = self._metadata.expire(keep_from_ms, retain_last)
+            written_bytes, files_count, work = self._metadata.expire(keep_from_ms, retain_last)
             operation = "metadata"
         change = replace(NO_CHANGE, metadata_bytes=written_bytes, metadata_files_count=files_count)
-        return (Version(None, operation, change, tag),) if files_count else ()
+        return (Version(None, operation, change, tag, maintenance=work),) if files_count else ()
 
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
         """`remove-dangling-deletes`: a separate commit, which does nothing for an unpartitioned table."""
@@ -233,7 +234,10 @@ class IcebergTableModel:
             added_bytes, replaced_bytes, metadata_bytes, metadata_files_count,
             rows_of(data), rows_of(removed), sum(delete.rows for delete in deletes),
         )  # fmt: skip
-        return Version(str(self._sequence_number), operation, change, tag)
+        partitions = {run.first.partition for run in (*data, *removed)}
+        partitions |= {delete.partition for delete in deletes}
+        work = CommitWork(partitions_count=len(partitions))
+        return Version(str(self._sequence_number), operation, change, tag, work=work)
 
     def opened(self, sql: str) -> Work:
         wanted = selection_of(sql, self._spec.partitioning)

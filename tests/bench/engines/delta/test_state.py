@@ -151,6 +151,7 @@ def test_metadata_counts_the_checksum_and_the_checkpoint(commit, place, tmp_path
     (version,) = DeltaReader(place).read(60_000).versions
     size_bytes = (log / f"{0:020}.json").stat().st_size + 8
     assert (version.change.metadata_files_count, version.change.metadata_bytes) == (3, size_bytes)
+    assert version.work.checkpointed_files_count is None  # it is no Parquet file
 
 
 def test_stored_bytes_are_those_of_all_files_but_of_hadoops_checksums(tmp_path):

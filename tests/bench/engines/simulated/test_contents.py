@@ -73,12 +73,12 @@ def test_a_query_by_key_opens_the_files_that_may_hold_it():
     contents.commit(load(10))
     runs = [series("a", 4, 10, key_step=10)]  # keys 1-10, 11-20, 21-30, 31-40
     contents.add(runs[0], 10, (1, 10))
-    assert contents.opened(Selection((15, 25)), runs) == Opened(2, 20)
+    assert contents.opened(Selection((15, 25)), runs) == Opened(2, 20, 20)
     contents.add(DataFile("any", 7, 5), 5, None)
     contents.add(DataFile("log", 3, 5), 5, None, is_base=False)
-    assert contents.opened(Selection((15, 25)), ()) == Opened(3, 27)
+    assert contents.opened(Selection((15, 25)), ()) == Opened(3, 27, 25)
     contents.replace([runs[0].slice(2, 4)], [DataFile("merged", 15, 20)])  # keys 21-40
-    assert contents.opened(Selection((15, 25)), ()) == Opened(3, 10 + 7 + 15)
+    assert contents.opened(Selection((15, 25)), ()) == Opened(3, 10 + 7 + 15, 10 + 5 + 20)
     assert contents.keys(DataFile("merged", 15, 20)) == ((21, 40), 0)
     assert meeting_count((35, 35), *contents.keys(runs[0]), 2) == 0
 
@@ -89,6 +89,6 @@ def test_a_query_by_partition_opens_the_files_in_it():
     for name in ("Oslo", "Rome"):
         contents.add(DataFile(name, 10, 5, f"user_city={name}"), 5, (1, 10))
     files = [DataFile(name, 10, 5, f"user_city={name}") for name in ("Oslo", "Rome")]
-    assert contents.opened(oslo, files) == Opened(1, 10)
+    assert contents.opened(oslo, files) == Opened(1, 10, 5)
     contents.replace(files[:1], [])
-    assert contents.opened(oslo, ()) == Opened(0, 0)
+    assert contents.opened(oslo, ()) == Opened()

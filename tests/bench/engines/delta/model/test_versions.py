@@ -30,9 +30,9 @@ def test_a_file_stays_until_it_is_vacuumed():
     storage.write(10, count=2)
     storage.write(5)
     storage.drop(60, 10, count=2)
-    storage.vacuum(60)
+    assert storage.vacuum(60) == 0
     assert (storage.size_bytes, storage.files_count) == (25, 3)
-    storage.vacuum(61)
+    assert storage.vacuum(61) == 2
     assert (storage.size_bytes, storage.files_count) == (5, 1)
 
 

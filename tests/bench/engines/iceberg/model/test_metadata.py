@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bench.engines.iceberg.model.coefficients import Metadata
 from bench.engines.iceberg.model.metadata import MERGE_FROM_MANIFESTS, Entries, SimulatedMetadata
+from bench.results.values import MaintenanceWork
 
 SIZES = Metadata(**METADATA)
 
@@ -107,7 +108,8 @@ def test_only_deletes_of_the_oldest_manifests_are_found_first(metadata):
 def test_expiry_keeps_the_newest_whatever_their_age(metadata, retain_last, left):
     for number in range(5):
         commit(metadata, number, [f"{number}"], [], 1, 0)
-    written_bytes, files_count = metadata.expire(1_000, retain_last)
+    written_bytes, files_count, work = metadata.expire(1_000, retain_last)
+    assert work == MaintenanceWork(0, 5 - left)
     assert (written_bytes, files_count) == ((1_000 + 100 * left, 1) if left < 5 else (0, 0))
 
 
@@ -187,8 +189,12 @@ class Naive:
             self.write_table_metadata()
 
     @property
+    def stored(self):
+        return {p: size for s in self.snapshots for p, size in s["files"].items()}
+
+    @property
     def data_storage_bytes(self):
-        return sum({p: size for s in self.snapshots for p, size in s["files"].items()}.values())
+        return sum(self.stored.values())
 
     @property
     def metadata_storage_bytes(self):
@@ -235,8 +241,11 @@ def test_storage_is_what_the_kept_snapshots_name(steps, data):
             metadata.rewrite(at_ms)
             naive.rewrite(at_ms)
         else:
-            metadata.expire(at_ms - first, second)
+            stored_count, snapshots_count = len(naive.stored), len(naive.snapshots)
+            _, _, work = metadata.expire(at_ms - first, second)
             naive.expire(at_ms - first, second)
+            assert work.deleted_files_count == stored_count - len(naive.stored)
+            assert work.expired_versions_count == snapshots_count - len(naive.snapshots)
         assert metadata.data_storage_bytes == naive.data_storage_bytes >= sum(naive.live.values())
         assert metadata.metadata_storage_bytes == naive.metadata_storage_bytes
         assert metadata.manifests_count == naive.lasting(False) + naive.lasting(True)

@@ -32,7 +32,7 @@ def counted(state, wanted):
     return Work(
         len(files), sum(deletes.files_count for deletes in applied),
         read_bytes=sum(file.size_bytes for file in files) + delete_bytes, delete_bytes=delete_bytes,
-        tasks_count=len(files),
+        tasks_count=len(files), rows=sum(file.rows for file in files),
     )  # fmt: skip
 
 
