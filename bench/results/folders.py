@@ -201,7 +201,12 @@ def load_end(folder: Path) -> RunResult:
 
 def _last_line(path: Path) -> list[RunRecord]:
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    last = parse_record(lines[-1]) if lines and lines[-1].endswith(b"\n") else None
+    if not lines or not lines[-1].endswith(b"\n"):
+        return []
+    try:
+        last = parse_record(lines[-1])
+    except ValueError as error:
+        raise _damaged(path, len(lines), first_error(error)) from error
     return [last] if isinstance(last, RunRecord) else []
 
 

@@ -360,6 +360,14 @@ def test_a_worker_that_died_inside_a_line_gets_its_closing_record(tmp_path):
     assert result.end.status == "failed"
 
 
+def test_a_damaged_last_line_is_named_when_a_run_is_closed(tmp_path):
+    folder = write_run(tmp_path / "run", manifest(), [commit()])
+    with (folder / "events.jsonl").open("a") as file:
+        file.write("garbage\n")
+    with refused("damaged-record", f"{folder / 'events.jsonl'}, line 2"):
+        run_files.closed(folder, 0)
+
+
 def test_a_full_disk_loses_the_record_that_does_not_fit_and_no_other(tmp_path, file_size_limit):
     path = tmp_path / "events.jsonl"
     with LineRecorder(path) as recorder:
