@@ -12,45 +12,60 @@ from typing import Any
 
 from bench.cli.output import ERR
 from bench.cli.progress import SuiteProgress
-from bench.runs.resimulation import resimulations, simulate
+from bench.runs.resimulation import Resimulation, resimulations, simulate
 from reports.data.group import run_groups
 from reports.verdicts.model_errors import (
+    FigureSummary,
     ModelErrors,
-    RankSummary,
+    RatioSummary,
     Regret,
-    Summary,
+    figure_summaries,
     model_errors,
-    rank_summaries,
-    summaries,
+    ratio_summaries,
 )
 from tools.publishing import FOLDER, Entry, entries, unpack
 
 FILE = FOLDER / "model-errors.json"
 DECIMALS = 4
+# Runs of the scenario that the shipped coefficients were fitted to.
+FITTED = ("append-only", "append-only-2026-11-22")
 
 
-def errors_of(entry: Entry) -> ModelErrors | None:
-    """The errors of an entry's strategies; None for runs that are simulated themselves."""
-    tried = resimulations(unpack(entry.archive))
-    if not tried:
+def errors_of(entry: Entry) -> tuple[ModelErrors, list[Resimulation]] | None:
+    """The errors of an entry's strategies, and those that cannot be simulated; None for simulated runs.
+
+    Raises RuntimeError if a simulation fails.
+    """
+    groups = [group for group in run_groups(unpack(entry.archive)) if not group.is_simulated]
+    if not groups:
         return None
+    tried = resimulations(group.usable_runs for group in groups)
     planned = [one.planned for one in tried if one.planned is not None]
     with SuiteProgress(planned, ERR, quiet=True) as progress:
-        simulated = simulate(tried, None, progress)
-    return model_errors(run_groups(run for one in tried for run in one.real), simulated)
+        made = simulate(tried, None, progress)
+    left_out = [one for one in made if one.made is None]
+    failed = [one for one in left_out if one.planned is not None]
+    if failed:
+        raise RuntimeError(f"{entry.name}, {failed[0].strategy}: {failed[0].problem}")
+    errors = model_errors(
+        (group, {one.strategy: one.made for one in made if one.group == number and one.made})
+        for number, group in enumerate(groups)
+    )
+    return errors, left_out
 
 
-def as_document(errors: ModelErrors) -> Mapping[str, Any]:
+def as_document(errors: ModelErrors, left_out: Iterable[Resimulation] = ()) -> Mapping[str, Any]:
     """The errors by format and figure, and the regret of each choice, with four decimals."""
     return {
-        "figures": [_rounded(one) for one in summaries(errors.figures)],
-        "ratios": [_rounded(one) for one in rank_summaries(errors.ratios)],
+        "figures": [_rounded(one) for one in figure_summaries(errors.figures)],
+        "ratios": [_rounded(one) for one in ratio_summaries(errors.ratios)],
         "regrets": [_rounded(one) for one in errors.regrets],
+        "left_out": [one.strategy for one in left_out],
     }
 
 
-def _rounded(errors: Summary | RankSummary | Regret) -> dict[str, Any]:
-    """The fields of one table row; floats differ in the last digit between machines."""
+def _rounded(errors: FigureSummary | RatioSummary | Regret) -> dict[str, Any]:
+    """The fields of one table row; floats may differ in the last digit between machines."""
     return {
         name: round(value, DECIMALS) if isinstance(value, float) else value
         for name, value in asdict(errors).items()
@@ -68,15 +83,20 @@ def joined(errors: Iterable[ModelErrors]) -> ModelErrors:
 
 def main() -> None:
     """Simulate every published entry again and write the file."""
-    by_entry: dict[str, ModelErrors] = {}
+    of_entries: dict[str, Mapping[str, Any]] = {}
+    fitted: list[ModelErrors] = []
+    others: list[ModelErrors] = []
     for entry in entries():
-        errors = errors_of(entry)
-        if errors is not None:
-            by_entry[entry.name] = errors
+        made = errors_of(entry)
+        if made is not None:
+            errors, left_out = made
+            of_entries[entry.name] = as_document(errors, left_out)
+            (fitted if entry.name in FITTED else others).append(errors)
             print(f"{entry.name}: {len(errors.figures)} figures", file=sys.stderr)
     document = {
-        "all": as_document(joined(by_entry.values())),
-        "entries": {name: as_document(errors) for name, errors in by_entry.items()},
+        "fitted": as_document(joined(fitted)),
+        "others": as_document(joined(others)),
+        "entries": of_entries,
     }
     FILE.write_text(f"{as_text(document)}\n", encoding="utf-8")
 

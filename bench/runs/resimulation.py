@@ -1,9 +1,9 @@
 """Real runs simulated again, to see how far the simulation is off."""
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,81 +11,125 @@ from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import Manifest
 from bench.results.rows import usable
-from bench.runs.preflight.checks import check_supported
+from bench.runs.preflight.checks import check_coefficients, check_supported
 from bench.runs.suite.cases import Case, PlannedRun
 from bench.runs.suite.suite import Options, run_suite
 from bench.runs.suite.watcher import Watcher
 from bench.scenario.load import scenario_of
 from bench.scenario.scenario import Scenario
-from bench.scenario.variants import BASE
+from bench.scenario.variants import BASE, Variant
 
-# Keys that change nothing in a simulation, and that may name places and secrets of the real run.
+# Keys that have no effect on a simulation, and that may name places and secrets of the real run.
 _OF_REAL_RUNS = ("catalog", "variants", "versions", "page_cache", "warm_up_rounds")
 
 
 @dataclass(frozen=True, slots=True)
 class Resimulation:
-    """A strategy's real runs, and the simulated run to make; or why it cannot be made."""
+    """A strategy's real runs in one group of comparable runs, and what became of their simulation.
 
+    `planned` is the run to make, `made` the run that was made, and `problem` says why there is none.
+    """
+
+    group: int
     real: tuple[RunResult, ...]
-    planned: PlannedRun | None
+    planned: PlannedRun | None = None
+    made: RunResult | None = None
     problem: str = ""
 
     @property
     def strategy(self) -> str:
         return self.real[0].manifest.strategy
 
-
-def resimulations(runs: Iterable[RunResult]) -> list[Resimulation]:
-    """One for each scenario and strategy of the usable real runs, by the scenario as the runs recorded it."""
-    by_strategy: dict[tuple[str, str], list[RunResult]] = {}
-    for run in runs:
-        if run.manifest.mode == "real" and usable(run):
-            by_strategy.setdefault((run.manifest.scenario, run.manifest.strategy), []).append(run)
-    return [_resimulation(tuple(own), index) for index, own in enumerate(by_strategy.values())]
+    @property
+    def scenario(self) -> str:
+        return self.real[0].manifest.scenario
 
 
-def simulate(
-    tried: Sequence[Resimulation], coefficients: Path | None, watcher: Watcher
-) -> Mapping[tuple[str, str], RunResult]:
-    """The simulated runs, by scenario and strategy of the real ones. Raises what `run_suite` raises."""
-    planned = [one.planned for one in tried if one.planned is not None]
-    with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
-        run_suite(planned, Options(Path(folder), coefficients=coefficients), watcher)
-        by_position = {run.manifest.position: run for run in load_runs(Path(folder))}
-    # Simulated runs are of the base variant, so their own labels lack the real run's variant.
-    return {
-        (one.planned.scenario.name, one.strategy): by_position[one.planned.position]
-        for one in tried
-        if one.planned is not None
-    }
+def resimulations(groups: Iterable[Iterable[RunResult]]) -> list[Resimulation]:
+    """One for each strategy with usable real runs in a group, by the scenario as the runs recorded it."""
+    return [
+        replace(one, planned=None if one.planned is None else replace(one.planned, position=position))
+        for position, one in enumerate(_tried(groups))
+    ]
 
 
-def _resimulation(real: tuple[RunResult, ...], index: int) -> Resimulation:
+def _tried(groups: Iterable[Iterable[RunResult]]) -> Iterator[Resimulation]:
+    for number, runs in enumerate(groups):
+        by_strategy: dict[str, list[RunResult]] = {}
+        for run in runs:
+            if run.manifest.mode == "real" and usable(run):
+                by_strategy.setdefault(run.manifest.strategy, []).append(run)
+        for own in by_strategy.values():
+            yield _resimulation(number, tuple(own))
+
+
+def _resimulation(group: int, real: tuple[RunResult, ...]) -> Resimulation:
     manifest = real[0].manifest
     try:
         scenario = recorded_scenario(manifest)
         spec = scenario.strategies[0]
-        check_supported(scenario, "simulated", [spec])
+        check_supported(replace(scenario, variant=_variant(manifest)), "simulated", [spec])
     except ScenarioError as error:
-        return Resimulation(real, None, str(error))
+        return Resimulation(group, real, problem=str(error).splitlines()[-1])
     case = Case(scenario, spec, spec.label, manifest.variant_label or BASE)
-    return Resimulation(real, PlannedRun(case, "simulated", 1, index, index))
+    return Resimulation(group, real, PlannedRun(case, "simulated", 1, 0, 0))
+
+
+def simulate(
+    tried: Iterable[Resimulation], coefficients: Path | None, watcher: Watcher
+) -> list[Resimulation]:
+    """The same, with the runs that were made.
+
+    Raises ScenarioError for coefficients that a format of the runs cannot use.
+    """
+    every = tuple(tried)
+    planned = [one.planned for one in every if one.planned is not None]
+    if not planned:
+        return [*every]
+    if coefficients is not None:
+        check_coefficients(coefficients, [run.scenario for run in planned])
+    with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
+        run_suite(planned, Options(Path(folder), coefficients=coefficients), watcher)
+        by_position = {run.manifest.position: run for run in load_runs(Path(folder))}
+    return [_with_run(one, by_position) for one in every]
+
+
+def _with_run(one: Resimulation, by_position: Mapping[int, RunResult]) -> Resimulation:
+    if one.planned is None:
+        return one
+    run = by_position[one.planned.position]
+    if not usable(run):
+        problem = run.end.error if run.end and run.end.error else "it was stopped"
+        return replace(one, problem=f"its simulation failed: {problem.splitlines()[-1]}")
+    return replace(one, made=run)
 
 
 def recorded_scenario(manifest: Manifest) -> Scenario:
     """The scenario of a run with its strategy first, and without what only real runs have.
 
-    Raises ScenarioError for a scenario of an earlier version that does not load any more.
+    Raises ScenarioError for a scenario that was not recorded, and for one of an earlier version that does not
+    load any more.
     """
     document: dict[str, Any] = deepcopy(dict(manifest.scenario_text))
+    is_cold = "page_cache" in document
     for key in _OF_REAL_RUNS:
         document.pop(key, None)
     suffix = f" @ {manifest.variant_label}"
-    strategies = {table["label"].removesuffix(suffix): table for table in document["strategies"]}
+    strategies = {
+        str(table.get("label")).removesuffix(suffix): table for table in document.get("strategies", ())
+    }
     label = manifest.strategy.removesuffix(suffix)
+    if label not in strategies:
+        raise ScenarioError("its scenario was not recorded", code="not-recorded", path=manifest.run_id)
+    if is_cold:
+        raise ScenarioError("a cold page cache is not modelled", code="no-effect", path=manifest.scenario)
     followed_by = [switch["strategy"] for switch in strategies[label].get("switch", ())]
     document["strategies"] = [
         {**strategies[name], "label": name} for name in dict.fromkeys((label, *followed_by))
     ]
     return scenario_of(Path(f"{manifest.scenario}.toml"), document)
+
+
+def _variant(manifest: Manifest) -> Variant | None:
+    variant: Any = manifest.variant
+    return None if variant is None else Variant(variant["label"], variant["set"], variant.get("versions"))

@@ -1,10 +1,9 @@
 """How far a simulation is off from the real runs of the same scenario.
 
-The error of a figure is the simulated one over the mean of the real runs, minus 1. Beside it stands what a
-single real run is off from the mean of the others. A user chooses between strategies, so three more figures
-count: the error of the ratio of two of them, whether the simulation ranks two strategies as the runs do where
-these tell them apart (Kendall's tau over such pairs), and by how much the strategy that the simulation would
-choose costs more than the cheapest one, at several rates of queries.
+The error of a figure is the simulated one over the mean of the real runs, minus 1. A user chooses between
+strategies, so three more figures count: by which factor the ratio of two of them is off, whether the
+simulation ranks two strategies as the runs do where these tell them apart (Kendall's tau over such pairs),
+and what the choice of the simulation would cost, at several rates of queries.
 """
 
 import math
@@ -31,7 +30,10 @@ QUERIES_PER_H = (1, 10, 100, 1000)
 
 @dataclass(frozen=True, slots=True)
 class ErrorOfFigure:
-    """One metric of one strategy. `repeat` is the mean error of a real run against the mean of the others."""
+    """One metric of one strategy, with the number of its real runs.
+
+    `repeat` is the mean error of a real run against the mean of the others; None if there is only one.
+    """
 
     scenario: str
     format: str
@@ -39,7 +41,7 @@ class ErrorOfFigure:
     metric: str
     real: float
     simulated: float
-    n: int
+    repetitions: int
     repeat: float | None
 
     @property
@@ -60,25 +62,35 @@ class ErrorOfRatio:
     is_decided: bool
 
     @property
-    def error(self) -> float:
-        """By which factor the simulated ratio is off, minus 1."""
-        return math.exp(abs(math.log(self.simulated / self.real))) - 1
+    def factor(self) -> float:
+        """By which factor the simulated ratio is off, at least 1."""
+        return math.exp(abs(math.log(self.simulated / self.real)))
 
     @property
-    def agrees(self) -> bool:
-        return (self.real > 1) == (self.simulated > 1)
+    def agreement(self) -> int:
+        """1 if both ratios are on the same side of 1, -1 if they are not, 0 if the simulated one is 1."""
+        if self.simulated == 1:
+            return 0
+        return 1 if (self.real > 1) == (self.simulated > 1) else -1
 
 
 @dataclass(frozen=True, slots=True)
 class Regret:
-    """What the strategy costs that the simulation would choose, over the cheapest one, minus 1."""
+    """What a choice of the simulation costs in the real runs, over the cheapest strategy, minus 1.
+
+    `at_random` is the mean over all `strategies_count` strategies of the choice. `repetitions` is the smaller
+    number of real runs of the two.
+    """
 
     scenario: str
     format: str
     queries_per_h: int
+    strategies_count: int
     chosen: str
     best: str
     regret: float
+    at_random: float
+    repetitions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +102,17 @@ class ModelErrors:
     regrets: tuple[Regret, ...]
 
 
-def model_errors(groups: Iterable[RunGroup], simulated: Mapping[tuple[str, str], RunResult]) -> ModelErrors:
-    """How far simulated runs, by scenario and strategy, are off from groups of real ones."""
-    figure_errors: list[ErrorOfFigure] = []
-    ratio_errors: list[ErrorOfRatio] = []
+def model_errors(modelled: Iterable[tuple[RunGroup, Mapping[str, RunResult]]]) -> ModelErrors:
+    """How far simulated runs, by strategy, are off from groups of real ones."""
+    of_figures: list[ErrorOfFigure] = []
+    of_ratios: list[ErrorOfRatio] = []
     regrets: list[Regret] = []
-    for group in groups:
-        names = ((label, (group.manifest.scenario, label)) for label in group.strategies)
-        own = {label: simulated[name] for label, name in names if name in simulated}
-        of_group = _figure_errors(group, own)
-        figure_errors += of_group
-        ratio_errors += _ratio_errors(group, of_group)
-        regrets += _regrets(group, own)
-    return ModelErrors(tuple(figure_errors), tuple(ratio_errors), tuple(regrets))
+    for group, simulated in modelled:
+        own = _figure_errors(group, simulated)
+        of_figures += own
+        of_ratios += _ratio_errors(group, own)
+        regrets += _regrets(group, simulated)
+    return ModelErrors(tuple(of_figures), tuple(of_ratios), tuple(regrets))
 
 
 def _figure_errors(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[ErrorOfFigure]:
@@ -156,7 +166,8 @@ def _ratio_errors(group: RunGroup, errors: Iterable[ErrorOfFigure]) -> list[Erro
 def _regrets(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[Regret]:
     """For each choice and rate of queries; the cost is the CPU of commits, policy and queries.
 
-    The real runs say which strategy is cheapest, by their means.
+    The real runs say which strategy is cheapest, by their means. Of strategies with equal simulated costs,
+    the one that is really dearest counts as chosen.
     """
     made = []
     for choice in _choices(group):
@@ -167,20 +178,30 @@ def _regrets(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[Regret
         for rate in QUERIES_PER_H:
             costs = {label: _mean_cost(real[label], rate) for label in labels}
             modelled = {label: _mean_cost([simulated[label]], rate) for label in labels}
-            known = [label for label in labels if costs[label] and modelled[label]]
+            known = {
+                label: (cost, modelled_cost)
+                for label in labels
+                if (cost := costs[label]) and (modelled_cost := modelled[label])
+            }
             if len(known) > 1:
-                best = min(known, key=lambda label: costs[label] or 0)
-                chosen = min(known, key=lambda label: modelled[label] or 0)
-                row = group.row(best)
-                regret = (costs[chosen] or 0) / (costs[best] or 1) - 1
-                made.append(Regret(row.scenario, row.format, rate, chosen, best, regret))
+                best = min(known, key=lambda label: known[label][0])
+                chosen = min(known, key=lambda label: (known[label][1], -known[label][0]))
+                least, row = known[best][0], group.row(best)
+                made.append(
+                    Regret(
+                        row.scenario, row.format, rate, len(known), chosen, best,
+                        known[chosen][0] / least - 1,
+                        fmean(cost for cost, _ in known.values()) / least - 1,
+                        min(len(real[chosen]), len(real[best])),
+                    )
+                )  # fmt: skip
     return made
 
 
 def _choices(group: RunGroup) -> list[list[str]]:
     """The strategies that somebody chooses between: they are of one part and one variant.
 
-    Variants may differ in what a simulation does not have, like the page cache.
+    Variants may differ in what nobody chooses for a policy, like the speed of the storage.
     """
     choices: dict[tuple[int, str | None], list[str]] = {}
     for number, part in enumerate(group.parts):
@@ -205,30 +226,40 @@ def _cost_s(run: RunResult, queries_per_h: int) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """Errors of one metric and format over all strategies; `repeat` is the mean error of a repetition."""
+class FigureSummary:
+    """Errors of one metric and format over all strategies.
+
+    `repeat` is the mean error of a repetition, over the strategies with several; `repeated_count` is their
+    number.
+    """
 
     format: str
     metric: str
-    n: int
+    strategies_count: int
     mean_absolute: float
     mean_signed: float
+    repeated_count: int
     repeat: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class RankSummary:
-    """Ratios of one metric and format: the mean error, and Kendall's tau over the pairs that are decided."""
+class RatioSummary:
+    """Ratios of one metric and format: by which factor they are off (geometric mean), and their ranks.
+
+    `decided_count` pairs are told apart by the real runs; the simulation ranks `alike_count` of them alike.
+    Tau is those less the pairs ranked otherwise, over all told apart.
+    """
 
     format: str
     metric: str
-    pairs: int
-    mean_error: float
-    decided: int
+    pairs_count: int
+    mean_factor: float
+    decided_count: int
+    alike_count: int
     tau: float | None
 
 
-def summaries(errors: Sequence[ErrorOfFigure]) -> list[Summary]:
+def figure_summaries(errors: Sequence[ErrorOfFigure]) -> list[FigureSummary]:
     made = []
     for format_name in dict.fromkeys(error.format for error in errors):
         for metric in METRICS:
@@ -236,26 +267,27 @@ def summaries(errors: Sequence[ErrorOfFigure]) -> list[Summary]:
             if own:
                 repeats = [error.repeat for error in own if error.repeat is not None]
                 made.append(
-                    Summary(
+                    FigureSummary(
                         format_name, metric, len(own), fmean(abs(error.error) for error in own),
-                        fmean(error.error for error in own), fmean(repeats) if repeats else None,
+                        fmean(error.error for error in own), len(repeats),
+                        fmean(repeats) if repeats else None,
                     )
                 )  # fmt: skip
     return made
 
 
-def rank_summaries(errors: Sequence[ErrorOfRatio]) -> list[RankSummary]:
+def ratio_summaries(errors: Sequence[ErrorOfRatio]) -> list[RatioSummary]:
     made = []
     for format_name in dict.fromkeys(error.format for error in errors):
         for metric in RANKED:
             own = [error for error in errors if (error.format, error.metric) == (format_name, metric)]
-            decided = [error for error in own if error.is_decided]
+            agreements = [error.agreement for error in own if error.is_decided]
             if own:
-                agreeing = sum(error.agrees for error in decided)
-                tau = (2 * agreeing - len(decided)) / len(decided) if decided else None
                 made.append(
-                    RankSummary(
-                        format_name, metric, len(own), fmean(error.error for error in own), len(decided), tau
+                    RatioSummary(
+                        format_name, metric, len(own),
+                        math.exp(fmean(math.log(error.factor) for error in own)),
+                        len(agreements), agreements.count(1), fmean(agreements) if agreements else None,
                     )
-                )
+                )  # fmt: skip
     return made

@@ -15,7 +15,7 @@ DOCUMENT = json.loads(FILE.read_bytes())
 def test_errors_of_the_model_are_the_published_ones(name):
     """If they are worse, the change makes simulations worse; `make model-errors` shows by how much."""
     (entry,) = (entry for entry in entries() if entry.name == name)
-    assert json.loads(as_text(as_document(errors_of(entry)))) == DOCUMENT["entries"][name]
+    assert json.loads(as_text(as_document(*errors_of(entry)))) == DOCUMENT["entries"][name]
 
 
 def test_all_real_runs_are_compared():

@@ -17,12 +17,11 @@ from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
 from bench.cli.output import ERR, conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress, doing
-from bench.engines.registry import engine_kind
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
 from bench.results.rows import rows
-from bench.runs.preflight.checks import check
+from bench.runs.preflight.checks import check, check_coefficients
 from bench.runs.preflight.space import log_bytes, needed_bytes, results_bytes
 from bench.runs.suite.cases import PlannedRun, plan_runs, repetitions_of
 from bench.runs.suite.results_folder import earlier_runs, locked, mark_replaced, replaced_if_disturbed
@@ -163,7 +162,7 @@ def run(
     mode: Mode = "simulated" if simulate else "real"
     loaded = _load(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
     if coefficients:
-        _check_coefficients(coefficients, loaded)
+        check_coefficients(coefficients, loaded)
     chosen = [_chosen(text) for text in only or ()]
     labels = [label for what, label in chosen if what == "strategy"]
     variants = [label for what, label in chosen if what == "variant"]
@@ -239,14 +238,6 @@ def _refuse_with_simulate(keep_tables: bool, verify: str, quick: bool) -> None:
             raise ScenarioError(
                 f"{reason}: remove one of the options", code="exclusive", path=f"{option} and --simulate"
             )
-
-
-def _check_coefficients(coefficients: Path, scenarios: Sequence[Scenario]) -> None:
-    """Raises ScenarioError for a file that a format of the scenarios cannot use."""
-    for name in {scenario.table.format for scenario in scenarios}:
-        read = engine_kind(name, "simulated").estimates
-        if read is not None:
-            read(coefficients)
 
 
 def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scenario]:

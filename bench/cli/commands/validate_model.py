@@ -1,6 +1,6 @@
 """`compactbench validate-model`: how far a simulation is off from real runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,17 +11,17 @@ from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.cli.output import ERR, print_json, print_remark, print_tables
 from bench.cli.progress import SuiteProgress
 from bench.cli.tables import Column
-from bench.errors import ResultSchemaError
+from bench.errors import ResultSchemaError, ScenarioError
 from bench.runs.resimulation import Resimulation, resimulations, simulate
-from bench.text import MISSING
+from bench.text import MISSING, human_ratio
 from reports.data.group import run_groups
 from reports.verdicts.model_errors import (
     METRICS,
     ErrorOfFigure,
     ModelErrors,
+    figure_summaries,
     model_errors,
-    rank_summaries,
-    summaries,
+    ratio_summaries,
 )
 
 # How tables name `METRICS`; the mean query is one of a new session.
@@ -40,7 +40,9 @@ def validate_model(
     results: ResultsArgument,
     coefficients: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Cost coefficients to test, in place of the shipped ones."),
+        typer.Option(
+            metavar="FILE", help="Cost coefficients to test, in place of the shipped ones; of one format."
+        ),
     ] = None,
     output: Annotated[
         Literal["table", "json"], typer.Option("--format", help="Tables for people, JSON for programs.")
@@ -53,80 +55,108 @@ def validate_model(
 
     * `compactbench validate-model results --coefficients mine.toml`
 
-    The **error** of a figure is the simulated value over the mean of the real runs, minus 1. Beside it stands
-    how far a single **repetition** is off from the mean of the others. Ratios compare two strategies of one
-    scenario. **Tau** counts the pairs of strategies that the real runs tell apart: it is 1 if the simulation
-    ranks all of them alike, and -1 if it ranks none alike. **Regret** is how much more than the cheapest
-    strategy the one costs, in the real runs, that the simulation finds cheapest, at a given rate of queries.
-    Strategies that cannot be simulated are left out and named.
+    **Error**: the simulated figure over the mean of the real runs, minus 1; the mean error ignores signs, the
+    bias does not. **A repetition**: how far a single real run is from the mean of the others, where there are
+    several.
+
+    **Ratios** compare two strategies of one scenario. Of the pairs that the real runs tell apart, the
+    simulation ranks some alike; **tau** is those less the pairs ranked otherwise, over all told apart.
+
+    **Regret**: the simulation picks the strategy with the least CPU of commits, policy and queries, at a
+    given rate of queries. The regret is how much more that one cost in the real runs than the cheapest did;
+    at random, how much more an average strategy did.
+
+    Strategies that cannot be simulated are left out and named. If a simulation fails, the exit code is 1.
     """
     with readable_runs(results) as runs:
-        tried = resimulations(runs)
+        groups = [group for group in run_groups(runs) if not group.is_simulated]
+        tried = resimulations(group.usable_runs for group in groups)
         if not tried:
             raise ResultSchemaError(
                 "contains no usable real runs to compare with", code="no-runs", path=results[0]
             )
         planned = [one.planned for one in tried if one.planned is not None]
+        if not planned:
+            raise ScenarioError(
+                f"none of its strategies can be simulated: {'; '.join(map(_left_out, tried))}",
+                code="unsupported",
+                path=results[0],
+            )
         with SuiteProgress(planned, ERR, quiet=quiet) as progress:
-            simulated = simulate(tried, coefficients, progress)
-        errors = model_errors(run_groups(run for one in tried for run in one.real), simulated)
-        left_out = [one for one in tried if one.planned is None]
+            made = simulate(tried, coefficients, progress)
+        errors = model_errors(
+            (group, {one.strategy: one.made for one in made if one.group == number and one.made})
+            for number, group in enumerate(groups)
+        )
+        left_out = [one for one in made if one.made is None]
         if output == "json":
             _print_json(errors, left_out)
         else:
-            _print(errors, left_out)
+            print_tables(_tables(errors))
+            for one in left_out:
+                print_remark(_left_out(one))
+        if any(one.planned is not None for one in left_out):
+            raise typer.Exit(1)
 
 
-def _print(errors: ModelErrors, left_out: Sequence[Resimulation]) -> None:
-    print_tables(
+def _left_out(one: Resimulation) -> str:
+    return f"{one.scenario}, {one.strategy}: left out: {one.problem}"
+
+
+_Table = tuple[str, Sequence[str | Column], list[tuple[str, ...]]]
+
+
+def _tables(errors: ModelErrors) -> Iterator[_Table]:
+    for scenario in dict.fromkeys(error.scenario for error in errors.figures):
+        yield _scenario_table(scenario, errors.figures)
+    yield (
+        "all strategies",
         [
-            *(_scenario_table(scenario, errors.figures) for scenario in _scenarios(errors.figures)),
+            "format", "figure", Column("strategies"), Column("mean error"), Column("bias"),
+            Column("a repetition"),
+        ],
+        [
             (
-                "all strategies",
-                [
-                    "format", "figure", Column("n"), Column("mean error"), Column("bias"),
-                    Column("a repetition"),
-                ],
-                [
-                    (
-                        one.format, HEADINGS[one.metric], str(one.n), _percent(one.mean_absolute),
-                        _signed(one.mean_signed), _percent(one.repeat),
-                    )
-                    for one in summaries(errors.figures)
-                ],
-            ),
-            (
-                "ratios of two strategies",
-                ["format", "figure", Column("pairs"), Column("mean error"), Column("decided"), Column("tau")],
-                [
-                    (
-                        one.format, HEADINGS[one.metric], str(one.pairs), _percent(one.mean_error),
-                        str(one.decided), _number(one.tau),
-                    )
-                    for one in rank_summaries(errors.ratios)
-                ],
-            ),
-            (
-                "the strategy that the simulation finds cheapest",
-                ["scenario", Column("queries/h"), "chosen", "cheapest", Column("regret")],
-                [
-                    (one.scenario, str(one.queries_per_h), one.chosen, one.best, _percent(one.regret))
-                    for one in errors.regrets
-                ],
-            ),
-        ]
+                one.format, HEADINGS[one.metric], str(one.strategies_count), _percent(one.mean_absolute),
+                _signed(one.mean_signed), _percent(one.repeat),
+            )
+            for one in figure_summaries(errors.figures)
+        ],
     )  # fmt: skip
-    for one in left_out:
-        print_remark(f"{one.real[0].manifest.scenario}, {one.strategy}: left out: {one.problem}")
+    if errors.ratios:
+        yield (
+            "ratios of two strategies",
+            [
+                "format", "figure", Column("pairs"), Column("off by"), Column("told apart"),
+                Column("ranked alike"), Column("tau"),
+            ],
+            [
+                (
+                    one.format, HEADINGS[one.metric], str(one.pairs_count), human_ratio(one.mean_factor),
+                    str(one.decided_count), str(one.alike_count),
+                    MISSING if one.tau is None else f"{one.tau:.2f}",
+                )
+                for one in ratio_summaries(errors.ratios)
+            ],
+        )  # fmt: skip
+    if errors.regrets:
+        yield (
+            "the strategy that the simulation finds cheapest",
+            [
+                "scenario", Column("queries/h"), "chosen", "cheapest", Column("regret"), Column("at random"),
+                Column("runs"),
+            ],
+            [
+                (
+                    one.scenario, str(one.queries_per_h), one.chosen, one.best, _percent(one.regret),
+                    _percent(one.at_random), str(one.repetitions),
+                )
+                for one in errors.regrets
+            ],
+        )  # fmt: skip
 
 
-def _scenarios(errors: Iterable[ErrorOfFigure]) -> Iterable[str]:
-    return dict.fromkeys(error.scenario for error in errors)
-
-
-def _scenario_table(
-    scenario: str, errors: Iterable[ErrorOfFigure]
-) -> tuple[str, list[str | Column], list[tuple[str, ...]]]:
+def _scenario_table(scenario: str, errors: Iterable[ErrorOfFigure]) -> _Table:
     own = {(error.strategy, error.metric): error for error in errors if error.scenario == scenario}
     shown = [metric for metric in METRICS if any(name == metric for _, name in own)]
     lines = [
@@ -137,31 +167,27 @@ def _scenario_table(
         for label in dict.fromkeys(label for label, _ in own)
     ]
     columns: list[str | Column] = ["strategy", *(Column(HEADINGS[metric]) for metric in shown)]
-    return f"{scenario}: simulated / real - 1", columns, lines
+    return f"{scenario}: error of the simulation", columns, lines
 
 
 def _signed(share: float) -> str:
-    return f"{100 * share:+.0f} %"
+    return f"{share:+z.0%}".replace("%", " %")
 
 
 def _percent(share: float | None) -> str:
-    return MISSING if share is None else f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
-
-
-def _number(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.2f}"
+    return MISSING if share is None else f"{share:.0%}".replace("%", " %")
 
 
 def _print_json(errors: ModelErrors, left_out: Sequence[Resimulation]) -> None:
     print_json(
         {
             "figures": [{**asdict(one), "error": one.error} for one in errors.figures],
-            "ratios": [{**asdict(one), "error": one.error} for one in errors.ratios],
+            "ratios": [{**asdict(one), "factor": one.factor} for one in errors.ratios],
             "regrets": [asdict(one) for one in errors.regrets],
-            "summaries": [asdict(one) for one in summaries(errors.figures)],
-            "ranks": [asdict(one) for one in rank_summaries(errors.ratios)],
+            "figure_summaries": [asdict(one) for one in figure_summaries(errors.figures)],
+            "ratio_summaries": [asdict(one) for one in ratio_summaries(errors.ratios)],
             "left_out": [
-                {"scenario": one.real[0].manifest.scenario, "strategy": one.strategy, "problem": one.problem}
+                {"scenario": one.scenario, "strategy": one.strategy, "problem": one.problem}
                 for one in left_out
             ],
         }

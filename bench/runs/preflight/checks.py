@@ -120,6 +120,14 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)
 
 
+def check_coefficients(coefficients: Path, scenarios: Iterable[Scenario]) -> None:
+    """Raises ScenarioError for a file that a format of the scenarios cannot use."""
+    for name in {scenario.table.format for scenario in scenarios}:
+        read = engine_kind(name, "simulated").estimates
+        if read is not None:
+            read(coefficients)
+
+
 def _check_catalog(scenario: Scenario) -> None:
     """Refuse properties without a catalog, except caches, and places outside of a run's namespace."""
     properties, table_format = configured_catalog(scenario).properties, FORMATS[scenario.table.format]

@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from result_builder import build_results
 
 import bench.engines
+from bench.engines.delta.model.table import DeltaTableModel
 from bench.results.records import MANIFEST
 from tools.publishing import FOLDER
 
@@ -31,11 +33,11 @@ def validate(compactbench):
 
 def test_errors_of_each_strategy_and_of_choices_are_shown(validate, results):
     printed = validate(results)
-    assert "delta-upsert-quick: simulated / real - 1" in printed.out
+    assert "delta-upsert-quick: error of the simulation" in printed.out
     for label in ("never", "copy-on-write", "optimize-4min", "reorg-4min"):
         assert f"\n{label} " in printed.out
-    assert "format figure n mean error bias a repetition" in printed.words
-    assert "scenario queries/h chosen cheapest regret" in printed.words
+    assert "format figure strategies mean error bias a repetition" in printed.words
+    assert "scenario queries/h chosen cheapest regret at random runs" in printed.words
     assert "4/4 runs" in printed.err
     assert validate(results, "--quiet").err == ""
 
@@ -46,7 +48,7 @@ def test_programs_get_what_people_see(validate, results):
     assert errors["never", "files_end"] == 0
     for one in answer["figures"]:
         assert one["error"] == pytest.approx(one["simulated"] / one["real"] - 1)
-        assert one["n"] == 3
+        assert one["repetitions"] == 3
     assert {one["queries_per_h"] for one in answer["regrets"]} == {1, 10, 100, 1000}
     assert answer["left_out"] == []
 
@@ -66,23 +68,68 @@ def test_other_coefficients_give_other_times_and_the_same_files(validate, result
     assert all((before[name] == after[name]) == name[1].endswith(("bytes", "end")) for name in before)
 
 
-def test_strategies_that_cannot_be_simulated_are_left_out_and_named(validate, results, tmp_path):
-    folder = tmp_path / "results"
-    folder.mkdir()
-    for run in sorted((results / "delta-upsert-quick").iterdir()):
-        (folder / run.name).symlink_to(run)
-    left_out = [run for run in folder.iterdir() if "reorg" in run.name]
-    for run in left_out:
-        manifest = json.loads((run / MANIFEST).read_text())
-        events = (run / "events.jsonl").read_bytes()
-        run.unlink()
-        run.mkdir()
-        manifest["scenario_text"]["workload"]["row_filter"] = "x"
-        (run / MANIFEST).write_text(json.dumps(manifest))
-        (run / "events.jsonl").write_bytes(events)
-    printed = validate(folder, "-q")
-    assert "delta-upsert-quick, reorg-4min: left out: " in printed.err
+def changed(results, folder, change, labels):
+    """The results, with the manifests of some strategies changed."""
+    shutil.copytree(results, folder)
+    for path in folder.rglob(MANIFEST):
+        manifest = json.loads(path.read_text())
+        if manifest["strategy"] in labels:
+            change(manifest)
+            path.write_text(json.dumps(manifest))
+    return folder
+
+
+def is_unknown(manifest):
+    manifest["scenario_text"]["workload"]["row_filter"] = "x"
+
+
+def is_not_recorded(manifest):
+    manifest["scenario_text"] = {}
+
+
+def is_cold(manifest):
+    manifest["scenario_text"]["page_cache"] = "cold"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (is_unknown, 'row_filter = "x": unknown key'),
+        (is_not_recorded, "its scenario was not recorded"),
+        (is_cold, "a cold page cache is not modelled"),
+    ],
+)
+def test_strategies_that_cannot_be_simulated_are_left_out_and_named(
+    validate, results, tmp_path, change, problem
+):
+    printed = validate(changed(results, tmp_path / "results", change, ["reorg-4min"]), "-q")
+    words = " ".join(printed.err.split())
+    assert "delta-upsert-quick, reorg-4min: left out: " in words
+    assert problem in words
     assert "\nnever " in printed.out
+
+
+def test_results_of_which_no_strategy_can_be_simulated_are_refused(validate, results, tmp_path):
+    labels = ("never", "copy-on-write", "optimize-4min", "reorg-4min")
+    printed = validate(changed(results, tmp_path / "results", is_not_recorded, labels), code=2)
+    assert "none of its strategies can be simulated: delta-upsert-quick, never: left out: " in printed.err
+
+
+def test_a_simulation_that_fails_is_left_out_and_told(validate, results, monkeypatch):
+    def fails(self, spec, tag):
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(DeltaTableModel, "commit", fails)
+    printed = validate(results, "-q", "--format", "json", code=1)
+    assert printed.json["figures"] == []
+    assert len(printed.json["left_out"]) == 4
+    assert all("failed: RuntimeError: out of luck" in one["problem"] for one in printed.json["left_out"])
+
+
+def test_coefficients_of_another_format_are_refused_before_a_simulation(validate, results):
+    printed = validate(results, "--coefficients", ENGINES / "iceberg" / "coefficients.toml", code=2)
+    assert "coefficients.toml" in printed.err
+    assert "run 1 of" not in printed.err
 
 
 def test_without_real_runs_there_is_nothing_to_compare(validate, tmp_path):

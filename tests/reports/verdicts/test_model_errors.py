@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from records import commit, compaction, end, query, run
 
 from reports.data.group import run_groups
-from reports.verdicts.model_errors import METRICS, model_errors, rank_summaries, summaries
+from reports.verdicts.model_errors import METRICS, figure_summaries, model_errors, ratio_summaries
 
 NOISE = (0.99, 1.0, 1.01)  # of the repetitions
 LABELS = ("never", "often", "seldom")
@@ -34,13 +34,13 @@ def real_runs(costs, **manifest):
 
 def simulated(costs):
     return {
-        ("append-small", label): one_run(label, compaction_s, query_s, mode="simulated")
+        label: one_run(label, compaction_s, query_s, mode="simulated")
         for label, (compaction_s, query_s) in costs.items()
     }
 
 
 def errors_of(real, modelled):
-    return model_errors(run_groups(real), simulated(modelled))
+    return model_errors((group, simulated(modelled)) for group in run_groups(real))
 
 
 COSTS = st.fixed_dictionaries({label: st.tuples(st.floats(0.1, 9), st.floats(0.1, 9)) for label in LABELS})
@@ -55,8 +55,8 @@ def test_a_model_that_is_off_by_one_factor_everywhere_has_this_error_and_ranks_a
         for metric in ("compaction_cpu_s", "query_new_session_mean_s"):
             assert by_metric[label, metric] == pytest.approx(factor - 1, abs=1e-9)
         assert by_metric[label, "commit_cpu_s"] == 0
-    assert all(one.error == pytest.approx(0, abs=1e-9) for one in errors.ratios)
-    assert all(one.tau in (None, 1) for one in rank_summaries(errors.ratios))
+    assert all(one.factor == pytest.approx(1) for one in errors.ratios)
+    assert all(one.tau in (None, 1) for one in ratio_summaries(errors.ratios))
 
 
 @given(COSTS, COSTS)
@@ -70,7 +70,7 @@ def test_a_repetition_is_off_from_the_mean_of_the_others():
     real = [one_run("never", cpu_s, 1.0, repetition=n) for n, cpu_s in enumerate((1.0, 2.0, 3.0), 1)]
     errors = errors_of(real, {"never": (2.2, 1.0)})
     (error,) = (one for one in errors.figures if one.metric == "compaction_cpu_s")
-    assert (error.n, error.real, error.error) == (3, 2.0, pytest.approx(0.1))
+    assert (error.repetitions, error.real, error.error) == (3, 2.0, pytest.approx(0.1))
     assert error.repeat == pytest.approx((1.5 / 2.5 + 0 + 1.5 / 1.5) / 3)
     alone = errors_of(real[:1], {"never": (2.2, 1.0)}).figures
     assert all(one.repeat is None for one in alone)
@@ -80,11 +80,11 @@ def test_pairs_that_real_runs_tell_apart_count_in_tau():
     costs = {"never": (1.0, 1.0), "often": (2.0, 1.0), "seldom": (9.0, 1.0)}
     turned = {"never": (1.0, 1.0), "often": (2.0, 1.0), "seldom": (0.5, 1.0)}
     errors = errors_of(real_runs(costs), turned)
-    (by_cpu,) = (one for one in rank_summaries(errors.ratios) if one.metric == "compaction_cpu_s")
-    assert (by_cpu.pairs, by_cpu.decided) == (3, 3)
-    assert by_cpu.tau == pytest.approx(-1 / 3)  # one pair of three is ranked alike
-    (by_query,) = (one for one in rank_summaries(errors.ratios) if one.metric == "query_new_session_mean_s")
-    assert (by_query.decided, by_query.tau) == (0, None)
+    (by_cpu,) = (one for one in ratio_summaries(errors.ratios) if one.metric == "compaction_cpu_s")
+    assert (by_cpu.pairs_count, by_cpu.decided_count, by_cpu.alike_count) == (3, 3, 1)
+    assert by_cpu.tau == pytest.approx(-1 / 3)
+    (by_query,) = (one for one in ratio_summaries(errors.ratios) if one.metric == "query_new_session_mean_s")
+    assert (by_query.decided_count, by_query.tau) == (0, None)
 
 
 def test_the_regret_is_what_the_choice_costs_in_real_runs():
@@ -92,7 +92,18 @@ def test_the_regret_is_what_the_choice_costs_in_real_runs():
     errors = errors_of(real_runs(costs), {"never": (4.0, 1.0), "often": (1.0, 1.0)})
     first = errors.regrets[0]
     assert (first.queries_per_h, first.chosen, first.best) == (1, "often", "never")
+    assert (first.strategies_count, first.repetitions) == (2, 3)
     assert first.regret == pytest.approx((1 + 4 + 0.5) / (1 + 1 + 0.5) - 1)
+    assert first.at_random == pytest.approx(first.regret / 2)
+
+
+def test_a_tie_of_the_simulation_counts_as_the_dearer_choice_and_ranks_nothing():
+    errors = errors_of(
+        real_runs({"never": (1.0, 1.0), "often": (4.0, 1.0)}), dict.fromkeys(("never", "often"), (2.0, 1.0))
+    )
+    assert errors.regrets[0].chosen == "often"
+    (by_cpu,) = (one for one in ratio_summaries(errors.ratios) if one.metric == "compaction_cpu_s")
+    assert (by_cpu.decided_count, by_cpu.alike_count, by_cpu.tau) == (1, 0, 0)
 
 
 def test_strategies_of_two_variants_are_no_choice_and_ones_that_were_not_simulated_are_left_out():
@@ -109,10 +120,10 @@ def test_strategies_of_two_variants_are_no_choice_and_ones_that_were_not_simulat
 def test_errors_are_summed_up_by_format_and_figure():
     costs = {"never": (1.0, 1.0), "often": (2.0, 1.0)}
     errors = errors_of(real_runs(costs), {"never": (1.5, 1.0), "often": (1.0, 1.0)})
-    by_metric = {one.metric: one for one in summaries(errors.figures)}
+    by_metric = {one.metric: one for one in figure_summaries(errors.figures)}
     assert set(by_metric) <= set(METRICS)
     cpu = by_metric["compaction_cpu_s"]
-    assert (cpu.format, cpu.n) == ("iceberg", 2)
+    assert (cpu.format, cpu.strategies_count) == ("iceberg", 2)
     assert (cpu.mean_absolute, cpu.mean_signed) == pytest.approx((0.5, 0))
     assert cpu.repeat == pytest.approx((1 - 0.99 / 1.005 + 1.01 / 0.995 - 1) / 3)
 

@@ -144,7 +144,8 @@ class HudiTableModel:
         return Work(
             files_count, slices.delete_files_count, data_bytes + slices.delete_size_bytes,
             slices.delete_size_bytes, tasks_count=slices.files_count,
-            rows=None if slices.delete_files_count else rows,  # as a real scan, which does not report rows before it merges
+            # A real scan does not report rows before it has merged them.
+            rows=None if slices.delete_files_count else rows,
         )  # fmt: skip
 
 
