@@ -131,8 +131,8 @@ class Version:
     tag: Tag | None = None
     rewritten: frozenset[str] | None = None
     application: str | None = None
-    work: CommitWork = CommitWork()
-    maintenance: MaintenanceWork = MaintenanceWork()
+    work: CommitWork = field(default_factory=CommitWork)
+    maintenance: MaintenanceWork = field(default_factory=MaintenanceWork)
 
 
 def total_maintenance(versions: Iterable[Version]) -> MaintenanceWork:
@@ -182,7 +182,7 @@ class CommitOutcome:
     versions: tuple[Version, ...]
     observed: Observation
     compactions: tuple[InlineCompaction, ...] = ()
-    work: CommitWork = CommitWork()
+    work: CommitWork = field(default_factory=CommitWork)
 
     @property
     def change(self) -> Change:
@@ -233,8 +233,8 @@ class Outcome:
     error: str | None = None
     answer: Mapping[str, int] = field(default_factory=dict)
     queued_s: float = 0.0
-    work: RewriteWork = RewriteWork()
-    maintenance: MaintenanceWork = MaintenanceWork()
+    work: RewriteWork = field(default_factory=RewriteWork)
+    maintenance: MaintenanceWork = field(default_factory=MaintenanceWork)
 
     @property
     def change(self) -> Change:

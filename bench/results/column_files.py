@@ -58,12 +58,18 @@ def table_of(
     if unknown := known - kind.model_fields.keys():
         raise TypeError(f"a {kind.__name__} has no {', '.join(sorted(unknown))}")
     arrays = [_array(pa.int64(), np.array(serials, dtype=np.int64))]
-    by_field = {name: _values(kind, name, name in known, records) for name in kind.model_fields}
-    by_field["written_utc"] = [written_utc] * len(records)
+    parts: dict[tuple[str, ...], list[Any]] = {("written_utc",): [written_utc] * len(records)}
     for column in columns_of(kind):
-        name, *path = column.path
+        for end in range(1, len(column.path) + 1):
+            path = column.path[:end]
+            if path not in parts:  # several columns may be parts of one value
+                parts[path] = (
+                    _values(kind, path[0], path[0] in known, records)
+                    if end == 1
+                    else values_at(path[-1:], parts[path[:-1]])
+                )
         try:
-            arrays.append(_column(column, values_at(tuple(path), by_field[name]), clean))
+            arrays.append(_column(column, parts[column.path], clean))
         except UnicodeEncodeError:
             raise
         except ValueError as error:
@@ -82,8 +88,9 @@ def _values(
     return [record.get(name, default) for record in records] if is_known else [default] * len(records)
 
 
-def _column(column: FlatColumn, values: list[Any], clean: Callable[[str, Any], Any]) -> pa.Array:
-    if values[0] is None and values.count(None) == len(values):
+def _column(column: FlatColumn, values: Sequence[Any], clean: Callable[[str, Any], Any]) -> pa.Array:
+    unknown_count = values.count(None) if column.is_optional else 0
+    if unknown_count == len(values):
         return pa.nulls(len(values), _ARROW[column.type])
     if column.type in (str, dict):
         builder = pa.lib.StringBuilder()
@@ -91,7 +98,7 @@ def _column(column: FlatColumn, values: list[Any], clean: Callable[[str, Any], A
         builder.append_values(as_texts(column.path[0], values, clean))
         return builder.finish()
     is_known = None
-    if column.is_optional and None in values:
+    if unknown_count:
         is_known = np.array([value is not None for value in values])
         values = [0 if value is None else value for value in values]
     array: np.ndarray = np.array(values, dtype=_NUMPY[column.type])

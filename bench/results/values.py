@@ -54,9 +54,9 @@ class SparkWork:
     spilled_bytes: Count | None = None
 
     def __add__(self, other: "SparkWork") -> "SparkWork":
-        if self is other is UNKNOWN_SPARK_WORK:  # as always in simulations
+        if other is NO_SPARK_WORK or self is other is UNKNOWN_SPARK_WORK:  # as always in simulations
             return self
-        return _sum_of_fields(self, other)
+        return other if self is NO_SPARK_WORK else _sum_of_fields(self, other)
 
 
 UNKNOWN_SPARK_WORK = SparkWork()
@@ -304,7 +304,7 @@ class RewriteWork:
     applied_delete_bytes: Count | None = None
 
     def __add__(self, other: "RewriteWork") -> "RewriteWork":
-        return _sum_of_fields(self, other)
+        return other if self is NO_REWRITE_WORK else _sum_of_fields(self, other)
 
 
 NO_REWRITE_WORK = RewriteWork(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

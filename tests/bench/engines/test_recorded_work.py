@@ -6,7 +6,8 @@ from engine_streams import FULL_SCAN, commit_all, execute, files, plan, rewrite
 
 from bench.engines.registry import FORMATS
 from bench.results.values import NO_REWRITE_WORK, RewriteWork, SparkWork
-from strategies.plan import Capability, Compact, Plan, Reason
+from strategies.plan import Capability, Compact, FileGroup, Plan, Reason, Rewrite
+from strategies.state import MIB
 from workloads.partitioning import Partitioning
 
 MERGES = ("copy-on-write", "merge-on-read")  # unless the format is Hudi, which has no MERGE
@@ -132,6 +133,23 @@ def test_an_explicit_rewrite_reads_the_files_that_it_names(engine, stream):
     assert (work.groups_count, work.tasks_count, work.read_files_count) == (2, 2, 5)
     assert work.read_rows == sum(file.rows for file in named)
     assert work.read_data_bytes == sum(file.size_bytes for file in named)
+
+
+@needs(Capability.CONVERT)
+def test_a_conversion_reads_keys_of_files_that_stay(engine_key, engine, tmp_path):
+    for batch in changing_batches(engine_key.is_real, tmp_path):
+        engine.commit(batch, batch.spec.at_ms)
+    scanned, before = engine.query(FULL_SCAN).work, files(engine)
+    group = FileGroup((), "", tuple(file.path for file in before))
+    outcome = execute(engine, plan(Rewrite((group,), 8 * MIB)), 180_000)
+    work = outcome.work
+    assert (work.groups_count, work.tasks_count, work.read_files_count, work.read_rows) == (0, 0, 0, 0)
+    assert work.converted_files_count == len(before)
+    assert work.converted_rows == sum(file.rows for file in before)
+    assert work.applied_delete_files_count == scanned.delete_files_count > 0
+    assert work.applied_delete_bytes == scanned.delete_bytes > 0
+    assert work.applied_delete_rows >= 5
+    assert (outcome.change.added_delete_rows, outcome.change.added_rows) == (5, 0)
 
 
 @needs(Capability.COMPACT)
