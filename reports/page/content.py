@@ -15,6 +15,7 @@ from reports.page.sections.certain import certain
 from reports.page.sections.costs import costs
 from reports.page.sections.deletes import left_behind
 from reports.page.sections.job_starts import job_starts
+from reports.page.sections.keeping_up import keeping_up
 from reports.page.sections.limits import limits
 from reports.page.sections.matrix import matrix
 from reports.page.sections.money import cheapest_in_money
@@ -146,7 +147,9 @@ def _answer(subject: Subject) -> Blocks:
     group, verdicts = subject.group, subject.verdicts
     certain_title = "Counts and bytes, as modelled" if group.is_simulated else "Certain, by counts and bytes"
     counted = certain(group)
-    lines = sentences_by_part(group, lambda part: (*cheapest_in_money(part, verdicts), *headline(part)))
+    lines = sentences_by_part(
+        group, lambda part: (*keeping_up(part), *cheapest_in_money(part, verdicts), *headline(part))
+    )
     return (
         *(Prose(line, "headline") for line in lines),
         Prose(TRADE_OFF) if any("best trade-off" in str(line) for line in lines) else None,

@@ -32,7 +32,6 @@ from reports.verdicts.samples import FIXED_WORK
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
-BUSY_ABOVE = 0.5  # compaction seconds / scenario seconds
 UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
@@ -60,7 +59,7 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     all_of_them = (
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
         *_quick(group), *_shared(group), *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group),
-        *_uneven_speed(group), *_busy(group), *_deferred(group), *_noisy(group), *_unmet(group),
+        *_uneven_speed(group), *_deferred(group), *_noisy(group), *_unmet(group),
         *_requests(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
@@ -316,14 +315,6 @@ def _uneven_speed(group: RunGroup) -> Iterator[Caution]:
             "work. Ratios with an interval are at equal speed; other times are not.",
             share=human_percent(max(works_s) / min(works_s) - 1),
         )
-
-
-def _busy(group: RunGroup) -> Iterator[Caution]:
-    for label in group.strategies:
-        share = group.row(label).values["duty_cycle"] or 0
-        if share > BUSY_ABOVE:
-            text = "{strategy} compacts for {share} of the scenario time and could hardly keep up."
-            yield _caution(text, strategy=Verbatim(label), share=human_percent(share))
 
 
 def _deferred(group: RunGroup) -> Iterator[Caution]:

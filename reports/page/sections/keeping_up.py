@@ -1,0 +1,47 @@
+"""Whether the strategies keep up with the stream: the first sentence of an answer."""
+
+from bench.text import counted, human_percent, human_ratio
+from reports.data.group import RunGroup
+from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
+from reports.verdicts.keeping_up import Load, loads
+
+
+def keeping_up(group: RunGroup) -> tuple[Sentence, ...]:
+    """Who keeps up, and how many cores the others need; nothing if no times are known."""
+    every = sorted(loads(group), key=lambda load: load.share)
+    if not every:
+        return ()
+    late, cores = [load for load in every if not load.keeps_up], group.manifest.cores
+    values = {
+        "modelled": "As modelled, " if group.is_simulated else "",
+        "cores": "" if cores is None else f" on {counted(cores, 'core')}",
+    }
+    if late:
+        text = (
+            "{modelled}{labels} cannot keep up with the stream{cores}: one after the other, commits, "
+            "compactions and maintenance take {needs}."
+        )
+        labels, needs = listed([load.strategy for load in late]), joined([_need(load) for load in late])
+        return (sentence(text, labels=labels, needs=needs, **values),)
+    text = (
+        "{modelled}{who} with the stream{cores}: one after the other, commits, compactions and maintenance "
+        "take {shares} of its time."
+    )
+    least, most = every[0], every[-1]
+    if least is most:
+        who, shares = say(Verbatim(least.strategy), " keeps up"), say(human_percent(least.share))
+    else:
+        who = say("all strategies keep up" if group.is_simulated else "All strategies keep up")
+        shares = _share(least) + say(" to ") + _share(most)
+    return (sentence(text, who=who, shares=shares, **values),)
+
+
+def _share(load: Load) -> Sentence:
+    return say(f"{human_percent(load.share)} (", Verbatim(load.strategy), ")")
+
+
+def _need(load: Load) -> Sentence:
+    remedy = "more cores would not help"
+    if load.needed_cores is not None:
+        remedy = f"{counted(load.needed_cores, 'core')} would do"
+    return say(f"{human_ratio(load.share)} its time under ", Verbatim(load.strategy), f" ({remedy})")

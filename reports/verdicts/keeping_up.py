@@ -1,0 +1,61 @@
+"""Which strategies keep up with the stream: whether their steps take less time than the stream lasts.
+
+A step is serial except for its tasks, which share the cores. With c cores it takes serial + tasks / c, as in
+Amdahl (1967). Tasks of fewer files than cores count as more serial than they are, so needs are upper bounds.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import fmean
+
+from bench.results.folders import RunResult
+from bench.results.records import CompactionRecord, MaintenanceRecord
+from bench.results.table_content import stream_commits_of
+from bench.results.tables import together
+from reports.data.group import RunGroup
+from reports.verdicts.unmodelled import unmodelled
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The commits, compactions and maintenance of a strategy, one after the other.
+
+    `share` is their wall time over that of the stream, with the cores of the run; the strategy keeps up if it
+    is below 1. `needed_cores` would do; None if no number would.
+    """
+
+    strategy: str
+    share: float
+    needed_cores: int | None
+
+    @property
+    def keeps_up(self) -> bool:
+        return self.share < 1
+
+
+def loads(group: RunGroup) -> list[Load]:
+    """Of each strategy that a policy is chosen from; those whose times are not known are left out."""
+    made = []
+    for row in group.choices:
+        runs = [run for run in group.usable_runs if run.manifest.strategy == row.strategy]
+        times = [_times(run) for run in runs]
+        if times and unmodelled(group, row.strategy) is None:
+            wall, tasks = (fmean(part) for part in zip(*times, strict=True))
+            if math.isfinite(wall + tasks):
+                made.append(Load(row.strategy, wall, _needed_cores(wall, tasks, runs)))
+    return made
+
+
+def _times(run: RunResult) -> tuple[float, float]:
+    """The wall time of steps and the CPU time of their tasks, both over the duration of the stream."""
+    steps = (stream_commits_of(run), run.of(CompactionRecord), run.of(MaintenanceRecord))
+    duration_s = run.manifest.duration_ms / 1000
+    wall_s, tasks_s = (float(together(part, *steps).sum()) for part in ("wall_s", "executor_cpu_s"))
+    return wall_s / duration_s, tasks_s / duration_s
+
+
+def _needed_cores(wall: float, tasks: float, runs: Iterable[RunResult]) -> int | None:
+    cores = {run.manifest.cores for run in runs}
+    serial = wall - tasks / (max(filter(None, cores), default=1))
+    return math.floor(tasks / (1 - serial)) + 1 if serial < 1 else None

@@ -1,0 +1,85 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from records import commit, compaction, end, maintenance, query, run
+
+from reports.data.group import run_groups
+from reports.page.sections.keeping_up import keeping_up
+from reports.verdicts.keeping_up import loads
+
+HOUR_S = 3600
+
+
+def group(*runs):
+    (made,) = run_groups(runs)
+    return made
+
+
+def one(label, wall_s, tasks_s, cores=2, **manifest):
+    """A run whose only compaction takes so long, with so much CPU time of tasks."""
+    return run(
+        commit(is_initial=True, wall_s=9 * HOUR_S), commit(), query(),
+        compaction(wall_s=wall_s, executor_cpu_s=tasks_s), end(), strategy=label, cores=cores, **manifest,
+    )  # fmt: skip
+
+
+@given(
+    st.floats(0, 10 * HOUR_S), st.floats(0, 10 * HOUR_S), st.integers(1, 64),
+)  # fmt: skip
+def test_the_needed_cores_are_the_fewest_with_which_steps_take_less_time_than_the_stream(
+    serial_s, tasks_s, cores
+):
+    (load,) = loads(group(one("a", serial_s + tasks_s / cores, tasks_s, cores)))
+
+    def share(count):
+        return (serial_s + tasks_s / count) / HOUR_S
+
+    assert load.share == pytest.approx(share(cores))
+    if load.needed_cores is None:
+        assert serial_s >= HOUR_S * (1 - 1e-9)
+    else:
+        assert share(load.needed_cores) < 1 + 1e-9
+        assert load.needed_cores == 1 or share(load.needed_cores - 1) > 1 - 1e-9
+    if abs(load.share - 1) > 1e-9:
+        assert load.keeps_up == (load.needed_cores is not None and load.needed_cores <= cores)
+
+
+def test_commits_compactions_and_maintenance_count_and_the_load_does_not():
+    made = run(
+        commit(is_initial=True, wall_s=99), commit(wall_s=36), compaction(wall_s=72),
+        maintenance(wall_s=252), end(), strategy="a",
+    )  # fmt: skip
+    (load,) = loads(group(made))
+    assert load.share == pytest.approx(0.1)
+
+
+def said(*runs):
+    return [str(line) for line in keeping_up(group(*runs))]
+
+
+def test_the_first_sentence_says_whether_all_keep_up():
+    runs = [one("never", 0, 0), one("often", 900, 900)]
+    assert said(*runs) == [
+        "All strategies keep up with the stream on 2 cores: one after the other, commits, compactions and "
+        "maintenance take 0 % (never) to 25 % (often) of its time."
+    ]
+    assert said(runs[1]) == [
+        "often keeps up with the stream on 2 cores: one after the other, commits, compactions and "
+        "maintenance take 25 % of its time."
+    ]
+
+
+def test_strategies_that_do_not_keep_up_are_named_with_the_cores_they_need():
+    runs = [one("never", 0, 0), one("often", 5400, 10000), one("serial", 7200, 100)]
+    assert said(*runs) == [
+        "often and serial cannot keep up with the stream on 2 cores: one after the other, commits, "
+        "compactions and maintenance take 1.5x its time under often (4 cores would do) and 2.0x its time "
+        "under serial (more cores would not help)."
+    ]
+
+
+def test_a_simulation_says_so_and_withheld_times_are_left_out():
+    simulated = {"mode": "simulated", "options": {"coefficients": {"calibrated": False}}}
+    assert said(one("a", 36, 36, **simulated))[0].startswith("As modelled, a keeps up ")
+    sorting = run(commit(), compaction(is_sorted=True, wall_s=9), end(), strategy="a", cores=2, **simulated)
+    assert said(sorting) == []
