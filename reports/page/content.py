@@ -9,6 +9,7 @@ from reports.data.group import RunGroup
 from reports.page.blocks import Block, Code, Listing, Picture, Prose, Terms
 from reports.page.sections import details, method
 from reports.page.sections.answer import TRADE_OFF, budgets, headline, primary_query
+from reports.page.sections.beside_measured import ANSWERED_BY_REAL_RUNS, beside_measured, measured_twin
 from reports.page.sections.by_kind import compactions_by_kind
 from reports.page.sections.cautions import Caution, cautions
 from reports.page.sections.certain import certain
@@ -39,11 +40,15 @@ Blocks = Iterable[Block | None]  # None: the runs have no such figures
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The input of a section. `prefix` begins the names of the group's files."""
+    """The input of a section. `prefix` begins the names of the group's files.
+
+    `measured` are the real runs, on the same page, of a simulated group's scenario.
+    """
 
     group: RunGroup
     verdicts: PageVerdicts
     prefix: str
+    measured: RunGroup | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,9 @@ def page_content(groups: Sequence[RunGroup]) -> Page:
     """The report on all groups; with several, names of files begin with the number of the group."""
     verdicts = page_verdicts(groups)
     prefixes = [f"s{number}-" if len(groups) > 1 else "" for number in range(1, len(groups) + 1)]
-    contents = tuple(_content(Subject(*subject)) for subject in zip(groups, verdicts, prefixes, strict=True))
+    twins = [measured_twin(group, groups) for group in groups]
+    subjects = zip(groups, verdicts, prefixes, twins, strict=True)
+    contents = tuple(_content(Subject(*subject)) for subject in subjects)
     labels = tuple(dict.fromkeys(label for group in groups for label in group.strategies))
     return Page(method.title(groups), matrix(groups), contents, labels)
 
@@ -145,6 +152,9 @@ def _content(subject: Subject) -> ReportContent:
 
 def _answer(subject: Subject) -> Blocks:
     group, verdicts = subject.group, subject.verdicts
+    beside = None if subject.measured is None else beside_measured(group, subject.measured)
+    if subject.measured is not None and {*group.strategies} <= {*subject.measured.strategies}:
+        return (Prose(ANSWERED_BY_REAL_RUNS, "headline"), beside, *_pictures(subject, "answer"))
     certain_title = "Counts and bytes, as modelled" if group.is_simulated else "Certain, by counts and bytes"
     counted = certain(group)
     lines = sentences_by_part(
@@ -154,6 +164,7 @@ def _answer(subject: Subject) -> Blocks:
         *(Prose(line, "headline") for line in lines),
         Prose(TRADE_OFF) if any("best trade-off" in str(line) for line in lines) else None,
         *tables_by_part(group, lambda part: budgets(part, verdicts)),
+        beside,
         job_starts(group),
         Prose(primary_query(group)),
         *_pictures(subject, "answer"),
