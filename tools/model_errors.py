@@ -10,17 +10,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from bench.cli.output import ERR
-from bench.cli.progress import SuiteProgress
-from bench.runs.resimulation import Resimulation, resimulations, simulate
-from reports.data.group import run_groups
+from bench.cli.model_validation import validated
+from bench.runs.resimulation import Resimulation
 from reports.verdicts.model_errors import (
     FigureSummary,
     ModelErrors,
     RatioSummary,
     Regret,
     figure_summaries,
-    model_errors,
     ratio_summaries,
 )
 from tools.publishing import FOLDER, Entry, entries, unpack
@@ -36,21 +33,12 @@ def errors_of(entry: Entry) -> tuple[ModelErrors, list[Resimulation]] | None:
 
     Raises RuntimeError if a simulation fails.
     """
-    groups = [group for group in run_groups(unpack(entry.archive)) if not group.is_simulated]
-    if not groups:
+    runs = unpack(entry.archive)
+    if all(run.manifest.mode == "simulated" for run in runs):
         return None
-    tried = resimulations(group.usable_runs for group in groups)
-    planned = [one.planned for one in tried if one.planned is not None]
-    with SuiteProgress(planned, ERR, quiet=True) as progress:
-        made = simulate(tried, None, progress)
-    left_out = [one for one in made if one.made is None]
-    failed = [one for one in left_out if one.planned is not None]
-    if failed:
-        raise RuntimeError(f"{entry.name}, {failed[0].strategy}: {failed[0].problem}")
-    errors = model_errors(
-        (group, {one.strategy: one.made for one in made if one.group == number and one.made})
-        for number, group in enumerate(groups)
-    )
+    errors, left_out = validated(runs, entry.archive, quiet=True)
+    if failed := [one for one in left_out if one.has_failed]:
+        raise RuntimeError(str(failed[0]))
     return errors, left_out
 
 

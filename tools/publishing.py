@@ -23,7 +23,6 @@ from functools import cache, cached_property
 from operator import sub
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -38,7 +37,6 @@ from bench.results.records import (
     MANIFEST,
     REPLACED,
     CompactionRecord,
-    DecisionRecord,
     QueryRecord,
     WarmUpRecord,
 )
@@ -385,8 +383,7 @@ class Published:
 
 def _settled(run: RunResult) -> Records[QueryRecord]:
     """The primary query at the end of each tick that has it."""
-    queries = primary_queries_of(run)
-    return queries.where(queries.column("when") == "settled")
+    return primary_queries_of(run).having(when="settled")
 
 
 def _before_rounding(figure: str) -> tuple[float, float]:
@@ -536,11 +533,6 @@ def write_example() -> Path:
     (entry,) = (entry for entry in entries() if entry.name == EXAMPLE.name)
     runs = unpack(entry.archive)
     return render(runs, EXAMPLE, max(datetime.fromisoformat(run.manifest.started_utc) for run in runs))
-
-
-def _unread(record: Any) -> Any:
-    """A record, without the cost of reading the table's state."""
-    return record.model_copy(update={"state_cpu_s": 0.0}) if isinstance(record, DecisionRecord) else record
 
 
 def _replaced(name: str, text: str) -> str:

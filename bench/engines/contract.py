@@ -367,9 +367,8 @@ class Table(Protocol):
 class Prober(Protocol):
     """Queries one table."""
 
-    sessions: tuple[
-        Session, ...
-    ]  # by which a probe is run, in this order; planners see the last one's latency
+    # By which a probe is run, in this order; planners see the last one's latency.
+    sessions: tuple[Session, ...]
 
     def query(self, probe: Probe, session: Session = "new") -> QueryOutcome:
         """Run a probe once and read its whole result.

@@ -69,9 +69,8 @@ class Ledger(Generic[Data, Delete, State]):
         self._data = LiveFiles[Data]()
         self._delete_files: dict[str, Delete] = {}
         self._delete_added_ms: dict[str, int | None] = {}
-        self._delete_times_ms: list[
-            tuple[int, str]
-        ] = []  # a heap of these times with keys, of removed files too
+        # A heap of these times with keys, of removed files too.
+        self._delete_times_ms: list[tuple[int, str]] = []
         self._read: dict[str, Data | Delete] = {}  # the files of the last call of `follow`
         # The view is made once: states cache what they derive from files by its identity.
         self._delete_view = self._delete_files.values()
@@ -238,10 +237,8 @@ class Ledger(Generic[Data, Delete, State]):
 
     def _oldest_delete_ms(self) -> int | None:
         times = self._delete_times_ms
-        while (
-            times and self._delete_added_ms.get(times[0][1]) != times[0][0]
-        ):  # removed since, or added again
-            heapq.heappop(times)
+        while times and self._delete_added_ms.get(times[0][1]) != times[0][0]:
+            heapq.heappop(times)  # removed since, or added again
         return times[0][0] if times else None
 
     def _update_data_sums(self, run: Run[Data], sign: int) -> None:

@@ -20,7 +20,7 @@ from bench.results.records import (
     SpeedRecord,
 )
 from bench.results.sessions import queries_by
-from bench.results.table_content import as_left, commits_of, of_content
+from bench.results.table_content import as_left, commits_of, of_content, stream_commits_of
 from bench.results.tables import Records
 from bench.results.values import Session
 
@@ -54,7 +54,7 @@ class RunFigures:
     @property
     def effective(self) -> Records[CompactionRecord]:
         """The compactions that committed."""
-        return self.compactions.where(self.compactions.column("status") == "ok")
+        return self.compactions.having(status="ok")
 
     @property
     def fired(self) -> Records[DecisionRecord]:
@@ -76,23 +76,22 @@ def queries_of(run: RunResult, session: Session | None = None) -> Records[QueryR
 
 def primary_queries_of(run: RunResult, session: Session | None = None) -> Records[QueryRecord]:
     queries = queries_of(run, session)
-    return queries.where(queries.column("primary"))
+    return queries.having(primary=True)
 
 
 def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
     commits, primary = commits_of(run), primary_queries_of(run)
-    when, is_load = primary.column("when"), commits.column("is_initial")
     compactions, effects = run.of(CompactionRecord), query_effects(run)
     is_in_stream = compactions.column("tick") > 0
     decisions = run.of(DecisionRecord)
     return RunFigures(
         run=run,
         content_bytes=content_bytes,
-        loads=commits.where(is_load),
-        commits=commits.where(~is_load),
+        loads=commits.having(is_initial=True),
+        commits=stream_commits_of(run),
         primary=primary,
-        after_commit=primary.where(when == "after_commit"),
-        settled=primary.where(when == "settled"),
+        after_commit=primary.having(when="after_commit"),
+        settled=primary.having(when="settled"),
         over_time=over_time(run, primary),
         by_new=primary_queries_of(run, "new"),
         compactions=compactions.where(is_in_stream),
@@ -157,8 +156,7 @@ def pending_mean_s(f: RunFigures) -> float | None:
 
 
 def control_mean_s(f: RunFigures) -> float | None:
-    control = f.run.of(ControlRecord)
-    return known_mean(control.column("wall_s")[control.column("status") == "ok"])
+    return known_mean(f.run.of(ControlRecord).having(status="ok").column("wall_s"))
 
 
 def fixed_work_s(f: RunFigures) -> float | None:

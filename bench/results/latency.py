@@ -134,7 +134,7 @@ def unmet_share(run: RunResult, queries: Records[QueryRecord]) -> float:
 
     Their tables differ in a regressor in which those of all queries are alike.
     """
-    settled = queries.where(queries.column("when") == "settled")
+    settled = queries.having(when="settled")
     left_out = _left_out(run, settled, "settled")
     if not (len(queries) and len(left_out)):
         return 0.0

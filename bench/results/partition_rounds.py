@@ -27,8 +27,7 @@ class Round:
 
 def is_known(run: RunResult) -> bool:
     """Whether the run recorded which partitions wait and are compacted: there may be too many to name."""
-    compactions = run.of(CompactionRecord)
-    committed = compactions.column("partitions")[compactions.column("status") == "ok"]
+    committed = run.of(CompactionRecord).having(status="ok").column("partitions")
     waiting = run.of(ObserveRecord).column("delete_bytes_by_partition")
     return not is_none(committed).any() and not is_none(waiting).any()
 

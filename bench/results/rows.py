@@ -113,10 +113,10 @@ def rows_off(run: RunResult) -> int:
 
     0 where that is not known: data files of a stream with deletes may hold deleted rows.
     """
-    rows, commits = run.of(ObserveRecord).column("rows")[-1:], run.of(CommitRecord)
+    rows = run.of(ObserveRecord).column("rows")[-1:]
     if run.manifest.is_cdc or not run.finished or not len(rows) or np.isnan(rows[0]):
         return 0
-    return int(rows[0]) - int(commits.column("rows")[commits.column("status") == "ok"].sum())
+    return int(rows[0]) - int(run.of(CommitRecord).having(status="ok").column("rows").sum())
 
 
 def is_disturbing(cores: float) -> bool:
@@ -226,9 +226,8 @@ def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, d
     by_probe: dict[str, list[dict[str, float | None]]] = {}
     for run in filter(timed, runs):
         queries = fig.queries_of(run)
-        probes = queries.column("probe")
-        for name in dict.fromkeys(probes.tolist()):
-            of_probe = queries.where(probes == name)
+        for name in dict.fromkeys(queries.column("probe").tolist()):
+            of_probe = queries.having(probe=name)
             by_probe.setdefault(name, []).append(_probe(run, of_probe, content_bytes))
     return {
         name: {figure: mean_of_known(values[figure] for values in per_run) for figure in per_run[0]}
@@ -239,7 +238,7 @@ def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, d
 def _probe(
     run: RunResult, queries: Records[QueryRecord], content_bytes: int | None
 ) -> dict[str, float | None]:
-    settled = queries.where(queries.column("when") == "settled")
+    settled = queries.having(when="settled")
     walls, mean = settled.column("wall_s"), over_time(run, queries)
     return {
         "query_mean_s": mean.wall_s,

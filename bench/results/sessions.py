@@ -15,4 +15,4 @@ def queries_by(run: RunResult, session: Session | None = None) -> Records[QueryR
     queries = run.of(QueryRecord)
     sessions = queries.column("session")
     chosen = session or ("long-lived" if (sessions == "long-lived").any() else "new")
-    return queries.where(sessions == chosen)
+    return queries.having(session=chosen)

@@ -16,14 +16,14 @@ def commits_of(run: RunResult) -> Records[CommitRecord]:
 
 
 def _commits(records: RunRecords) -> Records[CommitRecord]:
-    commits = records.of(CommitRecord)
-    return commits.where((commits.column("status") == "ok") & (commits.column("rows") > 0))
+    commits = records.of(CommitRecord).having(status="ok")
+    return commits.where(commits.column("rows") > 0)
 
 
 def stream_commits_of(run: RunResult) -> Records[CommitRecord]:
     """The same without the load."""
     commits = commits_of(run)
-    return commits.where(~commits.column("is_initial"))
+    return commits.having(is_initial=False)
 
 
 def as_left(run: RunResult) -> Records[ObserveRecord]:
@@ -43,8 +43,7 @@ def _as_left(records: RunRecords) -> Records[ObserveRecord]:
 
 def as_committed(run: RunResult) -> Records[ObserveRecord]:
     """The table right after each commit of the stream, or after a tick without one."""
-    observed = run.of(ObserveRecord)
-    return observed.where(observed.column("after") == "commit")
+    return run.of(ObserveRecord).having(after="commit")
 
 
 def content_share(run: RunResult) -> Callable[[np.ndarray], np.ndarray]:

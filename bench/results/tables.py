@@ -88,6 +88,12 @@ class Records(Sequence[_R]):
     def where(self, mask: np.ndarray) -> "Records[_R]":
         return self.take(np.flatnonzero(mask))
 
+    def having(self, **values: str | bool) -> "Records[_R]":
+        """The records with these values in their columns."""
+        return self.where(
+            np.logical_and.reduce([self.column(name) == value for name, value in values.items()])
+        )
+
     def take(self, places: np.ndarray) -> "Records[_R]":
         """The records at these places of this table, in the order of `places`."""
         return Records(self._source, places if self._places is None else self._places[places])

@@ -3,7 +3,7 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -84,20 +84,25 @@ class LiveFigures:
         return f"{counted(self.files, 'file')}{query}, {compactions}{failed}{noop}{cpu}"
 
 
-class ProgressFile:
-    """Writes the figures of a run to a file, a few times a second."""
+class LiveProgress:
+    """Counts the records of a simulated run, and tells its figures a few times a second."""
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._part = path, path.with_suffix(".part")
-        self._figures, self._next_s = LiveFigures(), 0.0
+    def __init__(self, tell: Callable[[LiveFigures], None]) -> None:
+        self._tell, self._figures, self._next_s = tell, LiveFigures(), 0.0
 
     def add(self, kind: type[BaseRecord], record: Mapping[str, Any]) -> None:
         self._figures.add(kind, record)
         if kind is ObserveRecord and time.monotonic() > self._next_s:
-            known = {known.name: getattr(self._figures, known.name) for known in fields(LiveFigures)}
-            self._part.write_text(json.dumps(known), encoding="utf-8")
-            self._part.replace(self._path)
+            self._tell(self._figures)
             self._next_s = time.monotonic() + POLL_S
+
+
+def write_progress(path: Path, figures: LiveFigures) -> None:
+    """Share the figures with the suite; no reader sees a part of them."""
+    part = path.with_suffix(".part")
+    known = {known.name: getattr(figures, known.name) for known in fields(LiveFigures)}
+    part.write_text(json.dumps(known), encoding="utf-8")
+    part.replace(path)
 
 
 def read_progress(path: Path) -> LiveFigures | None:

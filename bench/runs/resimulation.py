@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import Manifest
+from bench.results.records import Manifest, label_in
 from bench.results.rows import usable
 from bench.runs.preflight.checks import check_coefficients, check_supported
 from bench.runs.suite.cases import Case, PlannedRun
@@ -43,6 +43,14 @@ class Resimulation:
     @property
     def scenario(self) -> str:
         return self.real[0].manifest.scenario
+
+    @property
+    def has_failed(self) -> bool:
+        return self.planned is not None and self.made is None
+
+    def __str__(self) -> str:
+        """Why it was left out."""
+        return f"{self.scenario}, {self.strategy}: left out: {self.problem}"
 
 
 def resimulations(groups: Iterable[Iterable[RunResult]]) -> list[Resimulation]:
@@ -114,7 +122,7 @@ def recorded_scenario(manifest: Manifest) -> Scenario:
     is_cold = "page_cache" in document
     for key in _OF_REAL_RUNS:
         document.pop(key, None)
-    suffix = f" @ {manifest.variant_label}"
+    suffix = label_in("", manifest.variant_label or "")
     strategies = {
         str(table.get("label")).removesuffix(suffix): table for table in document.get("strategies", ())
     }

@@ -126,7 +126,7 @@ def _committed(
 
 def _density(axes: Axes, lane: int, records: _Lane, scale: _Scale, colour: str) -> Sequence[Artist]:
     """The bytes added in each stretch of time, as one outline."""
-    done = records.where(records.column("status") == "ok")
+    done = records.having(status="ok")
     stretches = max(1, min(_MOST_STRETCHES, len(done) // _COMPACTIONS_PER_STRETCH))
     sums, edges = np.histogram(
         done.column("at_ms"), bins=stretches, range=(0, scale.duration_ms),
@@ -144,7 +144,7 @@ def _without_effect(axes: Axes, lane: int, records: _Lane, scale: _Scale, theme:
     """A mark for each compaction that committed nothing; all of one status are one line."""
     drawn = []
     for status in _NOT_COMMITTED_MARKS:
-        at_ms = records.column("at_ms")[records.column("status") == status]
+        at_ms = records.having(status=status).column("at_ms")
         if len(at_ms):
             at = _places(at_ms, scale)
             drawn.append(axes.add_line(_not_committed(status, theme, at, [float(lane)] * len(at))))

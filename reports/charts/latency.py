@@ -62,10 +62,9 @@ def finding(group: RunGroup) -> Sentence:
 
 def _compactions(group: RunGroup) -> dict[str, list[int]]:
     """When each strategy compacted in its first usable run, in scenario milliseconds."""
-    compactions = {label: run.of(CompactionRecord) for label, run in group.first_runs.items()}
     times = {
-        label: done.column("at_ms")[done.column("status") == "ok"].tolist()
-        for label, done in compactions.items()
+        label: run.of(CompactionRecord).having(status="ok").column("at_ms").tolist()
+        for label, run in group.first_runs.items()
     }
     return {label: at_ms for label, at_ms in times.items() if at_ms}
 

@@ -80,8 +80,7 @@ def _rewritten(group: RunGroup) -> Mapping[str, Sequence[tuple[int, str]]]:
 
 
 def _places(run: RunResult) -> Iterator[tuple[int, str]]:
-    compactions = run.of(CompactionRecord)
-    done = compactions.where(compactions.column("status") == "ok")
+    done = run.of(CompactionRecord).having(status="ok")
     for at_ms, partitions in zip(*(done.column(x).tolist() for x in ("at_ms", "partitions")), strict=True):
         for partition in partitions or ():
             yield at_ms, partition

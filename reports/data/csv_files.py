@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from bench.results.folders import RunResult
 from bench.results.query_effect import QueryEffect
 from bench.results.records import BaseRecord, DecisionRecord, ObserveRecord
-from reports.data.frames import frame
+from reports.data.frames import each_once, frame
 from reports.data.group import RunGroup
 from reports.data.spreadsheets import formula_safe
 
@@ -40,20 +39,15 @@ def write_csv_files(run_groups: Iterable[RunGroup], folder: Path) -> tuple[str, 
             (folder / name).unlink(missing_ok=True)  # of an earlier report
         else:
             texts = table.select_dtypes(object).columns
-            safe = table.assign(**{column: _safe(table[column].tolist()) for column in texts})
+            safe = table.assign(
+                **{column: each_once(table[column].tolist(), formula_safe) for column in texts}
+            )
             safe.to_csv(folder / name, index=False, lineterminator="\n")
     return tuple(name for name, table in tables.items() if table is not None)
 
 
 def _up_to_limit(runs: Sequence[RunResult], kind: type[BaseRecord]) -> pd.DataFrame | None:
     return None if sum(len(run.of(kind)) for run in runs) > _LINES_MAX else frame(runs, kind)
-
-
-def _safe(values: list[Any]) -> list[Any]:
-    """Safe cells; records share most of their values."""
-    known = {id(value): value for value in values}
-    cells = {key: formula_safe(value) for key, value in known.items()}
-    return [cells[id(value)] for value in values]
 
 
 def _summary(groups: tuple[RunGroup, ...]) -> pd.DataFrame:

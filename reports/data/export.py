@@ -29,7 +29,7 @@ from bench.results.records import (
     SpeedRecord,
 )
 from bench.results.rows import content_of, usable
-from reports.data.frames import RUN_COLUMNS, column_types, frame
+from reports.data.frames import RUN_COLUMNS, column_types, each_once, frame
 from reports.data.group import run_groups
 
 RECORD_TABLES: Mapping[str, type[Any]] = {
@@ -100,19 +100,16 @@ def _of_frame(lines: pd.DataFrame, types: Mapping[str, type]) -> pa.Table:
     """The frame as a table, which takes its columns; None and NaN are null."""
     columns = ((lines.pop(name), kind) for name, kind in types.items())
     arrays = [
-        pa.array(_json_texts(column.tolist()) if kind is dict else column, _ARROW[kind], from_pandas=True)
+        pa.array(
+            each_once(column.tolist(), _json_text) if kind is dict else column, _ARROW[kind], from_pandas=True
+        )
         for column, kind in columns
     ]
     return pa.Table.from_arrays(arrays, schema=_schema(types))
 
 
-def _json_texts(values: list[Any]) -> list[str | None]:
-    """Structured values, of which records share most."""
-    known = {id(value): value for value in values}
-    texts = {
-        key: None if value is None else json.dumps(value, sort_keys=True) for key, value in known.items()
-    }
-    return [texts[id(value)] for value in values]
+def _json_text(value: Any) -> str | None:
+    return None if value is None else json.dumps(value, sort_keys=True)
 
 
 def _runs(runs: tuple[RunResult, ...]) -> pa.Table:

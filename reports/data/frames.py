@@ -38,8 +38,7 @@ def latency(group: RunGroup) -> pd.DataFrame:
 
 
 def _settled(run: RunResult) -> Records[QueryRecord]:
-    queries = queries_by(run)
-    return queries.where(queries.column("primary") & (queries.column("when") == "settled"))
+    return queries_by(run).having(primary=True, when="settled")
 
 
 @lru_cache(_GROUPS)
@@ -134,6 +133,13 @@ def _part(run: RunResult, records: Columns, columns: Mapping[str, FlatColumn]) -
     values = {name: records.column(column.name) for name, column in columns.items()}
     index = pd.RangeIndex(len(records))
     return pd.DataFrame({**identity, **values}, index=index)
+
+
+def each_once(values: list[Any], make: Callable[[Any], Any]) -> list[Any]:
+    """What a function makes of each value; records share most of theirs, and each object is made once."""
+    known = {id(value): value for value in values}
+    made = {key: make(value) for key, value in known.items()}
+    return [made[id(value)] for value in values]
 
 
 def _records(run: RunResult, kind: type[Any]) -> Columns:

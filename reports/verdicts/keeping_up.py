@@ -5,7 +5,6 @@ Amdahl (1967). Tasks of fewer files than cores count as more serial than they ar
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -43,7 +42,7 @@ def loads(group: RunGroup) -> list[Load]:
         if times and unmodelled(group, row.strategy) is None:
             wall, tasks = (fmean(part) for part in zip(*times, strict=True))
             if math.isfinite(wall + tasks):
-                made.append(Load(row.strategy, wall, _needed_cores(wall, tasks, runs)))
+                made.append(Load(row.strategy, wall, _needed_cores(wall, tasks, group.manifest.cores or 1)))
     return made
 
 
@@ -55,7 +54,6 @@ def _times(run: RunResult) -> tuple[float, float]:
     return wall_s / duration_s, tasks_s / duration_s
 
 
-def _needed_cores(wall: float, tasks: float, runs: Iterable[RunResult]) -> int | None:
-    cores = {run.manifest.cores for run in runs}
-    serial = wall - tasks / (max(filter(None, cores), default=1))
+def _needed_cores(wall: float, tasks: float, cores: int) -> int | None:
+    serial = wall - tasks / cores
     return math.floor(tasks / (1 - serial)) + 1 if serial < 1 else None

@@ -8,19 +8,16 @@ from typing import Annotated, Literal
 import typer
 
 from bench.cli.arguments import ResultsArgument, readable_runs
-from bench.cli.output import ERR, print_json, print_remark, print_tables
-from bench.cli.progress import SuiteProgress
+from bench.cli.model_validation import validated
+from bench.cli.output import print_json, print_remark, print_tables
 from bench.cli.tables import Column
-from bench.errors import ResultSchemaError, ScenarioError
-from bench.runs.resimulation import Resimulation, resimulations, simulate
+from bench.runs.resimulation import Resimulation
 from bench.text import MISSING, human_ratio
-from reports.data.group import run_groups
 from reports.verdicts.model_errors import (
     METRICS,
     ErrorOfFigure,
     ModelErrors,
     figure_summaries,
-    model_errors,
     ratio_summaries,
 )
 
@@ -69,38 +66,15 @@ def validate_model(
     Strategies that cannot be simulated are left out and named. If a simulation fails, the exit code is 1.
     """
     with readable_runs(results) as runs:
-        groups = [group for group in run_groups(runs) if not group.is_simulated]
-        tried = resimulations(group.usable_runs for group in groups)
-        if not tried:
-            raise ResultSchemaError(
-                "contains no usable real runs to compare with", code="no-runs", path=results[0]
-            )
-        planned = [one.planned for one in tried if one.planned is not None]
-        if not planned:
-            raise ScenarioError(
-                f"none of its strategies can be simulated: {'; '.join(map(_left_out, tried))}",
-                code="unsupported",
-                path=results[0],
-            )
-        with SuiteProgress(planned, ERR, quiet=quiet) as progress:
-            made = simulate(tried, coefficients, progress)
-        errors = model_errors(
-            (group, {one.strategy: one.made for one in made if one.group == number and one.made})
-            for number, group in enumerate(groups)
-        )
-        left_out = [one for one in made if one.made is None]
+        errors, left_out = validated(runs, results[0], coefficients, quiet=quiet)
         if output == "json":
             _print_json(errors, left_out)
         else:
             print_tables(_tables(errors))
             for one in left_out:
-                print_remark(_left_out(one))
-        if any(one.planned is not None for one in left_out):
+                print_remark(str(one))
+        if any(one.has_failed for one in left_out):
             raise typer.Exit(1)
-
-
-def _left_out(one: Resimulation) -> str:
-    return f"{one.scenario}, {one.strategy}: left out: {one.problem}"
 
 
 _Table = tuple[str, Sequence[str | Column], list[tuple[str, ...]]]

@@ -1,10 +1,10 @@
 """The live rows of each file of a simulated table, and the range of its keys."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.engines.simulated.key_ranges import KeyRange, meeting_count, span_of_ranges
+from bench.engines.simulated.key_ranges import KeyRange, ends_of_keys, meeting_count, span_of_ranges
 from bench.engines.simulated.live_rows import LiveRows, Place
 from bench.engines.simulated.selection import Selection
 from strategies.series import Run
@@ -47,9 +47,8 @@ class Contents:
         self._rows = LiveRows()
         self._known: dict[str, _Known] = {}  # by origin
         self._left: dict[Place, int] = {}  # live rows as of the last commit, of files that have lost some
-        self._unwatched: (
-            list[Run[Any]] | None
-        ) = []  # runs added before the first commit of changes; None after it
+        # Runs added before the first commit of changes; None after it.
+        self._unwatched: list[Run[Any]] | None = []
         self._opened: dict[Selection, Opened] = {}
 
     @property
@@ -122,7 +121,8 @@ class Contents:
     ) -> None:
         """Replace files by new ones with their live rows and `added_rows` of the last commit."""
         read = [run for run in gone if run in self]
-        keys = span_of_ranges([*(keys for run in read for keys in self._ends(run)), *added_keys])
+        ends = (keys for run in read for keys in ends_of_keys(*self.keys(run), run.count))
+        keys = span_of_ranges([*ends, *added_keys])
         self._rows.replace(read, [file for file in made if file.rows], added_rows)
         for run in read:
             self._forget(run)
@@ -130,14 +130,6 @@ class Contents:
             if not file.rows:  # it has deletes only
                 self._rows.add(file, 0)
             self._keep(file, file.rows, keys, is_base)
-
-    def _ends(self, run: Rows) -> Iterator[KeyRange | None]:
-        """The keys of the first and the last file of a run."""
-        keys, step = self.keys(run)
-        yield keys
-        if keys is not None and step:
-            distance = step * (run.count - 1)
-            yield keys[0] + distance, keys[1] + distance
 
     def _keep(self, run: Run[Any], rows: int, keys: KeyRange | None, is_base: bool) -> None:
         self._known[run.origin] = _Known(

@@ -30,6 +30,14 @@ def meeting_count(wanted: KeyRange | None, keys: KeyRange | None, key_step: int,
     return max(0, last - first + 1)
 
 
+def ends_of_keys(keys: KeyRange | None, key_step: int, count: int) -> Iterator[KeyRange | None]:
+    """The keys of the first and the last of `count` files, each `key_step` higher than the one before."""
+    yield keys
+    if keys is not None and key_step:
+        distance = key_step * (count - 1)
+        yield keys[0] + distance, keys[1] + distance
+
+
 def span_of_ranges(ranges: Iterable[KeyRange | None]) -> KeyRange | None:
     """The range of all keys; None if any range is unknown, or there is none."""
     known = []

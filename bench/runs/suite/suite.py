@@ -5,20 +5,19 @@ import os
 import re
 import shutil
 import subprocess
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Literal
 
 from bench.errors import EngineError
 from bench.replay.recorder import utc_now
 from bench.results.folders import RunResult
-from bench.results.records import LOG, BaseRecord
+from bench.results.records import LOG
 from bench.runs.jobs import RunJob, SentScenario
-from bench.runs.live_figures import POLL_S, LiveFigures
+from bench.runs.live_figures import LiveProgress
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.change_log import ensure_log
 from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
@@ -137,16 +136,7 @@ def _run(run: PlannedRun, job: RunJob, watcher: Watcher) -> RunResult:
 
 
 def _simulate(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:
-    figures, next_s = LiveFigures(run.mode), 0.0
-
-    def on_record(kind: type[BaseRecord], fields: Mapping[str, Any]) -> None:
-        nonlocal next_s
-        figures.add(kind, fields)
-        if time.monotonic() > next_s:
-            watcher.run_progressed(run, figures)
-            next_s = time.monotonic() + POLL_S
-
-    return 0 if execute(job, run.scenario, on_record) else 1
+    return 0 if execute(job, run.scenario, LiveProgress(partial(watcher.run_progressed, run)).add) else 1
 
 
 def _in_worker(run: PlannedRun, job: RunJob, watcher: Watcher) -> int:

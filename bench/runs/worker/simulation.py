@@ -3,9 +3,10 @@
 import gc
 import sys
 import time
+from functools import partial
 
 from bench.runs.jobs import RunJob
-from bench.runs.live_figures import PROGRESS, ProgressFile
+from bench.runs.live_figures import PROGRESS, LiveProgress, write_progress
 from bench.runs.worker.parent import obey_parent
 from bench.runs.worker.run import execute
 
@@ -15,7 +16,7 @@ def main() -> None:
     job = RunJob.model_validate_json(sys.stdin.buffer.read())
     time.tzset()
     gc.freeze()  # what is loaded stays, so that collections need not look at it
-    progress = ProgressFile(job.work_folder / PROGRESS)
+    progress = LiveProgress(partial(write_progress, job.work_folder / PROGRESS))
     sys.exit(0 if execute(job, job.scenario.made(), progress.add) else 1)
 
 

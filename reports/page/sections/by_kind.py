@@ -24,8 +24,7 @@ def compactions_by_kind(group: RunGroup) -> Table | None:
     """A row per strategy and kind, in order of appearance; None if no plan has a kind."""
     by_kind: dict[tuple[str, str], _Kind] = {}
     for label, run in group.first_runs.items():
-        compactions = run.of(CompactionRecord)
-        compactions = compactions.where(compactions.column("status") == "ok")
+        compactions = run.of(CompactionRecord).having(status="ok")
         names = kinds_of(compactions)
         for name in dict.fromkeys(names.tolist()):
             by_kind[label, name] = compactions.where(names == name)

@@ -337,8 +337,8 @@ def growing_deletes(run: RunResult) -> tuple[int, ...]:
 
     Empty unless each left more, and the last one more than it removed.
     """
-    compactions = run.of(CompactionRecord)
-    done = compactions.where((compactions.column("status") == "ok") & (compactions.column("tick") > 0))
+    done = run.of(CompactionRecord).having(status="ok")
+    done = done.where(done.column("tick") > 0)
     left, before = done.column("after_delete_rows"), done.column("before_delete_rows")
     if len(left) < 3 or not (np.diff(left) > 0).all():
         return ()

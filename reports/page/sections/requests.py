@@ -51,4 +51,4 @@ def requests(group: RunGroup) -> Table | None:
 
 
 def _successful(steps: Records[Any]) -> Records[Any]:
-    return steps.where(steps.column("status") == "ok")
+    return steps.having(status="ok")

@@ -80,9 +80,7 @@ class HudiTableModel:
         number = self._timeline.request(action, tag.at_ms)
         written = self._writer.commit(spec, tag.at_ms)
         entry = self._timeline.complete(number, tag.at_ms, len(written.added), written.partitions)
-        version = data_version(
-            entry, action, written.added, written.removed, tag, written.looked_up_count
-        )  # fmt: skip
+        version = data_version(entry, action, written.added, written.removed, tag, written.looked_up_count)
         self._storage.write(written.added)
         self._storage.replace(written.removed, number)
         operation = self._coefficients.upsert if is_upsert(spec) else self._coefficients.commit

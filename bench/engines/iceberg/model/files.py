@@ -13,6 +13,7 @@ from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.key_ranges import (
     FileRun,
     KeyRange,
+    ends_of_keys,
     file_runs,
     range_of_deleted,
     span_of_ranges,
@@ -126,16 +127,8 @@ def keys_of(file: IcebergDataFile) -> KeyRange | None:
 
 def span_of(runs: Iterable[Run[IcebergDataFile]]) -> KeyBounds | None:
     """The range of the keys of all files; None if any is unknown."""
-    return _bounds(span_of_ranges(keys for run in runs for keys in _ends(run)))
-
-
-def _ends(run: Run[IcebergDataFile]) -> Iterator[KeyRange | None]:
-    """The keys of the first and the last file."""
-    keys = keys_of(run.first)
-    yield keys
-    if keys is not None and run.key_step:
-        distance = run.key_step * (run.count - 1)
-        yield keys[0] + distance, keys[1] + distance
+    ends = (ends_of_keys(keys_of(run.first), run.key_step, run.count) for run in runs)
+    return _bounds(span_of_ranges(itertools.chain.from_iterable(ends)))
 
 
 def _own_deleted(shape: PartitionShape, rows: Sequence[int], count: int) -> list[int]:

@@ -42,9 +42,8 @@ class _ManifestGroup:
 
     def __init__(self) -> None:
         self._manifest_of: dict[str, int] = {}
-        self._merged_into: dict[
-            int, int
-        ] = {}  # manifests that were merged, and the one they were merged into
+        # Manifests that were merged, and the one they were merged into.
+        self._merged_into: dict[int, int] = {}
         self.manifests: dict[int, _Manifest] = {}  # those with a live file, oldest first
         self._newest = 0
 

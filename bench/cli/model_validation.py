@@ -1,0 +1,40 @@
+"""Simulates real runs again and compares, to show the errors (`validate-model`) or to publish them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from bench.cli.output import ERR
+from bench.cli.progress import SuiteProgress
+from bench.errors import ResultSchemaError, ScenarioError
+from bench.results.folders import RunResult
+from bench.runs.resimulation import Resimulation, resimulations, simulate
+from reports.data.group import run_groups
+from reports.verdicts.model_errors import ModelErrors, model_errors
+
+
+def validated(
+    runs: Iterable[RunResult], place: Path, coefficients: Path | None = None, *, quiet: bool = False
+) -> tuple[ModelErrors, list[Resimulation]]:
+    """The errors of the model for the real ones of these runs, and the strategies that were left out.
+
+    `place` is where the runs are, for errors: ResultSchemaError without a usable real run, ScenarioError if
+    no strategy can be simulated or the coefficients cannot be used.
+    """
+    groups = [group for group in run_groups(runs) if not group.is_simulated]
+    tried = resimulations(group.usable_runs for group in groups)
+    if not tried:
+        raise ResultSchemaError("contains no usable real runs to compare with", code="no-runs", path=place)
+    planned = [one.planned for one in tried if one.planned is not None]
+    if not planned:
+        raise ScenarioError(
+            f"none of its strategies can be simulated: {'; '.join(map(str, tried))}",
+            code="unsupported",
+            path=place,
+        )
+    with SuiteProgress(planned, ERR, quiet=quiet) as progress:
+        made = simulate(tried, coefficients, progress)
+    errors = model_errors(
+        (group, {one.strategy: one.made for one in made if one.group == number and one.made})
+        for number, group in enumerate(groups)
+    )
+    return errors, [one for one in made if one.made is None]
