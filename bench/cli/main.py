@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "export": "bench.cli.commands.export:export",
     "validate": "bench.cli.commands.validate:validate",
     "validate-model": "bench.cli.commands.validate_model:validate_model",
+    "calibrate": "bench.cli.commands.calibrate:calibrate",
     "plan": "bench.cli.commands.plan:plan",
     "list": "bench.cli.commands.list:list_what",
     "doctor": "bench.cli.commands.doctor:doctor",

@@ -8,8 +8,19 @@ from bench.cli.progress import SuiteProgress
 from bench.errors import ResultSchemaError, ScenarioError
 from bench.results.folders import RunResult
 from bench.runs.resimulation import Resimulation, resimulations, simulate
-from reports.data.group import run_groups
+from reports.data.group import RunGroup, run_groups
 from reports.verdicts.model_errors import ModelErrors, model_errors
+
+
+def resimulated(
+    runs: Iterable[RunResult], place: Path, coefficients: Path | None = None, *, quiet: bool = False
+) -> list[Resimulation]:
+    """The real ones of these runs, simulated again.
+
+    `place` is where the runs are, for errors: ResultSchemaError without a usable real run, ScenarioError if
+    no strategy can be simulated or the coefficients cannot be used.
+    """
+    return _resimulated(_real_groups(runs), place, coefficients, quiet=quiet)
 
 
 def validated(
@@ -17,10 +28,24 @@ def validated(
 ) -> tuple[ModelErrors, list[Resimulation]]:
     """The errors of the model for the real ones of these runs, and the strategies that were left out.
 
-    `place` is where the runs are, for errors: ResultSchemaError without a usable real run, ScenarioError if
-    no strategy can be simulated or the coefficients cannot be used.
+    Raises the errors of `resimulated`.
     """
-    groups = [group for group in run_groups(runs) if not group.is_simulated]
+    groups = _real_groups(runs)
+    made = _resimulated(groups, place, coefficients, quiet=quiet)
+    errors = model_errors(
+        (group, {one.strategy: one.made for one in made if one.group == number and one.made})
+        for number, group in enumerate(groups)
+    )
+    return errors, [one for one in made if one.made is None]
+
+
+def _real_groups(runs: Iterable[RunResult]) -> list[RunGroup]:
+    return [group for group in run_groups(runs) if not group.is_simulated]
+
+
+def _resimulated(
+    groups: Iterable[RunGroup], place: Path, coefficients: Path | None, *, quiet: bool
+) -> list[Resimulation]:
     tried = resimulations(group.usable_runs for group in groups)
     if not tried:
         raise ResultSchemaError("contains no usable real runs to compare with", code="no-runs", path=place)
@@ -32,9 +57,4 @@ def validated(
             path=place,
         )
     with SuiteProgress(planned, ERR, quiet=quiet) as progress:
-        made = simulate(tried, coefficients, progress)
-    errors = model_errors(
-        (group, {one.strategy: one.made for one in made if one.group == number and one.made})
-        for number, group in enumerate(groups)
-    )
-    return errors, [one for one in made if one.made is None]
+        return simulate(tried, coefficients, progress)

@@ -171,6 +171,7 @@ class InlineCompaction:
     versions: tuple[Version, ...]
     action: str  # the format's own command, as the decision log names it
     is_sorted: bool | None = None  # whether rows were ordered by value; None if unknown
+    work: RewriteWork = field(default_factory=RewriteWork)
 
 
 @dataclass(frozen=True, slots=True)

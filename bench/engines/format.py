@@ -18,10 +18,10 @@ from bench.engines.contract import CommitLayout, Engine, EngineSettings, TableSp
 from bench.engines.executor import OWN
 from bench.engines.existing import ExistingTables
 from bench.engines.keys import TableKeys
+from bench.engines.simulated.steps import Step
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
 from bench.results.values import Cost
-from strategies.preview import Preview
 from strategies.strategy import Rule
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
@@ -57,11 +57,8 @@ class Estimates(Protocol):
 
     def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int: ...
 
-    def rewrite_cost(self, preview: Preview, cores: int, *, commits_nothing: bool = False) -> Cost:
-        """The cost of the previewed rewrite, which writes as many bytes of data files as it reads.
-
-        `commits_nothing`: there is a commit even if no data file is rewritten.
-        """
+    def price(self, step: Step, cores: int) -> Cost:
+        """The cost of a step in a warm JVM."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import Any
 from bench.engines.existing import ExistingTable, Shortfall
 from bench.engines.format import Format
 from bench.engines.keys import unknown_columns, value_text
+from bench.engines.rewrite_work import rewrite_work
+from bench.engines.simulated.steps import rewrite_step
 from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario import plugins
@@ -132,7 +134,7 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
             for action, (narrowed_action, state) in zip(plan.actions, narrowed, strict=True)
         ]
         preview = _joined(previews)
-        cpu_s, calibrated = _cost(plan, preview, table_format)
+        cpu_s, calibrated = _cost(plan, preview, len(table.state.data_files), table_format)
         return StrategyPreview(
             named, named.planners[: index + 1], plan, preview,
             veto=_veto(plan, narrowed, previews, table.state, table_format),
@@ -173,8 +175,8 @@ def _veto(
     return planning.veto(plan, PlanPreview(state.version, tuple(whole)), state)
 
 
-def _cost(plan: Plan, preview: Preview, table_format: Format) -> tuple[float | None, bool]:
-    """The CPU seconds of the plan on one core, None if unknown, and whether they are calibrated.
+def _cost(plan: Plan, preview: Preview, live_count: int, table_format: Format) -> tuple[float | None, bool]:
+    """The CPU seconds of the plan in a warm JVM, None if unknown, and whether they are calibrated.
 
     An explicit rewrite that only drops delete files costs a rewrite of nothing.
     """
@@ -185,7 +187,10 @@ def _cost(plan: Plan, preview: Preview, table_format: Format) -> tuple[float | N
     estimates = table_format.engines.estimates()
     if estimates is None:
         return None, False
-    return estimates.rewrite_cost(preview, 1, commits_nothing=bool(rewrites)).cpu_s, estimates.calibrated
+    work, is_noop = rewrite_work([preview]), not preview.groups and not rewrites
+    action = describe_action(plan.actions[0]) if plan.actions else ""
+    step = rewrite_step(work, live_count, action, is_sorted=preview.is_sorted, is_noop=is_noop)
+    return estimates.price(step, 1).cpu_s, estimates.calibrated
 
 
 def _decision(planner: Planner, state: TableState) -> Plan | None:

@@ -1,51 +1,30 @@
-"""Modelled costs of operations: coefficients from a file, applied to the work."""
+"""Modelled costs of operations: coefficients from a file, applied to the amounts of work of a step."""
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
 from bench.errors import ScenarioError, first_error
 from bench.results.values import Cost
-from strategies.preview import Preview
-from strategies.state import MIB
 from workloads.schema import Schema
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Range = Annotated[tuple[Amount, Amount], Field(strict=False)]  # TOML has lists
+
+# After this many CPU seconds of a JVM, half of what a cold one costs more is over. By eye, from the shares of
+# compiler threads in the published runs.
+COLD_CPU_S = 20.0
 
 
 def shipped_file(table_format: str) -> Path:
     return Path(__file__).parents[1] / table_format / "coefficients.toml"
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """The input of a cost model. A delete file counts once for each data file it applies to.
-
-    `delete_bytes` is the part of `read_bytes` that is in delete files. `rows` are those of the data files; no
-    cost depends on them yet.
-    """
-
-    files_count: int = 0
-    delete_files_count: int = 0
-    read_bytes: int = 0
-    delete_bytes: int = 0
-    written_bytes: int = 0
-    tasks_count: int = 1
-    rows: int | None = None
-
-    def __add__(self, other: "Work") -> "Work":
-        return Work(
-            self.files_count + other.files_count,
-            self.delete_files_count + other.delete_files_count,
-            self.read_bytes + other.read_bytes,
-            self.delete_bytes + other.delete_bytes,
-            self.written_bytes + other.written_bytes,
-            self.tasks_count + other.tasks_count,
-        )
 
 
 class Part(BaseModel):
@@ -54,27 +33,99 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Operation(Part):
-    """Seconds of one kind of operation: `serial` on one core, `task` CPU seconds shared by the cores."""
+_Coefficients = Mapping[str, Seconds]
 
-    serial_s: Seconds = 0.0
-    serial_s_per_file: Seconds = 0.0
-    task_s_per_file: Seconds = 0.0
-    task_s_per_delete_file: Seconds = 0.0
-    task_s_per_mib_read: Seconds = 0.0
-    task_s_per_mib_delete_read: Seconds = 0.0  # in addition to reading it
-    task_s_per_mib_written: Seconds = 0.0
+
+class OperationCost(Part):
+    """Seconds of one kind of operation, by what a unit of work costs (see `steps.COEFFICIENTS`).
+
+    `tasks` is CPU that the cores share, `driver` CPU of the rest of the process, and `wall` the time beside
+    the tasks, to which a cold JVM adds `cold_wall_s`. The compiler's threads take a share of that CPU,
+    `compiler` in a warm JVM and `compiler` + `cold_compiler` in a new one. `steps` is how many measured steps
+    these were fitted to, 0 if they were set by hand, and `ranges` are the least and the greatest amounts of
+    these steps.
+    """
+
+    steps: int = Field(default=0, ge=0)
+    tasks: _Coefficients = {}
+    driver: _Coefficients = {}
+    wall: _Coefficients = {}
+    cold_wall_s: Seconds = 0.0
+    compiler: Share = 0.0
+    cold_compiler: Share = 0.0
+    ranges: Mapping[str, Range] = {}
+
+    def cost(self, step: Step, cores: int, jvm_cpu_s: float) -> Cost:
+        """Cores beyond the number of tasks stay idle. The JVM has used `jvm_cpu_s` so far."""
+        coldness = COLD_CPU_S / (COLD_CPU_S + jvm_cpu_s)
+        task_s, driver_s = _sum(self.tasks, step), _sum(self.driver, step)
+        compiled_s = compiled_cpu_s(task_s + driver_s)
+        jit_s = compiled_s * (self.compiler + coldness * self.cold_compiler)
+        beside_s = _sum(self.wall, step) + coldness * self.cold_wall_s
+        wall_s = beside_s + task_s / parallelism(cores, step.tasks_count)
+        return Cost(wall_s, task_s + driver_s + jit_s, task_s, jit_s)
+
+
+def parallelism(cores: int, tasks_count: int) -> int:
+    return max(1, min(cores, tasks_count))
+
+
+def compiled_cpu_s(cpu_s: float) -> float:
+    """The CPU of a step that the compiler's share is of: a long step runs the same code again and again."""
+    return min(cpu_s, 1 + cpu_s / 10)
+
+
+def _sum(coefficients: Mapping[str, float], step: Step) -> float:
+    amounts = step.amounts
+    return sum(seconds * amounts.get(name, 0) for name, seconds in coefficients.items())
+
+
+class ModelError(Part):
+    """How far a figure of runs is off if the coefficients are fitted to all streams but the run's own.
+
+    `mean_absolute` is the mean of |modelled / measured - 1| over `strategies` of that many `streams`.
+    `log_sd` is the root mean square of log(modelled / measured), from which prediction intervals follow.
+    `unpredicted` strategies have an operation that no other stream has.
+    """
+
+    mean_absolute: Share
+    log_sd: Share
+    strategies: int = Field(gt=0)
+    streams: int = Field(gt=0)
+    unpredicted: int = Field(default=0, ge=0)
 
 
 class DataFiles(Part):
-    """What a format adds to plain Parquet of the same rows, and the share of the key column.
+    """What a format adds to plain Parquet of the same rows.
 
     A format adds `file_bytes` to each file, and `bytes_per_row` if it has columns of its own.
     """
 
     file_bytes: Bytes = 0
     bytes_per_row: float = Field(default=0, ge=0, allow_inf_nan=False)
-    key_column_ratio: float = Field(default=0.1, ge=0, le=1)  # of a file's bytes; as in Amoro's getCost
+
+
+# Operations of every format.
+COMMON = frozenset(
+    {
+        Operation.COMMIT, Operation.REWRITE, Operation.SORT, Operation.NOOP, Operation.QUERY,
+        Operation.PLANNING, Operation.MAINTENANCE,
+    }
+)  # fmt: skip
+
+
+def _known(operations: Mapping[str, OperationCost]) -> Mapping[str, OperationCost]:
+    for name, cost in operations.items():
+        if name not in COEFFICIENTS:
+            raise ValueError(f"no such operation: {name}; choose from {', '.join(COEFFICIENTS)}")
+        known = COEFFICIENTS[Operation(name)]
+        for unknown in _names(cost) - {*known}:
+            raise ValueError(f"{name} has no {unknown}; choose from {', '.join(known)}")
+    return operations
+
+
+def _names(cost: OperationCost) -> set[str]:
+    return {*cost.tasks, *cost.driver, *cost.wall, *cost.ranges}
 
 
 class Coefficients(Part):
@@ -85,60 +136,19 @@ class Coefficients(Part):
     """
 
     table_format: ClassVar[str]
+    needed: ClassVar[frozenset[Operation]]  # operations of the format
 
     format: str
     calibrated: bool
     origin: str
     caution: str = ""
-    cpu_per_serial_s: float = Field(gt=0, allow_inf_nan=False)
-    commit: Operation
-    noop_compaction: Operation
-    rewrite: Operation
-    query_planning: Operation
-    query_execution: Operation
-    maintenance: Operation
+    operations: Annotated[Mapping[str, OperationCost], AfterValidator(_known)]
+    errors: Mapping[str, ModelError] = {}  # by figure
     data: DataFiles = DataFiles()
 
-    def price(self, operation: Operation, work: Work, cores: int) -> Cost:
-        """Wall, process CPU and task CPU seconds of `work`. Cores beyond the number of tasks stay idle."""
-        serial_s = operation.serial_s + operation.serial_s_per_file * work.files_count
-        task_s = (
-            operation.task_s_per_file * work.files_count
-            + operation.task_s_per_delete_file * work.delete_files_count
-            + operation.task_s_per_mib_read * work.read_bytes / MIB
-            + operation.task_s_per_mib_delete_read * work.delete_bytes / MIB
-            + operation.task_s_per_mib_written * work.written_bytes / MIB
-        )
-        wall_s = serial_s + task_s / max(1, min(cores, work.tasks_count))
-        return Cost(wall_s, self.cpu_per_serial_s * serial_s + task_s, task_s)
-
-    def rewrite_cost(
-        self,
-        preview: Preview,
-        cores: int,
-        written_bytes: int | None = None,
-        conversion: Work | None = None,
-        *,
-        commits_nothing: bool = False,
-    ) -> Cost:
-        """The cost of a previewed rewrite. By default it writes as many bytes of data files as it reads.
-
-        A `conversion` of deletes is part of the same commit. `commits_nothing`: there is a commit even if no
-        data file is rewritten.
-        """
-        if not preview.groups and conversion is None and not commits_nothing:
-            return self.price(self.noop_compaction, Work(), cores)
-        delete_bytes = sum(group.delete_bytes for group in preview.groups)
-        rewriting = Work(
-            files_count=preview.files_removed_count,
-            delete_files_count=sum(group.delete_files_count for group in preview.groups),
-            read_bytes=preview.read_data_bytes + delete_bytes,
-            delete_bytes=delete_bytes,
-            written_bytes=preview.read_data_bytes if written_bytes is None else written_bytes,
-            tasks_count=preview.files_added_count,
-        )
-        work = rewriting if conversion is None else rewriting + conversion
-        return self.price(self.rewrite, work, cores)
+    def price(self, step: Step, cores: int, jvm_cpu_s: float = float("inf")) -> Cost:
+        """Wall, process CPU, task CPU and compiler CPU seconds of a step; by default in a warm JVM."""
+        return self.operations[step.operation].cost(step, cores, jvm_cpu_s)
 
     def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int:
         added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
@@ -168,4 +178,12 @@ class Coefficients(Part):
                 code="mismatch",
                 path=file,
             )
+        if missing := _in_words(cls.needed - coefficients.operations.keys()):
+            raise ScenarioError(
+                f"has no [operations.{missing}]; compare with {shipped}", code="invalid", path=file
+            )
         return coefficients
+
+
+def _in_words(operations: Iterable[Operation]) -> str:
+    return "], [operations.".join(sorted(operations))

@@ -15,6 +15,7 @@ from bench.engines.contract import (
     Batch,
     CommitOutcome,
     EngineSettings,
+    InlineCompaction,
     Observation,
     Outcome,
     Probe,
@@ -22,15 +23,25 @@ from bench.engines.contract import (
     Tag,
     Ticket,
     Version,
+    total_change,
     total_maintenance,
 )
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
+from bench.engines.simulated.steps import (
+    Operation,
+    Step,
+    commit_step,
+    maintenance_step,
+    query_step,
+    rewrite_step,
+    work_of_change,
+)
 from bench.engines.tickets import Planning, Tickets, tag_of
 from bench.errors import EngineError
-from bench.results.values import NO_COST, NO_REWRITE_WORK, Cost, RewriteWork, ScanWork, Session
-from strategies.plan import Action, Plan
+from bench.results.values import NO_COST, NO_REWRITE_WORK, Cost, RewriteWork, Session
+from strategies.plan import Action, Native, Plan, describe_action
 from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
 
@@ -53,7 +64,7 @@ class SimulatedEngine(Generic[Prepared]):
         model: Callable[[EngineSettings, Any], FormatModel[Prepared]],
     ) -> None:
         self.table_id, self.capabilities, self.planning = TABLE_ID, capabilities, planning
-        self._coefficients, self._reader_cores = coefficients, settings.cores.reader
+        self._coefficients, self._cores = coefficients, settings.cores
         self._make_model = partial(model, settings, coefficients)
         self._make_sibling = partial(
             SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model
@@ -64,6 +75,7 @@ class SimulatedEngine(Generic[Prepared]):
         self.model = self._make_model()
         self._ledger = self.model.ledger
         self._tickets = Tickets[Prepared](self._ledger)
+        self._jvm_cpu_s = 0.0  # since the stream began
 
     def create(self) -> None:
         self._clear()
@@ -74,11 +86,23 @@ class SimulatedEngine(Generic[Prepared]):
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
         tag = Tag.of_commit(spec, at_ms)
-        version, cost, compactions = self.model.commit(spec, tag)
+        live_count = self._live_count
+        version, made = self.model.commit(spec, tag)
+        cost = self._price(commit_step(version.change, version.work), self._cores.writer)
+        compactions = tuple(self._priced(compaction, live_count) for compaction in made)
         inline = (version for compaction in compactions for version in compaction.versions)
         self._ledger.saw_versions((version, *inline))
         self._ledger.saw_inline(compactions, at_ms)
         return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions, version.work)
+
+    def _price(self, step: Step, cores: int) -> Cost:
+        cost = self._coefficients.price(step, cores, self._jvm_cpu_s)
+        self._jvm_cpu_s += cost.cpu_s
+        return cost
+
+    def _priced(self, compaction: InlineCompaction, live_count: int) -> InlineCompaction:
+        step = rewrite_step(compaction.work, live_count, compaction.action, is_sorted=compaction.is_sorted)
+        return replace(compaction, cost=self._price(step, self._cores.writer))
 
     def state(self, at_ms: int) -> TableState:
         return self._ledger.state(at_ms)
@@ -87,13 +111,15 @@ class SimulatedEngine(Generic[Prepared]):
         """Ignores `executor`: scenarios that choose one are refused."""
         ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
         for position, action in staged.to_stage(plan, self.planning):
+            preview = ticket.preview.actions[position]
             try:
-                prepared, cost = self.model.stage(action, ticket.preview.actions[position], at_ms)
+                staged.actions[position] = self.model.stage(action, preview, at_ms)
             except ValueError as error:  # a file that it names is gone
                 staged.error = str(error)
             else:
-                staged.actions[position] = prepared
-                staged.cost += cost
+                if self.model.stages_files:
+                    work = rewrite_work([preview])
+                    staged.cost += self._price_rewrite(action, preview, work, self._live_count)
         return replace(ticket, staging_s=staged.cost.wall_s)
 
     def start(self, ticket: Ticket) -> None:
@@ -106,18 +132,46 @@ class SimulatedEngine(Generic[Prepared]):
         for position, action in enumerate(ticket.plan.actions if error is None else ()):
             preview = self._preview(ticket, position, action, at_ms)
             is_staged = position in staged.actions
-            work += rewrite_work([ticket.preview.actions[position] if is_staged else preview])
+            planned = ticket.preview.actions[position] if is_staged else preview
+            own, live_count = rewrite_work([planned]), self._live_count
+            work += own
             try:
-                new, took = self.model.execute(action, preview, staged.actions.get(position), tag)
+                new = self.model.execute(action, preview, staged.actions.get(position), tag)
             except ValueError as refusal:
                 error, work = str(refusal), RewriteWork()
                 break
             self._ledger.saw_versions(new)
-            cost, versions = cost + took, versions + new
+            versions += new
+            if isinstance(action, Native) and action.command in self.model.metadata_commands:
+                cost += self._price(maintenance_step(total_maintenance(new)), self._cores.compactor)
+            elif not (is_staged and self.model.stages_files):
+                cost += self._price_rewrite(action, planned, own, live_count, new)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
         maintenance = total_maintenance(versions)
         return Outcome(status, cost, versions, self._observe(), error, work=work, maintenance=maintenance)
+
+    @property
+    def _live_count(self) -> int:
+        return len(self._ledger.data_files)
+
+    def _price_rewrite(
+        self, action: Action, preview: Preview | NoPreview, work: RewriteWork, live_count: int,
+        versions: tuple[Version, ...] | None = None,
+    ) -> Cost:  # fmt: skip
+        """The cost of an action with this work; `versions` are those that it made, None if it was staged.
+
+        A service of Hudi that makes none although it has work was executed by a commit before.
+        """
+        if versions == () and work.groups_count:
+            return NO_COST
+        if work.groups_count is None and versions:
+            work = work_of_change(total_change(versions))
+        is_sorted = isinstance(preview, Preview) and preview.is_sorted
+        step = rewrite_step(
+            work, live_count, describe_action(action), is_sorted=is_sorted, is_noop=versions == ()
+        )
+        return self._price(step, self._cores.compactor)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
         """The ticket's preview, or a new one if the table has changed since, e.g. by an earlier action."""
@@ -127,18 +181,14 @@ class SimulatedEngine(Generic[Prepared]):
 
     def query(self, probe: Probe, session: Session = "new") -> QueryOutcome:
         """Opens the files that may hold the keys that the probe names, or all files if it names none."""
-        coefficients, cores, work = self._coefficients, self._reader_cores, self.model.opened(probe.sql)
-        planning = coefficients.price(coefficients.query_planning, work, cores)
-        execution = coefficients.price(coefficients.query_execution, work, cores)
-        scanned = ScanWork(
-            work.files_count,
-            work.delete_files_count,
-            work.read_bytes,
-            self.model.opened_metadata_files_count,
-            read_rows=work.rows,
-            delete_bytes=work.delete_bytes,
-        )
-        return QueryOutcome(planning + execution, planning.wall_s, execution.wall_s, scanned)
+        scan, cores = self.model.opened(probe.sql), self._cores.reader
+        scan = replace(scan, metadata_files_count=self.model.opened_metadata_files_count)
+        step = query_step(scan)
+        planning = replace(step, operation=Operation.PLANNING)
+        planning_s = self._coefficients.price(planning, cores, self._jvm_cpu_s).wall_s
+        cost = self._price(step, cores)
+        planning_s = min(planning_s, cost.wall_s)
+        return QueryOutcome(cost, planning_s, cost.wall_s - planning_s, scan)
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
         """Nothing: modelled times need no control."""

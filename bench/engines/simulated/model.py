@@ -4,8 +4,7 @@ from typing import Protocol, TypeVar
 
 from bench.engines.contract import InlineCompaction, Tag, Version
 from bench.engines.ledger import AnyLedger
-from bench.engines.simulated.costs import Work
-from bench.results.values import Cost
+from bench.results.values import ScanWork
 from strategies.plan import Action
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
@@ -14,7 +13,13 @@ Prepared = TypeVar("Prepared")
 
 
 class FormatModel(Protocol[Prepared]):
-    """One simulated table of a format. It keeps the table's ledger and its live rows up to date itself."""
+    """One simulated table of a format. It keeps the table's ledger and its live rows up to date itself.
+
+    Nothing of it costs anything: the engine prices the work that versions and previews state.
+    """
+
+    metadata_commands: frozenset[str]  # that write no data file
+    stages_files: bool  # whether staging writes the files of a rewrite, which is its work
 
     @property
     def ledger(self) -> AnyLedger:
@@ -22,25 +27,25 @@ class FormatModel(Protocol[Prepared]):
 
     def create(self) -> None: ...
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
-        """A commit: its version and cost, and the compactions that it ran by itself, each with its cost."""
+    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, tuple[InlineCompaction, ...]]:
+        """A commit: its version, and the compactions that it ran by itself."""
 
-    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[Prepared, Cost]:
-        """Prepare an action at a moment, such as by writing the files of an explicit rewrite; at what cost.
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
+        """Prepare an action at a moment, such as by writing the files of an explicit rewrite.
 
         Raises ValueError if a file that it names is gone.
         """
 
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag
-    ) -> tuple[tuple[Version, ...], Cost]:
-        """Execute an action, or commit what was staged of it, at no further cost.
+    ) -> tuple[Version, ...]:
+        """Execute an action, or commit what was staged of it.
 
         Raises ValueError on a conflict, and if the action cannot be previewed.
         """
 
-    def opened(self, sql: str) -> Work:
-        """The work of opening the files that a query needs."""
+    def opened(self, sql: str) -> ScanWork:
+        """The files that a query opens."""
 
     @property
     def live_rows(self) -> int:

@@ -102,6 +102,7 @@ def _inline_fields(
         "before": before.table.live,
         "after": after.table.live,
         "change": total_change(compaction.versions),
+        "work": compaction.work,
         "versions": version_ids(compaction.versions),
         "partitions": rewritten_partitions(after, compaction.versions),
         "reason": INLINE,

@@ -1,6 +1,7 @@
 """The coefficients of a simulated Delta table."""
 
-from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part
+from bench.engines.simulated.costs import COMMON, Bytes, Coefficients, Part
+from bench.engines.simulated.steps import Operation
 
 
 class Log(Part):
@@ -21,7 +22,6 @@ class Log(Part):
 
 class DeltaCoefficients(Coefficients):
     table_format = "delta"
+    needed = COMMON | {Operation.MERGE}
 
-    merge: Operation
-    checkpoint: Operation
     log: Log

@@ -9,7 +9,7 @@ from bench.engines.delta.ledger import DeltaLedger
 from bench.engines.delta.model.auto_compaction import AutoCompaction, CountedFiles
 from bench.engines.delta.model.changes import Changes
 from bench.engines.delta.model.files import vector_file_bytes
-from bench.engines.delta.model.log import Entry, SimulatedLog
+from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.simulated.contents import Opened
 from bench.engines.simulated.key_ranges import KeyRange, meeting_count
 from bench.engines.simulated.selection import Selection
@@ -49,7 +49,7 @@ class Versions:
                 self._count(vector, 1, [wanted])
         return self._opened[wanted]
 
-    def write(self, changes: Changes, at_ms: int, tag: Tag | None) -> tuple[Version, Entry]:
+    def write(self, changes: Changes, at_ms: int, tag: Tag | None) -> Version:
         """In the log, a data file that gets a vector is removed and added again; in the table it stays."""
         before, after = (*changes.removed, *changes.marked), (*changes.added, *changes.marked)
         removed = [counted for run in before for counted in self._counted(run)]
@@ -69,7 +69,7 @@ class Versions:
             partitions_count=len({run.first.partition for run in after}),
             checkpointed_files_count=entry.checkpointed_count or 0,
         )
-        return Version(str(entry.version), changes.operation, change, tag, work=work), entry
+        return Version(str(entry.version), changes.operation, change, tag, work=work)
 
     def _counted(self, run: Run[DeltaDataFile]) -> Iterator[CountedFiles]:
         if not self._vectors:

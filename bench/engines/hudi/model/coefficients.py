@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from bench.engines.simulated.costs import Bytes, Coefficients, Operation, Part
+from bench.engines.simulated.costs import COMMON, Bytes, Coefficients, Part
+from bench.engines.simulated.steps import Operation
 
 
 class Timeline(Part):
@@ -19,10 +20,9 @@ class Timeline(Part):
 
 
 class HudiCoefficients(Coefficients):
-    """`upsert` looks up keys; `scheduling` makes and writes a plan."""
+    """A coefficients file for Hudi."""
 
     table_format = "hudi"
+    needed = COMMON | {Operation.UPSERT, Operation.CLUSTER}
 
-    upsert: Operation
-    scheduling: Operation
     timeline: Timeline

@@ -16,11 +16,10 @@ from workloads.commit import CommitSpec
 
 @dataclass(slots=True)
 class Written:
-    """The files that a commit adds and removes, and the bytes and files that it reads to find its keys."""
+    """The files that a commit adds and removes, and how many it reads to find its keys."""
 
     added: list[BaseFile | LogFile] = field(default_factory=list)
     removed: list[BaseFile | LogFile] = field(default_factory=list)
-    read_bytes: int = 0
     looked_up_count: int = 0
 
     @property
@@ -29,10 +28,8 @@ class Written:
 
 
 class Writer:
-    def __init__(
-        self, spec: TableSpec, groups: Groups, maker: FileMaker, packing: Packing, key_column_ratio: float
-    ) -> None:
-        self._groups, self._maker, self._key_column_ratio = groups, maker, key_column_ratio
+    def __init__(self, spec: TableSpec, groups: Groups, maker: FileMaker, packing: Packing) -> None:
+        self._groups, self._maker = groups, maker
         self._is_merge_on_read = is_merge_on_read(spec)
         keys = keys_of(spec)
         self._buckets_count = keys.index_buckets if keys.index == "bucket" else None
@@ -60,9 +57,7 @@ class Writer:
             yield from (self._to_bucket(changes.partition, *hit) for hit in hits)
             return
         if is_upsert(spec):
-            bases = self._groups.bases_in(changes.partition)
-            written.read_bytes += round(bases.size_bytes * self._key_column_ratio)
-            written.looked_up_count += bases.files_count
+            written.looked_up_count += self._groups.bases_in(changes.partition).files_count
         small = self._groups.small_in(changes.partition)
         yield from by_place(
             changes, lost, small, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read

@@ -1,4 +1,4 @@
-"""The table services of a simulated Hudi table: plans, merges and their costs.
+"""The table services of a simulated Hudi table: plans and merges.
 
 A compaction puts the live rows of a file slice into a new base file. Their number is an expected value,
 derived from the keys that commits hit (`bench.engines.simulated.live_rows`).
@@ -7,20 +7,18 @@ derived from the keys that commits hit (`bench.engines.simulated.live_rows`).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.engines.contract import Cores, TableSpec, Tag, Version
+from bench.engines.contract import TableSpec, Tag, Version
 from bench.engines.hudi.ledger import NOT_SCHEDULED, HudiLedger
-from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import File, Storage, data_version, service_version
 from bench.engines.hudi.model.writers import RowBytes
-from bench.engines.simulated.costs import Work
-from bench.results.values import NO_COST, Cost, MaintenanceWork
+from bench.results.values import MaintenanceWork, RewriteWork
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.files import Action as InstantAction
-from strategies.hudi.files import FileGroupId, FileSlice, LogFile
+from strategies.hudi.files import FileGroupId, FileSlice
 from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction
 from strategies.hudi.preview import NO_REWRITE, planned_compaction
 from strategies.plan import Action, Native
@@ -55,13 +53,30 @@ class Scheduled:
     def slices(self) -> list[FileSlice]:
         return [merged for merge in self.merges for merged in merge.slices]
 
+    @property
+    def work(self) -> RewriteWork:
+        bases = [merged.base for merged in self.slices if merged.base is not None]
+        logs = [log for merged in self.slices for log in merged.logs]
+        return RewriteWork(
+            groups_count=len(self.merges),
+            tasks_count=sum(merge.outputs_count for merge in self.merges),
+            read_files_count=len(bases),
+            read_rows=sum(base.rows for base in bases),
+            read_data_bytes=sum(base.size_bytes for base in bases),
+            converted_files_count=0,
+            converted_rows=0,
+            applied_delete_files_count=len(logs),
+            applied_delete_rows=sum(log.rows for log in logs),
+            applied_delete_bytes=sum(log.size_bytes for log in logs),
+        )
+
 
 class Services:
     def __init__(
-        self, spec: TableSpec, coefficients: HudiCoefficients, cores: Cores, ledger: HudiLedger,
-        groups: Groups, maker: FileMaker, timeline: Timeline, storage: Storage, row_bytes: RowBytes,
+        self, spec: TableSpec, ledger: HudiLedger, groups: Groups, maker: FileMaker, timeline: Timeline,
+        storage: Storage, row_bytes: RowBytes,
     ) -> None:  # fmt: skip
-        self._spec, self._coefficients, self._cores, self._ledger = spec, coefficients, cores, ledger
+        self._spec, self._ledger = spec, ledger
         self._groups, self._maker, self._timeline = groups, maker, timeline
         self._storage, self._row_bytes = storage, row_bytes
         self._pending: dict[int, tuple[Command, Scheduled]] = {}
@@ -71,16 +86,14 @@ class Services:
         """In the order of their plans."""
         return [plan for command, plan in self._pending.values() if command is Command.COMPACTION]
 
-    def stage(self, action: Action, at_ms: int) -> tuple[Scheduled, Cost]:
+    def stage(self, action: Action, at_ms: int) -> Scheduled:
         """Write the plan of a service, if there is anything to do."""
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
         command = Command(action.command)
         merges, missing_partitions = self._planned(command, action, at_ms)
-        work, cores = Work(len(self._ledger.data_files)), self._cores.compactor
         if not merges:
-            cost = self._coefficients.price(self._coefficients.noop_compaction, work, cores)
-            return Scheduled(0), cost
+            return Scheduled(0)
         is_log_compaction = command is Command.LOG_COMPACTION
         number = self._timeline.request(
             _INSTANTS[command], at_ms, missing_partitions, is_log_compaction=is_log_compaction
@@ -88,7 +101,7 @@ class Services:
         scheduled = Scheduled(number, merges)
         self._pending[number] = command, scheduled
         self._publish()
-        return scheduled, self._coefficients.price(self._coefficients.scheduling, work, cores)
+        return scheduled
 
     def _publish(self) -> None:
         by_service: dict[Command, frozenset[FileGroupId]] = {}
@@ -117,7 +130,7 @@ class Services:
                 merges = tuple(Merge(group.slices, group.outputs_count) for group in clustering.groups)
                 return merges, clustering.missing_partitions
 
-    def execute(self, action: Action, staged: Scheduled | None, tag: Tag) -> tuple[tuple[Version, ...], Cost]:
+    def execute(self, action: Action, staged: Scheduled | None, tag: Tag) -> tuple[Version, ...]:
         """Execute what was staged, unless a commit has already executed it; or clean or archive.
 
         Raises ValueError for a log compaction after which a compaction was scheduled: Hudi refuses it
@@ -131,14 +144,12 @@ class Services:
         if staged is None:
             raise ValueError(NOT_SCHEDULED)
         if staged.number not in self._pending:  # nothing to merge, or a commit has done it
-            return (), NO_COST
+            return ()
         if command is Command.LOG_COMPACTION and self._timeline.has_compaction_after(staged.number):
             raise ValueError("a log compaction cannot be executed once a later compaction has been scheduled")
-        return self.merge(command, staged, tag.at_ms, tag, self._cores.compactor)
+        return self.merge(command, staged, tag.at_ms, tag)
 
-    def merge(
-        self, command: Command, staged: Scheduled, at_ms: int, tag: Tag | None, cores: int
-    ) -> tuple[tuple[Version, ...], Cost]:
+    def merge(self, command: Command, staged: Scheduled, at_ms: int, tag: Tag | None) -> tuple[Version, ...]:
         del self._pending[staged.number]
         added: list[File] = []
         for merge in staged.merges:
@@ -156,12 +167,7 @@ class Services:
         self._storage.replace(removed, staged.number)
         if command is not Command.CLUSTERING:
             self._row_bytes.note(added)
-        logs = [file for file in read if isinstance(file, LogFile)]
-        work = Work(
-            len(read) - len(logs), len(logs), sum(file.size_bytes for file in read),
-            sum(log.size_bytes for log in logs), version.change.added_bytes, len(added),
-        )  # fmt: skip
-        return (version,), self._coefficients.price(self._coefficients.rewrite, work, cores)
+        return (version,)
 
     def _merged(self, command: Command, merge: Merge, at_ms: int) -> Sequence[File]:
         """The new files: a base file of the group, a log file, or base files of new groups."""
@@ -188,22 +194,18 @@ class Services:
                 self._groups.cluster(bases, [merged.group for merged in slices], at_ms)
                 return bases
 
-    def _maintain(
-        self, command: Command, arguments: Mapping[str, str], tag: Tag
-    ) -> tuple[tuple[Version, ...], Cost]:
-        work = Work(self._storage.files_count)
-        cost = self._coefficients.price(self._coefficients.maintenance, work, self._cores.compactor)
+    def _maintain(self, command: Command, arguments: Mapping[str, str], tag: Tag) -> tuple[Version, ...]:
         if command is Command.ARCHIVE:
             least, most = int(arguments["min_commits"]), int(arguments["max_commits"])
             moved = self._timeline.archive(least, most)
             done = MaintenanceWork(expired_versions_count=moved)
-            return ((service_version(self._timeline.service(), command, tag, done),) if moved else (), cost)
+            return (service_version(self._timeline.service(), command, tag, done),) if moved else ()
         earliest = self._timeline.earliest_of(int(arguments["retain_commits"]))
         deleted_count = 0 if earliest is None else self._storage.clean(earliest)
         if not deleted_count:
-            return (), cost
+            return ()
         done = MaintenanceWork(deleted_files_count=deleted_count)
-        return (service_version(self._timeline.service(), command, tag, done),), cost
+        return (service_version(self._timeline.service(), command, tag, done),)
 
 
 def _files(merged: FileSlice) -> tuple[File, ...]:

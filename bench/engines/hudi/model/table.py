@@ -1,12 +1,13 @@
 """A simulated Hudi table: effects and costs of commits and queries."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
 from bench.engines.hudi.inline import inline_rule
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.hudi.model.coefficients import HudiCoefficients
-from bench.engines.hudi.model.commits import Writer, is_upsert
+from bench.engines.hudi.model.commits import Writer
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.services import Scheduled, Services
@@ -14,11 +15,10 @@ from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import Storage, data_version
 from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, hudi_day, is_merge_on_read
-from bench.engines.simulated.costs import Work
 from bench.engines.simulated.selection import selection_of
 from bench.engines.sql import reads
-from bench.results.values import NO_COST, Cost
-from strategies.hudi.commands import Command
+from bench.results.values import NO_COST, ScanWork
+from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.files import Action as InstantAction
 from strategies.plan import Action
 from strategies.planner import consult
@@ -31,18 +31,20 @@ from workloads.commit import CommitSpec
 class HudiTableModel:
     """The `FormatModel` of Hudi. Staging is what Hudi calls scheduling."""
 
+    metadata_commands = METADATA_COMMANDS
+    stages_files = False
+
     def __init__(self, settings: EngineSettings, coefficients: HudiCoefficients) -> None:
-        spec, cores = self._spec, self._cores = settings.table, settings.cores
+        spec = self._spec = settings.table
         ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
-        self._coefficients, self.ledger = coefficients, ledger
+        self.ledger = ledger
         packed = packing(spec.properties, spec.target_file_size_bytes)
         self._groups = Groups(ledger, packed.small_file_bytes)
         self._maker = FileMaker(spec.schema, coefficients)
-        self._writer = Writer(spec, self._groups, self._maker, packed, coefficients.data.key_column_ratio)
+        self._writer = Writer(spec, self._groups, self._maker, packed)
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()
         self._services = Services(
-            spec, coefficients, cores, ledger, self._groups, self._maker, self._timeline, self._storage,
-            self._writer.row_bytes,
+            spec, ledger, self._groups, self._maker, self._timeline, self._storage, self._writer.row_bytes,
         )  # fmt: skip
         self._is_merge_on_read = is_merge_on_read(spec)
         self._inline = inline_rule(spec.properties)
@@ -75,7 +77,7 @@ class HudiTableModel:
     def create(self) -> None:
         self._timeline.create()
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
+    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, tuple[InlineCompaction, ...]]:
         action = InstantAction.DELTA_COMMIT if self._is_merge_on_read else InstantAction.COMMIT
         number = self._timeline.request(action, tag.at_ms)
         written = self._writer.commit(spec, tag.at_ms)
@@ -83,52 +85,38 @@ class HudiTableModel:
         version = data_version(entry, action, written.added, written.removed, tag, written.looked_up_count)
         self._storage.write(written.added)
         self._storage.replace(written.removed, number)
-        operation = self._coefficients.upsert if is_upsert(spec) else self._coefficients.commit
-        work = Work(
-            len(written.added), read_bytes=written.read_bytes, written_bytes=version.change.added_bytes,
-            tasks_count=len(written.added),
-        )  # fmt: skip
-        cost = self._coefficients.price(operation, work, self._cores.writer)
-        compactions, idle_cost = self._compact_by_itself(tag.at_ms)
-        return version, cost + idle_cost, compactions
+        return version, tuple(self._compact_by_itself(tag.at_ms))
 
-    def _compact_by_itself(self, at_ms: int) -> tuple[tuple[InlineCompaction, ...], Cost]:
-        """Inline compaction after a commit, and the cost of planning that finds nothing to compact.
+    def _compact_by_itself(self, at_ms: int) -> Iterator[InlineCompaction]:
+        """Inline compaction after a commit. Planning that finds nothing to compact costs nothing here.
 
         All pending compactions are executed first.
         """
         if self._inline is None:
-            return (), NO_COST
-        done = [
-            self._services.merge(Command.COMPACTION, scheduled, at_ms, None, self._cores.writer)
-            for scheduled in self._services.pending_compactions
-        ]
-        idle_cost = NO_COST
+            return
+        for scheduled in self._services.pending_compactions:
+            yield self._merge(scheduled, at_ms)
         if self._inline.trigger.due(self.ledger.state(at_ms), RuleMemory()):
             plan = consult(self._inline.planner, self.ledger.state(at_ms)).plan
             for action in plan.actions if plan else ():
-                scheduled, scheduling_cost = self._services.stage(action, at_ms)
+                scheduled = self._services.stage(action, at_ms)
                 if scheduled.merges:
-                    versions, cost = self._services.merge(
-                        Command.COMPACTION, scheduled, at_ms, None, self._cores.writer
-                    )
-                    done.append((versions, cost + scheduling_cost))
-                else:
-                    idle_cost += scheduling_cost
-        compactions = tuple(
-            InlineCompaction(cost, versions, Command.COMPACTION, is_sorted=False) for versions, cost in done
-        )
-        return compactions, idle_cost
+                    yield self._merge(scheduled, at_ms)
 
-    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[Scheduled, Cost]:
+    def _merge(self, scheduled: Scheduled, at_ms: int) -> InlineCompaction:
+        work = scheduled.work
+        versions = self._services.merge(Command.COMPACTION, scheduled, at_ms, None)
+        return InlineCompaction(NO_COST, versions, Command.COMPACTION, is_sorted=False, work=work)
+
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Scheduled:
         return self._services.stage(action, at_ms)
 
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Scheduled | None, tag: Tag
-    ) -> tuple[tuple[Version, ...], Cost]:
+    ) -> tuple[Version, ...]:
         return self._services.execute(action, staged, tag)
 
-    def opened(self, sql: str) -> Work:
+    def opened(self, sql: str) -> ScanWork:
         """All files of the latest slices; only base files if the query reads `orders_ro` alone."""
         wanted = selection_of(sql, self._spec.partitioning, hudi_day)
         admitted = (stats for name, stats in self.ledger.partitions.items() if wanted.admits(name))
@@ -138,13 +126,15 @@ class HudiTableModel:
             opened = self._groups.opened(wanted)
             files_count, data_bytes, rows = opened.files_count, opened.size_bytes, opened.rows
         if _is_read_optimized(sql):
-            return Work(files_count, read_bytes=data_bytes, tasks_count=files_count, rows=rows)
-        return Work(
-            files_count, slices.delete_files_count, data_bytes + slices.delete_size_bytes,
-            slices.delete_size_bytes, tasks_count=slices.files_count,
+            return ScanWork(files_count, 0, data_bytes, read_rows=rows, delete_bytes=0)
+        return ScanWork(
+            files_count,
+            slices.delete_files_count,
+            data_bytes + slices.delete_size_bytes,
             # A real scan does not report rows before it has merged them.
-            rows=None if slices.delete_files_count else rows,
-        )  # fmt: skip
+            read_rows=None if slices.delete_files_count else rows,
+            delete_bytes=slices.delete_size_bytes,
+        )
 
 
 @lru_cache(100)

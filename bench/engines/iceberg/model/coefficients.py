@@ -1,6 +1,7 @@
 """The coefficients of a simulated Iceberg table: the common ones and the sizes of its metadata."""
 
-from bench.engines.simulated.costs import Bytes, Coefficients, Part
+from bench.engines.simulated.costs import COMMON, Bytes, Coefficients, Part
+from bench.engines.simulated.steps import Operation
 
 
 class Metadata(Part):
@@ -18,5 +19,6 @@ class IcebergCoefficients(Coefficients):
     """A coefficients file for Iceberg."""
 
     table_format = "iceberg"
+    needed = COMMON | {Operation.UPSERT, Operation.CONVERT}
 
     metadata: Metadata

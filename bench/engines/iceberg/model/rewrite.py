@@ -4,17 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.iceberg.ledger import IcebergLedger
-from bench.engines.iceberg.model.delete_bytes import position_bytes
 from bench.engines.live_files import LiveFiles
-from bench.engines.simulated.costs import Coefficients, Work
 from bench.engines.simulated.live_rows import LiveRows, rows_of_outputs
-from bench.results.values import Cost
-from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Rewrite
 from strategies.preview import Preview
 from strategies.series import Run
-from workloads.schema import Schema
 
 _Converted = tuple[tuple[IcebergDataFile, int], ...]  # with the number of deleted rows
 
@@ -40,7 +35,6 @@ class Prepared:
     replaced: tuple[Replacement, ...]
     converted: _Converted
     removed_deletes: tuple[str, ...]
-    cost: Cost
 
     @property
     def replaced_files(self) -> Iterator[Run[IcebergDataFile]]:
@@ -48,9 +42,8 @@ class Prepared:
 
 
 def prepare(
-    action: Action, preview: Preview, ledger: IcebergLedger, rows: LiveRows, sequence_number: int,
-    schema: Schema, coefficients: Coefficients, cores: int,
-) -> Prepared:  # fmt: skip
+    action: Action, preview: Preview, ledger: IcebergLedger, rows: LiveRows, sequence_number: int
+) -> Prepared:
     """Read and write the files of an action for the table as it is now; commits nothing.
 
     The live rows of a group are distributed over its tasks in the preview, in proportion to their rows.
@@ -60,15 +53,9 @@ def prepare(
         Replacement(tuple(runs), group.partition, rows_of_outputs(group, rows.kept(runs)))
         for group, runs in live
     )
-    counts = (count for replacement in replaced for count in replacement.rows if count)
-    written_bytes = sum(coefficients.table_bytes(schema, count) for count in counts)
     if not isinstance(action, Rewrite):
-        cost = coefficients.rewrite_cost(preview, cores, written_bytes)
-        return Prepared(sequence_number, replaced, (), (), cost)
-    converted = _converted(action, ledger, rows)
-    conversion = _conversion(action, ledger, converted, coefficients)
-    cost = coefficients.rewrite_cost(preview, cores, written_bytes, conversion)
-    return Prepared(sequence_number, replaced, converted, action.removed_deletes, cost)
+        return Prepared(sequence_number, replaced, (), ())
+    return Prepared(sequence_number, replaced, _converted(action, ledger, rows), action.removed_deletes)
 
 
 def conflict(
@@ -102,21 +89,3 @@ def _converted(action: Rewrite, ledger: IcebergLedger, rows: LiveRows) -> _Conve
         return ()
     files = [file for file in live.values() if file.path in named]
     return tuple((file, rows.dead(*live.place(file.path))) for file in files)
-
-
-def _conversion(
-    action: Rewrite, ledger: IcebergLedger, converted: _Converted, coefficients: Coefficients
-) -> Work:
-    """The work of reading the keys and the deletes of each file, and writing its positions."""
-    state = ledger.state(0)
-    applied = [delete_index(state).applying_to(file) for file, _ in converted]
-    deletes_bytes = sum(deletes.size_bytes for deletes in applied)
-    data_bytes = sum(file.size_bytes for file, _ in converted)
-    return Work(
-        files_count=len(converted),
-        delete_files_count=sum(deletes.files_count for deletes in applied),
-        read_bytes=round(data_bytes * coefficients.data.key_column_ratio) + deletes_bytes,
-        delete_bytes=deletes_bytes,
-        written_bytes=sum(round(position_bytes(dead)) for _, dead in converted if dead),
-        tasks_count=sum(bool(group.convert_paths) for group in action.groups),
-    )

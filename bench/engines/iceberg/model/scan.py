@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 
 from bench.engines.iceberg.model.files import keys_of
-from bench.engines.simulated.costs import Work
 from bench.engines.simulated.key_ranges import meeting_count
 from bench.engines.simulated.selection import Selection
+from bench.results.values import ScanWork
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.files import (
     DeleteKind,
@@ -68,12 +68,14 @@ class Scan:
         self._bounds.update((partition, _Bounds(runs)) for partition, runs in members.items())
 
     @property
-    def work(self) -> Work:
-        return Work(
-            self._files_count, self._deletes_count,
-            read_bytes=self._data_bytes + self._deletes_bytes, delete_bytes=self._deletes_bytes,
-            tasks_count=self._files_count, rows=self._rows,
-        )  # fmt: skip
+    def work(self) -> ScanWork:
+        return ScanWork(
+            self._files_count,
+            self._deletes_count,
+            self._data_bytes + self._deletes_bytes,
+            read_rows=self._rows,
+            delete_bytes=self._deletes_bytes,
+        )
 
     def add(self, data: Files[IcebergDataFile], deletes: Collection[IcebergDeleteFile]) -> None:
         """Add a commit to a table that had deletes before, or has none now.

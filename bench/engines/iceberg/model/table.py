@@ -21,10 +21,9 @@ from bench.engines.iceberg.model.rewrite import (
     prepare,
 )
 from bench.engines.iceberg.model.scan import Scan
-from bench.engines.simulated.costs import Work
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.selection import Selection, selection_of
-from bench.results.values import NO_CHANGE, NO_COST, Change, CommitWork, Cost, MaintenanceWork
+from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork, ScanWork
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
@@ -38,6 +37,9 @@ _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: as many as there are core
 
 class IcebergTableModel:
     """The format model of Iceberg (see `FormatModel`)."""
+
+    metadata_commands = METADATA_COMMANDS
+    stages_files = True
 
     def __init__(self, settings: EngineSettings, coefficients: IcebergCoefficients) -> None:
         self._spec, self._cores, self._coefficients = settings.table, settings.cores, coefficients
@@ -78,7 +80,7 @@ class IcebergTableModel:
     def create(self) -> None:
         self._metadata.create()
 
-    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, Cost, tuple[InlineCompaction, ...]]:
+    def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, tuple[InlineCompaction, ...]]:
         self._rows.commit(spec)
         new_runs, deletes = self._maker.commit(spec, self._sequence_number + 1)
         for run, live_rows in new_runs:
@@ -89,44 +91,33 @@ class IcebergTableModel:
         version = self._snapshot(tag, "overwrite" if deletes else "append", data.runs, deletes)
         for scan in self._scans.values():
             scan.add(data, deletes)
-        work = Work(
-            len(data) + len(deletes), written_bytes=version.change.added_bytes,
-            tasks_count=len(data) or len(deletes),
-        )  # fmt: skip
-        cost = self._coefficients.price(self._coefficients.commit, work, self._cores.writer)
-        return version, cost, ()
+        return version, ()
 
-    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> tuple[Prepared, Cost]:
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         if not isinstance(action, Rewrite):
             raise ValueError("Iceberg's procedures plan and commit in one call")
         data, deletes = self.ledger.data_files, self.ledger.delete_files
         missing = next((key for key in action.keys if key not in data and key not in deletes), None)
         if missing:
             raise ValueError(f"{missing} is no longer live")
-        prepared = self._prepare(action, preview)
-        return prepared, prepared.cost
+        return self._prepare(action, preview)
 
     def _prepare(self, action: Action, preview: Preview | NoPreview) -> Prepared:
         if isinstance(preview, NoPreview):
             raise ValueError(preview.reason)
-        return prepare(
-            action, preview, self.ledger, self._rows, self._sequence_number, self._spec.schema,
-            self._coefficients, self._cores.compactor,
-        )  # fmt: skip
+        return prepare(action, preview, self.ledger, self._rows, self._sequence_number)
 
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag
-    ) -> tuple[tuple[Version, ...], Cost]:
+    ) -> tuple[Version, ...]:
         if isinstance(action, Native) and action.command in METADATA_COMMANDS:
-            return self._maintain(action, tag), self._price_maintenance()
-        if staged is not None:
-            return self._rewrite(staged, tag), NO_COST
-        prepared = self._prepare(action, preview)
-        versions, cost = self._rewrite(prepared, tag), prepared.cost
+            return self._maintain(action, tag)
+        prepared = self._prepare(action, preview) if staged is None else staged
+        versions = self._rewrite(prepared, tag)
         options = {} if isinstance(action, Rewrite) else action.options
         if removes_dangling(options) and prepared.replaced and self._spec.partitioning.column:
-            return versions + self._remove_dangling(tag), cost + self._price_maintenance()
-        return versions, cost
+            return versions + self._remove_dangling(tag)
+        return versions
 
     def _maintain(self, action: Native, tag: Tag) -> tuple[Version, ...]:
         work = MaintenanceWork()
@@ -239,14 +230,11 @@ class IcebergTableModel:
         work = CommitWork(partitions_count=len(partitions))
         return Version(str(self._sequence_number), operation, change, tag, work=work)
 
-    def opened(self, sql: str) -> Work:
+    def opened(self, sql: str) -> ScanWork:
         wanted = selection_of(sql, self._spec.partitioning)
         if wanted not in self._scans:
             self._scans[wanted] = Scan(self.ledger.state(0), wanted)
         return self._scans[wanted].work
-
-    def _price_maintenance(self) -> Cost:
-        return self._coefficients.price(self._coefficients.maintenance, Work(), self._cores.compactor)
 
 
 def _file_counts(runs: Iterable[Run[IcebergDataFile]]) -> Counter[str]:

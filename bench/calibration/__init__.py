@@ -1,0 +1,1 @@
+"""Fitting the coefficients of the cost model to measured runs."""

@@ -1,0 +1,70 @@
+"""Which amounts of work explain the cost of an operation.
+
+They were chosen by what each format does in the operation, not by a search: runs do not tell rows, bytes and
+files apart everywhere, and an amount without a reason fits noise.
+"""
+
+from collections.abc import Mapping
+
+from bench.engines.simulated.steps import Operation
+
+_QUERY = (
+    "s", "s_per_file", "s_per_mib", "s_per_million_rows", "s_with_deletes", "s_per_delete_file",
+    "s_per_delete_mib",
+)  # fmt: skip
+# A reader of Hudi reports no rows before it has merged log files.
+_HUDI_QUERY = tuple(name for name in _QUERY if name != "s_per_million_rows")
+_COMMIT = ("s", "s_per_partition", "s_per_file", "s_per_mib")
+_REWRITE = (
+    "s",
+    "s_per_live_file",
+    "s_per_task",
+    "s_per_file",
+    "s_per_mib",
+    "s_per_million_rows",
+    "s_per_delete_file",
+)
+
+EXPLAINING: Mapping[str, Mapping[Operation, tuple[str, ...]]] = {
+    "iceberg": {
+        Operation.COMMIT: _COMMIT,
+        Operation.UPSERT: ("s", "s_per_file", "s_per_delete_file", "s_per_mib"),
+        Operation.REWRITE: (*_REWRITE, "s_per_million_delete_rows"),
+        Operation.SORT: _REWRITE,
+        Operation.CONVERT: (
+            "s", "s_per_live_file", "s_per_task", "s_per_file", "s_per_mib", "s_per_converted_file",
+            "s_per_million_converted_rows", "s_per_delete_file", "s_per_million_delete_rows",
+        ),
+        Operation.NOOP: ("s", "s_per_live_file"),
+        Operation.QUERY: _QUERY,
+        Operation.MAINTENANCE: ("s", "s_per_deleted_file", "s_per_expired_version"),
+    },
+    "delta": {
+        Operation.COMMIT: (*_COMMIT, "s_per_checkpoint", "s_per_checkpointed_file"),
+        Operation.MERGE: (
+            "s", "s_per_file", "s_per_delete_file", "s_per_mib", "s_per_replaced_file",
+            "s_per_million_replaced_rows", "s_per_scanned_file", "s_per_million_scanned_rows",
+            "s_per_checkpoint",
+        ),
+        Operation.REWRITE: _REWRITE,
+        Operation.SORT: _REWRITE,
+        Operation.NOOP: ("s", "s_per_live_file"),
+        Operation.QUERY: _QUERY,
+        Operation.MAINTENANCE: ("s", "s_per_deleted_file"),
+    },
+    "hudi": {
+        Operation.COMMIT: _COMMIT,
+        Operation.UPSERT: (
+            "s", "s_per_file", "s_per_delete_file", "s_per_mib", "s_per_looked_up_file",
+            "s_per_replaced_file",
+        ),
+        Operation.REWRITE: (
+            "s", "s_per_task", "s_per_mib", "s_per_million_rows", "s_per_delete_file", "s_per_delete_mib",
+        ),
+        Operation.CLUSTER: _REWRITE[:-1],
+        Operation.SORT: _REWRITE[:-1],
+        Operation.NOOP: ("s", "s_per_live_file"),
+        Operation.QUERY: _HUDI_QUERY,
+        Operation.MAINTENANCE: ("s", "s_per_deleted_file", "s_per_expired_version"),
+    },
+}  # fmt: skip

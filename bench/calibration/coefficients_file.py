@@ -1,0 +1,48 @@
+"""Writes fitted coefficients into a file, with what they were fitted to and how well."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+from tomlkit.items import Table
+
+from bench.calibration.fit import Fitted
+from bench.engines.simulated.costs import ModelError, OperationCost
+from bench.engines.simulated.steps import Operation
+
+
+def with_fitted(
+    base: Path, fitted: Mapping[Operation, Fitted], errors: Mapping[str, ModelError], origin: str
+) -> str:
+    """The text of the file `base` with these operations, errors and origin; others stay as they are."""
+    document: Any = tomlkit.parse(base.read_text(encoding="utf-8"))
+    document["calibrated"] = True
+    document["origin"] = tomlkit.string(origin, multiline=True)
+    document["caution"] = ""
+    document.pop("errors", None)
+    operations = document["operations"]
+    for operation, one in fitted.items():
+        operations[operation.value] = _operation(one.cost, one.dropped)
+    table = tomlkit.table(is_super_table=True)
+    for name, error in errors.items():
+        own = tomlkit.table()
+        own.update(error.model_dump(exclude_defaults=True))
+        table.append(name, own)
+    document["errors"] = table
+    return tomlkit.dumps(document)
+
+
+def _operation(cost: OperationCost, dropped: Mapping[str, str]) -> Table:
+    table = tomlkit.table()
+    for name, reason in dropped.items():
+        table.add(tomlkit.comment(f"not identified: {name}, {reason}"))
+    for name, value in cost.model_dump(mode="json", exclude_defaults=True).items():
+        if not isinstance(value, dict):
+            table.append(name, value)
+            continue
+        part = tomlkit.table()
+        for key, number in value.items():
+            part.append(key, number)
+        table.append(name, part)
+    return table

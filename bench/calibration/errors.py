@@ -1,0 +1,92 @@
+"""How far fitted coefficients are off from runs that they were not fitted to."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from bench.calibration.fit import Fitted, fit_operations
+from bench.calibration.measured import MeasuredStep
+from bench.engines.simulated.costs import ModelError
+from bench.engines.simulated.steps import Operation
+from bench.results.values import Cost
+
+_COMMITS = (Operation.COMMIT, Operation.UPSERT, Operation.MERGE)
+_COMPACTIONS = (
+    Operation.REWRITE, Operation.CLUSTER, Operation.SORT, Operation.CONVERT, Operation.NOOP,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """What a user reads of a run: the sum or the mean of a part of the cost of some of its steps."""
+
+    name: str
+    counts: Callable[[MeasuredStep], bool]
+    part: Callable[[Cost], float]
+    total: Callable[[Sequence[float]], float]
+
+
+_FIGURES = (
+    _Figure("compaction_cpu_s", lambda s: s.step.operation in _COMPACTIONS, lambda cost: cost.cpu_s, sum),
+    _Figure("commit_cpu_s", lambda s: s.step.operation in _COMMITS, lambda cost: cost.cpu_s, sum),
+    _Figure("query_mean_s", lambda s: s.is_settled, lambda cost: cost.wall_s, fmean),
+)
+
+
+def left_out_errors(steps: Sequence[MeasuredStep], table_format: str) -> dict[str, ModelError]:
+    """The errors of each figure of all strategies, each by coefficients fitted to all other streams.
+
+    A strategy of a scenario counts once, with the mean of its runs. It is left out if no other stream has
+    the operations that it needs.
+    """
+    own = [step for step in steps if step.format == table_format and not step.is_initial]
+    ratios: dict[str, list[float]] = defaultdict(list)
+    unpredicted: dict[str, int] = defaultdict(int)
+    streams: dict[str, set[str]] = defaultdict(set)
+    for stream in dict.fromkeys(step.stream for step in own):
+        fitted = fit_operations([step for step in own if step.stream != stream], table_format)
+        for of_strategy in _by(lambda s: s.strategy, (s for s in own if s.stream == stream)):
+            for figure in _FIGURES:
+                counted = [step for step in of_strategy if figure.counts(step)]
+                if not counted:
+                    continue
+                if any(step.step.operation not in fitted for step in counted):
+                    unpredicted[figure.name] += 1
+                    continue
+                ratios[figure.name].append(_ratio(counted, fitted, figure))
+                streams[figure.name].add(stream)
+    return {
+        name: ModelError(
+            mean_absolute=round(fmean(abs(ratio - 1) for ratio in own_ratios), 3),
+            log_sd=round(math.sqrt(fmean(math.log(ratio) ** 2 for ratio in own_ratios)), 3),
+            strategies=len(own_ratios),
+            streams=len(streams[name]),
+            unpredicted=unpredicted[name],
+        )
+        for name, own_ratios in ratios.items()
+    }
+
+
+def _ratio(steps: Sequence[MeasuredStep], fitted: Mapping[Operation, Fitted], figure: _Figure) -> float:
+    """The modelled figure over the measured one, both means over the runs."""
+    runs = _by(lambda s: s.run_id, steps)
+    measured = fmean(figure.total([figure.part(step.cost) for step in run]) for run in runs)
+    modelled = fmean(
+        figure.total(
+            [
+                figure.part(fitted[step.step.operation].cost.cost(step.step, step.cores, step.jvm_cpu_s))
+                for step in run
+            ]
+        )
+        for run in runs
+    )
+    return modelled / measured
+
+
+def _by(key: Callable[[MeasuredStep], str], steps: Iterable[MeasuredStep]) -> Iterable[list[MeasuredStep]]:
+    groups: dict[str, list[MeasuredStep]] = defaultdict(list)
+    for step in steps:
+        groups[key(step)].append(step)
+    return groups.values()

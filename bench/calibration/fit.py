@@ -1,0 +1,159 @@
+"""Fits the coefficients of operations to measured steps.
+
+Tasks, driver and wall time beside the tasks are fitted apart, each as a sum of amounts times coefficients
+that are not negative (Lawson and Hanson 1974, as scipy.optimize.nnls). What is made small is the squared
+error relative to the prediction, which a few rounds of reweighting find. Relative to the measured value,
+noise would make the fit too low. Each stream weighs the
+same, and in it each strategy, however many steps they have.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from bench.calibration.amounts import EXPLAINING
+from bench.calibration.measured import MeasuredStep
+from bench.engines.simulated.costs import COLD_CPU_S, OperationCost, compiled_cpu_s, parallelism
+from bench.engines.simulated.steps import Operation
+
+_ROUNDS = 8  # of reweighting; the coefficients change by less than a thousandth after five
+_LEAST_S = 1e-3  # what was less than the clocks resolve
+# A smaller share of an amount that those before it do not explain tells its cost from theirs only by chance.
+_OWN_SHARE_MIN = 0.05
+_DIGITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The cost of an operation, and the coefficients that its steps do not identify, with the reason."""
+
+    cost: OperationCost
+    dropped: Mapping[str, str]
+
+
+def fit_operations(steps: Iterable[MeasuredStep], table_format: str) -> dict[Operation, Fitted]:
+    """The operations of a format of which there are steps. The load of a table counts for none."""
+    by_operation: dict[Operation, list[MeasuredStep]] = defaultdict(list)
+    for step in steps:
+        if step.format == table_format and not step.is_initial:
+            by_operation[step.step.operation].append(step)
+    fitted = {}
+    for operation, names in EXPLAINING[table_format].items():
+        own = [step for step in by_operation[operation] if step.step.amounts.keys() >= {*names}]
+        if own:
+            fitted[operation] = _fitted(own, names)
+            if operation is Operation.QUERY:
+                fitted[Operation.PLANNING] = _planning(own, names)
+    return fitted
+
+
+def _fitted(steps: Sequence[MeasuredStep], names: Sequence[str]) -> Fitted:
+    kept, dropped = identified(steps, names)
+    amounts, weights = _amounts(steps, kept), _weights(steps)
+    tasks_s = np.array([step.cost.executor_cpu_s for step in steps])
+    jit_s = np.array([step.cost.jit_cpu_s or 0.0 for step in steps])
+    cpu_s = np.array([step.cost.cpu_s for step in steps])
+    rest_s = np.maximum(cpu_s - jit_s, _LEAST_S)
+    coldness = np.array([COLD_CPU_S / (COLD_CPU_S + step.jvm_cpu_s) for step in steps])
+    cores = np.array([parallelism(step.cores, step.step.tasks_count) for step in steps])
+    beside_s = np.maximum(np.array([step.cost.wall_s for step in steps]) - tasks_s / cores, _LEAST_S)
+    wall = relative_fit(np.column_stack([amounts, coldness]), beside_s, weights)
+    compiled_s = np.array([compiled_cpu_s(value) for value in rest_s])
+    compiler, cold_compiler = _shares(compiled_s, coldness, jit_s, weights)
+    return Fitted(
+        OperationCost(
+            steps=len(steps),
+            tasks=_named(kept, relative_fit(amounts, tasks_s, weights)),
+            driver=_named(kept, relative_fit(amounts, np.maximum(rest_s - tasks_s, _LEAST_S), weights)),
+            wall=_named(kept, wall[:-1]),
+            cold_wall_s=_rounded(wall[-1]),
+            compiler=_rounded(compiler),
+            cold_compiler=_rounded(cold_compiler),
+            ranges=_ranges(steps, names),
+        ),
+        dropped,
+    )
+
+
+def _planning(steps: Sequence[MeasuredStep], names: Sequence[str]) -> Fitted:
+    kept, dropped = identified(steps, names)
+    planning_s = np.array([step.planning_s or 0.0 for step in steps])
+    wall = relative_fit(_amounts(steps, kept), np.maximum(planning_s, _LEAST_S), _weights(steps))
+    return Fitted(OperationCost(steps=len(steps), wall=_named(kept, wall)), dropped)
+
+
+def identified(
+    steps: Sequence[MeasuredStep], names: Sequence[str]
+) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """The amounts whose costs the steps tell apart, in order, and why others cannot be told."""
+    kept: list[str] = []
+    dropped: dict[str, str] = {}
+    basis: list[np.ndarray] = []
+    for name in names:
+        column = _amounts(steps, (name,))[:, 0] * _weights(steps)
+        length = float(np.linalg.norm(column))
+        if not length:
+            dropped[name] = "no step has any"
+            continue
+        own = column - sum((direction * (direction @ column) for direction in basis), np.zeros(len(column)))
+        share = float(np.linalg.norm(own)) / length
+        if share < _OWN_SHARE_MIN:
+            dropped[name] = f"{1 - share**2:.1%} explained by {', '.join(kept)}"
+            continue
+        basis.append(own / np.linalg.norm(own))
+        kept.append(name)
+    return tuple(kept), dropped
+
+
+def relative_fit(amounts: np.ndarray, seconds: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Coefficients, not negative, with the least squares of weighted relative errors."""
+    least_s = 0.02 * float(np.median(seconds)) + 1e-4
+    scale = np.maximum(seconds, least_s)
+    coefficients = np.zeros(amounts.shape[1])
+    for _ in range(_ROUNDS):
+        relative = weights / scale
+        coefficients, _residual = nnls(amounts * relative[:, None], seconds * relative, maxiter=1000)
+        scale = np.maximum(amounts @ coefficients, least_s)
+    return coefficients
+
+
+def _shares(
+    compiled_s: np.ndarray, coldness: np.ndarray, jit_s: np.ndarray, weights: np.ndarray
+) -> tuple[float, float]:
+    """The compiler's share of the CPU, and how much larger it is in a cold JVM."""
+    relative = weights / np.sqrt(compiled_s)
+    parts = np.column_stack([compiled_s, compiled_s * coldness])
+    (warm, cold), _residual = nnls(parts * relative[:, None], jit_s * relative)
+    return float(warm), float(cold)
+
+
+def _amounts(steps: Sequence[MeasuredStep], names: Collection[str]) -> np.ndarray:
+    return np.array([[step.step.amounts[name] for name in names] for step in steps], dtype=float)
+
+
+def _weights(steps: Sequence[MeasuredStep]) -> np.ndarray:
+    counts = Counter((step.stream, step.strategy) for step in steps)
+    strategies = Counter(stream for stream, _ in counts)
+    return np.array(
+        [(counts[step.stream, step.strategy] * strategies[step.stream]) ** -0.5 for step in steps]
+    )
+
+
+def _named(names: Sequence[str], coefficients: np.ndarray) -> dict[str, float]:
+    return {name: _rounded(value) for name, value in zip(names, coefficients, strict=True) if value > 0}
+
+
+def _ranges(steps: Sequence[MeasuredStep], names: Sequence[str]) -> dict[str, tuple[float, float]]:
+    values = _amounts(steps, names)
+    return {
+        name: (_rounded(low), _rounded(high))
+        for name, low, high in zip(names, values.min(axis=0), values.max(axis=0), strict=True)
+        if name != "s"
+    }
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")

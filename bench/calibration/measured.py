@@ -1,0 +1,126 @@
+"""Measured steps: what a step of a real run cost, and what work the simulation of that run says it did.
+
+The work is the simulated step's, at the same place of the same stream. It is known for every run, also for
+those that did not record it, and it is what the fitted coefficients are multiplied with later.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bench.engines.simulated.steps import (
+    Step,
+    commit_step,
+    maintenance_step,
+    query_step,
+    rewrite_step,
+    work_of_change,
+)
+from bench.results.folders import RunResult
+from bench.results.records import CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord
+from bench.results.values import Cost
+from bench.runs.resimulation import Resimulation
+
+_Priced = CommitRecord | CompactionRecord | MaintenanceRecord | QueryRecord
+_PRICED = (CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredStep:
+    """A step of a real run. Its JVM had used `jvm_cpu_s` of CPU since the stream began.
+
+    `stream` identifies the rows that the run wrote: runs of one stream tell nothing new about each other's
+    work. `strategy` is that of the run, with its scenario. `planning_s` is the part of a query before its
+    first task, None for other steps. `is_settled`: a query after the compactions of its tick.
+    """
+
+    format: str
+    stream: str
+    strategy: str
+    run_id: str
+    step: Step
+    cost: Cost
+    jvm_cpu_s: float
+    cores: int
+    is_initial: bool = False
+    is_settled: bool = False
+    planning_s: float | None = None
+
+
+def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
+    """The steps of all real runs that were simulated again.
+
+    Left out are queries of probes that are not primary and of sessions that stay open, steps that failed or
+    shared their CPU with others, steps by another executor, and those without an equal in the simulation.
+    """
+    return [
+        step
+        for one in resimulated
+        if one.made is not None
+        for run in one.real
+        for step in _steps(run, one.made)
+    ]
+
+
+def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
+    manifest, modelled = real.manifest, dict(_by_place(simulated))
+    jvm_cpu_s, label = 0.0, f"{manifest.scenario}: {manifest.strategy}"
+    for place, record in _by_place(real):
+        used_s, jvm_cpu_s = jvm_cpu_s, jvm_cpu_s + record.cost.cpu_s
+        twin = modelled.get(place)
+        if twin is None or twin.status != record.status or not _counts(record):
+            continue
+        query = record if isinstance(record, QueryRecord) else None
+        yield MeasuredStep(
+            manifest.format, manifest.change_log_hash, label, manifest.run_id,
+            step_of(twin), record.cost, used_s, manifest.cores or 1,
+            is_initial=isinstance(record, CommitRecord) and record.is_initial,
+            is_settled=query is not None and query.when == "settled",
+            planning_s=None if query is None else query.planning_s,
+        )  # fmt: skip
+
+
+def _counts(record: _Priced) -> bool:
+    if isinstance(record, QueryRecord) and not (record.primary and record.session == "new"):
+        return False
+    if isinstance(record, CompactionRecord) and record.executor:
+        return False
+    return record.status in ("ok", "noop") and not record.cost.is_shared and record.cost.cpu_s > 0
+
+
+def _by_place(run: RunResult) -> Iterator[tuple[tuple[Any, ...], _Priced]]:
+    """The priced records in their order, by their place in the stream."""
+    seen = Counter[tuple[Any, ...]]()
+    for record in run.records:
+        if isinstance(record, _PRICED):
+            place = (record.kind, record.tick, *_which(record))
+            yield (*place, seen[place]), record
+            seen[place] += 1
+
+
+def _which(record: _Priced) -> tuple[str, ...]:
+    match record:
+        case QueryRecord():
+            return record.probe, record.when, record.session
+        case MaintenanceRecord():
+            return (record.command,)
+        case _:
+            return ()
+
+
+def step_of(record: _Priced) -> Step:
+    """The step that a record of a simulated run describes."""
+    match record:
+        case CommitRecord():
+            return commit_step(record.change, record.work)
+        case QueryRecord():
+            return query_step(record.work)
+        case MaintenanceRecord():
+            return maintenance_step(record.work)
+        case CompactionRecord():
+            work = record.work if record.work.groups_count is not None else work_of_change(record.change)
+            return rewrite_step(
+                work, record.before.data_files_count, record.actions[0],
+                is_sorted=record.is_sorted, is_noop=record.status == "noop",
+            )  # fmt: skip

@@ -1,0 +1,150 @@
+"""`compactbench calibrate`: fit the coefficients of the cost model to measured runs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from bench.calibration.coefficients_file import with_fitted
+from bench.calibration.design import design
+from bench.calibration.errors import left_out_errors
+from bench.calibration.fit import Fitted, fit_operations
+from bench.calibration.measured import measured_steps
+from bench.calibration.origin import origin_of
+from bench.cli.arguments import readable_runs
+from bench.cli.commands.run import EXIT_INTERRUPTED
+from bench.cli.model_validation import resimulated
+from bench.cli.output import ERR, print_line, print_remark, print_tables
+from bench.cli.progress import SuiteProgress
+from bench.cli.tables import Column
+from bench.engines.simulated.costs import ModelError, shipped_file
+from bench.engines.simulated.steps import Operation
+from bench.errors import ResultSchemaError, ScenarioError
+from bench.runs.preflight.checks import check
+from bench.runs.suite.cases import plan_runs
+from bench.runs.suite.results_folder import earlier_runs, locked
+from bench.runs.suite.suite import Options, run_suite
+from bench.text import counted
+
+_FIGURES = {
+    "compaction_cpu_s": "compaction CPU",
+    "commit_cpu_s": "commit CPU",
+    "query_mean_s": "mean query",
+}
+
+
+def calibrate(
+    table_format: Annotated[
+        Literal["iceberg", "delta", "hudi"], typer.Argument(metavar="FORMAT", help="iceberg, delta or hudi.")
+    ],
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RESULTS]...",
+            show_default=False,
+            help="Results of real runs to fit to, in place of the calibration runs.",
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file", "-f", metavar="FILE", show_default="FORMAT-coefficients.toml", help="What to write."
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where the calibration runs are kept.")
+    ] = Path("results/calibration"),
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Fit the cost model of a format to this machine, or to results that you already have.
+
+    * `compactbench calibrate iceberg`
+
+    * `compactbench calibrate iceberg results/append-only results/mine -f mine.toml`
+
+    * `compactbench run append-only --simulate --coefficients mine.toml`
+
+    Without results it makes the calibration runs of the format, ten small scenarios that take about a quarter
+    of an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same command goes
+    on. Runs of your own scenarios may be given as well, with the folder of the calibration runs.
+
+    **Errors** are those of figures of runs that the coefficients were not fitted to: each stream is left out
+    once, and predicted by the others. What a file or a row costs is known within the **range** of amounts
+    that were measured. Operations without a measured step keep the coefficients that ship with the format.
+    """
+    target = file or Path(f"{table_format}-coefficients.toml")
+    if not results:
+        results = _calibration_runs(table_format, out, quiet=quiet)
+    with readable_runs(results) as runs:
+        own = [run for run in runs if run.manifest.format == table_format]
+        if not own:
+            raise ResultSchemaError(f"has no run of {table_format}", code="no-runs", path=results[0])
+        made = resimulated(own, results[0], quiet=quiet)
+        steps = measured_steps(made)
+        if not steps:
+            raise ResultSchemaError("has no step to fit to", code="no-runs", path=results[0])
+        fitted, errors = fit_operations(steps, table_format), left_out_errors(steps, table_format)
+        text = with_fitted(
+            shipped_file(table_format), fitted, errors, origin_of(steps, (run.manifest for run in own))
+        )
+        try:
+            target.write_text(text, encoding="utf-8")
+        except OSError as error:
+            problem = f"cannot be written ({error.strerror}); choose another one with --file"
+            raise ScenarioError(problem, code="unwritable", path=target) from error
+        print_tables([_operations(fitted), *_errors(errors)])
+        for one in made:
+            if one.made is None:
+                print_remark(str(one))
+        print_line(
+            f"{counted(len(steps), 'step')} of {counted(len({step.run_id for step in steps}), 'run')}, "
+            f"written to {target}; next: compactbench run SCENARIO --simulate --coefficients {target}"
+        )
+
+
+def _calibration_runs(table_format: str, out: Path, *, quiet: bool) -> list[Path]:
+    """Makes the runs that are missing, and returns the folders of all."""
+    out = out.absolute()
+    scenarios = design(table_format)
+    with locked(out):
+        planned = plan_runs(scenarios, (), 1, earlier_runs(scenarios, out, resume=True))
+        check(planned, out, keep_tables=False)
+        try:
+            with SuiteProgress(planned, ERR, quiet=quiet) as progress:
+                run_suite(planned, Options(out, command=f"compactbench calibrate {table_format}"), progress)
+        except KeyboardInterrupt:
+            ERR.print("stopped; finished runs are kept, the same command makes the others", highlight=False)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+    return [folder for scenario in scenarios if (folder := out / scenario.name).is_dir()]
+
+
+_Table = tuple[str, Sequence[str | Column], list[tuple[str, ...]]]
+
+
+def _operations(fitted: Mapping[Operation, Fitted]) -> _Table:
+    columns: list[str | Column] = ["operation", Column("steps"), "not identified"]
+    lines: list[tuple[str, ...]] = [
+        (operation.value, f"{one.cost.steps:,}", ", ".join(one.dropped) or "-")
+        for operation, one in fitted.items()
+        if operation is not Operation.PLANNING
+    ]
+    return "fitted operations", columns, lines
+
+
+def _errors(errors: Mapping[str, ModelError]) -> Iterator[_Table]:
+    if errors:
+        columns: list[str | Column] = [
+            "figure", Column("mean error"), Column("strategies"), Column("streams"), Column("unpredicted"),
+        ]  # fmt: skip
+        yield (
+            "errors of streams that were left out",
+            columns,
+            [
+                (
+                    _FIGURES[name], f"{error.mean_absolute:.0%}".replace("%", " %"), str(error.strategies),
+                    str(error.streams), str(error.unpredicted),
+                )
+                for name, error in errors.items()
+            ],
+        )  # fmt: skip

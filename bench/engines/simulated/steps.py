@@ -1,0 +1,150 @@
+"""Steps as a cost model sees them: what kind of operation it is, and how much work of each sort it does.
+
+The amounts come from the values that records hold, so a real step can be priced and a model be fitted to it.
+Each amount has the name of its coefficient: what one unit of it costs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bench.results.values import Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
+from strategies.state import MIB
+
+_MILLION = 1e6
+
+
+class Operation(StrEnum):
+    """A kind of step with coefficients of its own."""
+
+    COMMIT = "commit"  # adds rows, and looks at no row of the table
+    UPSERT = "upsert"  # writes delete files, or looks up keys in an index
+    MERGE = "merge"  # scans the table for the rows that it changes
+    REWRITE = "rewrite"  # merges data files and applies their deletes
+    CLUSTER = "cluster"  # a rewrite without deletes, in Hudi, whose other rewrites merge log files
+    SORT = "sort"  # a rewrite that orders rows by value
+    CONVERT = "convert"  # converts deletes of data files, which stay; may rewrite others in the same commit
+    NOOP = "noop"  # a compaction that finds nothing to do
+    QUERY = "query"
+    PLANNING = "planning"  # the part of a query's wall time before its first task
+    MAINTENANCE = "maintenance"
+
+
+OF_COMMITS = (
+    "s", "s_per_file", "s_per_delete_file", "s_per_mib", "s_per_replaced_file", "s_per_million_replaced_rows",
+    "s_per_scanned_file", "s_per_million_scanned_rows", "s_per_looked_up_file", "s_per_checkpoint",
+    "s_per_checkpointed_file", "s_per_partition",
+)  # fmt: skip
+OF_REWRITES = (
+    "s", "s_per_live_file", "s_per_group", "s_per_task", "s_per_file", "s_per_mib", "s_per_million_rows",
+    "s_per_delete_file", "s_per_million_delete_rows", "s_per_delete_mib", "s_per_converted_file",
+    "s_per_million_converted_rows",
+)  # fmt: skip
+OF_QUERIES = (
+    "s", "s_per_metadata_file", "s_per_file", "s_per_mib", "s_per_million_rows", "s_with_deletes",
+    "s_per_delete_file", "s_per_delete_mib",
+)  # fmt: skip
+OF_MAINTENANCE = ("s", "s_per_deleted_file", "s_per_expired_version")
+COEFFICIENTS: Mapping[Operation, tuple[str, ...]] = {
+    **dict.fromkeys((Operation.COMMIT, Operation.UPSERT, Operation.MERGE), OF_COMMITS),
+    **dict.fromkeys(
+        (Operation.REWRITE, Operation.CLUSTER, Operation.SORT, Operation.CONVERT, Operation.NOOP), OF_REWRITES
+    ),
+    **dict.fromkeys((Operation.QUERY, Operation.PLANNING), OF_QUERIES),
+    Operation.MAINTENANCE: OF_MAINTENANCE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An operation, its amounts by the name of their coefficient, and how many tasks share its work.
+
+    An amount that is not known is left out.
+    """
+
+    operation: Operation
+    amounts: Mapping[str, float]
+    tasks_count: int = 1
+
+
+def commit_step(change: Change, work: CommitWork) -> Step:
+    if work.scanned_files_count is not None:
+        operation, tasks_count = Operation.MERGE, work.scanned_files_count
+    elif change.delete_files_added_count or work.looked_up_files_count or change.files_removed_count:
+        operation, tasks_count = Operation.UPSERT, change.files_added_count + change.delete_files_added_count
+    else:
+        operation, tasks_count = Operation.COMMIT, change.files_added_count
+    checkpointed_count = work.checkpointed_files_count or 0
+    amounts = _known(
+        OF_COMMITS,
+        1, change.files_added_count, change.delete_files_added_count, change.added_bytes / MIB,
+        change.files_removed_count, _millions(change.replaced_rows or 0), work.scanned_files_count or 0,
+        _millions(work.scanned_rows or 0), work.looked_up_files_count or 0, bool(checkpointed_count),
+        checkpointed_count, work.partitions_count,
+    )  # fmt: skip
+    return Step(operation, amounts, max(1, tasks_count))
+
+
+def rewrite_step(
+    work: RewriteWork, live_files_count: int, action: str, *, is_sorted: bool | None, is_noop: bool = False
+) -> Step:
+    """A compaction of a table with `live_files_count` data files; `action` as records describe it."""
+    if is_noop:
+        operation = Operation.NOOP
+    elif work.converted_files_count:
+        operation = Operation.CONVERT
+    elif action.startswith("hudi.clustering"):
+        operation = Operation.CLUSTER
+    else:
+        operation = Operation.SORT if is_sorted else Operation.REWRITE
+    amounts = _known(
+        OF_REWRITES,
+        1, live_files_count, work.groups_count, work.tasks_count, work.read_files_count,
+        _mib(work.read_data_bytes), _millions(work.read_rows), work.applied_delete_files_count,
+        _millions(work.applied_delete_rows), _mib(work.applied_delete_bytes), work.converted_files_count,
+        _millions(work.converted_rows),
+    )  # fmt: skip
+    return Step(operation, amounts, max(1, work.tasks_count or 0, work.converted_files_count or 0))
+
+
+def work_of_change(change: Change) -> RewriteWork:
+    """The work of a rewrite without a preview, as far as its change tells: Hudi's log compaction has none."""
+    return RewriteWork(
+        groups_count=1,
+        tasks_count=change.files_added_count + change.delete_files_added_count,
+        read_files_count=change.files_removed_count,
+        read_rows=change.replaced_rows,
+        read_data_bytes=0,
+        converted_files_count=0,
+        converted_rows=0,
+        applied_delete_files_count=change.delete_files_added_count,
+        applied_delete_rows=change.added_delete_rows,
+        applied_delete_bytes=change.added_bytes,
+    )
+
+
+def query_step(work: ScanWork) -> Step:
+    deletes_count = work.delete_files_count
+    amounts = _known(
+        OF_QUERIES,
+        1, work.metadata_files_count, work.files_count, _mib(work.opened_bytes), _millions(work.read_rows),
+        None if deletes_count is None else bool(deletes_count), deletes_count, _mib(work.delete_bytes),
+    )  # fmt: skip
+    return Step(Operation.QUERY, amounts, max(1, work.files_count or 0))
+
+
+def maintenance_step(work: MaintenanceWork) -> Step:
+    deleted_count, expired_count = work.deleted_files_count or 0, work.expired_versions_count or 0
+    return Step(Operation.MAINTENANCE, _known(OF_MAINTENANCE, 1, deleted_count, expired_count))
+
+
+def _known(names: tuple[str, ...], *amounts: float | None) -> Mapping[str, float]:
+    return {name: amount for name, amount in zip(names, amounts, strict=True) if amount is not None}
+
+
+def _mib(size_bytes: int | None) -> float | None:
+    return None if size_bytes is None else size_bytes / MIB
+
+
+def _millions(count: int | None) -> float | None:
+    return None if count is None else count / _MILLION

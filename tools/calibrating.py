@@ -1,0 +1,42 @@
+"""Fits the shipped coefficients to the published runs: `make coefficients` writes the files."""
+
+import sys
+
+from bench.calibration.coefficients_file import with_fitted
+from bench.calibration.errors import left_out_errors
+from bench.calibration.fit import fit_operations
+from bench.calibration.measured import MeasuredStep, measured_steps
+from bench.calibration.origin import origin_of
+from bench.cli.model_validation import resimulated
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.costs import shipped_file
+from bench.results.records import Manifest
+from tools.publishing import entries, unpack
+
+
+def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
+    """The measured steps of all published runs that can be simulated, and the manifests of these runs."""
+    steps: list[MeasuredStep] = []
+    manifests: list[Manifest] = []
+    for entry in entries():
+        runs = unpack(entry.archive)
+        if any(run.manifest.mode == "real" for run in runs):
+            steps += measured_steps(resimulated(runs, entry.archive, quiet=True))
+            manifests += [run.manifest for run in runs]
+            print(f"{entry.name}: {len(steps)} steps so far", file=sys.stderr)
+    return steps, manifests
+
+
+def main() -> None:
+    steps, manifests = published_steps()
+    for name in FORMATS:
+        own = [step for step in steps if step.format == name]
+        fitted, errors = fit_operations(own, name), left_out_errors(own, name)
+        file = shipped_file(name)
+        file.write_text(with_fitted(file, fitted, errors, origin_of(own, manifests)), encoding="utf-8")
+        for figure, error in errors.items():
+            print(f"{name} {figure}: {error.mean_absolute:.0%}, {error.strategies} strategies")
+
+
+if __name__ == "__main__":
+    main()
