@@ -77,6 +77,10 @@ docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report ane
 model-errors: $(READY) ## Simulate the published runs again and write how far the simulations are off; review the diff
 	@$(BIN)/python -P -m tools.model_errors
 
+.PHONY: coefficients
+coefficients: $(READY) ## Fit the shipped cost coefficients to the published runs anew; then `make model-errors docs`
+	@$(BIN)/python -P -m tools.calibrating
+
 .PHONY: clean
 clean: ## Remove leftover tables; results and the environment are kept
 	@$(BIN)/compactbench clean

@@ -93,6 +93,15 @@ class Converted:
     delete_rows: int = 0
     delete_bytes: int = 0
 
+    def __add__(self, other: "Converted") -> "Converted":
+        return Converted(
+            self.files_count + other.files_count,
+            self.rows + other.rows,
+            self.delete_files_count + other.delete_files_count,
+            self.delete_rows + other.delete_rows,
+            self.delete_bytes + other.delete_bytes,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Preview:

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean
 
 from bench.calibration.fit import Fitted, fit_operations
@@ -35,18 +36,21 @@ _FIGURES = (
 )
 
 
-def left_out_errors(steps: Sequence[MeasuredStep], table_format: str) -> dict[str, ModelError]:
+def left_out_errors(
+    steps: Sequence[MeasuredStep], table_format: str, beside: Sequence[MeasuredStep] = ()
+) -> dict[str, ModelError]:
     """The errors of each figure of all strategies, each by coefficients fitted to all other streams.
 
+    Coefficients are fitted to the steps `beside` too, whose own errors do not count.
     A strategy of a scenario counts once, with the mean of its runs. It is left out if no other stream has
     the operations that it needs.
     """
     own = [step for step in steps if step.format == table_format and not step.is_initial]
-    ratios: dict[str, list[float]] = defaultdict(list)
+    ratios: dict[str, dict[str, list[float]]] = defaultdict(dict)
     unpredicted: dict[str, int] = defaultdict(int)
-    streams: dict[str, set[str]] = defaultdict(set)
     for stream in dict.fromkeys(step.stream for step in own):
-        fitted = fit_operations([step for step in own if step.stream != stream], table_format)
+        others = [step for step in own if step.stream != stream]
+        fitted = fit_operations([*others, *beside], table_format)
         for of_strategy in _by(lambda s: s.strategy, (s for s in own if s.stream == stream)):
             for figure in _FIGURES:
                 counted = [step for step in of_strategy if figure.counts(step)]
@@ -55,18 +59,29 @@ def left_out_errors(steps: Sequence[MeasuredStep], table_format: str) -> dict[st
                 if any(step.step.operation not in fitted for step in counted):
                     unpredicted[figure.name] += 1
                     continue
-                ratios[figure.name].append(_ratio(counted, fitted, figure))
-                streams[figure.name].add(stream)
+                ratios[figure.name].setdefault(stream, []).append(_ratio(counted, fitted, figure))
     return {
         name: ModelError(
             mean_absolute=round(fmean(abs(ratio - 1) for ratio in own_ratios), 3),
-            log_sd=round(math.sqrt(fmean(math.log(ratio) ** 2 for ratio in own_ratios)), 3),
+            log_sd=_rms([math.log(ratio) for ratio in own_ratios]) or 0.0,
+            ratio_log_sd=_rms(
+                [
+                    math.log(one / other)
+                    for stream in of_streams
+                    for one, other in combinations(of_streams[stream], 2)
+                ]
+            ),
             strategies=len(own_ratios),
-            streams=len(streams[name]),
+            streams=len(of_streams),
             unpredicted=unpredicted[name],
         )
-        for name, own_ratios in ratios.items()
+        for name, of_streams in ratios.items()
+        if (own_ratios := [ratio for of_stream in of_streams.values() for ratio in of_stream])
     }
+
+
+def _rms(logs: Sequence[float]) -> float | None:
+    return round(math.sqrt(fmean(one**2 for one in logs)), 3) if logs else None
 
 
 def _ratio(steps: Sequence[MeasuredStep], fitted: Mapping[Operation, Fitted], figure: _Figure) -> float:

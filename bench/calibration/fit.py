@@ -24,6 +24,7 @@ _LEAST_S = 1e-3  # what was less than the clocks resolve
 # A smaller share of an amount that those before it do not explain tells its cost from theirs only by chance.
 _OWN_SHARE_MIN = 0.05
 _DIGITS = 3
+_NOTHING_S = 1e-9  # what rounding leaves of a coefficient that is 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,9 @@ def _weights(steps: Sequence[MeasuredStep]) -> np.ndarray:
 
 
 def _named(names: Sequence[str], coefficients: np.ndarray) -> dict[str, float]:
-    return {name: _rounded(value) for name, value in zip(names, coefficients, strict=True) if value > 0}
+    return {
+        name: _rounded(value) for name, value in zip(names, coefficients, strict=True) if value > _NOTHING_S
+    }
 
 
 def _ranges(steps: Sequence[MeasuredStep], names: Sequence[str]) -> dict[str, tuple[float, float]]:

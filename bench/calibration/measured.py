@@ -19,7 +19,7 @@ from bench.engines.simulated.steps import (
 )
 from bench.results.folders import RunResult
 from bench.results.records import CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord
-from bench.results.values import Cost
+from bench.results.values import Cost, MaintenanceWork
 from bench.runs.resimulation import Resimulation
 
 _Priced = CommitRecord | CompactionRecord | MaintenanceRecord | QueryRecord
@@ -118,6 +118,8 @@ def step_of(record: _Priced) -> Step:
             return query_step(record.work)
         case MaintenanceRecord():
             return maintenance_step(record.work)
+        case CompactionRecord() if record.work.groups_count is None and not record.change.added_bytes:
+            return maintenance_step(MaintenanceWork())  # a strategy may run its commands, too
         case CompactionRecord():
             work = record.work if record.work.groups_count is not None else work_of_change(record.change)
             return rewrite_step(

@@ -18,7 +18,7 @@ from bench.engines.contract import CommitLayout, Engine, EngineSettings, TableSp
 from bench.engines.executor import OWN
 from bench.engines.existing import ExistingTables
 from bench.engines.keys import TableKeys
-from bench.engines.simulated.steps import Step
+from bench.engines.simulated.steps import Operation, Step
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
 from bench.results.values import Cost
@@ -59,6 +59,8 @@ class Estimates(Protocol):
 
     def price(self, step: Step, cores: int) -> Cost:
         """The cost of a step in a warm JVM."""
+
+    def is_fitted(self, operation: Operation) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

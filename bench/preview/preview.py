@@ -18,7 +18,7 @@ from bench.scenario.values import OptionError
 from bench.secrets import key_of
 from strategies.plan import Action, Compact, Plan, PlanError, Rewrite, capabilities_of, describe_action
 from strategies.planner import Planner, consult, traits_of
-from strategies.preview import NoPreview, PlanPreview, Preview, PreviewError, try_preview
+from strategies.preview import Converted, NoPreview, PlanPreview, Preview, PreviewError, try_preview
 from strategies.state import StateError, TableState
 
 
@@ -180,17 +180,15 @@ def _cost(plan: Plan, preview: Preview, live_count: int, table_format: Format) -
 
     An explicit rewrite that only drops delete files costs a rewrite of nothing.
     """
-    rewrites = [action for action in plan.actions if isinstance(action, Rewrite)]
-    is_converting = any(group.convert_paths for rewrite in rewrites for group in rewrite.groups)
-    if preview.delete_groups or is_converting:
-        return None, False
     estimates = table_format.engines.estimates()
-    if estimates is None:
+    if preview.delete_groups or estimates is None:
         return None, False
-    work, is_noop = rewrite_work([preview]), not preview.groups and not rewrites
+    is_noop = not preview.groups and not any(isinstance(action, Rewrite) for action in plan.actions)
     action = describe_action(plan.actions[0]) if plan.actions else ""
-    step = rewrite_step(work, live_count, action, is_sorted=preview.is_sorted, is_noop=is_noop)
-    return estimates.price(step, 1).cpu_s, estimates.calibrated
+    step = rewrite_step(
+        rewrite_work([preview]), live_count, action, is_sorted=preview.is_sorted, is_noop=is_noop
+    )
+    return estimates.price(step, 1).cpu_s, estimates.is_fitted(step.operation)
 
 
 def _decision(planner: Planner, state: TableState) -> Plan | None:
@@ -242,4 +240,5 @@ def _joined(previews: Sequence[Preview]) -> Preview:
         tuple(group for preview in previews for group in preview.delete_groups),
         sum(preview.dropped_bytes for preview in previews),
         any(preview.is_sorted for preview in previews),
+        sum((preview.converted for preview in previews), Converted()),
     )

@@ -17,7 +17,7 @@ from reports.verdicts.repeating import (
 from reports.verdicts.samples import Sample, samples
 from reports.verdicts.sittings import SittingEffect, compare_sittings
 from reports.verdicts.timings import compare_timings
-from reports.verdicts.unmodelled import unmodelled, unmodelled_between
+from reports.verdicts.unmodelled import ratio_error, unmodelled, unmodelled_between
 
 Side = tuple[str, str]  # "new" or "old" results, and a strategy in them
 
@@ -26,11 +26,13 @@ Side = tuple[str, str]  # "new" or "old" results, and a strategy in them
 class Circumstances:
     """What decides how samples are compared, apart from their values.
 
-    `unmodelled` is the reason why simulated times get no verdict.
+    `unmodelled` is the reason why simulated times get no verdict, `model_error` by how much their ratios are
+    off (`ratio_error`).
     """
 
     is_simulated: bool = False
     unmodelled: str | None = None
+    model_error: float | None = None
     bytes_noise: BytesNoise = field(default_factory=BytesNoise)
     sitting: SittingEffect | None = None
 
@@ -65,7 +67,8 @@ def _circumstances(
     if groups[0].is_simulated:
         reasons = (unmodelled(group, label) for group in groups for label in strategies)
         reason = next(filter(None, reasons), None) or unmodelled_between(groups, strategies)
-        return Circumstances(is_simulated=True, sitting=sitting, unmodelled=reason)
+        error = None if reason else ratio_error(groups, strategies, metric)
+        return Circumstances(is_simulated=True, sitting=sitting, unmodelled=reason, model_error=error)
     if METRIC_BY_NAME[metric].basis != "bytes":
         return Circumstances(sitting=sitting)
     by_strategy = [
@@ -88,7 +91,7 @@ def judge(
         if basis == "timing" and circumstances.unmodelled:
             n = min(len(a_values), len(b_values))
             return undecided(None, n, circumstances.unmodelled)
-        comparison = compare_modelled(a_values, b_values, basis)
+        comparison = compare_modelled(a_values, b_values, basis, circumstances.model_error)
     elif basis == "count":
         comparison = compare_counts(a_values, b_values)
     elif basis == "bytes":

@@ -18,6 +18,8 @@ from reports.verdicts.compare import CONFIDENCE, SAME, Comparison, Method, Verdi
 
 BYTES_TOLERANCE = 0.02  # of a ratio; equal runs of `quickstart` differ by up to 1 % in bytes
 MODELLED_TOLERANCE = 0.02  # of a ratio of modelled figures: a model is no better than that
+WITHIN_THE_MODELS_ERROR = "the difference is within the error of the model"
+TWO_SIDED = float(stats.norm.ppf((1 + CONFIDENCE) / 2))
 
 Basis = Literal["count", "bytes", "timing"]
 
@@ -78,15 +80,28 @@ def compare_bytes(
     return replace(comparison, error=noise.error(*runs), freedom=float(noise.freedom))
 
 
-def compare_modelled(a_values: Sequence[float], b_values: Sequence[float], basis: Basis) -> Comparison | None:
+def compare_modelled(
+    a_values: Sequence[float], b_values: Sequence[float], basis: Basis, error: float | None = None
+) -> Comparison | None:
     """Compare figures of a cost model; None if a side has no value.
 
     Counts differ as they do. Modelled bytes and seconds repeat to the last digit, but the model is not that
-    good: within 2 % they are equal.
+    good: within 2 % they are equal. If it is known by how much its ratios are off (`error`, a standard
+    deviation of their logarithm), a ratio of seconds has an interval of that width.
     """
     if not a_values or not b_values:
         return None
-    return _within(a_values, b_values, "modelled", 0.0 if basis == "count" else MODELLED_TOLERANCE)
+    tolerance = 0.0 if basis == "count" else MODELLED_TOLERANCE
+    comparison = _within(a_values, b_values, "modelled", tolerance)
+    if basis != "timing" or error is None or comparison.ratio is None or comparison.verdict == "equal":
+        return comparison
+    factor = max(math.exp(TWO_SIDED * error), 1 + tolerance)
+    low, high = comparison.ratio / factor, comparison.ratio * factor
+    if low > 1 or high < 1:
+        return replace(comparison, low=low, high=high, tolerance=None)
+    return replace(
+        comparison, low=low, high=high, tolerance=None, verdict="undecided", reason=WITHIN_THE_MODELS_ERROR
+    )
 
 
 def _within(

@@ -1,6 +1,6 @@
 """Simulated Delta tables for tests, with coefficients in round numbers."""
 
-from coefficients import OPERATION, OPERATIONS
+from coefficients import operations
 from simulations import simulated_table
 
 from bench.engines.contract import Cores, TableSpec
@@ -18,12 +18,12 @@ LOG = {
 
 def coefficients(**changes):
     """Every operation costs the same (`coefficients.OPERATION`), a checkpoint nothing."""
-    fields = {
-        "format": "delta", "calibrated": False, "origin": "a test", "cpu_per_serial_s": 1.5,
-        **dict.fromkeys((*OPERATIONS, "merge"), OPERATION), "checkpoint": {}, "log": LOG,
-        "data": {"file_bytes": 0},
-    }  # fmt: skip
-    return DeltaCoefficients.model_validate({**fields, **changes})
+    return DeltaCoefficients.model_validate(
+        {
+            "format": "delta", "calibrated": False, "origin": "a test", "log": LOG,
+            "operations": operations(DeltaCoefficients.needed, **changes),
+        }
+    )  # fmt: skip
 
 
 def make(costs=None, cores=CORES, settings=None, **table):

@@ -1,6 +1,6 @@
 """Simulated Hudi tables for tests, with coefficients in round numbers."""
 
-from coefficients import OPERATION, OPERATIONS
+from coefficients import operations
 from simulations import simulated_table
 
 from bench.engines.contract import Cores, TableSpec
@@ -15,15 +15,14 @@ CORES = Cores(writer=4, compactor=2, reader=3)
 def coefficients(**changes):
     """Every operation costs the same (`coefficients.OPERATION`)."""
     fields = {
-        "format": "hudi", "calibrated": False, "origin": "a test", "cpu_per_serial_s": 1.5,
-        **dict.fromkeys((*OPERATIONS, "upsert", "scheduling"), OPERATION),
+        "format": "hudi", "calibrated": False, "origin": "a test",
+        "operations": operations(HudiCoefficients.needed, **changes),
         "timeline": {
             "table_bytes": 5_000, "instant_bytes": 600, "bytes_per_file": 70, "plan_bytes_per_slice": 8,
             "archived_ratio": 0.5,
         },
-        "data": {"file_bytes": 0},
     }  # fmt: skip
-    return HudiCoefficients.model_validate({**fields, **changes})
+    return HudiCoefficients.model_validate(fields)
 
 
 def make(costs=None, cores=CORES, index="bucket", buckets=2, **table):

@@ -84,12 +84,14 @@ class ModelError(Part):
     """How far a figure of runs is off if the coefficients are fitted to all streams but the run's own.
 
     `mean_absolute` is the mean of |modelled / measured - 1| over `strategies` of that many `streams`.
-    `log_sd` is the root mean square of log(modelled / measured), from which prediction intervals follow.
+    `log_sd` is the root mean square of log(modelled / measured), and `ratio_log_sd` that of the ratio of two
+    strategies of a stream, from which prediction intervals follow; None without two strategies of one.
     `unpredicted` strategies have an operation that no other stream has.
     """
 
     mean_absolute: Share
     log_sd: Share
+    ratio_log_sd: Share | None = None
     strategies: int = Field(gt=0)
     streams: int = Field(gt=0)
     unpredicted: int = Field(default=0, ge=0)
@@ -149,6 +151,10 @@ class Coefficients(Part):
     def price(self, step: Step, cores: int, jvm_cpu_s: float = float("inf")) -> Cost:
         """Wall, process CPU, task CPU and compiler CPU seconds of a step; by default in a warm JVM."""
         return self.operations[step.operation].cost(step, cores, jvm_cpu_s)
+
+    def is_fitted(self, operation: Operation) -> bool:
+        """Whether the operation was fitted to measured steps."""
+        return self.operations[operation].steps > 0
 
     def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int:
         added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)

@@ -104,7 +104,7 @@ def rewrite_step(
         _millions(work.applied_delete_rows), _mib(work.applied_delete_bytes), work.converted_files_count,
         _millions(work.converted_rows),
     )  # fmt: skip
-    return Step(operation, amounts, max(1, work.tasks_count or 0, work.converted_files_count or 0))
+    return Step(operation, amounts, max(1, work.tasks_count or 0))
 
 
 def work_of_change(change: Change) -> RewriteWork:

@@ -1,5 +1,6 @@
 """What a reader must know before trusting any figure of a run group."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,17 +25,22 @@ from bench.results.records import (
     WarmUpRecord,
 )
 from bench.results.rows import BASELINE, content_of, rows_off
-from bench.text import human_number, human_percent
+from bench.text import human_number, human_percent, human_ratio
 from reports.data.group import RunGroup
 from reports.page.sections.parts import part_name
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
+from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK
+from reports.verdicts.unmodelled import OUT_OF_RANGE, unmodelled
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
 UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
+_MODELLED = {
+    "compaction_cpu_s": "compaction CPU", "commit_cpu_s": "commit CPU", "query_mean_s": "the mean query",
+}  # fmt: skip
 _STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plural, outcome
     (CommitRecord, "commit", "commits", "failed"),
     (QueryRecord, "query", "queries", "failed (shown as gaps)"),
@@ -158,9 +164,38 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
     }
     if any(not known.get("calibrated") for known in coefficients.values()):
         text += " The coefficients of the model are not calibrated, so its times are rough."
-    own = {name: str(known["caution"]) for name, known in coefficients.items() if known.get("caution")}
-    named = own.values() if len(group.parts) == 1 else (f"{name}: {text}" for name, text in own.items())
-    yield Caution(True, say(" ".join((text, *named))))
+    own = {
+        name: " ".join(filter(None, (_errors(known), str(known.get("caution", "")))))
+        for name, known in coefficients.items()
+    }
+    named = (
+        own.values() if len(group.parts) == 1 else (f"{name}: {text}" for name, text in own.items() if text)
+    )
+    yield Caution(True, say(" ".join(filter(None, (text, *named)))))
+    beyond = {
+        label: words
+        for label in group.strategies
+        if (words := unmodelled(group, label)) and words.startswith(OUT_OF_RANGE)
+    }
+    if beyond:
+        yield Caution(
+            True,
+            say("No verdict on seconds of ", listed([*beyond]), f": {next(iter(beyond.values()))}."),
+        )
+
+
+def _errors(coefficients: Mapping[str, Any]) -> str:
+    """How far the model was off where it was not fitted; empty if that is not known."""
+    errors = coefficients.get("errors")
+    known = [
+        f"{name} by {human_percent(error['mean_absolute'])} (19 of 20 within "
+        f"{human_ratio(math.exp(TWO_SIDED * error['log_sd']))}; n = {error['strategies']})"
+        for figure, name in _MODELLED.items()
+        if isinstance(errors, dict) and isinstance(error := errors.get(figure), dict)
+    ]
+    if not known:
+        return ""
+    return f"On streams that its coefficients were not fitted to, the model was off: {', '.join(known)}."
 
 
 def _quick(group: RunGroup) -> Iterator[Caution]:

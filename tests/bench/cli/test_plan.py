@@ -96,7 +96,7 @@ def test_plan_prints_table_groups_and_result(printed, table, folder):
         "data files 5 files, ", ", 13 rows", "delete files none", "partitions 2 by city", "size 512 MiB",
         "below 5.12 MiB 5 ", "iceberg.rewrite_data_files(min-input-files=2) plans", "rewrite 5 data files",
         "in 2 groups", "into 2 files", "to 2.", "city=Oslo 1 3 1 ", "Cost: about ",
-        " of CPU (rough, uncalibrated).",
+        " of CPU (rough).",
     )  # fmt: skip
     assert [part for part in parts if part not in text] == []
     assert text.index("city=Oslo") < text.index("city=Rome")

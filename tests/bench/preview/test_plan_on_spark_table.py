@@ -200,5 +200,6 @@ def test_equality_deletes_are_read_where_their_keys_may_be(spark, namespaces, pl
     found = planned(location(spark, name), {}, strategy="iceberg.convert_deletes")
     effect = found["effect"]  # of the second and third file; no row of the first is deleted
     assert (effect["files_converted"], effect["delete_files_dropped"]) == (2, 1)
-    assert (effect["files_removed_count"], found["cost"]) == (0, None)
+    assert effect["files_removed_count"] == 0
+    assert found["cost"]["cpu_s"] > 0
     assert (found["nothing_because"], effect["vetoed_because"]) == (None, None)

@@ -7,7 +7,8 @@ from refused import refused
 
 from bench.engines.existing import TableFacts
 from bench.engines.registry import FORMATS
-from bench.engines.simulated.costs import Work
+from bench.engines.rewrite_work import rewrite_work
+from bench.engines.simulated.steps import Operation, Step, rewrite_step
 from bench.preview.preview import NamedPlanners, named_planners, preview_strategy
 from strategies.iceberg.delete_planners import ConvertDeletes, RemoveDanglingDeletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
@@ -71,23 +72,27 @@ def previewed(planner, existing, table_format=ICEBERG):
     return preview_strategy(NamedPlanners("p", (planner,)), existing, table_format)
 
 
-def test_the_cost_of_a_conversion_is_not_known():
+def test_a_conversion_costs_what_its_files_and_deletes_do():
     found = previewed(ConvertDeletes(), table(DELETES))
     assert [group.convert_paths for group in found.plan.actions[0].groups] == [("a",)]
-    assert (found.cpu_s, found.calibrated) == (None, False)
+    step = rewrite_step(rewrite_work([found.preview]), 2, "", is_sorted=False)
+    assert step.operation is Operation.CONVERT
+    assert (found.cpu_s, found.calibrated) == (ICEBERG.engines.estimates().price(step, 1).cpu_s, True)
 
 
 def test_dropping_delete_files_costs_a_rewrite_of_nothing():
     coefficients = ICEBERG.engines.estimates()
     found = previewed(RemoveDanglingDeletes(), table(DANGLING))
     assert found.plan.actions[0].removed_deletes == ("e",)
-    assert found.cpu_s == coefficients.price(coefficients.rewrite, Work(), 1).cpu_s > 0
+    assert found.cpu_s == coefficients.price(Step(Operation.REWRITE, {"s": 1, "s_per_live_file": 2}), 1).cpu_s
 
 
 def test_a_rewrite_costs_what_its_groups_do():
     found = previewed(RewriteDataFiles(options={"min-input-files": 2}), table())
     assert found.preview.files_removed_count == 2
-    assert found.cpu_s == ICEBERG.engines.estimates().rewrite_cost(found.preview, 1).cpu_s
+    work = rewrite_work([found.preview])
+    step = rewrite_step(work, 2, "compact", is_sorted=False)
+    assert found.cpu_s == ICEBERG.engines.estimates().price(step, 1).cpu_s > 0
 
 
 def test_the_bytes_of_dropped_delete_files_are_summed_over_actions():

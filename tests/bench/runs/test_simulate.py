@@ -279,10 +279,11 @@ def test_a_dry_run_says_simulated_and_writes_nothing(simulate, tmp_path):
 
 
 def test_coefficients_of_ones_own_are_used_and_recorded(simulate, results, tmp_path):
-    file = shipped_with(tmp_path, "[noop_compaction]", "[noop_compaction]\ntask_s_per_delete_file = 7.0")
+    old = "[operations.noop.wall]\n"
+    file = shipped_with(tmp_path, old, f"{old}s_per_delete_file = 7.0\n")
     assert simulate("--coefficients", str(file), *FEW)[0] == 0
     stored = results()["never"].manifest
-    assert stored.options["coefficients"]["noop_compaction"]["task_s_per_delete_file"] == 7.0
+    assert stored.options["coefficients"]["operations"]["noop"]["wall"]["s_per_delete_file"] == 7.0
     assert f"--coefficients {file}" in stored.command
 
 
@@ -292,14 +293,14 @@ def test_coefficients_of_ones_own_are_used_and_recorded(simulate, results, tmp_p
         (["--keep-tables"], "--keep-tables and --simulate", "exclusive"),
         (["--verify", "each"], "--verify each and --simulate", "exclusive"),
         (["--coefficients", "none.toml"], "none.toml", "unreadable"),
-        (["--coefficients", "bad.toml"], "bad.toml: rewrite.serial_m", "invalid"),
+        (["--coefficients", "bad.toml"], "bad.toml: data.serial_m", "invalid"),
         (["--only", "strategy=nver"], "--only strategy=nver", "unknown-name"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_before_anything_is_written(
     simulate, tmp_path, arguments, place, error
 ):
-    shipped_with(tmp_path, "[rewrite]", "[rewrite]\nserial_m = 1.0").rename(tmp_path / "bad.toml")
+    shipped_with(tmp_path, "[data]", "[data]\nserial_m = 1.0").rename(tmp_path / "bad.toml")
     code, out, err = simulate(*arguments)
     assert (code, out, printed_codes(err)) == (2, "", [error])
     assert err.startswith(f"error: {place}: ")
@@ -307,7 +308,7 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_written(
 
 
 def test_coefficients_are_for_simulation_alone(tmp_path, capsys):
-    file = shipped_with(tmp_path, "[noop_compaction]", "[noop_compaction]")
+    file = shipped_with(tmp_path, "[data]", "[data]")
     assert main(["run", write(tmp_path), "--coefficients", str(file), "--out", str(tmp_path / "out")]) == 2
     assert printed_codes(capsys.readouterr().err) == ["exclusive"]
     assert not (tmp_path / "out").exists()

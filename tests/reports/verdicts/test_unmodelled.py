@@ -37,7 +37,9 @@ def test_conversions_and_sorting_are_not_modelled(tmp_path, facts, reason):
     assert unmodelled(made, "never") is None
 
 
-@pytest.mark.parametrize("how", [{"mode": "real"}, {"options": {"coefficients": {"calibrated": True}}}])
+@pytest.mark.parametrize(
+    "how", [{"mode": "real"}, {"options": {"coefficients": {"operations": {"convert": {"steps": 9}}}}}]
+)
 def test_real_runs_and_fitted_coefficients_get_verdicts(tmp_path, how):
     assert unmodelled(group(tmp_path, CONVERTING, **how), "every-2min") is None
 

@@ -1,134 +1,130 @@
-from dataclasses import fields, replace
-
 import pytest
-from coefficients import OPERATIONS, coefficients, shipped_with
+from coefficients import coefficients, shipped_with
 from hypothesis import given
 from hypothesis import strategies as st
 from refused import refused
 
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
-from bench.engines.simulated.costs import Work
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.costs import COLD_CPU_S, OperationCost, shipped_file
+from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
 from bench.results.values import Cost
-from strategies.iceberg.files import IcebergDataFile
-from strategies.preview import Preview, RewriteGroup, ScanTaskGroup
-from strategies.state import MIB
 
-ROUND = coefficients()
-WORK = Work(files_count=4, delete_files_count=3, read_bytes=2 * MIB, written_bytes=MIB // 2, tasks_count=4)
+WARM = float("inf")
 
 
-def priced(work, cores):
-    return ROUND.price(ROUND.rewrite, work, cores)
+def step(tasks=4, **amounts):
+    return Step(
+        Operation.REWRITE, {"s": 1, **{f"s_per_{name}": value for name, value in amounts.items()}}, tasks
+    )
 
 
-def test_serial_seconds_are_wall_and_tasks_share_the_cores():
-    # serial 1 + 4 x 0.25 = 2; tasks 4 x 0.5 + 3 x 2 + 2 x 4 + 0.5 x 8 = 20.
-    assert priced(WORK, 1) == Cost(2 + 20, 1.5 * 2 + 20, 20)
-    assert priced(WORK, 2) == Cost(2 + 10, 1.5 * 2 + 20, 20)
+COST = OperationCost(
+    tasks={"s_per_file": 0.5, "s_per_mib": 4.0}, driver={"s": 1.5, "s_per_file": 0.375},
+    wall={"s": 1.0, "s_per_file": 0.25},
+)  # fmt: skip
+WORK = step(file=4, mib=2)
+
+
+def test_tasks_share_the_cores_and_the_rest_does_not():
+    # Beside the tasks 1 + 4 x 0.25 = 2 s, with 1.5 + 4 x 0.375 = 3 s of CPU; tasks 4 x 0.5 + 2 x 4 = 10.
+    assert COST.cost(WORK, 1, WARM) == Cost(2 + 10, 3 + 10, 10, 0)
+    assert COST.cost(WORK, 2, WARM) == Cost(2 + 5, 3 + 10, 10, 0)
 
 
 def test_cores_without_a_task_are_of_no_use():
-    walls_s = [priced(replace(WORK, tasks_count=count), 8).wall_s for count in (0, 1, 4)]
-    assert walls_s == [22, 22, 2 + 20 / 4]
+    walls_s = [COST.cost(step(count, file=4, mib=2), 8, WARM).wall_s for count in (0, 1, 4)]
+    assert walls_s == [12, 12, 2 + 10 / 4]
 
 
-def test_doing_nothing_costs_the_fixed_part():
-    assert priced(Work(), 2) == Cost(1.0, 1.5, 0.0)
+def test_an_amount_that_is_not_known_costs_nothing():
+    assert COST.cost(step(file=4), 1, WARM) == COST.cost(step(file=4, mib=0), 1, WARM)
 
 
-COUNTS, BYTES = st.integers(0, 10**6), st.integers(0, 2**50)
-works = st.builds(
-    Work, COUNTS, COUNTS, read_bytes=BYTES, written_bytes=BYTES, tasks_count=st.integers(0, 1000)
-)
-KINDS = [field.name for field in fields(Work) if field.name not in ("tasks_count", "rows")]
+def test_a_cold_jvm_compiles_more_and_waits_longer():
+    cost = OperationCost(
+        tasks={"s": 1.0}, driver={"s": 2.0}, wall={"s": 1.0}, cold_wall_s=4.0, compiler=0.1, cold_compiler=0.5
+    )
+    # Of 3 s of CPU the compiler's share is of 1 + 3/10.
+    compiled = [cost.cost(step(), 1, used_s).jit_cpu_s for used_s in (0, COLD_CPU_S, WARM)]
+    assert compiled == pytest.approx([1.3 * 0.6, 1.3 * 0.35, 1.3 * 0.1])
+    walls_s = [cost.cost(step(), 1, used_s).wall_s for used_s in (0, COLD_CPU_S, WARM)]
+    assert walls_s == pytest.approx([6, 4, 2])
+    assert cost.cost(step(), 1, 0).cpu_s == pytest.approx(3 + 1.3 * 0.6)
 
 
-@given(work=works, cores=st.integers(1, 64), kind=st.sampled_from(KINDS), more=st.integers(1, 2**40))
-def test_more_work_of_any_kind_never_costs_less(work, cores, kind, more):
-    less = priced(work, cores)
-    grown = priced(replace(work, **{kind: getattr(work, kind) + more}), cores)
-    for name in ("wall_s", "cpu_s", "executor_cpu_s"):
-        assert getattr(grown, name) >= getattr(less, name)
+AMOUNTS = st.dictionaries(st.sampled_from(COEFFICIENTS[Operation.REWRITE]), st.floats(0, 1e9))
+COSTS = st.dictionaries(st.sampled_from(COEFFICIENTS[Operation.REWRITE]), st.floats(0, 1e3))
+costs = st.builds(
+    OperationCost, tasks=COSTS, driver=COSTS, wall=COSTS, cold_wall_s=st.floats(0, 9),
+    compiler=st.floats(0, 2), cold_compiler=st.floats(0, 2),
+)  # fmt: skip
+steps = st.builds(Step, st.just(Operation.REWRITE), AMOUNTS, st.integers(0, 1000))
+USED = st.floats(0, 1e6)
 
 
-@given(work=works, cores=st.integers(1, 64))
-def test_cores_lower_wall_time_down_to_the_serial_part_and_no_cpu(work, cores):
-    few, more = priced(work, cores), priced(work, cores + 1)
-    assert 1 + 0.25 * work.files_count <= more.wall_s <= few.wall_s
+@given(cost=costs, less=steps, cores=st.integers(1, 64), used_s=USED, data=st.data())
+def test_more_work_of_any_kind_never_costs_less(cost, less, cores, used_s, data):
+    name, more = data.draw(st.sampled_from(COEFFICIENTS[Operation.REWRITE])), data.draw(st.floats(0, 1e9))
+    amounts = {**less.amounts, name: less.amounts.get(name, 0) + more}
+    before = cost.cost(less, cores, used_s)
+    after = cost.cost(Step(less.operation, amounts, less.tasks_count), cores, used_s)
+    for part in ("wall_s", "cpu_s", "executor_cpu_s", "jit_cpu_s"):
+        assert getattr(after, part) >= getattr(before, part) * (1 - 1e-9)
+
+
+@given(cost=costs, work=steps, cores=st.integers(1, 64), used_s=USED)
+def test_cores_lower_wall_time_and_no_cpu(cost, work, cores, used_s):
+    few, more = cost.cost(work, cores, used_s), cost.cost(work, cores + 1, used_s)
+    assert more.wall_s <= few.wall_s
     assert (more.cpu_s, more.executor_cpu_s) == (few.cpu_s, few.executor_cpu_s)
 
 
-def group(files, tasks, delete_files_count=0, delete_bytes=0):
-    made = tuple(IcebergDataFile(f"f{n}", MIB, 10) for n in range(files))
-    scans = (ScanTaskGroup(MIB, 10),) * tasks
-    return RewriteGroup("", made, delete_files_count, delete_bytes, MIB, MIB, tasks, scans)
+@given(cost=costs, work=steps, cores=st.integers(1, 64), used_s=USED, more_s=USED)
+def test_a_warmer_jvm_never_costs_more(cost, work, cores, used_s, more_s):
+    cold, warm = cost.cost(work, cores, used_s), cost.cost(work, cores, used_s + more_s)
+    assert (warm.wall_s, warm.cpu_s) <= (cold.wall_s, cold.cpu_s)
+    assert warm.cpu_s <= cold.cpu_s
 
 
-def test_a_rewrite_is_priced_over_all_its_groups():
-    preview = Preview((group(3, 1), group(5, 3, delete_files_count=2, delete_bytes=MIB)), 2)
-    # 8 files, 2 deletes, 8 + 1 MiB read, 6 MiB written, 4 tasks on 4 cores.
-    task_s = 8 * 0.5 + 2 * 2 + 9 * 4 + 6 * 8
-    assert ROUND.rewrite_cost(preview, 4, 6 * MIB) == Cost(3 + task_s / 4, 1.5 * 3 + task_s, task_s)
-
-
-def test_a_rewrite_writes_what_it_reads_unless_told_otherwise():
-    preview = Preview((group(3, 2),), 1)
-    assert ROUND.rewrite_cost(preview, 2) == ROUND.rewrite_cost(preview, 2, 3 * MIB)
-    assert ROUND.rewrite_cost(preview, 2, 0).cpu_s < ROUND.rewrite_cost(preview, 2).cpu_s
-
-
-def test_a_conversion_is_paid_for_with_the_rewrite_it_is_part_of():
-    conversion = Work(2, 3, read_bytes=MIB, delete_bytes=MIB // 2, written_bytes=MIB, tasks_count=1)
-    # With 3 files and 3 MiB read and written: 5 files, 3 deletes, 4 MiB read and written, 2 tasks.
-    task_s = 5 * 0.5 + 3 * 2 + 4 * 4 + 4 * 8
-    both = ROUND.rewrite_cost(Preview((group(3, 1),), 1), 4, 3 * MIB, conversion)
-    assert both == Cost(1 + 5 / 4 + task_s / 2, 1.5 * 2.25 + task_s, task_s)
-    alone = ROUND.rewrite_cost(Preview((), 0), 4, 0, conversion)
-    task_s = 2 * 0.5 + 3 * 2 + 4 + 8
-    assert alone == Cost(1 + 2 / 4 + task_s, 1.5 * 1.5 + task_s, task_s)
-
-
-def test_bytes_of_deletes_cost_more_than_being_read():
-    operation = coefficients(rewrite={"task_s_per_mib_read": 1.0, "task_s_per_mib_delete_read": 5.0}).rewrite
-    work = Work(read_bytes=4 * MIB, delete_bytes=MIB)
-    assert ROUND.price(operation, work, 1).executor_cpu_s == 4 + 5
-    preview = Preview((group(1, 1, delete_files_count=1, delete_bytes=MIB),), 1)
-    dear = coefficients(rewrite={"task_s_per_mib_delete_read": 5.0})
-    assert dear.rewrite_cost(preview, 1).executor_cpu_s == 5
-
-
-def test_finding_nothing_to_rewrite_costs_a_look():
-    costs = coefficients(noop_compaction={"serial_s": 7.0})
-    assert costs.rewrite_cost(Preview((), 0), 2) == Cost(7.0, 10.5, 0.0)
-
-
-def test_the_shipped_coefficients_say_what_they_are_worth():
-    shipped = IcebergCoefficients.read()
-    # Not calibrated until it is fitted to measured runs, which `origin` then names.
-    assert (shipped.format, shipped.calibrated, len(shipped.origin) > 40) == ("iceberg", False, True)
-    for name in OPERATIONS:
-        assert shipped.price(getattr(shipped, name), Work(), 1).wall_s > 0
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_shipped_coefficients_say_what_they_are_worth(name):
+    shipped = FORMATS[name].engines.estimates()
+    assert (shipped.format, shipped.calibrated, len(shipped.origin) > 40) == (name, True, True)
+    assert shipped.errors.keys() == {"compaction_cpu_s", "commit_cpu_s", "query_mean_s"}
+    for operation in shipped.needed:
+        cost = shipped.price(Step(operation, {"s": 1}), 1)
+        assert cost.wall_s > 0 or operation is Operation.REWRITE  # a rewrite of nothing is none
+        if shipped.operations[operation].steps:
+            assert shipped.operations[operation].ranges or operation is Operation.PLANNING
 
 
 def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
-    file = shipped_with(tmp_path, "cpu_per_serial_s = ", "cpu_per_serial_s = 1")
-    assert IcebergCoefficients.read(file).cpu_per_serial_s > IcebergCoefficients.read().cpu_per_serial_s
+    file = shipped_with(tmp_path, "[operations.query.wall]\ns = ", "[operations.query.wall]\ns = 1")
+    mine, shipped = IcebergCoefficients.read(file), IcebergCoefficients.read()
+    query = Step(Operation.QUERY, {"s": 1})
+    assert mine.price(query, 1).wall_s > shipped.price(query, 1).wall_s
 
 
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
-        ("[rewrite]", "[rewrite", ""),
-        ("[rewrite]", "[rewrite]\nserial_m = 1.0", "rewrite.serial_m"),
-        ("[rewrite]", "[merge]", "rewrite"),
-        ("[noop_compaction]", "[noop_compaction]\ntask_s_per_file = nan", "noop_compaction.task_s_per_file"),
-        ("[noop_compaction]", "[noop_compaction]\ntask_s_per_file = inf", "noop_compaction.task_s_per_file"),
-        ("[noop_compaction]", '[noop_compaction]\ntask_s_per_file = "1"', "noop_compaction.task_s_per_file"),
-        ("cpu_per_serial_s = ", "cpu_per_serial_s = 0 #", "cpu_per_serial_s"),
+        ("[data]", "[data", ""),
+        ("[data]", "[data]\nserial_m = 1.0", "data.serial_m"),
+        ("[operations.query.wall]", "[operations.query.wall]\ns_per_fil = 1.0", "operations"),
+        ("[operations.query.wall]", "[operations.query.wall]\ns_per_live_file = 1.0", "operations"),
+        ("[operations.noop.", "[operations.nop.", "operations"),
+        ("[operations.noop.", "[operations.cluster.", "has no [operations.noop]"),
+        ("[operations.query.wall]\ns = ", "[operations.query.wall]\ns = nan #", "operations.query.wall.s"),
+        ("[operations.query.wall]\ns = ", "[operations.query.wall]\ns = inf #", "operations.query.wall.s"),
+        ("[operations.query.wall]\ns = ", '[operations.query.wall]\ns = "1" #', "operations.query.wall.s"),
+        ("[operations.query.wall]\ns = ", "[operations.query.wall]\ns = -1 #", "operations.query.wall.s"),
     ],
 )
 def test_an_unsound_file_is_refused_by_file_and_key(tmp_path, old, new, key):
+    text = shipped_file("iceberg").read_text()
     file = shipped_with(tmp_path, old, new)
+    file.write_text(text.replace(old, new))
     with refused("invalid", file) as caught:
         IcebergCoefficients.read(file)
     assert str(caught.value).startswith(f"{file}: {key}")
@@ -145,3 +141,7 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
     for code, name in (("unreadable", "none.toml"), ("invalid", "mine.toml")):
         with refused(code, tmp_path / name):
             IcebergCoefficients.read(tmp_path / name)
+
+
+def test_coefficients_that_are_not_given_are_refused():
+    assert coefficients().operations.keys() == IcebergCoefficients.needed

@@ -61,8 +61,9 @@ def test_a_commit_adds_the_files_rows_and_bytes_of_its_shape():
 def test_a_commit_is_priced_by_files_and_bytes_on_the_writers_cores():
     engine = make()
     outcome = engine.commit(batch(1, 10, 3), 60_000)
-    task_s = 3 * 0.5 + outcome.change.added_bytes / MIB * 8
-    assert outcome.cost == Cost(1 + 3 * 0.25 + task_s / 3, 1.5 * 1.75 + task_s, task_s)  # 3 tasks, 4 cores
+    task_s = 3 * 0.5 + outcome.change.added_bytes / MIB * 4
+    driver_s = 1.5 + 3 * 0.375
+    assert outcome.cost == Cost(1 + 3 * 0.25 + task_s / 3, driver_s + task_s, task_s, 0)  # 3 tasks, 4 cores
     assert (outcome.prepare_s, outcome.observed.cost) == (0.0, NO_COST)
 
 
@@ -97,15 +98,15 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     commit_all(engine, [batch(1, 40, 6)])
     outcome = execute(engine, plan(Compact()), 60_000)
     change = outcome.change
-    task_s = 6 * 0.5 + change.replaced_bytes / MIB * 4 + change.added_bytes / MIB * 8
+    task_s = 6 * 0.5 + change.replaced_bytes / MIB * 4
     (seen,) = engine.state(60_000).compactions
     assert seen.wall_s == outcome.cost.wall_s == pytest.approx(1 + 6 * 0.25 + task_s)  # one file, so one task
-    assert seen.cpu_s == outcome.cost.cpu_s == pytest.approx(1.5 * 2.5 + task_s)
+    assert seen.cpu_s == outcome.cost.cpu_s == pytest.approx(1.5 + 6 * 0.375 + task_s)
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
 
 
 def test_maintenance_has_its_own_price():
-    engine = make(coefficients(maintenance={"serial_s": 5.0}))
+    engine = make(coefficients(maintenance={"wall": {"s": 5.0}}))
     commit_all(engine, batches(None)[:3])
     upkeep = Plan((Native(MANIFESTS),), Reason.MAINTENANCE)
     outcome = execute(engine, upkeep, 120_000)
@@ -160,13 +161,13 @@ def test_a_merged_file_may_hold_the_keys_of_all_it_replaced():
 
 
 def test_a_probe_is_priced_by_files_and_bytes_on_the_readers_cores():
-    engine = make(coefficients(query_planning={"serial_s": 2.0, "serial_s_per_file": 1.0}))
+    engine = make(coefficients(planning={"wall": {"s": 0.5, "s_per_file": 0.125}}))
     commit_all(engine, [batch(1, 40, 4)])
     outcome = engine.query(FULL_SCAN)
     assert (outcome.work.files_count, outcome.work.opened_bytes) == (4, engine.state(0).size_bytes)
     task_s = 4 * 0.5 + outcome.work.opened_bytes / MIB * 4
-    assert outcome.planning_s == 6.0
-    assert outcome.execution_s == pytest.approx(2.0 + task_s / 3)
+    assert outcome.planning_s == 1.0
+    assert outcome.execution_s == pytest.approx(1 + 4 * 0.25 + task_s / 3 - 1.0)
     assert outcome.cost.wall_s == outcome.planning_s + outcome.execution_s
     assert outcome.work.metadata_files_count == 1
 

@@ -5,7 +5,6 @@ from simulated_tables import deletes, make, physical_rows
 from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Probe
-from bench.engines.iceberg.model.delete_bytes import position_bytes
 from bench.results.values import NO_COST, Cost
 from strategies.amoro.evaluation import is_amoros_own
 from strategies.iceberg.commands import Command
@@ -47,9 +46,9 @@ def test_a_commit_of_changes_is_one_snapshot_of_data_and_delete_files():
     # 1,200 of table metadata for two snapshots, a list of three manifests, one of 2 data and one of 4
     # delete files.
     assert (change.metadata_bytes, change.metadata_files_count) == (1_200 + 530 + 52 + 54, 4)
-    # Six files by two writers of data.
-    task_s = 6 * 0.5 + written_bytes / MIB * 8
-    assert outcome.cost == Cost(1 + 6 * 0.25 + task_s / 2, 1.5 * 2.5 + task_s, task_s)
+    # Two data files and four delete files, each by a task.
+    task_s = 2 * 0.5 + 4 * 2 + written_bytes / MIB * 4
+    assert outcome.cost == Cost(1 + 2 * 0.25 + task_s / 4, 1.5 + 2 * 0.375 + task_s, task_s, 0)
     assert engine.model.live_rows == 1000
 
 
@@ -64,14 +63,14 @@ def test_a_scan_opens_each_delete_file_once_per_data_file(engine):
 
 
 def test_a_probe_pays_for_deletes_beyond_their_bytes():
-    def execution_s(**extra):
-        engine = make(coefficients(query_execution={"task_s_per_mib_read": 1.0, **extra}))
+    def query_s(**extra):
+        engine = make(coefficients(query={"tasks": {"s_per_mib": 1.0, **extra}}))
         commit_specs(engine, load(1000, 1), changes(1, 1000, updates=100))
-        return engine.query(FULL_SCAN).execution_s, deletes(engine)[0].size_bytes
+        return engine.query(FULL_SCAN).cost.wall_s, deletes(engine)[0].size_bytes
 
-    plain_s, size_bytes = execution_s()
-    dear_s, _ = execution_s(task_s_per_mib_delete_read=5.0)
-    each_s, _ = execution_s(task_s_per_delete_file=5.0)
+    plain_s, size_bytes = query_s()
+    dear_s, _ = query_s(s_per_delete_mib=5.0)
+    each_s, _ = query_s(s_per_delete_file=5.0)
     assert dear_s - plain_s == pytest.approx(5 * size_bytes / MIB / 2)  # two files, so two tasks
     assert each_s - plain_s == pytest.approx(5 / 2)
 
@@ -101,9 +100,7 @@ def test_a_rewrite_reads_its_deletes_and_writes_live_rows_alone(engine):
     (merged,) = [f for f in files(engine) if f not in before]
     assert merged.rows == 910  # 90 of 1,000 keys were hit
     assert (merged.key_bounds.lower, merged.key_bounds.upper) == (1, 1000)
-    delete_bytes = 2 * sum(d.size_bytes for d in deletes(engine, DeleteKind.EQUALITY))
-    read_bytes = sum(f.size_bytes for f in before[:2]) + delete_bytes
-    task_s = 2 * 0.5 + 4 * 2.0 + read_bytes / MIB * 4 + merged.size_bytes / MIB * 8
+    task_s = 2 * 0.5 + 4 * 2.0 + sum(f.size_bytes for f in before[:2]) / MIB * 4
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
     assert engine.model.live_rows == 1000
 
@@ -114,8 +111,8 @@ def test_a_rewrite_of_rows_that_are_all_deleted_leaves_no_file():
     (loaded,), (equality,) = files(engine), deletes(engine)
     outcome = execute(engine, rewrite([loaded]), 60_000)
     assert (outcome.status, files(engine), engine.model.live_rows) == ("ok", [], 0)
-    read_bytes = loaded.size_bytes + equality.size_bytes
-    assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + 2 + read_bytes / MIB * 4)
+    assert outcome.work.applied_delete_bytes == equality.size_bytes
+    assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + 2 + loaded.size_bytes / MIB * 4)
     assert engine.query(FULL_SCAN).work.delete_files_count == 0
 
 
@@ -147,14 +144,14 @@ def test_a_conversion_writes_one_position_delete_file_for_each_file_with_deleted
     assert engine.query(FULL_SCAN).work.delete_files_count == 4
 
 
-def test_a_conversion_reads_a_tenth_of_its_files_and_their_deletes(engine):
+def test_a_conversion_is_priced_by_its_files_and_their_deletes(engine):
     old, equality = files(engine)[:2], deletes(engine, DeleteKind.EQUALITY)
     outcome = execute(engine, convert(*old, removed=equality), 60_000)
-    read_bytes = round(sum(f.size_bytes for f in old) / 10) + 2 * sum(d.size_bytes for d in equality)
-    written_bytes = 2 * round(position_bytes(45))
-    task_s = 2 * 0.5 + 4 * 2.0 + read_bytes / MIB * 4 + written_bytes / MIB * 8
-    assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
-    assert outcome.cost.wall_s == pytest.approx(1 + 2 * 0.25 + task_s)  # one group, so one task
+    assert (outcome.work.converted_files_count, outcome.work.converted_rows) == (2, 1000)
+    # Each of two equality deletes applies to both files.
+    assert outcome.work.applied_delete_bytes == 2 * sum(d.size_bytes for d in equality)
+    assert outcome.cost.executor_cpu_s == pytest.approx(4 * 2.0)
+    assert outcome.cost.wall_s == pytest.approx(1 + 4 * 2.0)
 
 
 def test_a_conversion_takes_old_position_deletes_into_the_new_file(engine):
@@ -174,8 +171,7 @@ def test_a_file_that_lost_no_row_gets_no_position_deletes():
     outcome = execute(engine, convert(loaded, removed=[equality]), 60_000)
     assert (outcome.status, len(deletes(engine))) == ("ok", 0)
     assert equality.key_bounds.lower > loaded.key_bounds.upper  # nothing to read of it: its keys are new ones
-    read_bytes = round(loaded.size_bytes / 10)
-    assert outcome.cost.executor_cpu_s == pytest.approx(0.5 + read_bytes / MIB * 4)
+    assert (outcome.work.converted_files_count, outcome.work.applied_delete_files_count) == (1, 0)
     assert execute(engine, convert(files(engine)[0]), 60_000).status == "noop"
 
 

@@ -159,7 +159,7 @@ def test_simulated_times_of_two_formats_are_not_compared_until_coefficients_are_
         )
 
     def verdicts(calibrated):
-        options = {"coefficients": {"calibrated": calibrated}}
+        options = {"coefficients": {"operations": {"query": {"steps": 9 * calibrated}}}}
         other = {"strategy": "often @ delta", "format": "delta", "variant": VARIANT}
         (group,) = run_groups([made(strategy="often", options=options), made(options=options, **other)])
         (of_page,) = page_verdicts([group])

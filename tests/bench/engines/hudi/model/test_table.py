@@ -73,8 +73,8 @@ def test_the_first_write_into_a_bucket_is_a_base_file_and_later_ones_are_log_fil
     assert outcome.change == Change(0, 0, 2, 0, 2 * log_bytes, 0, metadata_bytes, 3, 0, 0, 100)
     assert [version.operation for version in outcome.versions] == ["deltacommit"]
     assert engine.model.live_rows == 1030
-    task_s = 2 * 0.5 + 2 * log_bytes / MIB * 8
-    assert outcome.cost == Cost(1 + 2 * 0.25 + task_s / 2, 1.5 * 1.5 + task_s, task_s)
+    task_s = 2 * 2 + 2 * log_bytes / MIB * 4
+    assert outcome.cost == Cost(1 + task_s / 2, 1.5 + task_s, task_s, 0)
 
 
 def test_a_few_keys_do_not_hit_all_buckets():

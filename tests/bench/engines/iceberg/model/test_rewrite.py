@@ -2,7 +2,6 @@ import pytest
 
 from bench.engines.iceberg.model.rewrite import Prepared, Replacement, conflict
 from bench.engines.live_files import LiveFiles
-from bench.results.values import NO_COST
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 
 EQUALITY, POSITION = DeleteKind.EQUALITY, DeleteKind.POSITION
@@ -18,7 +17,7 @@ def delete(path, sequence_number, kind=EQUALITY, partition="", named=None):
 
 def prepared(replaced=(), converted=(), removed=()):
     groups = (Replacement(tuple(replaced), "", (1,)),) if replaced else ()
-    return Prepared(4, groups, tuple((file, 1) for file in converted), tuple(removed), NO_COST)
+    return Prepared(4, groups, tuple((file, 1) for file in converted), tuple(removed))
 
 
 @pytest.mark.parametrize(

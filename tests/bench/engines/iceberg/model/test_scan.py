@@ -3,8 +3,8 @@ from hypothesis import strategies as st
 
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.scan import Scan
-from bench.engines.simulated.costs import Work
 from bench.engines.simulated.selection import Condition, Selection
+from bench.results.values import ScanWork
 from strategies.iceberg.deletes.index import delete_index
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.series import Files, Series
@@ -29,10 +29,10 @@ def counted(state, wanted):
     ]
     applied = [index.applying_to(file) for file in files]
     delete_bytes = sum(deletes.size_bytes for deletes in applied)
-    return Work(
+    return ScanWork(
         len(files), sum(deletes.files_count for deletes in applied),
-        read_bytes=sum(file.size_bytes for file in files) + delete_bytes, delete_bytes=delete_bytes,
-        tasks_count=len(files), rows=sum(file.rows for file in files),
+        sum(file.size_bytes for file in files) + delete_bytes, delete_bytes=delete_bytes,
+        read_rows=sum(file.rows for file in files),
     )  # fmt: skip
 
 

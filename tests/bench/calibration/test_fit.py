@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.calibration.amounts import EXPLAINING
+from bench.calibration.errors import left_out_errors
+from bench.calibration.fit import fit_operations, identified, relative_fit
+from bench.calibration.measured import MeasuredStep
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.costs import OperationCost
+from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
+
+TRUE = OperationCost(
+    tasks={"s": 0.02, "s_per_file": 0.004, "s_per_mib": 0.2}, driver={"s": 0.1, "s_per_file": 0.01},
+    wall={"s": 0.15, "s_per_file": 0.012}, cold_wall_s=0.3, compiler=0.2, cold_compiler=0.6,
+)  # fmt: skip
+NAMES = EXPLAINING["iceberg"][Operation.COMMIT]
+
+
+def measured(files, mib, *, stream="a", strategy="s", used_s=0.0, noise=1.0, partitions=1, cost=TRUE):
+    """A commit as a machine with the costs of `cost` would measure it, times `noise`."""
+    amounts = dict.fromkeys(COEFFICIENTS[Operation.COMMIT], 0.0)
+    amounts |= {"s": 1.0, "s_per_file": files, "s_per_mib": mib, "s_per_partition": partitions}
+    step = Step(Operation.COMMIT, amounts, files)
+    priced = cost.cost(step, 2, used_s)
+    parts = ("wall_s", "cpu_s", "executor_cpu_s", "jit_cpu_s")
+    noisy = type(priced)(**{name: getattr(priced, name) * noise for name in parts})
+    return MeasuredStep(
+        "iceberg", stream, f"{stream}: {strategy}", f"{stream}-{strategy}", step, noisy, used_s, 2
+    )
+
+
+def grid(noise=lambda: 1.0, **others):
+    return [
+        measured(files, mib, used_s=used_s, noise=noise(), **others)
+        for files in (1, 8, 64)
+        for mib in (0.1, 1.0, 30.0)
+        for used_s in (0.0, 30.0, 300.0)
+    ]
+
+
+def test_a_fit_finds_the_costs_that_made_the_steps():
+    fitted = fit_operations(grid(), "iceberg")[Operation.COMMIT]
+    assert fitted.cost.steps == 27
+    for part in ("tasks", "driver", "wall"):
+        found = {name: seconds for name, seconds in getattr(fitted.cost, part).items() if seconds > 1e-9}
+        assert found == pytest.approx(getattr(TRUE, part), rel=0.02)
+    assert fitted.cost.cold_wall_s == pytest.approx(TRUE.cold_wall_s, rel=0.02)
+    assert (fitted.cost.compiler, fitted.cost.cold_compiler) == pytest.approx((0.2, 0.6), rel=0.02)
+    assert fitted.cost.ranges["s_per_file"] == (1, 64)
+    assert fitted.dropped.keys() == {"s_per_partition"}  # all commits have one
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_a_noisy_fit_predicts_within_the_noise_and_without_bias(seed):
+    random = np.random.default_rng(seed)
+    steps = [step for _ in range(8) for step in grid(lambda: random.lognormal(0, 0.15))]
+    cost = fit_operations(steps, "iceberg")[Operation.COMMIT].cost
+    ratios = [cost.cost(true.step, 2, true.jvm_cpu_s).cpu_s / true.cost.cpu_s for true in grid()]
+    assert 0.9 < np.mean(ratios) < 1.1
+    assert max(abs(np.log(ratios))) < 0.25
+
+
+def test_many_steps_of_one_stream_do_not_outweigh_few_of_another():
+    twice = OperationCost(tasks={"s": 2.0}, driver={"s": 2.0}, wall={"s": 1.0})
+    once = OperationCost(tasks={"s": 1.0}, driver={"s": 1.0}, wall={"s": 1.0})
+    steps = [measured(8, 1.0, stream="a", cost=twice)] * 500 + [measured(8, 1.0, stream="b", cost=once)] * 5
+    cost = fit_operations(steps, "iceberg")[Operation.COMMIT].cost
+    assert 1.3 < cost.tasks["s"] < 1.7
+
+
+def test_amounts_that_always_come_together_are_named():
+    together = [measured(files, files / 10) for files in (1, 2, 4, 8)]
+    kept, dropped = identified(together, NAMES)
+    assert kept == ("s", "s_per_file")
+    assert "explained by s, s_per_file" in dropped["s_per_mib"]
+    nothing = [measured(files, 0.0, partitions=files**2) for files in (1, 2, 4, 8)]
+    assert identified(nothing, NAMES)[1] == {"s_per_mib": "no step has any"}
+
+
+@given(
+    amounts=st.lists(st.tuples(st.floats(0.1, 10), st.floats(0.1, 10)), min_size=3, max_size=20),
+    seconds=st.data(),
+)
+def test_coefficients_are_never_negative(amounts, seconds):
+    drawn = seconds.draw(st.lists(st.floats(1e-3, 100), min_size=len(amounts), max_size=len(amounts)))
+    made = relative_fit(np.array(amounts), np.array(drawn), np.ones(len(drawn)))
+    assert (made >= 0).all()
+
+
+def test_the_load_of_a_table_and_other_formats_tell_nothing():
+    load = [
+        MeasuredStep("iceberg", "a", "a: s", "r", step.step, step.cost, 0.0, 2, is_initial=True)
+        for step in grid()
+    ]
+    assert fit_operations(load, "iceberg") == {}
+    assert fit_operations(grid(), "delta") == {}
+
+
+def test_errors_are_those_of_streams_that_the_fit_has_not_seen():
+    dear = TRUE.model_copy(update={"driver": {name: 2 * value for name, value in TRUE.driver.items()}})
+    steps = [*grid(stream="a"), *grid(stream="b"), *grid(stream="c", cost=dear)]
+    error = left_out_errors(steps, "iceberg")["commit_cpu_s"]
+    assert (error.streams, error.strategies, error.unpredicted) == (3, 3, 0)
+    assert error.mean_absolute > 0.05
+    same = left_out_errors(steps[:54], "iceberg")["commit_cpu_s"]
+    assert same.mean_absolute < 0.01
+
+
+def test_steps_that_are_never_judged_are_still_fitted_to():
+    apart = [*grid(stream="b")]
+    alone = left_out_errors(grid(stream="a"), "iceberg")
+    assert alone["commit_cpu_s"].unpredicted if alone else True
+    error = left_out_errors(grid(stream="a"), "iceberg", beside=apart)["commit_cpu_s"]
+    assert (error.streams, error.strategies) == (1, 1)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_operation_of_a_format_has_amounts_that_explain_it(name):
+    needed = FORMATS[name].engines.estimates().needed - {Operation.PLANNING}
+    assert EXPLAINING[name].keys() == needed
+    for operation, names in EXPLAINING[name].items():
+        assert {*names} <= {*COEFFICIENTS[operation]}
+        assert names[0] == "s"

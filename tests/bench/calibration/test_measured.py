@@ -1,0 +1,65 @@
+import pytest
+
+from bench.calibration.measured import measured_steps, step_of
+from bench.cli.main import main
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.steps import Operation
+from bench.results.folders import load_runs
+from bench.results.records import CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord
+from bench.runs.resimulation import Resimulation
+
+PRICED = (CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord)
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory):
+    """Simulated runs of every format with conversions, sorting, inline compaction and maintenance."""
+    out = tmp_path_factory.mktemp("results")
+    names = ("upsert-quick", "delta-upsert-quick", "hudi-upsert-quick", "example")
+    assert main(["run", *names, "--simulate", "--out", str(out), "-q"]) == 0
+    return load_runs(out)
+
+
+def test_a_record_states_the_work_that_its_cost_was_computed_from(simulated):
+    """So a fit to records and the simulation mean the same by an amount of work."""
+    seen = set()
+    for run in simulated:
+        costs, jvm_cpu_s = FORMATS[run.manifest.format].engines.estimates(), 0.0
+        cores = run.manifest.options["cores"]
+        for record in run.records:
+            if not isinstance(record, PRICED) or not record.cost.cpu_s:
+                continue
+            role = {CommitRecord: "writer", QueryRecord: "reader"}.get(type(record), "compactor")
+            if isinstance(record, CompactionRecord) and record.is_inline and not record.scheduled_at_ms:
+                role = "writer"
+            if len(getattr(record, "actions", ())) < 2:  # the cost of several actions is the sum of theirs
+                step = step_of(record)
+                priced = costs.price(step, cores[role], jvm_cpu_s)
+                assert priced.cpu_s == pytest.approx(record.cost.cpu_s, rel=1e-6), (run.folder, record)
+                assert priced.wall_s == pytest.approx(record.cost.wall_s, rel=1e-6)
+                seen.add((run.manifest.format, step.operation))
+            jvm_cpu_s += record.cost.cpu_s
+    assert seen >= {
+        ("iceberg", Operation.UPSERT), ("iceberg", Operation.REWRITE), ("iceberg", Operation.CONVERT),
+        ("iceberg", Operation.QUERY), ("delta", Operation.MERGE), ("delta", Operation.REWRITE),
+        ("delta", Operation.MAINTENANCE), ("hudi", Operation.UPSERT), ("hudi", Operation.REWRITE),
+    }  # fmt: skip
+
+
+def test_each_real_step_is_paired_with_the_simulated_one_at_its_place(simulated):
+    run = next(run for run in simulated if run.manifest.strategy == "reorg-4min")
+    steps = measured_steps([Resimulation(0, (run,), made=run)])
+    priced = [record for record in run.records if isinstance(record, PRICED) and record.cost.cpu_s]
+    counted = [r for r in priced if not isinstance(r, QueryRecord) or r.primary]
+    assert [step.cost for step in steps] == [record.cost for record in counted]
+    assert [step.step for step in steps] == [step_of(record) for record in counted]
+    assert [step.is_initial for step in steps] == [True] + [False] * (len(steps) - 1)
+    assert sum(step.is_settled for step in steps) == sum(
+        r.when == "settled" for r in counted if isinstance(r, QueryRecord)
+    )
+    before_last = [record.cost.cpu_s for record in priced[: priced.index(counted[-1])]]
+    assert steps[-1].jvm_cpu_s == pytest.approx(sum(before_last))
+
+
+def test_what_was_left_out_of_the_simulation_tells_nothing(simulated):
+    assert measured_steps([Resimulation(0, simulated[:1], problem="cannot be simulated")]) == []
