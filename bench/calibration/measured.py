@@ -118,7 +118,9 @@ def step_of(record: _Priced) -> Step:
             return query_step(record.work)
         case MaintenanceRecord():
             return maintenance_step(record.work)
-        case CompactionRecord() if record.work.groups_count is None and not record.change.added_bytes:
+        case CompactionRecord() if (
+            record.status == "ok" and record.work.groups_count is None and (not record.change.added_bytes)
+        ):
             return maintenance_step(MaintenanceWork())  # a strategy may run its commands, too
         case CompactionRecord():
             work = record.work if record.work.groups_count is not None else work_of_change(record.change)

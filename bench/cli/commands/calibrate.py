@@ -61,7 +61,7 @@ def calibrate(
 
     * `compactbench calibrate iceberg`
 
-    * `compactbench calibrate iceberg results/append-only results/mine -f mine.toml`
+    * `compactbench calibrate iceberg results/mine -f mine.toml`
 
     * `compactbench run append-only --simulate --coefficients mine.toml`
 

@@ -178,10 +178,8 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         if (words := unmodelled(group, label)) and words.startswith(OUT_OF_RANGE)
     }
     if beyond:
-        yield Caution(
-            True,
-            say("No verdict on seconds of ", listed([*beyond]), f": {next(iter(beyond.values()))}."),
-        )
+        why = next(iter(beyond.values()))
+        yield _caution("No verdict on seconds of {names}: {why}.", True, names=listed([*beyond]), why=why)
 
 
 def _errors(coefficients: Mapping[str, Any]) -> str:
