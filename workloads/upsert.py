@@ -90,7 +90,8 @@ class Upsert:
 
     @property
     def schema(self) -> Schema:
-        return schema_of(self.columns)
+        wide = self.initial_rows > 0 and self.initial_order == "random"
+        return schema_of(self.columns).dated(wide=wide)
 
     @property
     def moves_rows(self) -> bool:

@@ -8,12 +8,10 @@ from collections.abc import Mapping
 
 from bench.engines.simulated.steps import Operation
 
-_QUERY = (
-    "s", "s_per_file", "s_per_mib", "s_per_million_rows", "s_with_deletes", "s_per_delete_file",
-    "s_per_delete_mib",
-)  # fmt: skip
+# A probe reads a few columns, so its rows count and not the bytes of all columns.
+_QUERY = ("s", "s_per_file", "s_per_million_rows", "s_with_deletes", "s_per_delete_file", "s_per_delete_mib")
 # A reader of Hudi reports no rows before it has merged log files.
-_HUDI_QUERY = tuple(name for name in _QUERY if name != "s_per_million_rows")
+_HUDI_QUERY = ("s", "s_per_file", "s_per_mib", "s_with_deletes", "s_per_delete_file", "s_per_delete_mib")
 _COMMIT = ("s", "s_per_partition", "s_per_file", "s_per_mib")
 _REWRITE = (
     "s",

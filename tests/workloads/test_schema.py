@@ -31,15 +31,24 @@ def test_expected_bytes_are_the_measured_sizes():
 
 
 def test_expected_bytes_are_linear_between_measured_sizes_and_beyond_the_largest():
-    assert ORDERS.expected_bytes(55) == 8_302  # half way from 10 to 100 rows: (6,167 + 10,437) / 2
+    assert ORDERS.expected_bytes(30) == 7_444  # half way from 10 to 50 rows: (6,167 + 8,720) / 2
     assert ORDERS.expected_bytes(5_500) == round((31_068 + 222_099) / 2)
-    assert ORDERS.expected_bytes(110, 2) == 2 * 8_302
+    assert ORDERS.expected_bytes(60, 2) == 14_887
     # 9.5 rows a file: 5,100 + 8.5 x (6,167 - 5,100) / 9 = 6,107.7.
     assert ORDERS.expected_bytes(19, 2) == 12_215
     # Beyond 100,000 rows another 90,000 take as much again: 2,140,830 + (2,140,830 - 222,099).
     assert ORDERS.expected_bytes(190_000) == 4_059_561
     # Of 3 columns beyond a million another 900,000: 6,492,650 + (6,492,650 - 657,640).
     assert SCHEMAS[3].expected_bytes(1_900_000) == 12_327_660
+
+
+@given(schema=schemas, rows=st.integers(1, 10**6))
+def test_dates_of_a_month_take_two_bytes_a_row_more_than_those_of_a_minute(schema, rows):
+    wide, narrow = schema.dated(wide=True), schema.dated(wide=False)
+    assert schema in (wide, narrow)
+    assert wide.columns == narrow.columns
+    assert abs(wide.expected_bytes(rows) - narrow.expected_bytes(rows) - 1.9 * rows) <= 0.01 * rows + 1
+    assert wide.dated(wide=False).dated(wide=True).has_wide_dates
 
 
 @given(schema=schemas, rows=st.integers(1, 10**9), more=st.integers(1, 10**6), files=st.integers(1, 1000))

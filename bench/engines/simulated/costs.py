@@ -1,5 +1,6 @@
 """Modelled costs of operations: coefficients from a file, applied to the amounts of work of a step."""
 
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from bench.engines.simulated.rolling import rows_of_a_full_file
 from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
 from bench.errors import ScenarioError, first_error
 from bench.results.values import Cost
@@ -21,6 +23,9 @@ Range = Annotated[tuple[Amount, Amount], Field(strict=False)]  # TOML has lists
 # After this many CPU seconds of a JVM, half of what a cold one costs more is over. By eye, from the shares of
 # compiler threads in the published runs.
 COLD_CPU_S = 20.0
+
+
+_MANY_ROWS = 100_000  # of a file whose size grows in proportion to its rows
 
 
 def shipped_file(table_format: str) -> Path:
@@ -97,14 +102,27 @@ class ModelError(Part):
     unpredicted: int = Field(default=0, ge=0)
 
 
+class Writer(Part):
+    """How a writer's files end (`rolling`): a value of a row takes `buffered_value_bytes` in its buffers.
+
+    A format adds `own_columns` to the columns of a table. The writer looks every `checked_rows` rows.
+    """
+
+    buffered_value_bytes: float = Field(gt=0, allow_inf_nan=False)
+    own_columns: int = Field(default=0, ge=0)
+    checked_rows: int = Field(default=1, gt=0)
+
+
 class DataFiles(Part):
     """What a format adds to plain Parquet of the same rows.
 
-    A format adds `file_bytes` to each file, and `bytes_per_row` if it has columns of its own.
+    A format adds `file_bytes` to each file, and `bytes_per_row` if it has columns of its own. `codec_ratios`
+    are the bytes of files with a codec over those with zstd; codecs that are not known count as zstd.
     """
 
     file_bytes: Bytes = 0
     bytes_per_row: float = Field(default=0, ge=0, allow_inf_nan=False)
+    codec_ratios: Mapping[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
 
 
 # Operations of every format.
@@ -147,6 +165,7 @@ class Coefficients(Part):
     operations: Annotated[Mapping[str, OperationCost], AfterValidator(_known)]
     errors: Mapping[str, ModelError] = {}  # by figure
     data: DataFiles = DataFiles()
+    writer: Writer | None = None  # None if its files end only with the task
 
     def price(self, step: Step, cores: int, jvm_cpu_s: float = float("inf")) -> Cost:
         """Wall, process CPU, task CPU and compiler CPU seconds of a step; by default in a warm JVM."""
@@ -156,9 +175,20 @@ class Coefficients(Part):
         """Whether the operation was fitted to measured steps."""
         return self.operations[operation].steps > 0
 
-    def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int:
+    def table_bytes(self, schema: Schema, rows: int, files: int = 1, codec: str = "zstd") -> int:
         added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
-        return schema.expected_bytes(rows, files) + added
+        return round((schema.expected_bytes(rows, files) + added) * self.data.codec_ratios.get(codec, 1))
+
+    def full_file_rows(self, schema: Schema, max_bytes: int) -> int:
+        """After how many rows a writer of compactions starts another file."""
+        if self.writer is None:
+            return sys.maxsize
+        row_bytes = (
+            self.table_bytes(schema, 2 * _MANY_ROWS) - self.table_bytes(schema, _MANY_ROWS)
+        ) / _MANY_ROWS
+        columns = len(schema.columns) + self.writer.own_columns
+        buffered_bytes = max(columns * self.writer.buffered_value_bytes, row_bytes)
+        return rows_of_a_full_file(max_bytes, row_bytes, buffered_bytes, self.writer.checked_rows)
 
     @classmethod
     def read(cls, path: Path | None = None) -> Self:

@@ -25,8 +25,8 @@ _FIRST_OFFSET = 1
 class FileMaker:
     """Makes the files of one table, each with a unique name."""
 
-    def __init__(self, schema: Schema, coefficients: Coefficients) -> None:
-        self._schema, self._coefficients = schema, coefficients
+    def __init__(self, schema: Schema, coefficients: Coefficients, codec: str) -> None:
+        self._schema, self._coefficients, self._codec = schema, coefficients, codec
         self._next = 1
 
     def data_files(self, files: FileRun, partition: str) -> Run[DeltaDataFile]:
@@ -40,7 +40,7 @@ class FileMaker:
     def data_file(self, rows: int, partition: str, cube: ZCube | None = None) -> DeltaDataFile:
         return DeltaDataFile(
             _NAMES.format(self._number()),
-            self._coefficients.table_bytes(self._schema, rows),
+            self._coefficients.table_bytes(self._schema, rows, codec=self._codec),
             rows,
             partition,
             clustering_provider=None if cube is None else PROVIDER,

@@ -16,7 +16,7 @@ from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.delta.model.versions import Versions
 from bench.engines.delta.model.writers import is_merge, join_tasks
 from bench.engines.delta.properties import table_properties, writer_properties
-from bench.engines.delta.table_keys import clustering_columns_of
+from bench.engines.delta.table_keys import CODEC_CONF, DEFAULT_CODEC, clustering_columns_of
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.selection import EVERYTHING, selection_of
@@ -48,10 +48,11 @@ class DeltaTableModel:
             spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec),
             spec.stream_epoch_ms,
         )  # fmt: skip
+        self._codec = settings.spark.conf.get(CODEC_CONF, DEFAULT_CODEC)
         properties = writer_properties(table_properties(spec))
         self._contents = Contents()
         self._maker = ChangeMaker(
-            spec, FileMaker(spec.schema, coefficients), self._contents,
+            spec, FileMaker(spec.schema, coefficients, self._codec), self._contents,
             optimizes_writes=properties.optimizes_writes, join_tasks_count=join_tasks(settings.spark.conf),
         )  # fmt: skip
         self._log = SimulatedLog(coefficients.log, properties.checkpoint_interval)
@@ -68,7 +69,7 @@ class DeltaTableModel:
 
     @property
     def content_bytes(self) -> int:
-        return self._coefficients.table_bytes(self._spec.schema, self.live_rows)
+        return self._coefficients.table_bytes(self._spec.schema, self.live_rows, codec=self._codec)
 
     @property
     def opened_metadata_files_count(self) -> int:

@@ -14,6 +14,7 @@ from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import File, Storage, data_version, service_version
 from bench.engines.hudi.model.writers import RowBytes
+from bench.engines.simulated.rolling import rolled
 from bench.results.values import MaintenanceWork, RewriteWork
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -73,10 +74,10 @@ class Scheduled:
 
 class Services:
     def __init__(
-        self, spec: TableSpec, ledger: HudiLedger, groups: Groups, maker: FileMaker, timeline: Timeline,
-        storage: Storage, row_bytes: RowBytes,
+        self, spec: TableSpec, full_rows: int, ledger: HudiLedger, groups: Groups, maker: FileMaker,
+        timeline: Timeline, storage: Storage, row_bytes: RowBytes,
     ) -> None:  # fmt: skip
-        self._spec, self._ledger = spec, ledger
+        self._spec, self._full_rows, self._ledger = spec, full_rows, ledger
         self._groups, self._maker, self._timeline = groups, maker, timeline
         self._storage, self._row_bytes = storage, row_bytes
         self._pending: dict[int, tuple[Command, Scheduled]] = {}
@@ -187,9 +188,11 @@ class Services:
                 return [base]
             case _:
                 partition, outputs_count = slices[0].group.partition, min(outputs_count, rows)
+                shares = (even_share(rows, index, outputs_count) for index in range(outputs_count))
                 bases = [
-                    self._maker.base(self._maker.group(partition), even_share(rows, index, outputs_count))
-                    for index in range(outputs_count)
+                    self._maker.base(self._maker.group(partition), file_rows)
+                    for share in shares
+                    for file_rows in rolled(share, self._full_rows)
                 ]
                 self._groups.cluster(bases, [merged.group for merged in slices], at_ms)
                 return bases

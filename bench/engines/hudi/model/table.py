@@ -43,8 +43,10 @@ class HudiTableModel:
         self._maker = FileMaker(spec.schema, coefficients)
         self._writer = Writer(spec, self._groups, self._maker, packed)
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()
+        full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes)
         self._services = Services(
-            spec, ledger, self._groups, self._maker, self._timeline, self._storage, self._writer.row_bytes,
+            spec, full_rows, ledger, self._groups, self._maker, self._timeline, self._storage,
+            self._writer.row_bytes,
         )  # fmt: skip
         self._is_merge_on_read = is_merge_on_read(spec)
         self._inline = inline_rule(spec.properties)

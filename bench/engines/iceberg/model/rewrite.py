@@ -16,11 +16,12 @@ _Converted = tuple[tuple[IcebergDataFile, int], ...]  # with the number of delet
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Data files of one partition, and the rows of each file that replaces them."""
+    """Data files of one partition, the rows that each task writes instead, and the limit of its files."""
 
     files: tuple[Run[IcebergDataFile], ...]
     partition: str
     rows: tuple[int, ...]
+    max_file_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,9 @@ def prepare(
     """
     live = [(group, ledger.data_files.located(group.files)) for group in preview.groups]
     replaced = tuple(
-        Replacement(tuple(runs), group.partition, rows_of_outputs(group, rows.kept(runs)))
+        Replacement(
+            tuple(runs), group.partition, rows_of_outputs(group, rows.kept(runs)), group.max_output_file_bytes
+        )
         for group, runs in live
     )
     if not isinstance(action, Rewrite):

@@ -22,6 +22,7 @@ from bench.engines.iceberg.model.rewrite import (
 )
 from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.live_rows import LiveRows
+from bench.engines.simulated.rolling import rolled
 from bench.engines.simulated.selection import Selection, selection_of
 from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork, ScanWork
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
@@ -173,12 +174,13 @@ class IcebergTableModel:
         return (self._snapshot(tag, "replace", outputs, positions, gone, dropped),)
 
     def _outputs(self, replacement: Replacement, sequence_number: int) -> list[IcebergDataFile]:
-        """The files that replace those of a group, one for each task with rows."""
+        """The files that replace those of a group, one or more for each task with rows."""
         span = span_of(replacement.files)
+        full_rows = self._coefficients.full_file_rows(self._spec.schema, replacement.max_file_bytes)
         outputs = [
             self._maker.data_file(rows, replacement.partition, span, sequence_number)
-            for rows in replacement.rows
-            if rows
+            for task_rows in replacement.rows
+            for rows in rolled(task_rows, full_rows)
         ]
         self._rows.replace(replacement.files, outputs)
         return outputs
