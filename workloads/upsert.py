@@ -101,7 +101,8 @@ class Upsert:
         if self.initial_files:
             return self
         partitions = len(partitioning.shares(seed, self._initial_dates))
-        partition_bytes = self.schema.expected_bytes(self.initial_rows) / partitions
+        # By the sizes as they were measured: the number of files is part of the stream.
+        partition_bytes = schema_of(self.columns).expected_bytes(self.initial_rows) / partitions
         files = max(1, math.ceil(partition_bytes / (_FILL_RATIO * target_file_size_bytes)))
         return replace(self, initial_files=files)
 

@@ -330,7 +330,8 @@ class EngineSettings:
 
     `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
     None means the file that ships with the format. `versions` names the line of `bench.engines.runtime.LINES`
-    whose jars a real table uses; None means the default line.
+    whose jars a real table uses; None means the default line. `is_jvm_warm`: a simulated JVM has compiled its
+    code before the stream begins; otherwise it is as new as that of a real run.
     """
 
     folder: Path
@@ -340,6 +341,7 @@ class EngineSettings:
     cores: Cores = field(default_factory=Cores)
     coefficients: Path | None = None
     versions: str | None = None
+    is_jvm_warm: bool = False
 
 
 class Table(Protocol):

@@ -103,6 +103,13 @@ def check_page_cache(scenario: Scenario) -> None:
         )
 
 
+def check_jvm(scenario: Scenario) -> None:
+    """Refuse a warm JVM in a real run, whose JVM is new. Raises ScenarioError."""
+    if scenario.jvm is not None:
+        problem = "only a simulation can have that: leave it out, or add --simulate"
+        raise OptionError(("jvm",), problem, scenario.jvm, code="unsupported").within(scenario.name)
+
+
 def check_real_resources(scenario: Scenario) -> None:
     """Refuse shares of resources that the scenario's Spark application, which does everything, cannot honour.
 

@@ -147,7 +147,7 @@ def _scenario(
         repetitions=keys.repetitions,
         probe_every_ms=probe_every_ms, side_probe_every_ms=side_probe_every_ms,
         probe_phase=keys.probe_phase,
-        page_cache=keys.page_cache,
+        page_cache=keys.page_cache, jvm=keys.jvm,
         compaction_delay_ms=keys.compaction_delay_ms,
         warm_up_rounds=keys.warm_up_rounds,
         table=keys.table,

@@ -52,6 +52,7 @@ class Scenario:
     side_probe_every_ms: int
     probe_phase: Phase
     page_cache: Literal["cold"] | None
+    jvm: Literal["warm"] | None
     compaction_delay_ms: int
     warm_up_rounds: int
     table: TableKeys

@@ -213,6 +213,7 @@ class ScenarioKeys(Keys):
     side_probe_every_ms: Duration | None = Field(default=None, alias="side_probe_every")
     probe_phase: Phase = "random"
     page_cache: Literal["cold"] | None = None
+    jvm: Literal["warm"] | None = None
     compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
     warm_up_rounds: int = Field(default=WARM_UP_ROUNDS, ge=1, le=10_000)
     table: TableKeys

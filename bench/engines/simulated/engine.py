@@ -4,6 +4,7 @@ The same scenario gives the same files and decisions on every machine. The table
 commit follow from the workload's shape, and the format's model determines how they change.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -65,6 +66,7 @@ class SimulatedEngine(Generic[Prepared]):
     ) -> None:
         self.table_id, self.capabilities, self.planning = TABLE_ID, capabilities, planning
         self._coefficients, self._cores = coefficients, settings.cores
+        self._is_jvm_warm = settings.is_jvm_warm
         self._make_model = partial(model, settings, coefficients)
         self._make_sibling = partial(
             SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model
@@ -75,7 +77,7 @@ class SimulatedEngine(Generic[Prepared]):
         self.model = self._make_model()
         self._ledger = self.model.ledger
         self._tickets = Tickets[Prepared](self._ledger)
-        self._jvm_cpu_s = 0.0  # since the stream began
+        self._jvm_cpu_s = math.inf if self._is_jvm_warm else 0.0  # since the stream began
 
     def create(self) -> None:
         self._clear()

@@ -55,13 +55,14 @@ def notes(
     *,
     is_concurrent: bool = False,
     page_cache: str | None = None,
+    is_jvm_warm: bool = False,
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic."""
     keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # unknown for recorded events
     if mode == "simulated":
         unmodelled = {"concurrency": is_concurrent, "page_cache": page_cache is not None}
         left_out = {fact: "not modelled" for fact, is_set in unmodelled.items() if is_set}
-        return {**_NOTES[mode], **keys, **left_out}
+        return {**_NOTES[mode], **keys, **left_out, "jvm": "warm" if is_jvm_warm else "new"}
     measured = {"cpu": _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}

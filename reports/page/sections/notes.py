@@ -107,6 +107,19 @@ METHOD: Mapping[Note, Entry] = {
             "was read from the disk, and so was the table of the control query."
         ),
     ),
+    ("jvm", "new"): (
+        "Compiler",
+        say(
+            "The JVM is as new as that of a real run, so the CPU includes what Java's compiler takes in its "
+            "first hour. A job that has run for days takes less: ",
+            Verbatim('jvm = "warm"'),
+            " in the scenario.",
+        ),
+    ),
+    ("jvm", "warm"): (
+        "Compiler",
+        say("The JVM is as warm as that of a job that has run for days: nearly all of its code is compiled."),
+    ),
     ("content", "row count"): (
         "Content",
         say("A simulated table has no rows, so the final check compares only the number of rows."),

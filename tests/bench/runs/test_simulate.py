@@ -111,7 +111,10 @@ def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate
     # Of the size curve in workloads/schema.py: 8 files of 10 rows, 1,315 bytes each.
     added_bytes = IcebergCoefficients.read().data.file_bytes
     assert {r.change.added_bytes for r in run.of(CommitRecord)} == {8 * (1_315 + added_bytes)}
-    assert run.of(CompactionRecord)[0].change.added_bytes == SCHEMAS[3].expected_bytes(160) + added_bytes
+    assert (
+        run.of(CompactionRecord)[0].change.added_bytes
+        == SCHEMAS[3].dated(wide=False).expected_bytes(160) + added_bytes
+    )
     page = markdown_text(load_runs(tmp_path / "results"))
     for words, is_there in (("key_lookup", True), ("aggregate", False), ("nothing was measured", True)):
         assert (words in page) is is_there, words
@@ -285,6 +288,19 @@ def test_coefficients_of_ones_own_are_used_and_recorded(simulate, results, tmp_p
     stored = results()["never"].manifest
     assert stored.options["coefficients"]["operations"]["noop"]["wall"]["s_per_delete_file"] == 7.0
     assert f"--coefficients {file}" in stored.command
+
+
+def test_a_warm_jvm_takes_less_cpu_for_the_same_files(simulate, tmp_path):
+    cold, warm = (
+        load_runs(tmp_path / name)
+        for name, settings in (("cold", ()), ("warm", ("--set", "jvm=warm")))
+        if simulate("--out", str(tmp_path / name), *settings)[0] == 0
+    )
+    for one, other in zip(cold, warm, strict=True):
+        assert other.manifest.notes["jvm"] == "warm"
+        commits, warm_commits = one.of(CommitRecord), other.of(CommitRecord)
+        assert (warm_commits.column("cpu_s") < commits.column("cpu_s")).all()
+        assert (warm_commits.column("added_bytes") == commits.column("added_bytes")).all()
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,7 @@ def rule(planner, trigger=EACH_2MIN, **keys):
          "invalid", "maintenance[0].planner.retain_last"),
         ({"maintenance": [{**RULE, "inline": True}]}, "unknown-name", "maintenance[0].inline"),
         ({"page_cache": "warm"}, "invalid", "page_cache"),
+        ({"jvm": "cold"}, "invalid", "jvm"),
         ({"prices": {"gb_hour": -1}}, "out-of-range", "prices.gb_hour"),
         ({"prices": {"currency": "U S D"}}, "invalid", "prices.currency"),
         ({"spark": {"master": "a b"}}, "invalid", "spark.master"),

@@ -9,7 +9,7 @@ from refused import refused
 from scenario_builder import EVERY, SOUND, load, maintenance, toml
 
 from bench.engines.registry import FORMATS
-from bench.scenario.checks import check_page_cache, check_real_resources
+from bench.scenario.checks import check_jvm, check_page_cache, check_real_resources
 from bench.scenario.file import shipped
 from bench.scenario.load import load_scenario
 from bench.scenario.plugins import model_of
@@ -234,6 +234,12 @@ def test_a_page_cache_of_other_machines_cannot_be_dropped(tmp_path, elsewhere):
     check_page_cache(load(tmp_path, **elsewhere))
     with refused("page-cache-elsewhere", "page_cache"):
         check_page_cache(load(tmp_path, page_cache="cold", **elsewhere))
+
+
+def test_only_a_simulated_jvm_can_be_warm_from_the_start(tmp_path):
+    check_jvm(load(tmp_path))
+    with refused("unsupported", "jvm"):
+        check_jvm(load(tmp_path, jvm="warm"))
 
 
 def test_spark_settings_are_texts_however_they_are_written(tmp_path):

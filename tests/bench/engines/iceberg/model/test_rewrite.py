@@ -16,7 +16,7 @@ def delete(path, sequence_number, kind=EQUALITY, partition="", named=None):
 
 
 def prepared(replaced=(), converted=(), removed=()):
-    groups = (Replacement(tuple(replaced), "", (1,)),) if replaced else ()
+    groups = (Replacement(tuple(replaced), "", (1,), 10),) if replaced else ()
     return Prepared(4, groups, tuple((file, 1) for file in converted), tuple(removed))
 
 
