@@ -16,7 +16,7 @@ from bench.scenario.scenario import Scenario
 
 _Document = dict[str, Any]
 SEED = 20260101
-_COMMITS = 12
+_COMMITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _upsert(initial_rows: int, rows: int, files: int, columns: int = 17) -> Mapp
 
 
 def _appends(compact: Mapping[str, Any]) -> Iterator[_Level]:
-    often, seldom = _rule(_every(2), compact), _rule(_every(5), compact)
+    often, seldom = _rule(_every(2), compact), _rule(_every(4), compact)
     yield _Level("many-small-files", _append(640, 64), often, {})
     yield _Level("few-large-files", _append(200_000, 2), seldom, {})
     yield _Level("narrow", _append(80_000, 8, columns=3), often, {})
@@ -126,9 +126,9 @@ def _delta() -> Iterator[_Level]:
     yield _Level("merge-small", _upsert(100_000, 100, 4), {**merge_on_read, **purge}, {})
     yield _Level("merge-large", _upsert(2_000_000, 4_000, 4), {**merge_on_read, **purge}, {})
     yield _Level(
-        "copy-on-write", _upsert(500_000, 1_000, 4), _rule(_every(6), {"type": "delta.optimize"}), {}
+        "copy-on-write", _upsert(500_000, 1_000, 4), _rule(_every(4), {"type": "delta.optimize"}), {}
     )
-    order = _rule(_every(5), {"type": "delta.zorder", "columns": ["order_id"]})
+    order = _rule(_every(3), {"type": "delta.zorder", "columns": ["order_id"]})
     yield _Level("sort", _append(20_000, 8), order, {})
 
 
