@@ -108,7 +108,7 @@ def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate
     assert simulate(*FEW, "--set", "workload.columns=3")[0] == 0
     run = results()["every-2min"]
     assert {record.probe for record in run.of(QueryRecord)} == {"min_order", "key_lookup"}
-    # Of the size curve in workloads/schema.py: 8 files of 10 rows, 1,315 bytes each less 19 for dates of a minute.
+    # By workloads/schema.py: 8 files of 10 rows with 1,315 bytes, less 19 for dates of a minute.
     added_bytes = IcebergCoefficients.read().data.file_bytes
     assert {r.change.added_bytes for r in run.of(CommitRecord)} == {8 * (1_296 + added_bytes)}
     assert (
