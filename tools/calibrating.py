@@ -1,6 +1,7 @@
 """Fits the shipped coefficients to the published runs: `make coefficients` writes the files."""
 
 import sys
+from collections.abc import Iterable
 
 from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.errors import left_out_errors
@@ -9,7 +10,7 @@ from bench.calibration.measured import MeasuredStep, measured_steps
 from bench.calibration.origin import origin_of
 from bench.cli.model_validation import resimulated
 from bench.engines.registry import FORMATS
-from bench.engines.simulated.costs import shipped_file
+from bench.engines.simulated.costs import ModelError, shipped_file
 from bench.results.records import Manifest
 from tools.publishing import entries, unpack
 
@@ -27,14 +28,19 @@ def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
     return steps, manifests
 
 
+def unseen_errors(steps: Iterable[MeasuredStep], table_format: str) -> dict[str, ModelError]:
+    """The errors of streams left out. Calibration runs are always fitted to; nobody asks for their figures."""
+    calibrating, others = [], []
+    for step in steps:
+        (calibrating if step.strategy.startswith("calibrate-") else others).append(step)
+    return left_out_errors(others, table_format, calibrating)
+
+
 def main() -> None:
     steps, manifests = published_steps()
     for name in FORMATS:
         own = [step for step in steps if step.format == name]
-        fitted = fit_operations(own, name)
-        for_fitting = [step for step in own if step.strategy.startswith("calibrate-")]
-        published = [step for step in own if not step.strategy.startswith("calibrate-")]
-        errors = left_out_errors(published, name, for_fitting)
+        fitted, errors = fit_operations(own, name), unseen_errors(own, name)
         file = shipped_file(name)
         file.write_text(with_fitted(file, fitted, errors, origin_of(own, manifests)), encoding="utf-8")
         for figure, error in errors.items():

@@ -18,7 +18,8 @@ from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.fit import fit_operations
 from bench.calibration.measured import MeasuredStep
 from bench.cli.model_validation import validated
-from bench.engines.simulated.costs import shipped_file
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.costs import ModelError, shipped_file
 from bench.runs.resimulation import Resimulation
 from reports.verdicts.model_errors import (
     FigureSummary,
@@ -28,7 +29,7 @@ from reports.verdicts.model_errors import (
     figure_summaries,
     ratio_summaries,
 )
-from tools.calibrating import published_steps
+from tools.calibrating import published_steps, unseen_errors
 from tools.publishing import FOLDER, Entry, entries, unpack
 
 FILE = FOLDER / "model-errors.json"
@@ -50,8 +51,13 @@ def errors_of(entry: Entry) -> tuple[ModelErrors, list[Resimulation]] | None:
     return errors, left_out
 
 
-def left_out_errors_of(entry: Entry, steps: Iterable[MeasuredStep]) -> Iterator[ModelErrors]:
-    """The errors of an entry, by format, with coefficients fitted to all steps but those of its streams."""
+def unseen_errors_of(
+    entry: Entry, steps: Iterable[MeasuredStep], errors: Mapping[str, Mapping[str, ModelError]]
+) -> Iterator[ModelErrors]:
+    """The errors of an entry, by format, with coefficients fitted to all steps but those of its streams.
+
+    `errors` by format and figure give the intervals.
+    """
     runs = [run for run in unpack(entry.archive) if run.manifest.mode == "real"]
     streams = {run.manifest.change_log_hash for run in runs}
     others = [step for step in steps if step.stream not in streams]
@@ -60,7 +66,8 @@ def left_out_errors_of(entry: Entry, steps: Iterable[MeasuredStep]) -> Iterator[
         with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
             file = Path(folder) / "coefficients.toml"
             fitted = fit_operations(others, table_format)
-            file.write_text(with_fitted(shipped_file(table_format), fitted, {}, ""), encoding="utf-8")
+            shipped = shipped_file(table_format)
+            file.write_text(with_fitted(shipped, fitted, errors[table_format], ""), encoding="utf-8")
             yield validated(own, entry.archive, file, quiet=True)[0]
 
 
@@ -94,6 +101,7 @@ def joined(errors: Iterable[ModelErrors]) -> ModelErrors:
 def main() -> None:
     """Simulate every published entry again, twice, and write the file."""
     steps, _ = published_steps()
+    known = {name: unseen_errors(steps, name) for name in FORMATS}
     of_entries: dict[str, Mapping[str, Any]] = {}
     fitted: list[ModelErrors] = []
     unseen: list[ModelErrors] = []
@@ -104,7 +112,7 @@ def main() -> None:
             of_entries[entry.name] = as_document(errors, left_out)
             if not entry.name.startswith(CALIBRATION):
                 fitted.append(errors)
-                unseen += left_out_errors_of(entry, steps)
+                unseen += unseen_errors_of(entry, steps, known)
             print(f"{entry.name}: {len(errors.figures)} figures", file=sys.stderr)
     document = {
         "fitted": as_document(joined(fitted)),

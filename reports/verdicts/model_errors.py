@@ -18,6 +18,8 @@ from bench.results.latency import over_time
 from bench.results.rows import run_figures
 from reports.data.group import RunGroup
 from reports.verdicts.judge import compare_strategies
+from reports.verdicts.repeating import TWO_SIDED
+from reports.verdicts.unmodelled import figure_error
 
 # What is compared. A simulated query is one of a new session, so real queries of new sessions count.
 METRICS = (
@@ -33,6 +35,7 @@ class ErrorOfFigure:
     """One metric of one strategy, with the number of its real runs.
 
     `repeat` is the mean error of a real run against the mean of the others; None if there is only one.
+    `log_sd` is by how much the coefficients say that the model is off (`unmodelled.figure_error`), if they do.
     """
 
     scenario: str
@@ -43,10 +46,18 @@ class ErrorOfFigure:
     simulated: float
     repetitions: int
     repeat: float | None
+    log_sd: float | None = None
 
     @property
     def error(self) -> float:
         return self.simulated / self.real - 1
+
+    @property
+    def is_covered(self) -> bool | None:
+        """Whether the real figure is in the prediction interval of 95 %; None without one."""
+        if self.log_sd is None or self.simulated <= 0:
+            return None
+        return abs(math.log(self.simulated / self.real)) <= TWO_SIDED * self.log_sd
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,7 @@ def _figure_errors(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[
                 made.append(
                     ErrorOfFigure(
                         row.scenario, row.format, strategy, metric, fmean(values), value, len(values),
-                        _repeat_error(values),
+                        _repeat_error(values), figure_error(run.manifest, metric),
                     )
                 )  # fmt: skip
     return made
@@ -230,7 +241,7 @@ class FigureSummary:
     """Errors of one metric and format over all strategies.
 
     `repeat` is the mean error of a repetition, over the strategies with several; `repeated_count` is their
-    number.
+    number. Of `intervals_count` prediction intervals, `covered_count` contain the real figure.
     """
 
     format: str
@@ -240,6 +251,8 @@ class FigureSummary:
     mean_signed: float
     repeated_count: int
     repeat: float | None
+    intervals_count: int
+    covered_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +279,12 @@ def figure_summaries(errors: Sequence[ErrorOfFigure]) -> list[FigureSummary]:
             own = [error for error in errors if (error.format, error.metric) == (format_name, metric)]
             if own:
                 repeats = [error.repeat for error in own if error.repeat is not None]
+                covered = [error.is_covered for error in own if error.is_covered is not None]
                 made.append(
                     FigureSummary(
                         format_name, metric, len(own), fmean(abs(error.error) for error in own),
                         fmean(error.error for error in own), len(repeats),
-                        fmean(repeats) if repeats else None,
+                        fmean(repeats) if repeats else None, len(covered), covered.count(True),
                     )
                 )  # fmt: skip
     return made

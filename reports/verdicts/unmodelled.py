@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from bench.results.folders import RunResult
+from bench.results.metrics import METRIC_BY_NAME
 from bench.results.records import CompactionRecord, Manifest, QueryRecord
 from bench.text import human_number
 from reports.data.group import RunGroup
@@ -64,7 +65,7 @@ def ratio_error(groups: Iterable[RunGroup], strategies: Collection[str], metric:
     It is that of the figure of runs to which the metric belongs, for the format that is the worst.
     """
     errors = [
-        _error(run.manifest, metric)
+        _error(run.manifest, metric, "ratio_log_sd")
         for group in groups
         for run in group.usable_runs
         if run.manifest.strategy in strategies
@@ -73,12 +74,17 @@ def ratio_error(groups: Iterable[RunGroup], strategies: Collection[str], metric:
     return max(known) if known and len(known) == len(errors) else None
 
 
-def _error(manifest: Manifest, metric: str) -> float | None:
+def figure_error(manifest: Manifest, metric: str) -> float | None:
+    """The standard deviation of the logarithm of modelled over real; None if unknown, as for all but seconds."""
+    return _error(manifest, metric, "log_sd") if METRIC_BY_NAME[metric].basis == "timing" else None
+
+
+def _error(manifest: Manifest, metric: str, name: str) -> float | None:
     coefficients = manifest.options.get("coefficients")
     errors = coefficients.get("errors") if isinstance(coefficients, dict) else None
     figure = next((figure for word, figure in _FIGURES.items() if word in metric), "compaction_cpu_s")
     known = errors.get(figure) if isinstance(errors, dict) else None
-    value = known.get("ratio_log_sd") if isinstance(known, dict) else None
+    value = known.get(name) if isinstance(known, dict) else None
     return float(value) if isinstance(value, int | float) else None
 
 

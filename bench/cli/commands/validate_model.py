@@ -54,7 +54,8 @@ def validate_model(
 
     **Error**: the simulated figure over the mean of the real runs, minus 1; the mean error ignores signs, the
     bias does not. **A repetition**: how far a single real run is from the mean of the others, where there are
-    several.
+    several. **In interval**: how many of the real figures lie in the 95 % interval that the coefficients give
+    for a stream that they were not fitted to.
 
     **Ratios** compare two strategies of one scenario. Of the pairs that the real runs tell apart, the
     simulation ranks some alike; **tau** is those less the pairs ranked otherwise, over all told apart.
@@ -87,12 +88,13 @@ def _tables(errors: ModelErrors) -> Iterator[_Table]:
         "all strategies",
         [
             "format", "figure", Column("strategies"), Column("mean error"), Column("bias"),
-            Column("a repetition"),
+            Column("a repetition"), Column("in interval"),
         ],
         [
             (
                 one.format, HEADINGS[one.metric], str(one.strategies_count), _percent(one.mean_absolute),
                 _signed(one.mean_signed), _percent(one.repeat),
+                f"{one.covered_count}/{one.intervals_count}" if one.intervals_count else MISSING,
             )
             for one in figure_summaries(errors.figures)
         ],

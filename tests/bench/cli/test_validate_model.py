@@ -36,7 +36,7 @@ def test_errors_of_each_strategy_and_of_choices_are_shown(validate, results):
     assert "delta-upsert-quick: error of the simulation" in printed.out
     for label in ("never", "copy-on-write", "optimize-4min", "reorg-4min"):
         assert f"\n{label} " in printed.out
-    assert "format figure strategies mean error bias a repetition" in printed.words
+    assert "format figure strategies mean error bias a repetition in interval" in printed.words
     assert "scenario queries/h chosen cheapest regret at random runs" in printed.words
     assert "4/4 runs" in printed.err
     assert validate(results, "--quiet").err == ""
