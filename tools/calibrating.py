@@ -29,10 +29,10 @@ def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
 
 
 def unseen_errors(steps: Iterable[MeasuredStep], table_format: str) -> dict[str, ModelError]:
-    """The errors of streams left out. Calibration runs are always fitted to; nobody asks for their figures."""
-    calibrating, others = [], []
-    for step in steps:
-        (calibrating if step.strategy.startswith("calibrate-") else others).append(step)
+    """The errors of streams left out; calibration runs are fitted to and not judged."""
+    every = list(steps)
+    calibrating = [step for step in every if step.strategy.startswith("calibrate-")]
+    others = [step for step in every if not step.strategy.startswith("calibrate-")]
     return left_out_errors(others, table_format, calibrating)
 
 

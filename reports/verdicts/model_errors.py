@@ -35,7 +35,7 @@ class ErrorOfFigure:
     """One metric of one strategy, with the number of its real runs.
 
     `repeat` is the mean error of a real run against the mean of the others; None if there is only one.
-    `log_sd` is by how much the coefficients say that the model is off (`unmodelled.figure_error`), if they do.
+    `log_sd` is by how much the model is off, as its coefficients say (`unmodelled.figure_error`).
     """
 
     scenario: str

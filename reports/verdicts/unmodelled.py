@@ -75,7 +75,7 @@ def ratio_error(groups: Iterable[RunGroup], strategies: Collection[str], metric:
 
 
 def figure_error(manifest: Manifest, metric: str) -> float | None:
-    """The standard deviation of the logarithm of modelled over real; None if unknown, as for all but seconds."""
+    """The standard deviation of log(modelled / real); None if it is not known, and for all but seconds."""
     return _error(manifest, metric, "log_sd") if METRIC_BY_NAME[metric].basis == "timing" else None
 
 
