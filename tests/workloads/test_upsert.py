@@ -129,7 +129,9 @@ def test_files_of_the_initial_load_fill_three_quarters_of_the_target_and_never_a
     sized = workload.sized_for(target, 7, Partitioning(by))
     load = stream(sized, commits=0, by=by)[0]
     assert load.expected_bytes > 5.2 * target * len(load.partitions)  # six files of 0.87 each
-    fill_max = 0.91 if columns < 40 else 0.96  # dictionaries of 40 columns take 6 % of such small files
+    # Dictionaries of 40 columns take 6 % of such small files. The load of 17 columns is dealt by the size of files
+    # whose dates span a minute, and its own span a month.
+    fill_max = {17: 0.99, 40: 0.96}.get(columns, 0.91)
     for shape in load.partitions:
         files = dealt_writers(shape.rows, load.rows, load.writers)
         assert 0.75 * target <= shape.expected_bytes / files <= fill_max * target
@@ -156,7 +158,7 @@ def test_the_initial_load_is_sized_only_if_initial_files_is_0():
 @given(files=st.integers(1, 50), rows=st.integers(1, 10**6))
 def test_the_initial_load_is_as_large_as_an_append_of_it(files, rows):
     load = stream(Upsert(10, 1, rows, files), commits=0)[0]
-    assert load.expected_bytes == ORDERS.expected_bytes(rows, min(files, rows))
+    assert load.expected_bytes == ORDERS.dated(wide=True).expected_bytes(rows, min(files, rows))
 
 
 @pytest.mark.parametrize(
