@@ -1,7 +1,13 @@
-"""Fits the shipped coefficients to the published runs: `make coefficients` writes the files."""
+"""Fits the shipped coefficients to the published runs and to calibration runs: `make coefficients`.
+
+    tools/published/calibration/FORMAT.tar.xz   the runs of `compactbench calibrate FORMAT`
+
+`python -m tools.calibrating FORMAT RESULTS` packs them.
+"""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.errors import left_out_errors
@@ -11,20 +17,23 @@ from bench.calibration.origin import origin_of
 from bench.cli.model_validation import resimulated
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import ModelError, shipped_file
+from bench.results.folders import load_runs
 from bench.results.records import Manifest
-from tools.publishing import entries, unpack
+from tools.publishing import FOLDER, entries, pack, unpack
+
+CALIBRATION = FOLDER / "calibration"
 
 
 def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
     """The measured steps of all published runs that can be simulated, and the manifests of these runs."""
     steps: list[MeasuredStep] = []
     manifests: list[Manifest] = []
-    for entry in entries():
-        runs = unpack(entry.archive)
+    for archive in (*(entry.archive for entry in entries()), *sorted(CALIBRATION.glob("*.tar.xz"))):
+        runs = unpack(archive)
         if any(run.manifest.mode == "real" for run in runs):
-            steps += measured_steps(resimulated(runs, entry.archive, quiet=True))
+            steps += measured_steps(resimulated(runs, archive, quiet=True))
             manifests += [run.manifest for run in runs]
-            print(f"{entry.name}: {len(steps)} steps so far", file=sys.stderr)
+            print(f"{archive.stem}: {len(steps)} steps so far", file=sys.stderr)
     return steps, manifests
 
 
@@ -36,7 +45,13 @@ def unseen_errors(steps: Iterable[MeasuredStep], table_format: str) -> dict[str,
     return left_out_errors(others, table_format, calibrating)
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> None:
+    """Fit, or pack the calibration runs of a format."""
+    if arguments:
+        table_format, folder = arguments
+        runs = [run for run in load_runs(Path(folder)) if run.manifest.format == table_format]
+        pack(runs, CALIBRATION / f"{table_format}.tar.xz")
+        return
     steps, manifests = published_steps()
     for name in FORMATS:
         own = [step for step in steps if step.format == name]
@@ -48,4 +63,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -34,7 +34,6 @@ from tools.publishing import FOLDER, Entry, entries, unpack
 
 FILE = FOLDER / "model-errors.json"
 DECIMALS = 4
-CALIBRATION = "calibration-"  # entries made for fitting, whose own errors interest nobody
 
 
 def errors_of(entry: Entry) -> tuple[ModelErrors, list[Resimulation]] | None:
@@ -110,9 +109,8 @@ def main() -> None:
         if made is not None:
             errors, left_out = made
             of_entries[entry.name] = as_document(errors, left_out)
-            if not entry.name.startswith(CALIBRATION):
-                fitted.append(errors)
-                unseen += unseen_errors_of(entry, steps, known)
+            fitted.append(errors)
+            unseen += unseen_errors_of(entry, steps, known)
             print(f"{entry.name}: {len(errors.figures)} figures", file=sys.stderr)
     document = {
         "fitted": as_document(joined(fitted)),

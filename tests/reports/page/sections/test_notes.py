@@ -34,7 +34,12 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
         for is_true in (True, False)
         for page_cache in ("cold", None)
         for note in provenance.notes(
-            mode, workload, spark, catalog, is_concurrent=is_true, page_cache=page_cache,
+            mode,
+            workload,
+            spark,
+            catalog,
+            is_concurrent=is_true,
+            page_cache=page_cache,
             is_jvm_warm=is_true,
         ).items()
     }
