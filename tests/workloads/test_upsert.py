@@ -129,8 +129,8 @@ def test_files_of_the_initial_load_fill_three_quarters_of_the_target_and_never_a
     sized = workload.sized_for(target, 7, Partitioning(by))
     load = stream(sized, commits=0, by=by)[0]
     assert load.expected_bytes > 5.2 * target * len(load.partitions)  # six files of 0.87 each
-    # Dictionaries of 40 columns take 6 % of such small files. The load of 17 columns is dealt by the size of files
-    # whose dates span a minute, and its own span a month.
+    # Dictionaries of 40 columns take 6 % of such small files. The load of 17 columns is dealt by the size of
+    # files whose dates span a minute, and its own span a month.
     fill_max = {17: 0.99, 40: 0.96}.get(columns, 0.91)
     for shape in load.partitions:
         files = dealt_writers(shape.rows, load.rows, load.writers)
