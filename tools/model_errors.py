@@ -9,7 +9,7 @@ that nobody changes the model without seeing its errors change.
 import json
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,7 @@ from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.fit import fit_operations
 from bench.calibration.measured import MeasuredStep
 from bench.cli.model_validation import validated
-from bench.engines.registry import FORMATS
-from bench.engines.simulated.costs import ModelError, shipped_file
+from bench.engines.simulated.costs import shipped_file
 from bench.runs.resimulation import Resimulation
 from reports.verdicts.model_errors import (
     FigureSummary,
@@ -50,24 +49,34 @@ def errors_of(entry: Entry) -> tuple[ModelErrors, list[Resimulation]] | None:
     return errors, left_out
 
 
-def unseen_errors_of(
-    entry: Entry, steps: Iterable[MeasuredStep], errors: Mapping[str, Mapping[str, ModelError]]
-) -> Iterator[ModelErrors]:
+def unseen_errors_of(entry: Entry, steps: Sequence[MeasuredStep]) -> Iterator[ModelErrors]:
     """The errors of an entry, by format, with coefficients fitted to all steps but those of its streams.
 
-    `errors` by format and figure give the intervals.
+    The intervals come from these other streams, too. Strategies with an operation that only its streams have
+    are left out.
     """
     runs = [run for run in unpack(entry.archive) if run.manifest.mode == "real"]
     streams = {run.manifest.change_log_hash for run in runs}
     others = [step for step in steps if step.stream not in streams]
     for table_format in dict.fromkeys(run.manifest.format for run in runs):
-        own = [run for run in runs if run.manifest.format == table_format]
-        with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
-            file = Path(folder) / "coefficients.toml"
-            fitted = fit_operations(others, table_format)
-            shipped = shipped_file(table_format)
-            file.write_text(with_fitted(shipped, fitted, errors[table_format], ""), encoding="utf-8")
-            yield validated(own, entry.archive, file, quiet=True)[0]
+        fitted = fit_operations(others, table_format)
+        unpredicted = {
+            step.run_id
+            for step in steps
+            if step.stream in streams and not step.is_initial and step.step.operation not in fitted
+        }
+        own = [
+            run
+            for run in runs
+            if run.manifest.format == table_format and run.manifest.run_id not in unpredicted
+        ]
+        if own:
+            with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
+                file = Path(folder) / "coefficients.toml"
+                errors = unseen_errors(others, table_format)
+                text = with_fitted(shipped_file(table_format), fitted, errors, "")
+                file.write_text(text, encoding="utf-8")
+                yield validated(own, entry.archive, file, quiet=True)[0]
 
 
 def as_document(errors: ModelErrors, left_out: Iterable[Resimulation] = ()) -> Mapping[str, Any]:
@@ -100,7 +109,6 @@ def joined(errors: Iterable[ModelErrors]) -> ModelErrors:
 def main() -> None:
     """Simulate every published entry again, twice, and write the file."""
     steps, _ = published_steps()
-    known = {name: unseen_errors(steps, name) for name in FORMATS}
     of_entries: dict[str, Mapping[str, Any]] = {}
     fitted: list[ModelErrors] = []
     unseen: list[ModelErrors] = []
@@ -110,7 +118,7 @@ def main() -> None:
             errors, left_out = made
             of_entries[entry.name] = as_document(errors, left_out)
             fitted.append(errors)
-            unseen += unseen_errors_of(entry, steps, known)
+            unseen += unseen_errors_of(entry, steps)
             print(f"{entry.name}: {len(errors.figures)} figures", file=sys.stderr)
     document = {
         "fitted": as_document(joined(fitted)),

@@ -90,8 +90,7 @@ class Upsert:
 
     @property
     def schema(self) -> Schema:
-        wide = self.initial_rows > 0 and self.initial_order == "random"
-        return schema_of(self.columns).dated(wide=wide)
+        return schema_of(self.columns).dated(wide=self.initial_order == "random")
 
     @property
     def moves_rows(self) -> bool:

@@ -15,13 +15,17 @@ from bench.engines.simulated.steps import Operation
 def with_fitted(
     base: Path, fitted: Mapping[Operation, Fitted], errors: Mapping[str, ModelError], origin: str
 ) -> str:
-    """The text of the file `base` with these operations, errors and origin; others stay as they are."""
+    """The text of the file `base` with these operations, errors and origin.
+
+    Other operations keep their coefficients and count as not fitted: they were measured elsewhere, if at all.
+    """
     document: Any = tomlkit.parse(base.read_text(encoding="utf-8"))
-    document["calibrated"] = True
     document["origin"] = tomlkit.string(origin, multiline=True)
-    document["caution"] = ""
     document.pop("errors", None)
     operations = document["operations"]
+    for name, operation in operations.items():
+        if name not in fitted and "steps" in operation:
+            operation["steps"] = 0
     for operation, one in fitted.items():
         operations[operation.value] = _operation(one.cost, one.dropped)
     table = tomlkit.table(is_super_table=True)

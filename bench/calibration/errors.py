@@ -56,10 +56,12 @@ def left_out_errors(
                 counted = [step for step in of_strategy if figure.counts(step)]
                 if not counted:
                     continue
-                if any(step.step.operation not in fitted for step in counted):
+                is_predicted = all(step.step.operation in fitted for step in counted)
+                ratio = _ratio(counted, fitted, figure) if is_predicted else 0.0
+                if ratio > 0:
+                    ratios[figure.name].setdefault(stream, []).append(ratio)
+                else:
                     unpredicted[figure.name] += 1
-                    continue
-                ratios[figure.name].setdefault(stream, []).append(_ratio(counted, fitted, figure))
     return {
         name: ModelError(
             mean_absolute=round(fmean(abs(ratio - 1) for ratio in own_ratios), 3),

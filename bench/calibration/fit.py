@@ -16,7 +16,7 @@ from scipy.optimize import nnls
 
 from bench.calibration.amounts import EXPLAINING
 from bench.calibration.measured import MeasuredStep
-from bench.engines.simulated.costs import COLD_CPU_S, OperationCost, compiled_cpu_s, parallelism
+from bench.engines.simulated.costs import OperationCost, coldness_of, compiled_cpu_s, parallelism
 from bench.engines.simulated.steps import Operation
 
 _ROUNDS = 8  # of reweighting; the coefficients change by less than a thousandth after five
@@ -52,49 +52,57 @@ def fit_operations(steps: Iterable[MeasuredStep], table_format: str) -> dict[Ope
 
 
 def _fitted(steps: Sequence[MeasuredStep], names: Sequence[str]) -> Fitted:
-    kept, dropped = identified(steps, names)
-    amounts, weights = _amounts(steps, kept), _weights(steps)
+    weights = _weights(steps)
+    kept, dropped = _identified(steps, names, [step.cost.cpu_s for step in steps], weights)
+    amounts = _amounts(steps, kept)
     tasks_s = np.array([step.cost.executor_cpu_s for step in steps])
     jit_s = np.array([step.cost.jit_cpu_s or 0.0 for step in steps])
     cpu_s = np.array([step.cost.cpu_s for step in steps])
     rest_s = np.maximum(cpu_s - jit_s, _LEAST_S)
-    coldness = np.array([COLD_CPU_S / (COLD_CPU_S + step.jvm_cpu_s) for step in steps])
+    coldness = np.array([coldness_of(step.jvm_cpu_s) for step in steps])
     cores = np.array([parallelism(step.cores, step.step.tasks_count) for step in steps])
     beside_s = np.maximum(np.array([step.cost.wall_s for step in steps]) - tasks_s / cores, _LEAST_S)
     wall = relative_fit(np.column_stack([amounts, coldness]), beside_s, weights)
     compiled_s = np.array([compiled_cpu_s(value) for value in rest_s])
     compiler, cold_compiler = _shares(compiled_s, coldness, jit_s, weights)
-    return Fitted(
-        OperationCost(
-            steps=len(steps),
-            tasks=_named(kept, relative_fit(amounts, tasks_s, weights)),
-            driver=_named(kept, relative_fit(amounts, np.maximum(rest_s - tasks_s, _LEAST_S), weights)),
-            wall=_named(kept, wall[:-1]),
-            cold_wall_s=_rounded(wall[-1]),
-            compiler=_rounded(compiler),
-            cold_compiler=_rounded(cold_compiler),
-            ranges=_ranges(steps, names),
-        ),
-        dropped,
+    cost = OperationCost(
+        steps=len(steps),
+        tasks=_named(kept, relative_fit(amounts, tasks_s, weights)),
+        driver=_named(kept, relative_fit(amounts, np.maximum(rest_s - tasks_s, _LEAST_S), weights)),
+        wall=_named(kept, wall[:-1]),
+        cold_wall_s=_rounded(wall[-1]),
+        compiler=_rounded(compiler),
+        cold_compiler=_rounded(cold_compiler),
+        ranges=_ranges(steps, names),
     )
+    free = [name for name in kept if not any(name in part for part in (cost.tasks, cost.driver, cost.wall))]
+    return Fitted(cost, {**dropped, **dict.fromkeys(free, "no cost found")})
 
 
 def _planning(steps: Sequence[MeasuredStep], names: Sequence[str]) -> Fitted:
-    kept, dropped = identified(steps, names)
-    planning_s = np.array([step.planning_s or 0.0 for step in steps])
-    wall = relative_fit(_amounts(steps, kept), np.maximum(planning_s, _LEAST_S), _weights(steps))
+    weights, planning_s = _weights(steps), [max(step.planning_s or 0.0, _LEAST_S) for step in steps]
+    kept, dropped = _identified(steps, names, planning_s, weights)
+    wall = relative_fit(_amounts(steps, kept), np.array(planning_s), weights)
     return Fitted(OperationCost(steps=len(steps), wall=_named(kept, wall)), dropped)
 
 
-def identified(
-    steps: Sequence[MeasuredStep], names: Sequence[str]
+def _identified(
+    steps: Sequence[MeasuredStep], names: Sequence[str], seconds: Sequence[float], weights: np.ndarray
 ) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """The amounts whose costs the steps tell apart, in order, and why others cannot be told."""
+    """The amounts whose costs the steps tell apart, as the fit weighs them: relative to what a step takes."""
+    amounts = _amounts(steps, names)
+    measured_s = np.array(seconds)
+    modelled_s = amounts @ relative_fit(amounts, measured_s, weights)
+    relative = weights / np.maximum(modelled_s, _least_s(measured_s))
+    return identified(names, amounts * relative[:, None])
+
+
+def identified(names: Sequence[str], columns: np.ndarray) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """The names of columns that those before them do not explain, in order, and why others are left out."""
     kept: list[str] = []
     dropped: dict[str, str] = {}
     basis: list[np.ndarray] = []
-    for name in names:
-        column = _amounts(steps, (name,))[:, 0] * _weights(steps)
+    for name, column in zip(names, columns.T, strict=True):
         length = float(np.linalg.norm(column))
         if not length:
             dropped[name] = "no step has any"
@@ -109,9 +117,14 @@ def identified(
     return tuple(kept), dropped
 
 
+def _least_s(seconds: np.ndarray) -> float:
+    """The least prediction that errors are relative to, since a step may be modelled as taking nothing."""
+    return 0.02 * float(np.median(seconds)) + 1e-4
+
+
 def relative_fit(amounts: np.ndarray, seconds: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Coefficients, not negative, with the least squares of weighted relative errors."""
-    least_s = 0.02 * float(np.median(seconds)) + 1e-4
+    least_s = _least_s(seconds)
     scale = np.maximum(seconds, least_s)
     coefficients = np.zeros(amounts.shape[1])
     for _ in range(_ROUNDS):

@@ -15,11 +15,11 @@ from bench.engines.simulated.steps import (
     maintenance_step,
     query_step,
     rewrite_step,
-    work_of_change,
 )
 from bench.results.folders import RunResult
 from bench.results.records import CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord
-from bench.results.values import Cost, MaintenanceWork
+from bench.results.rows import timed
+from bench.results.values import Cost
 from bench.runs.resimulation import Resimulation
 
 _Priced = CommitRecord | CompactionRecord | MaintenanceRecord | QueryRecord
@@ -52,13 +52,16 @@ def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
     """The steps of all real runs that were simulated again.
 
     Left out are queries of probes that are not primary and of sessions that stay open, steps that failed or
-    shared their CPU with others, steps by another executor, and those without an equal in the simulation.
+    shared their CPU with others, steps by another executor, metadata commands of a strategy, and steps
+    without an equal in the simulation; runs that shared a JVM or were checked after every compaction, and
+    what does not know its cores or the compiler's CPU.
     """
     return [
         step
         for one in resimulated
         if one.made is not None
         for run in one.real
+        if timed(run) and not run.manifest.is_quick and run.manifest.cores is not None
         for step in _steps(run, one.made)
     ]
 
@@ -69,7 +72,7 @@ def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
     for place, record in _by_place(real):
         used_s, jvm_cpu_s = jvm_cpu_s, jvm_cpu_s + record.cost.cpu_s
         twin = modelled.get(place)
-        if twin is None or twin.status != record.status or not _counts(record):
+        if twin is None or twin.status != record.status or not _counts(record) or not _is_known(twin):
             continue
         query = record if isinstance(record, QueryRecord) else None
         yield MeasuredStep(
@@ -86,7 +89,16 @@ def _counts(record: _Priced) -> bool:
         return False
     if isinstance(record, CompactionRecord) and record.executor:
         return False
-    return record.status in ("ok", "noop") and not record.cost.is_shared and record.cost.cpu_s > 0
+    return (
+        record.status in ("ok", "noop")
+        and not record.cost.is_shared
+        and record.cost.cpu_s > 0
+        and record.cost.jit_cpu_s is not None
+    )
+
+
+def _is_known(twin: _Priced) -> bool:
+    return not isinstance(twin, CompactionRecord) or twin.work.groups_count is not None
 
 
 def _by_place(run: RunResult) -> Iterator[tuple[tuple[Any, ...], _Priced]]:
@@ -105,6 +117,8 @@ def _which(record: _Priced) -> tuple[str, ...]:
             return record.probe, record.when, record.session
         case MaintenanceRecord():
             return (record.command,)
+        case CompactionRecord():
+            return record.actions[0].partition("(")[0], str(record.is_inline)
         case _:
             return ()
 
@@ -118,13 +132,8 @@ def step_of(record: _Priced) -> Step:
             return query_step(record.work)
         case MaintenanceRecord():
             return maintenance_step(record.work)
-        case CompactionRecord() if (
-            record.status == "ok" and record.work.groups_count is None and (not record.change.added_bytes)
-        ):
-            return maintenance_step(MaintenanceWork())  # a strategy may run its commands, too
         case CompactionRecord():
-            work = record.work if record.work.groups_count is not None else work_of_change(record.change)
             return rewrite_step(
-                work, record.before.data_files_count, record.actions[0],
+                record.work, record.before.data_files_count, record.actions[0],
                 is_sorted=record.is_sorted, is_noop=record.status == "noop",
             )  # fmt: skip

@@ -21,7 +21,7 @@ from bench.engines.keys import TableKeys
 from bench.engines.simulated.steps import Operation, Step
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
-from bench.results.values import Cost
+from bench.results.values import BeyondFit, Cost
 from strategies.strategy import Rule
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
@@ -52,8 +52,6 @@ def lazy(place: str) -> Callable[..., Any]:
 
 class Estimates(Protocol):
     """Sizes and costs that follow from a format's coefficients without a simulation."""
-
-    calibrated: bool
 
     def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int: ...
 
@@ -91,6 +89,7 @@ class EngineKind:
     content_bytes: Callable[[Any], int] | None = None
     executors: Mapping[str, frozenset[str]] = field(default_factory=dict)
     executors_memory_bytes: Callable[[Any], int | None] = lambda engine: None
+    beyond_fit: Callable[[Any], BeyondFit] = lambda engine: BeyondFit()
     drop_left: Callable[[EngineSettings], None] = lambda settings: None
     estimates: Callable[[Path | None], Estimates] | None = None
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from bench.results.values import (
+    BeyondFit,
     Change,
     CommitWork,
     Cost,
@@ -380,6 +381,7 @@ class RunRecord(BaseRecord):
     timings_invalid: bool = False  # the content was checked after every compaction, which distorts timings
     executors_memory_bytes: Count | None = None  # in addition to the driver's; None: tasks ran in the driver
     content_bytes: Count | None = None  # the final content as compacted files; None with --verify off
+    beyond_fit: BeyondFit = BeyondFit()
     # Histogram of the live data files at the end: (lower bound in bytes, a power of 2; count).
     file_sizes: list[tuple[Positive, Positive]] = []
 

@@ -5,7 +5,7 @@ A figure that is not known is None.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
@@ -123,7 +123,7 @@ def _sum(left: _Number | None, right: _Number | None) -> _Number | None:
 
 def _sum_of_fields(left: _Value, right: _Value) -> _Value:
     """The sum of two values with the same fields, each of which is a number or unknown."""
-    names = [field.name for field in fields(left)]
+    names = [one.name for one in fields(left)]
     added: _Value = type(left)(*(_sum(getattr(left, name), getattr(right, name)) for name in names))
     return added
 
@@ -278,6 +278,20 @@ class MaintenanceWork:
 
     deleted_files_count: Count | None = None
     expired_versions_count: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BeyondFit:
+    """What a simulation priced beyond what its coefficients were fitted to.
+
+    `unfitted_operations` had no measured step. `extrapolated` amounts of work were greater than any measured,
+    by operation and coefficient: "query s_per_file": 4.2 is 4.2 times the greatest measured number of files.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STORED
+
+    unfitted_operations: tuple[str, ...] = ()
+    extrapolated: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

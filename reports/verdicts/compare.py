@@ -57,6 +57,11 @@ class Comparison:
     adjusted_p: float | None = None
 
     @property
+    def has_interval(self) -> bool:
+        """Whether the ratio has an interval from noise, or from the errors of a model."""
+        return self.low is not None and self.low != self.high and self.tolerance is None
+
+    @property
     def is_retracted(self) -> bool:
         """Whether the interval excludes 1 but the verdict did not survive the correction."""
         if self.adjusted_p is None or self.low is None or self.high is None:

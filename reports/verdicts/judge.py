@@ -17,7 +17,13 @@ from reports.verdicts.repeating import (
 from reports.verdicts.samples import Sample, samples
 from reports.verdicts.sittings import SittingEffect, compare_sittings
 from reports.verdicts.timings import compare_timings
-from reports.verdicts.unmodelled import ratio_error, unmodelled, unmodelled_between
+from reports.verdicts.unmodelled import (
+    UNKNOWN_ERROR,
+    ratio_error,
+    states_errors,
+    unmodelled,
+    unmodelled_between,
+)
 
 Side = tuple[str, str]  # "new" or "old" results, and a strategy in them
 
@@ -68,6 +74,8 @@ def _circumstances(
         reasons = (unmodelled(group, label) for group in groups for label in strategies)
         reason = next(filter(None, reasons), None) or unmodelled_between(groups, strategies)
         error = None if reason else ratio_error(groups, strategies, metric)
+        if error is None and states_errors(groups, strategies):
+            reason = reason or UNKNOWN_ERROR
         return Circumstances(is_simulated=True, sitting=sitting, unmodelled=reason, model_error=error)
     if METRIC_BY_NAME[metric].basis != "bytes":
         return Circumstances(sitting=sitting)

@@ -93,15 +93,14 @@ def compare_modelled(
         return None
     tolerance = 0.0 if basis == "count" else MODELLED_TOLERANCE
     comparison = _within(a_values, b_values, "modelled", tolerance)
-    if basis != "timing" or error is None or comparison.ratio is None or comparison.verdict == "equal":
+    if basis != "timing" or error is None or comparison.ratio is None or comparison.ratio == 1:
         return comparison
     factor = max(math.exp(TWO_SIDED * error), 1 + tolerance)
     low, high = comparison.ratio / factor, comparison.ratio * factor
+    decided = replace(comparison, low=low, high=high, tolerance=None)
     if low > 1 or high < 1:
-        return replace(comparison, low=low, high=high, tolerance=None)
-    return replace(
-        comparison, low=low, high=high, tolerance=None, verdict="undecided", reason=WITHIN_THE_MODELS_ERROR
-    )
+        return decided
+    return replace(decided, verdict="undecided", reason=WITHIN_THE_MODELS_ERROR)
 
 
 def _within(

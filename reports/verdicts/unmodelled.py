@@ -1,25 +1,27 @@
-"""What a simulation did that its cost model cannot price: other work than it was fitted to, or far more."""
+"""What keeps simulated times from a verdict: work that the cost model was not fitted to, and its errors."""
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
-from bench.results.records import CompactionRecord, Manifest, QueryRecord
+from bench.results.records import Manifest
 from bench.text import human_number
 from reports.data.group import RunGroup
 
-# Operations that coefficients may not be fitted to: the field of a compaction's record that is true if it was
-# done, and its name in sentences.
-_UNFITTED = {
-    "convert": ("is_converting", "conversion"),
-    "sort": ("is_sorted", "sorting"),
-}
-# Metrics by a word in their name, and the figure of which the error is known; that of others is compaction's.
-_FIGURES = {"query": "query_mean_s", "commit": "commit_cpu_s"}
-# How far beyond the greatest measured amount times may be extrapolated.
+# How far beyond the greatest measured amount of work times may be extrapolated.
 BEYOND_MAX = 3.0
-OUT_OF_RANGE = "out of range:"
+UNKNOWN_ERROR = "the error of the model is not known"
+_EARLIER = "its coefficients are those of an earlier version: simulate it again"
+# The figures of runs whose errors coefficients state, by the first word of the metrics that follow from one
+# of them alone. Any other metric may follow from all.
+_FIGURES = {"compaction": "compaction_cpu_s", "commit": "commit_cpu_s", "query": "query_mean_s"}
+# How sentences name amounts of work.
+_AMOUNTS = {
+    "s_per_file": "files", "s_per_live_file": "live files", "s_per_mib": "MiB", "s_per_million_rows": "rows",
+    "s_per_delete_file": "delete files", "s_per_partition": "partitions", "s_per_task": "tasks",
+}  # fmt: skip
 
 
 def unmodelled(group: RunGroup, strategy: str) -> str | None:
@@ -27,18 +29,22 @@ def unmodelled(group: RunGroup, strategy: str) -> str | None:
     if not group.is_simulated:
         return None
     runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
-    done = [
-        name
-        for operation, (field, name) in _UNFITTED.items()
-        if any(
-            not is_fitted(run.manifest, operation) and run.of(CompactionRecord).column(field).any()
-            for run in runs
-        )
-    ]
-    if done:
-        return f"{' and '.join(done)} {'is' if len(done) == 1 else 'are'} not modelled yet"
-    beyond = next((words for run in runs for words in out_of_range(run)), None)
-    return beyond and f"{OUT_OF_RANGE} {beyond}"
+    return next((why for run in runs for why in _beyond_fit(run)), None)
+
+
+def _beyond_fit(run: RunResult) -> Iterator[str]:
+    if run.end is None or not isinstance(run.manifest.options.get("coefficients"), dict):
+        return
+    if not _table(run.manifest, "operations"):
+        yield _EARLIER
+    unfitted = run.end.beyond_fit.unfitted_operations
+    if unfitted:
+        yield f"the cost of {' and '.join(unfitted)} is not fitted to any run"
+    far = {key: factor for key, factor in run.end.beyond_fit.extrapolated.items() if factor > BEYOND_MAX}
+    for key, factor in sorted(far.items(), key=lambda item: -item[1]):
+        operation, _, amount = key.partition(" ")
+        named = _AMOUNTS.get(amount, amount.removeprefix("s_per_").replace("_", " "))
+        yield f"{human_number(factor)} times as many {named} in a {operation} as were measured"
 
 
 def unmodelled_between(groups: Iterable[RunGroup], strategies: Collection[str]) -> str | None:
@@ -46,15 +52,10 @@ def unmodelled_between(groups: Iterable[RunGroup], strategies: Collection[str]) 
 
     Coefficients of two formats are unrelated guesses until they are fitted to measured runs.
     """
-    runs = [
-        run.manifest
-        for group in groups
-        for run in group.usable_runs
-        if group.is_simulated and run.manifest.strategy in strategies
-    ]
-    if len({manifest.format for manifest in runs}) < 2:
+    manifests = [*_simulated(groups, strategies)]
+    if len({manifest.format for manifest in manifests}) < 2:
         return None
-    if all(is_fitted(manifest, "query") for manifest in runs):
+    if all(_table(manifest, "operations", "query").get("steps") for manifest in manifests):
         return None
     return "coefficients of two formats are not fitted yet, so their times do not compare"
 
@@ -62,16 +63,25 @@ def unmodelled_between(groups: Iterable[RunGroup], strategies: Collection[str]) 
 def ratio_error(groups: Iterable[RunGroup], strategies: Collection[str], metric: str) -> float | None:
     """The standard deviation of the logarithm of a modelled ratio of two strategies; None if it is not known.
 
-    It is that of the figure of runs to which the metric belongs, for the format that is the worst.
+    The errors of two strategies on one stream have much in common, which cancels. Those on two streams or of
+    two formats are independent, and count as such where nothing is known of their ratio.
     """
-    errors = [
-        _error(run.manifest, metric, "ratio_log_sd")
-        for group in groups
-        for run in group.usable_runs
-        if run.manifest.strategy in strategies
-    ]
-    known = [error for error in errors if error is not None]
-    return max(known) if known and len(known) == len(errors) else None
+    manifests = [*_simulated(groups, strategies)]
+    sides = {(manifest.strategy, manifest.format): manifest for manifest in manifests}.values()
+    if len({(manifest.format, manifest.change_log_hash) for manifest in manifests}) == 1:
+        known = [_error(manifest, metric, "ratio_log_sd") for manifest in sides]
+        if None not in known:
+            return max((error for error in known if error is not None), default=None)
+    errors = [figure_error(manifest, metric) for manifest in sides]
+    squares = [error**2 for error in errors if error is not None]
+    if len(squares) < len(errors) or not squares:
+        return None
+    return math.sqrt(sum(squares) if len(squares) > 1 else 2 * squares[0])
+
+
+def states_errors(groups: Iterable[RunGroup], strategies: Collection[str]) -> bool:
+    """Whether simulated runs have coefficients of the kind that states its errors."""
+    return any(_table(manifest, "operations") for manifest in _simulated(groups, strategies))
 
 
 def figure_error(manifest: Manifest, metric: str) -> float | None:
@@ -80,43 +90,24 @@ def figure_error(manifest: Manifest, metric: str) -> float | None:
 
 
 def _error(manifest: Manifest, metric: str, name: str) -> float | None:
-    coefficients = manifest.options.get("coefficients")
-    errors = coefficients.get("errors") if isinstance(coefficients, dict) else None
-    figure = next((figure for word, figure in _FIGURES.items() if word in metric), "compaction_cpu_s")
-    known = errors.get(figure) if isinstance(errors, dict) else None
-    value = known.get(name) if isinstance(known, dict) else None
-    return float(value) if isinstance(value, int | float) else None
+    """That of the figure that the metric follows from, or the largest one of all figures."""
+    own = _FIGURES.get(metric.partition("_")[0])
+    figures = _FIGURES.values() if own is None else (own,)
+    values = [_table(manifest, "errors", figure).get(name) for figure in figures]
+    known = [float(value) for value in values if isinstance(value, int | float)]
+    return max(known) if len(known) == len(values) else None
 
 
-def is_fitted(manifest: Manifest, operation: str) -> bool:
-    """Whether the coefficients of a simulated run were fitted to steps of an operation."""
-    return bool(_operation(manifest, operation).get("steps"))
+def _simulated(groups: Iterable[RunGroup], strategies: Collection[str]) -> Iterator[Manifest]:
+    for group in groups:
+        for run in group.usable_runs:
+            if group.is_simulated and run.manifest.strategy in strategies:
+                yield run.manifest
 
 
-# Columns of records whose greatest values are compared with what was measured: the operation, the amount, how
-# many units of the column it has, and what it is called.
-_AMOUNTS = (
-    ("query", QueryRecord, "files_count", "s_per_file", 1, "files in a query"),
-    ("query", QueryRecord, "opened_bytes", "s_per_mib", 2**20, "MiB in a query"),
-    ("query", QueryRecord, "delete_files_count", "s_per_delete_file", 1, "delete files in a query"),
-    ("rewrite", CompactionRecord, "read_files_count", "s_per_file", 1, "files in a compaction"),
-    ("rewrite", CompactionRecord, "read_data_bytes", "s_per_mib", 2**20, "MiB in a compaction"),
-)
-
-
-def out_of_range(run: RunResult) -> Iterator[str]:
-    """The amounts of work of a simulated run that are more than `BEYOND_MAX` times what was measured."""
-    for operation, kind, column, name, unit, words in _AMOUNTS:
-        ranges: Mapping[str, Any] = _operation(run.manifest, operation).get("ranges") or {}
-        records = run.of(kind)
-        if name in ranges and len(records):
-            greatest, measured = records.column(column).max() / unit, ranges[name][1]
-            if greatest > BEYOND_MAX * measured:
-                yield f"{human_number(greatest)} {words}, measured up to {human_number(measured)}"
-
-
-def _operation(manifest: Manifest, operation: str) -> Mapping[str, Any]:
-    coefficients = manifest.options.get("coefficients")
-    operations = coefficients.get("operations") if isinstance(coefficients, dict) else None
-    known = operations.get(operation) if isinstance(operations, dict) else None
-    return known if isinstance(known, dict) else {}
+def _table(manifest: Manifest, *names: str) -> Mapping[str, Any]:
+    """A table of the coefficients of a run; empty if they have none."""
+    table: Any = manifest.options.get("coefficients")
+    for name in names:
+        table = table.get(name) if isinstance(table, dict) else None
+    return table if isinstance(table, dict) else {}

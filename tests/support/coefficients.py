@@ -34,7 +34,7 @@ def coefficients(data: dict[str, Any] | None = None, **changes: Any) -> IcebergC
     """Every operation takes 1 + files/4 s beside its tasks, which take files/2 + 2 deletes + 4 a MiB."""
     return IcebergCoefficients.model_validate(
         {
-            "format": "iceberg", "calibrated": False, "origin": "a test",
+            "format": "iceberg", "origin": "a test",
             "operations": operations(IcebergCoefficients.needed, **changes),
             "metadata": METADATA, "data": data or {"file_bytes": 0},
         }

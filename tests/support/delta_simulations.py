@@ -20,7 +20,7 @@ def coefficients(**changes):
     """Every operation costs the same (`coefficients.OPERATION`), a checkpoint nothing."""
     return DeltaCoefficients.model_validate(
         {
-            "format": "delta", "calibrated": False, "origin": "a test", "log": LOG,
+            "format": "delta", "origin": "a test", "log": LOG,
             "operations": operations(DeltaCoefficients.needed, **changes),
         }
     )  # fmt: skip

@@ -15,7 +15,7 @@ CORES = Cores(writer=4, compactor=2, reader=3)
 def coefficients(**changes):
     """Every operation costs the same (`coefficients.OPERATION`)."""
     fields = {
-        "format": "hudi", "calibrated": False, "origin": "a test",
+        "format": "hudi", "origin": "a test",
         "operations": operations(HudiCoefficients.needed, **changes),
         "timeline": {
             "table_bytes": 5_000, "instant_bytes": 600, "bytes_per_file": 70, "plan_bytes_per_slice": 8,

@@ -24,7 +24,7 @@ from bench.errors import ResultSchemaError, ScenarioError
 from bench.runs.preflight.checks import check
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
-from bench.runs.suite.suite import Options, run_suite
+from bench.runs.suite.suite import Options, drop_left, run_suite
 from bench.text import counted
 
 _FIGURES = {
@@ -65,25 +65,33 @@ def calibrate(
 
     * `compactbench run append-only --simulate --coefficients mine.toml`
 
-    Without results it makes the calibration runs of the format, ten small scenarios that take about a quarter
-    of an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same command goes
-    on. Runs of your own scenarios may be given as well, with the folder of the calibration runs.
+    Without results it makes the calibration runs of the format, ten or eleven small scenarios that take about
+    a quarter of an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same
+    command goes on. Results of your own scenarios may be given, with or without the folder of these runs.
 
     **Errors** are those of figures of runs that the coefficients were not fitted to: each stream is left out
     once, and predicted by the others. What a file or a row costs is known within the **range** of amounts
     that were measured. Operations without a measured step keep the coefficients that ship with the format.
     """
     target = file or Path(f"{table_format}-coefficients.toml")
+    if not target.absolute().parent.is_dir():
+        problem = "its folder does not exist: create it, or choose another file with --file"
+        raise ScenarioError(problem, code="unwritable", path=target)
+    are_complete = True
     if not results:
-        results = _calibration_runs(table_format, out, quiet=quiet)
+        results, are_complete = _calibration_runs(table_format, out, quiet=quiet)
     with readable_runs(results) as runs:
         own = [run for run in runs if run.manifest.format == table_format]
         if not own:
-            raise ResultSchemaError(f"has no run of {table_format}", code="no-runs", path=results[0])
+            problem = f"has no run of {table_format}: name a folder of real runs of it, or none at all"
+            raise ResultSchemaError(problem, code="no-runs", path=results[0])
         made = resimulated(own, results[0], quiet=quiet)
         steps = measured_steps(made)
         if not steps:
-            raise ResultSchemaError("has no step to fit to", code="no-runs", path=results[0])
+            problem = (
+                "has no step to fit to: its runs failed, shared a JVM, or ran on a cluster of unknown size"
+            )
+            raise ResultSchemaError(problem, code="no-runs", path=results[0])
         fitted, errors = fit_operations(steps, table_format), left_out_errors(steps, table_format)
         text = with_fitted(
             shipped_file(table_format), fitted, errors, origin_of(steps, (run.manifest for run in own))
@@ -101,22 +109,29 @@ def calibrate(
             f"{counted(len(steps), 'step')} of {counted(len({step.run_id for step in steps}), 'run')}, "
             f"written to {target}; next: compactbench run SCENARIO --simulate --coefficients {target}"
         )
+    if not are_complete:
+        print_remark(f"some calibration runs failed: read their log.txt in {out}, and repeat the command")
+        raise typer.Exit(1)
 
 
-def _calibration_runs(table_format: str, out: Path, *, quiet: bool) -> list[Path]:
-    """Makes the runs that are missing, and returns the folders of all."""
+def _calibration_runs(table_format: str, out: Path, *, quiet: bool) -> tuple[list[Path], bool]:
+    """Makes the runs that are missing; returns the folders of all, and whether none failed."""
     out = out.absolute()
     scenarios = design(table_format)
     with locked(out):
-        planned = plan_runs(scenarios, (), 1, earlier_runs(scenarios, out, resume=True))
+        done = earlier_runs(scenarios, out, resume=True)
+        planned = plan_runs(scenarios, (), 1, done)
         check(planned, out, keep_tables=False)
+        options = Options(out, command=f"compactbench calibrate {table_format}")
         try:
             with SuiteProgress(planned, ERR, quiet=quiet) as progress:
-                run_suite(planned, Options(out, command=f"compactbench calibrate {table_format}"), progress)
+                drop_left(done, scenarios, out, progress)
+                made = run_suite(planned, options, progress)
         except KeyboardInterrupt:
             ERR.print("stopped; finished runs are kept, the same command makes the others", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
-    return [folder for scenario in scenarios if (folder := out / scenario.name).is_dir()]
+    folders = [folder for scenario in scenarios if (folder := out / scenario.name).is_dir()]
+    return folders, all(run.finished for run in made)
 
 
 _Table = tuple[str, Sequence[str | Column], list[tuple[str, ...]]]

@@ -62,13 +62,18 @@ class OperationCost(Part):
 
     def cost(self, step: Step, cores: int, jvm_cpu_s: float) -> Cost:
         """Cores beyond the number of tasks stay idle. The JVM has used `jvm_cpu_s` so far."""
-        coldness = COLD_CPU_S / (COLD_CPU_S + jvm_cpu_s)
+        coldness = coldness_of(jvm_cpu_s)
         task_s, driver_s = _sum(self.tasks, step), _sum(self.driver, step)
         compiled_s = compiled_cpu_s(task_s + driver_s)
         jit_s = compiled_s * (self.compiler + coldness * self.cold_compiler)
         beside_s = _sum(self.wall, step) + coldness * self.cold_wall_s
         wall_s = beside_s + task_s / parallelism(cores, step.tasks_count)
         return Cost(wall_s, task_s + driver_s + jit_s, task_s, jit_s)
+
+
+def coldness_of(jvm_cpu_s: float) -> float:
+    """How much of its code a JVM has still to compile: 1 at the start."""
+    return COLD_CPU_S / (COLD_CPU_S + jvm_cpu_s)
 
 
 def parallelism(cores: int, tasks_count: int) -> int:
@@ -94,9 +99,9 @@ class ModelError(Part):
     `unpredicted` strategies have an operation that no other stream has.
     """
 
-    mean_absolute: Share
-    log_sd: Share
-    ratio_log_sd: Share | None = None
+    mean_absolute: Amount
+    log_sd: Amount
+    ratio_log_sd: Amount | None = None
     strategies: int = Field(gt=0)
     streams: int = Field(gt=0)
     unpredicted: int = Field(default=0, ge=0)
@@ -151,15 +156,14 @@ def _names(cost: OperationCost) -> set[str]:
 class Coefficients(Part):
     """A coefficients file.
 
-    `calibrated` is true if it was fitted to measured runs, which `origin` describes. `caution` is the warning
-    that reports print about times computed from it, "" if none is needed.
+    `origin` says what it was fitted to. `caution` is a warning that reports print about times computed from
+    it, "" if none is needed.
     """
 
     table_format: ClassVar[str]
     needed: ClassVar[frozenset[Operation]]  # operations of the format
 
     format: str
-    calibrated: bool
     origin: str
     caution: str = ""
     operations: Annotated[Mapping[str, OperationCost], AfterValidator(_known)]

@@ -5,7 +5,7 @@ commit follow from the workload's shape, and the format's model determines how t
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,10 +24,10 @@ from bench.engines.contract import (
     Tag,
     Ticket,
     Version,
-    total_change,
     total_maintenance,
 )
 from bench.engines.rewrite_work import rewrite_work
+from bench.engines.simulated.beyond_fit import BeyondFitNotes
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.model import FormatModel, Prepared
 from bench.engines.simulated.steps import (
@@ -37,11 +37,10 @@ from bench.engines.simulated.steps import (
     maintenance_step,
     query_step,
     rewrite_step,
-    work_of_change,
 )
 from bench.engines.tickets import Planning, Tickets, tag_of
 from bench.errors import EngineError
-from bench.results.values import NO_COST, NO_REWRITE_WORK, Cost, RewriteWork, Session
+from bench.results.values import NO_COST, NO_REWRITE_WORK, BeyondFit, Cost, RewriteWork, Session
 from strategies.plan import Action, Native, Plan, describe_action
 from strategies.preview import NoPreview, Preview, try_preview
 from strategies.state import TableState
@@ -78,6 +77,7 @@ class SimulatedEngine(Generic[Prepared]):
         self._ledger = self.model.ledger
         self._tickets = Tickets[Prepared](self._ledger)
         self._jvm_cpu_s = math.inf if self._is_jvm_warm else 0.0  # since the stream began
+        self._beyond = BeyondFitNotes()
 
     def create(self) -> None:
         self._clear()
@@ -100,6 +100,7 @@ class SimulatedEngine(Generic[Prepared]):
     def _price(self, step: Step, cores: int) -> Cost:
         cost = self._coefficients.price(step, cores, self._jvm_cpu_s)
         self._jvm_cpu_s += cost.cpu_s
+        self._beyond.note(self._coefficients.operations[step.operation], step)
         return cost
 
     def _priced(self, compaction: InlineCompaction, live_count: int) -> InlineCompaction:
@@ -113,15 +114,13 @@ class SimulatedEngine(Generic[Prepared]):
         """Ignores `executor`: scenarios that choose one are refused."""
         ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
         for position, action in staged.to_stage(plan, self.planning):
-            preview = ticket.preview.actions[position]
             try:
-                staged.actions[position] = self.model.stage(action, preview, at_ms)
+                staged.actions[position] = self.model.stage(action, ticket.preview.actions[position], at_ms)
             except ValueError as error:  # a file that it names is gone
                 staged.error = str(error)
-            else:
-                if self.model.stages_files:
-                    work = rewrite_work([preview])
-                    staged.cost += self._price_rewrite(action, preview, work, self._live_count)
+        if self.model.stages_files and staged.actions:
+            planned = [ticket.preview.actions[position] for position in staged.actions]
+            staged.cost = self._price_rewrite(plan, rewrite_work(planned), planned, self._live_count)
         return replace(ticket, staging_s=staged.cost.wall_s)
 
     def start(self, ticket: Ticket) -> None:
@@ -130,49 +129,53 @@ class SimulatedEngine(Generic[Prepared]):
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, versions, error = staged.cost, tuple[Version, ...](), staged.veto or staged.error
-        work = NO_REWRITE_WORK if error is None else RewriteWork()
+        done, work, live_count = list[Preview | NoPreview](), NO_REWRITE_WORK, self._live_count
         for position, action in enumerate(ticket.plan.actions if error is None else ()):
-            preview = self._preview(ticket, position, action, at_ms)
-            is_staged = position in staged.actions
-            planned = ticket.preview.actions[position] if is_staged else preview
-            own, live_count = rewrite_work([planned]), self._live_count
-            work += own
+            preview, prepared = self._preview(ticket, position, action, at_ms), staged.actions.get(position)
             try:
-                new = self.model.execute(action, preview, staged.actions.get(position), tag)
+                new = self.model.execute(action, preview, prepared, tag)
             except ValueError as refusal:
-                error, work = str(refusal), RewriteWork()
+                error = str(refusal)
                 break
+            if new is None:  # a commit has done it before
+                continue
+            planned = preview if prepared is None else ticket.preview.actions[position]
+            done.append(planned)
+            work += self._work_of(planned, prepared)
             self._ledger.saw_versions(new)
             versions += new
-            if isinstance(action, Native) and action.command in self.model.metadata_commands:
-                cost += self._price(maintenance_step(total_maintenance(new)), self._cores.compactor)
-            elif not (is_staged and self.model.stages_files):
-                cost += self._price_rewrite(action, planned, own, live_count, new)
+        if done and self._is_metadata_only(ticket.plan):
+            cost += self._price(maintenance_step(total_maintenance(versions)), self._cores.compactor)
+        elif done and not (self.model.stages_files and staged.actions):
+            cost += self._price_rewrite(ticket.plan, work, done, live_count, is_noop=not versions)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)
-        maintenance = total_maintenance(versions)
-        return Outcome(status, cost, versions, self._observe(), error, work=work, maintenance=maintenance)
+        return Outcome(
+            status, cost, versions, self._observe(), error,
+            work=work if error is None else RewriteWork(), maintenance=total_maintenance(versions),
+        )  # fmt: skip
 
     @property
     def _live_count(self) -> int:
         return len(self._ledger.data_files)
 
-    def _price_rewrite(
-        self, action: Action, preview: Preview | NoPreview, work: RewriteWork, live_count: int,
-        versions: tuple[Version, ...] | None = None,
-    ) -> Cost:  # fmt: skip
-        """The cost of an action with this work; `versions` are those that it made, None if it was staged.
+    def _is_metadata_only(self, plan: Plan) -> bool:
+        commands = self.model.metadata_commands
+        return all(isinstance(action, Native) and action.command in commands for action in plan.actions)
 
-        A service of Hudi that makes none although it has work was executed by a commit before.
-        """
-        if versions == () and work.groups_count:
-            return NO_COST
-        if work.groups_count is None and versions:
-            work = work_of_change(total_change(versions))
-        is_sorted = isinstance(preview, Preview) and preview.is_sorted
-        step = rewrite_step(
-            work, live_count, describe_action(action), is_sorted=is_sorted, is_noop=versions == ()
-        )
+    def _work_of(self, preview: Preview | NoPreview, prepared: Prepared | None) -> RewriteWork:
+        if isinstance(preview, NoPreview) and prepared is not None:
+            return self.model.work_of(prepared)
+        return rewrite_work([preview])
+
+    def _price_rewrite(
+        self, plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_count: int,
+        *, is_noop: bool = False,
+    ) -> Cost:  # fmt: skip
+        """The cost of a plan with this work, which is one step, as its record is."""
+        is_sorted = any(isinstance(preview, Preview) and preview.is_sorted for preview in previews)
+        action = describe_action(plan.actions[0])
+        step = rewrite_step(work, live_count, action, is_sorted=is_sorted, is_noop=is_noop)
         return self._price(step, self._cores.compactor)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
@@ -191,6 +194,11 @@ class SimulatedEngine(Generic[Prepared]):
         cost = self._price(step, cores)
         planning_s = min(planning_s, cost.wall_s)
         return QueryOutcome(cost, planning_s, cost.wall_s - planning_s, scan)
+
+    @property
+    def beyond_fit(self) -> BeyondFit:
+        """What was priced so far without having been measured."""
+        return self._beyond.told
 
     def make_control(self, probe: Probe, batches: Sequence[Batch]) -> None:
         """Nothing: modelled times need no control."""

@@ -45,6 +45,7 @@ def simulated_kind(
         probe_problem,
         heeded_settings,
         wrong_rows=wrong_rows,
+        beyond_fit=lambda engine: engine.beyond_fit,
         content_bytes=lambda engine: engine.model.content_bytes,
         estimates=read,
     )

@@ -4,7 +4,7 @@ from typing import Protocol, TypeVar
 
 from bench.engines.contract import InlineCompaction, Tag, Version
 from bench.engines.ledger import AnyLedger
-from bench.results.values import ScanWork
+from bench.results.values import RewriteWork, ScanWork
 from strategies.plan import Action
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
@@ -38,11 +38,14 @@ class FormatModel(Protocol[Prepared]):
 
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag
-    ) -> tuple[Version, ...]:
-        """Execute an action, or commit what was staged of it.
+    ) -> tuple[Version, ...] | None:
+        """Execute an action, or commit what was staged of it; None if a commit has executed it before.
 
         Raises ValueError on a conflict, and if the action cannot be previewed.
         """
+
+    def work_of(self, staged: Prepared) -> RewriteWork:
+        """The work of a staged action that has no preview, as far as it is known."""
 
     def opened(self, sql: str) -> ScanWork:
         """The files that a query opens."""

@@ -16,7 +16,7 @@ def rows_of_a_full_file(
     """After how many rows a file reaches `max_bytes`, if the writer looks every `checked_rows` rows."""
     page_bytes = PAGE_ROWS * compressed_row_bytes
     pages = max(0, -int((PAGE_ROWS * buffered_row_bytes - max_bytes) // page_bytes))
-    rows = pages * PAGE_ROWS + max(0.0, max_bytes - pages * page_bytes) / buffered_row_bytes
+    rows = pages * PAGE_ROWS + (max_bytes - pages * page_bytes) / buffered_row_bytes
     return max(1, -int(-rows // checked_rows)) * checked_rows
 
 

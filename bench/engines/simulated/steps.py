@@ -1,7 +1,7 @@
 """Steps as a cost model sees them: what kind of operation it is, and how much work of each sort it does.
 
-The amounts come from the values that records hold, so a real step can be priced and a model be fitted to it.
-Each amount has the name of its coefficient: what one unit of it costs.
+The amounts come from the values that records hold, so the model can be fitted to the records of a simulated
+run and the costs of the real one. Each amount has the name of its coefficient: what one unit of it costs.
 """
 
 from collections.abc import Mapping
@@ -36,13 +36,13 @@ OF_COMMITS = (
     "s_per_checkpointed_file", "s_per_partition",
 )  # fmt: skip
 OF_REWRITES = (
-    "s", "s_per_live_file", "s_per_group", "s_per_task", "s_per_file", "s_per_mib", "s_per_million_rows",
+    "s", "s_per_live_file", "s_per_task", "s_per_file", "s_per_mib", "s_per_million_rows",
     "s_per_delete_file", "s_per_million_delete_rows", "s_per_delete_mib", "s_per_converted_file",
     "s_per_million_converted_rows",
 )  # fmt: skip
 OF_QUERIES = (
-    "s", "s_per_metadata_file", "s_per_file", "s_per_mib", "s_per_million_rows", "s_with_deletes",
-    "s_per_delete_file", "s_per_delete_mib",
+    "s", "s_per_file", "s_per_mib", "s_per_million_rows", "s_with_deletes", "s_per_delete_file",
+    "s_per_delete_mib",
 )  # fmt: skip
 OF_MAINTENANCE = ("s", "s_per_deleted_file", "s_per_expired_version")
 COEFFICIENTS: Mapping[Operation, tuple[str, ...]] = {
@@ -93,13 +93,14 @@ def rewrite_step(
         operation = Operation.NOOP
     elif work.converted_files_count:
         operation = Operation.CONVERT
-    elif action.startswith("hudi.clustering"):
-        operation = Operation.CLUSTER
+    elif is_sorted:
+        operation = Operation.SORT
     else:
-        operation = Operation.SORT if is_sorted else Operation.REWRITE
+        is_clustering = action.startswith("hudi.clustering")
+        operation = Operation.CLUSTER if is_clustering else Operation.REWRITE
     amounts = _known(
         OF_REWRITES,
-        1, live_files_count, work.groups_count, work.tasks_count, work.read_files_count,
+        1, live_files_count, work.tasks_count, work.read_files_count,
         _mib(work.read_data_bytes), _millions(work.read_rows), work.applied_delete_files_count,
         _millions(work.applied_delete_rows), _mib(work.applied_delete_bytes), work.converted_files_count,
         _millions(work.converted_rows),
@@ -107,27 +108,11 @@ def rewrite_step(
     return Step(operation, amounts, max(1, work.tasks_count or 0))
 
 
-def work_of_change(change: Change) -> RewriteWork:
-    """The work of a rewrite without a preview, as far as its change tells: Hudi's log compaction has none."""
-    return RewriteWork(
-        groups_count=1,
-        tasks_count=change.files_added_count + change.delete_files_added_count,
-        read_files_count=change.files_removed_count,
-        read_rows=change.replaced_rows,
-        read_data_bytes=0,
-        converted_files_count=0,
-        converted_rows=0,
-        applied_delete_files_count=change.delete_files_added_count,
-        applied_delete_rows=change.added_delete_rows,
-        applied_delete_bytes=change.added_bytes,
-    )
-
-
 def query_step(work: ScanWork) -> Step:
     deletes_count = work.delete_files_count
     amounts = _known(
         OF_QUERIES,
-        1, work.metadata_files_count, work.files_count, _mib(work.opened_bytes), _millions(work.read_rows),
+        1, work.files_count, _mib(work.opened_bytes), _millions(work.read_rows),
         None if deletes_count is None else bool(deletes_count), deletes_count, _mib(work.delete_bytes),
     )  # fmt: skip
     return Step(Operation.QUERY, amounts, max(1, work.files_count or 0))

@@ -26,7 +26,7 @@ from bench.replay.recorder import OnRecord, Recorder, recorder_of, without_secre
 from bench.replay.replay import replay
 from bench.replay.step_log import ReplayTimes
 from bench.results.records import LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
-from bench.results.values import Cost
+from bench.results.values import BeyondFit, Cost
 from bench.runs.jobs import RunJob
 from bench.runs.settings import engine_settings, strategy_of
 from bench.runs.worker.content_check import check_content
@@ -126,6 +126,7 @@ class Run:
         self._histogram: list[tuple[int, int]] = []
         self._content_bytes: int | None = None
         self._executors_memory_bytes: int | None = None
+        self._beyond_fit = BeyondFit()
 
     def execute(self) -> None:
         """Warm up, replay, check the content and drop the table. Raises the error that made it fail.
@@ -161,6 +162,7 @@ class Run:
         self._times = self._replayed(engine)
         self._histogram = file_size_histogram(engine.state(self._scenario.duration_ms))
         self._executors_memory_bytes = self._kind.executors_memory_bytes(engine)
+        self._beyond_fit = self._kind.beyond_fit(engine)
         if self._kind.content_bytes is not None:
             self._content_bytes = self._kind.content_bytes(engine)
         if self._job.verify != "off":
@@ -233,6 +235,7 @@ class Run:
                 "file_sizes": self._histogram,
                 "content_bytes": self._content_bytes,
                 "executors_memory_bytes": self._executors_memory_bytes,
+                "beyond_fit": self._beyond_fit,
             },
         )
 

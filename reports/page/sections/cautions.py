@@ -31,7 +31,7 @@ from reports.page.sections.parts import part_name
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK
-from reports.verdicts.unmodelled import OUT_OF_RANGE, unmodelled
+from reports.verdicts.unmodelled import unmodelled
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
@@ -162,8 +162,8 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         for part in group.parts
         if isinstance(known := part.manifest.options.get("coefficients"), dict)
     }
-    if any(not known.get("calibrated") for known in coefficients.values()):
-        text += " The coefficients of the model are not calibrated, so its times are rough."
+    if any(not known.get("errors") for known in coefficients.values()):
+        text += " How far the model is off is not known, so its times are rough."
     own = {
         name: " ".join(filter(None, (_errors(known), str(known.get("caution", "")))))
         for name, known in coefficients.items()
@@ -172,14 +172,12 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         own.values() if len(group.parts) == 1 else (f"{name}: {text}" for name, text in own.items() if text)
     )
     yield Caution(True, say(" ".join(filter(None, (text, *named)))))
-    beyond = {
-        label: words
-        for label in group.strategies
-        if (words := unmodelled(group, label)) and words.startswith(OUT_OF_RANGE)
-    }
-    if beyond:
-        why = next(iter(beyond.values()))
-        yield _caution("No verdict on seconds of {names}: {why}.", True, names=listed([*beyond]), why=why)
+    reasons: dict[str, list[str]] = {}
+    for label in group.strategies:
+        if why := unmodelled(group, label):
+            reasons.setdefault(why, []).append(label)
+    for why, labels in reasons.items():
+        yield _caution("No verdict on seconds of {names}: {why}.", True, names=listed(labels), why=why)
 
 
 def _errors(coefficients: Mapping[str, Any]) -> str:

@@ -35,7 +35,9 @@ def cheapest_in_money(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence
         query="" if latency_s is None else f", with a mean query of {human_duration(latency_s)}",
     )  # fmt: skip
     if alike:
-        how = f"Within {human_percent(MODELLED_TOLERANCE)} of it" if group.is_simulated else "Not told apart"
+        has_intervals = any(one.has_interval for one in compared.values() if one)
+        is_rough = group.is_simulated and not has_intervals
+        how = f"Within {human_percent(MODELLED_TOLERANCE)} of it" if is_rough else "Not told apart"
         said += sentence(" {how}: {labels}.", how=how, labels=listed(alike))
     against = compared.get(other.strategy)
     if against is not None and against.ratio is not None and other.strategy not in alike:

@@ -29,10 +29,11 @@ def test_results_become_a_coefficients_file_that_simulations_take(compactbench, 
     assert str(file) in printed.words
     made, shipped = DeltaCoefficients.read(file), DeltaCoefficients.read()
     assert made.operations[Operation.MERGE].steps == 144
-    assert made.calibrated
     assert made.origin.startswith("Fitted to ")
     # What these runs do not do keeps the shipped coefficients.
-    assert made.operations[Operation.SORT] == shipped.operations[Operation.SORT]
+    assert made.operations[Operation.SORT] == shipped.operations[Operation.SORT].model_copy(
+        update={"steps": 0}
+    )
     assert (made.log, made.data) == (shipped.log, shipped.data)
     assert made.errors == {}  # one stream: none is left to predict it from
     out = tmp_path / "out"

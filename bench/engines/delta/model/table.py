@@ -20,7 +20,7 @@ from bench.engines.delta.table_keys import CODEC_CONF, DEFAULT_CODEC, clustering
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.selection import EVERYTHING, selection_of
-from bench.results.values import NO_COST, MaintenanceWork, ScanWork
+from bench.results.values import NO_COST, MaintenanceWork, RewriteWork, ScanWork
 from strategies.delta.commands import METADATA_COMMANDS, NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
 from strategies.delta.optimize_options import optimize_options
@@ -155,6 +155,9 @@ class DeltaTableModel:
             if changes is not None:
                 versions.append(self._versions.write(changes, at_ms, tag))
         return tuple(versions)
+
+    def work_of(self, staged: None) -> RewriteWork:
+        return RewriteWork()
 
     def opened(self, sql: str) -> ScanWork:
         wanted = selection_of(sql, self._spec.partitioning)

@@ -131,8 +131,8 @@ class Services:
                 merges = tuple(Merge(group.slices, group.outputs_count) for group in clustering.groups)
                 return merges, clustering.missing_partitions
 
-    def execute(self, action: Action, staged: Scheduled | None, tag: Tag) -> tuple[Version, ...]:
-        """Execute what was staged, unless a commit has already executed it; or clean or archive.
+    def execute(self, action: Action, staged: Scheduled | None, tag: Tag) -> tuple[Version, ...] | None:
+        """Execute what was staged, or clean or archive; None if a commit has executed it before.
 
         Raises ValueError for a log compaction after which a compaction was scheduled: Hudi refuses it
         (BaseHoodieTableServiceClient.logCompact of 1.2.0), and the plan stays pending.
@@ -144,8 +144,10 @@ class Services:
             return self._maintain(command, action.arguments, tag)
         if staged is None:
             raise ValueError(NOT_SCHEDULED)
-        if staged.number not in self._pending:  # nothing to merge, or a commit has done it
+        if not staged.merges:
             return ()
+        if staged.number not in self._pending:
+            return None
         if command is Command.LOG_COMPACTION and self._timeline.has_compaction_after(staged.number):
             raise ValueError("a log compaction cannot be executed once a later compaction has been scheduled")
         return self.merge(command, staged, tag.at_ms, tag)

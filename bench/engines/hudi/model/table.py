@@ -1,4 +1,4 @@
-"""A simulated Hudi table: effects and costs of commits and queries."""
+"""A simulated Hudi table: effects of commits and queries."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -17,7 +17,7 @@ from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, hudi_day, is_merge_on_read
 from bench.engines.simulated.selection import selection_of
 from bench.engines.sql import reads
-from bench.results.values import NO_COST, ScanWork
+from bench.results.values import NO_COST, RewriteWork, ScanWork
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.files import Action as InstantAction
 from strategies.plan import Action
@@ -115,8 +115,11 @@ class HudiTableModel:
 
     def execute(
         self, action: Action, preview: Preview | NoPreview, staged: Scheduled | None, tag: Tag
-    ) -> tuple[Version, ...]:
+    ) -> tuple[Version, ...] | None:
         return self._services.execute(action, staged, tag)
+
+    def work_of(self, staged: Scheduled) -> RewriteWork:
+        return staged.work
 
     def opened(self, sql: str) -> ScanWork:
         """All files of the latest slices; only base files if the query reads `orders_ro` alone."""

@@ -53,16 +53,10 @@ class Storage:
 
     def __init__(self) -> None:
         self._replaced: list[tuple[int, int]] = []  # a heap: number of the instant, and bytes
-        self._files_count = 0
         self.size_bytes = 0
-
-    @property
-    def files_count(self) -> int:
-        return self._files_count
 
     def write(self, files: Iterable[File]) -> None:
         for file in files:
-            self._files_count += 1
             self.size_bytes += file.size_bytes
 
     def replace(self, files: Iterable[File], instant: int) -> None:
@@ -80,5 +74,4 @@ class Storage:
             _, size_bytes = heapq.heappop(self._replaced)
             self.size_bytes -= size_bytes
             deleted_count += 1
-        self._files_count -= deleted_count
         return deleted_count

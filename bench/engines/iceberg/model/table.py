@@ -24,7 +24,7 @@ from bench.engines.iceberg.model.scan import Scan
 from bench.engines.simulated.live_rows import LiveRows
 from bench.engines.simulated.rolling import rolled
 from bench.engines.simulated.selection import Selection, selection_of
-from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork, ScanWork
+from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
@@ -231,6 +231,9 @@ class IcebergTableModel:
         partitions |= {delete.partition for delete in deletes}
         work = CommitWork(partitions_count=len(partitions))
         return Version(str(self._sequence_number), operation, change, tag, work=work)
+
+    def work_of(self, staged: Prepared) -> RewriteWork:
+        return RewriteWork()
 
     def opened(self, sql: str) -> ScanWork:
         wanted = selection_of(sql, self._spec.partitioning)
