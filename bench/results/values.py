@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field
 
 Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes; floats represent it exactly
 Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
+Factor = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Session = Literal["new", "long-lived"]  # what queries: see `bench.engines.contract.Prober`
 # A record checks values again that engines have made: what cannot be read must not be written.
 _Number = TypeVar("_Number", int, float)
@@ -291,7 +292,7 @@ class BeyondFit:
     __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     unfitted_operations: tuple[str, ...] = ()
-    extrapolated: Mapping[str, float] = field(default_factory=dict)
+    extrapolated: Mapping[str, Factor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

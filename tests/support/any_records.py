@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from bench.results.records import Amount, Int64, Moment, Positive, RoleId
-from bench.results.values import Count, Seconds
+from bench.results.values import Count, Factor, Seconds
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 COUNTS = st.integers(0, 2**53)
@@ -24,6 +24,8 @@ VALUES = {
     list[tuple[Positive, Positive]]: st.lists(st.tuples(POSITIVE, POSITIVE)),
     dict[str, Amount]: st.dictionaries(TEXTS, st.floats(0, 2**53)),
     dict[str, float]: st.dictionaries(TEXTS, FLOATS),
+    Mapping[str, Factor]: st.dictionaries(TEXTS, st.floats(0, 1e15)),
+    tuple[str, ...]: st.lists(TEXTS).map(tuple),
     Mapping[str, Count]: st.dictionaries(TEXTS, COUNTS),
     list[str]: st.lists(TEXTS),
 }  # fmt: skip

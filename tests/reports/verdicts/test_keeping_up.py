@@ -79,7 +79,8 @@ def test_strategies_that_do_not_keep_up_are_named_with_the_cores_they_need():
 
 
 def test_a_simulation_says_so_and_withheld_times_are_left_out():
-    simulated = {"mode": "simulated", "options": {"coefficients": {"calibrated": False}}}
+    simulated = {"mode": "simulated", "options": {"coefficients": {"operations": {"query": {}}}}}
     assert said(one("a", 36, 36, **simulated))[0].startswith("As modelled, a keeps up ")
-    sorting = run(commit(), compaction(is_sorted=True, wall_s=9), end(), strategy="a", cores=2, **simulated)
+    unfitted = end(beyond_fit={"unfitted_operations": ["sort"]})
+    sorting = run(commit(), compaction(wall_s=9), unfitted, strategy="a", cores=2, **simulated)
     assert said(sorting) == []

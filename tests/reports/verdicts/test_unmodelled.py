@@ -1,54 +1,120 @@
 import json
+import math
 
 import pytest
+from records import commit, end, run
 from result_builder import build_results
 
 from bench.results.folders import load_runs
 from reports.data.group import run_groups
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.unmodelled import unmodelled
+from reports.verdicts.unmodelled import figure_error, ratio_error, unmodelled
 
-CONVERTING = {"is_converting": True, "is_sorted": False}
+ERRORS = {
+    "compaction_cpu_s": {"log_sd": 0.3, "ratio_log_sd": 0.1},
+    "commit_cpu_s": {"log_sd": 0.4},
+    "query_mean_s": {"log_sd": 0.2, "ratio_log_sd": 0.05},
+}
 
 
-def group(folder, facts, mode="simulated", **changes):
-    """A group in which the records of the compactions of `every-2min` have these `facts`."""
-    build_results(folder, {"never": None, "every-2min": 2}, 1, 4, mode=mode, **changes)
+def fitted(errors=ERRORS):
+    return {"coefficients": {"operations": {"query": {"steps": 9}}, "errors": errors}}
+
+
+def group(folder, beyond_fit, mode="simulated", options=None, strategies=None):
+    """A group in which the runs of `every-2min` went beyond what the coefficients were fitted to."""
+    made = strategies or {"never": None, "every-2min": 2}
+    build_results(folder, made, 1, 4, mode=mode, options=fitted() if options is None else options)
     for path in folder.rglob("events.jsonl"):
-        records = [json.loads(line) for line in path.read_text().splitlines()]
-        changed = [{**record, **(facts if record["kind"] == "compaction" else {})} for record in records]
-        path.write_text("".join(f"{json.dumps(record)}\n" for record in changed))
+        lines = path.read_text().splitlines()
+        if '"strategy": "every-2min"' in path.read_text():
+            lines[-1] = json.dumps({**json.loads(lines[-1]), "beyond_fit": beyond_fit})
+        path.write_text("".join(f"{line}\n" for line in lines))
     return run_groups(load_runs(folder))[0]
 
 
 @pytest.mark.parametrize(
-    ("facts", "reason"),
+    ("beyond_fit", "reason"),
     [
-        (CONVERTING, "conversion is not modelled yet"),
-        ({"is_converting": False, "is_sorted": True}, "sorting is not modelled yet"),
-        ({"is_converting": True, "is_sorted": True}, "conversion and sorting are not modelled yet"),
-        ({"is_converting": False, "is_sorted": False}, None),
-        ({"is_converting": False, "is_sorted": None}, None),
+        ({"unfitted_operations": ["convert"]}, "the cost of convert is not fitted to any run"),
+        ({"unfitted_operations": ["merge", "sort"]}, "the cost of merge and sort is not fitted to any run"),
+        ({"extrapolated": {"query s_per_file": 4.2}}, "4.2 times as many files in a query as were measured"),
+        ({"extrapolated": {"commit s_per_partition": 9.0, "query s_per_mib": 12.0}},
+         "12 times as many MiB in a query as were measured"),
+        ({"extrapolated": {"query s_per_file": 2.9}}, None),
+        ({}, None),
     ],
-)
-def test_conversions_and_sorting_are_not_modelled(tmp_path, facts, reason):
-    made = group(tmp_path, facts)
+)  # fmt: skip
+def test_work_that_was_not_measured_is_a_reason(tmp_path, beyond_fit, reason):
+    made = group(tmp_path, beyond_fit)
     assert unmodelled(made, "every-2min") == reason
     assert unmodelled(made, "never") is None
 
 
-@pytest.mark.parametrize(
-    "how", [{"mode": "real"}, {"options": {"coefficients": {"operations": {"convert": {"steps": 9}}}}}]
-)
-def test_real_runs_and_fitted_coefficients_get_verdicts(tmp_path, how):
-    assert unmodelled(group(tmp_path, CONVERTING, **how), "every-2min") is None
+def test_real_runs_have_no_such_reason(tmp_path):
+    assert unmodelled(group(tmp_path, {"unfitted_operations": ["sort"]}, mode="real"), "every-2min") is None
+
+
+def test_coefficients_of_earlier_versions_are_one(tmp_path):
+    made = group(tmp_path, {}, options={"coefficients": {"calibrated": False}})
+    assert "earlier version" in unmodelled(made, "never")
 
 
 def test_times_that_are_not_modelled_get_no_verdict_and_counts_do(tmp_path):
-    made = group(tmp_path, CONVERTING)
+    made = group(tmp_path, {"unfitted_operations": ["convert"]})
     timing = compare_strategies(made, "query_mean_s", "every-2min", "never")
-    assert (timing.verdict, timing.ratio, timing.reason) == (
-        "undecided", None, "conversion is not modelled yet",
-    )  # fmt: skip
+    assert (timing.verdict, timing.ratio) == ("undecided", None)
+    assert timing.reason == "the cost of convert is not fitted to any run"
     files = compare_strategies(made, "files_end", "every-2min", "never")
     assert (files.method, files.verdict) == ("modelled", "less")
+
+
+def simulated(strategy, query_s, options, **changes):
+    return run(commit(), end(), strategy=strategy, mode="simulated", options=options, **changes)
+
+
+@pytest.mark.parametrize(
+    ("metric", "error"),
+    [
+        ("compaction_cpu_s", 0.1), ("query_p95_s", 0.05),
+        ("commit_mean_s", math.sqrt(2) * 0.4),  # no ratio of two strategies is known
+        ("total_cpu_s", math.sqrt(2) * 0.4),  # which may follow from all three
+    ],
+)  # fmt: skip
+def test_the_error_of_a_ratio_is_that_of_the_figure_it_follows_from(metric, error):
+    (made,) = run_groups([simulated(label, 1.0, fitted()) for label in ("a", "b")])
+    assert ratio_error([made], ["a", "b"], metric) == pytest.approx(error)
+
+
+def test_errors_of_two_formats_are_independent():
+    other = {"format": "delta", "variant": {"label": "v", "set": {"table.format": "delta"}}}
+    (made,) = run_groups([simulated("a", 1.0, fitted()), simulated("a @ v", 1.0, fitted(), **other)])
+    assert ratio_error([made], ["a", "a @ v"], "query_mean_s") == pytest.approx(math.sqrt(2) * 0.2)
+
+
+def test_an_error_is_known_only_if_the_coefficients_state_it():
+    (made,) = run_groups([simulated(label, 1.0, fitted({})) for label in ("a", "b")])
+    assert ratio_error([made], ["a", "b"], "query_mean_s") is None
+    (one, _) = run_groups([simulated(label, 1.0, fitted()) for label in ("a", "b")])[0].usable_runs
+    assert figure_error(one.manifest, "query_mean_s") == 0.2
+    assert figure_error(one.manifest, "files_end") is None
+
+
+def test_a_ratio_within_the_error_of_the_model_is_undecided(tmp_path):
+    def verdict(sd):
+        errors = {name: {"log_sd": sd, "ratio_log_sd": sd} for name in ERRORS}
+        found = group(tmp_path / str(sd), {}, options=fitted(errors))
+        return compare_strategies(found, "query_mean_s", "every-2min", "never")
+
+    sure, unsure = verdict(0.001), verdict(5.0)
+    assert sure.ratio == unsure.ratio != 1
+    assert (sure.verdict in ("more", "less"), unsure.verdict) == (True, "undecided")
+    assert "error of the model" in unsure.reason
+    assert unsure.low < 1 < unsure.high
+    assert unsure.high / unsure.ratio == pytest.approx(math.exp(1.959964 * 5.0))
+
+
+def test_without_an_error_a_ratio_is_undecided(tmp_path):
+    found = compare_strategies(group(tmp_path, {}, options=fitted({})), "query_mean_s", "every-2min", "never")
+    assert (found.verdict, found.ratio) == ("undecided", None)
+    assert found.reason == "the error of the model is not known"

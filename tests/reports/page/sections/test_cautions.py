@@ -62,26 +62,29 @@ def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
         group = build_group(tmp_path / name, ticks=8, repetitions=1, mode="simulated", options=options)
         return cautions(group)[0].is_grave, _texts(group)
 
-    is_grave, said = warned("rough", coefficients={"calibrated": False})
+    is_grave, said = warned("rough", coefficients={"errors": {}})
     assert is_grave
-    assert "not calibrated" in said
+    assert "How far the model is off is not known" in said
     assert "fewer than two usable runs" not in said
-    assert "not calibrated" not in warned("fitted", coefficients={"calibrated": True})[1]
-    coefficients = {"calibrated": True, "caution": "Sorting costs nothing."}
+    errors = {"query_mean_s": {"mean_absolute": 0.123, "log_sd": 0.2, "strategies": 7}}
+    said = warned("fitted", coefficients={"errors": errors})[1]
+    assert "not known" not in said
+    assert "the mean query by 12 % (19 of 20 within 1.5x; n = 7)" in said
+    coefficients = {"errors": errors, "caution": "Sorting costs nothing."}
     assert " Sorting costs nothing." in warned("caution", coefficients=coefficients)[1]
 
 
 def test_cautions_of_coefficients_name_their_formats(tmp_path):
-    def of(calibrated, caution):
-        return {"coefficients": {"calibrated": calibrated, "caution": caution}}
+    def of(caution):
+        return {"coefficients": {"caution": caution}}
 
     (group,) = run_groups([
-        run(mode="simulated", options=of(True, "Sorting costs nothing.")),
-        run(mode="simulated", strategy="never @ v", format="delta", options=of(False, "Guesses."),
+        run(mode="simulated", options=of("Sorting costs nothing.")),
+        run(mode="simulated", strategy="never @ v", format="delta", options=of("Guesses."),
             versions={}, variant={"label": "v", "set": {"table.format": "delta"}}),
     ])  # fmt: skip
     said = _texts(group)
-    assert "not calibrated" in said
+    assert "is not known" in said
     assert "Iceberg 1.9: Sorting costs nothing. Delta: Guesses." in said
 
 

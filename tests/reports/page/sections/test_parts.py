@@ -159,7 +159,8 @@ def test_simulated_times_of_two_formats_are_not_compared_until_coefficients_are_
         )
 
     def verdicts(calibrated):
-        options = {"coefficients": {"operations": {"query": {"steps": 9 * calibrated}}}}
+        errors = {name: {"log_sd": 0.1} for name in ("compaction_cpu_s", "commit_cpu_s", "query_mean_s")}
+        options = {"coefficients": {"operations": {"query": {"steps": 9 * calibrated}}, "errors": errors}}
         other = {"strategy": "often @ delta", "format": "delta", "variant": VARIANT}
         (group,) = run_groups([made(strategy="often", options=options), made(options=options, **other)])
         (of_page,) = page_verdicts([group])

@@ -65,21 +65,19 @@ def test_modelled_figures_are_never_undecided(tmp_path):
 
 
 def test_a_conversion_that_is_not_modelled_is_not_compared(tmp_path):
-    build_results(tmp_path, {"never": None, "a": 2, "b": 3}, 1, 12, mode="simulated")
+    options = {"coefficients": {"operations": {"query": {"steps": 1}}}}
+    build_results(tmp_path, {"never": None, "a": 2, "b": 3}, 1, 12, mode="simulated", options=options)
     for path in tmp_path.rglob("events.jsonl"):
         if '"label": "a"' in path.read_text() or '"strategy": "a"' in path.read_text():
-            path.write_text(
-                path.read_text().replace(
-                    '"kind": "compaction"', '"kind": "compaction", "is_converting": true'
-                )
-            )
+            beyond = '"kind": "run", "beyond_fit": {"unfitted_operations": ["convert"]}'
+            path.write_text(path.read_text().replace('"kind": "run"', beyond))
     found = run_groups(load_runs(tmp_path))[0]
     assert [str(line) for line in undecided(found, verdicts_of(found))] == [
-        "a: not comparable: conversion is not modelled yet."
+        "a: not comparable: the cost of convert is not fitted to any run."
     ]
     assert "a" not in [str(row[0].text) for row in steps(found, verdicts_of(found)).rows]
     notes = {str(cell.text): cell.note for cell in _column(summary(found, verdicts_of(found)), "Strategy")}
-    assert notes["a"] == "conversion is not modelled yet"
+    assert notes["a"] == "the cost of convert is not fitted to any run"
 
 
 @pytest.mark.parametrize("repetitions", [1, 3])
