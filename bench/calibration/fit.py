@@ -3,8 +3,8 @@
 Tasks, driver and wall time beside the tasks are fitted apart, each as a sum of amounts times coefficients
 that are not negative (Lawson and Hanson 1974, as scipy.optimize.nnls). What is made small is the squared
 error relative to the prediction, which a few rounds of reweighting find. Relative to the measured value,
-noise would make the fit too low. Each stream weighs the
-same, and in it each strategy, however many steps they have.
+noise would make the fit too low. Each run weighs the
+same, however many steps it has.
 """
 
 from collections import Counter, defaultdict
@@ -149,11 +149,8 @@ def _amounts(steps: Sequence[MeasuredStep], names: Collection[str]) -> np.ndarra
 
 
 def _weights(steps: Sequence[MeasuredStep]) -> np.ndarray:
-    counts = Counter((step.stream, step.strategy) for step in steps)
-    strategies = Counter(stream for stream, _ in counts)
-    return np.array(
-        [(counts[step.stream, step.strategy] * strategies[step.stream]) ** -0.5 for step in steps]
-    )
+    counts = Counter(step.run_id for step in steps)
+    return np.array([counts[step.run_id] ** -0.5 for step in steps])
 
 
 def _named(names: Sequence[str], coefficients: np.ndarray) -> dict[str, float]:

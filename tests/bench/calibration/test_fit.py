@@ -67,7 +67,7 @@ def test_a_noisy_fit_predicts_within_the_noise_and_without_bias(seed):
     assert max(abs(np.log(ratios))) < 0.25
 
 
-def test_many_steps_of_one_stream_do_not_outweigh_few_of_another():
+def test_many_steps_of_one_run_do_not_outweigh_few_of_another():
     twice = OperationCost(tasks={"s": 2.0}, driver={"s": 2.0}, wall={"s": 1.0})
     once = OperationCost(tasks={"s": 1.0}, driver={"s": 1.0}, wall={"s": 1.0})
     steps = [measured(8, 1.0, stream="a", cost=twice)] * 500 + [measured(8, 1.0, stream="b", cost=once)] * 5
