@@ -3,8 +3,7 @@
 Tasks, driver and wall time beside the tasks are fitted apart, each as a sum of amounts times coefficients
 that are not negative (Lawson and Hanson 1974, as scipy.optimize.nnls). What is made small is the squared
 error relative to the prediction, which a few rounds of reweighting find. Relative to the measured value,
-noise would make the fit too low. Each run weighs the
-same, however many steps it has.
+noise would make the fit too low. Each run weighs the same, however many steps it has.
 """
 
 from collections import Counter, defaultdict
