@@ -326,8 +326,15 @@ class Published:
 
     def pairs(self, simulated: "Published", strategy: str) -> tuple[Pair, ...]:
         """The evaluations of a measured run and of a simulated one, the first of each."""
-        runs = (*self.group.usable_runs, *simulated.group.usable_runs)
-        return side_by_side([run for run in runs if run.manifest.strategy == strategy])
+        real, modelled = (
+            [run for run in group.usable_runs if run.manifest.strategy == strategy]
+            for group in (self.group, simulated.group)
+        )
+        # A scenario's hash changes with each new key, so it tells when runs were made and not whether they
+        # replay one stream; the index says that these do.
+        hashes = {name: getattr(real[0].manifest, name) for name in ("scenario_hash", "strategy_hash")}
+        same = [replace(run, manifest=run.manifest.model_copy(update=hashes)) for run in modelled]
+        return side_by_side([*real, *same])
 
     def agreement(self, simulated: "Published", strategy: str) -> Agreement:
         """How far a simulation made the decisions and files of a measured run."""

@@ -114,7 +114,7 @@ def test_a_file_of_ones_own_takes_the_place_of_the_shipped(tmp_path):
         ("[operations.query.wall]", "[operations.query.wall]\ns_per_fil = 1.0", "operations"),
         ("[operations.query.wall]", "[operations.query.wall]\ns_per_live_file = 1.0", "operations"),
         ("[operations.noop.", "[operations.nop.", "operations"),
-        ("[operations.noop.", "[operations.cluster.", "has no [operations.noop]"),
+        ("[operations.noop", "[operations.cluster", "has no [operations.noop]"),
         ("[operations.query.wall]\ns = ", "[operations.query.wall]\ns = nan #", "operations.query.wall.s"),
         ("[operations.query.wall]\ns = ", "[operations.query.wall]\ns = inf #", "operations.query.wall.s"),
         ("[operations.query.wall]\ns = ", '[operations.query.wall]\ns = "1" #', "operations.query.wall.s"),
