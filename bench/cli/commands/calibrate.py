@@ -66,8 +66,8 @@ def calibrate(
     * `compactbench run append-only --simulate --coefficients mine.toml`
 
     Without results it makes the calibration runs of the format, ten or eleven small scenarios that take about
-    a quarter of an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same
-    command goes on. Results of your own scenarios may be given, with or without the folder of these runs.
+    half an hour on two cores. Leave the machine alone meanwhile. Stop them at any time; the same command goes
+    on. Results of your own scenarios may be given, with or without the folder of these runs.
 
     **Errors** are those of figures of runs that the coefficients were not fitted to: each stream is left out
     once, and predicted by the others. What a file or a row costs is known within the **range** of amounts
