@@ -22,6 +22,7 @@ _ROUNDS = 8  # of reweighting; the coefficients change by less than a thousandth
 _LEAST_S = 1e-3  # what was less than the clocks resolve
 # A smaller share of an amount that those before it do not explain tells its cost from theirs only by chance.
 _OWN_SHARE_MIN = 0.05
+_STEPS_MIN = 5  # fewer steps, such as those of one run, say little about another table
 _DIGITS = 3
 _NOTHING_S = 1e-9  # what rounding leaves of a coefficient that is 0
 
@@ -35,7 +36,7 @@ class Fitted:
 
 
 def fit_operations(steps: Iterable[MeasuredStep], table_format: str) -> dict[Operation, Fitted]:
-    """The operations of a format of which there are steps. The load of a table counts for none."""
+    """The operations of a format of which there are enough steps. The load of a table counts for none."""
     by_operation: dict[Operation, list[MeasuredStep]] = defaultdict(list)
     for step in steps:
         if step.format == table_format and not step.is_initial:
@@ -43,7 +44,7 @@ def fit_operations(steps: Iterable[MeasuredStep], table_format: str) -> dict[Ope
     fitted = {}
     for operation, names in EXPLAINING[table_format].items():
         own = [step for step in by_operation[operation] if step.step.amounts.keys() >= {*names}]
-        if own:
+        if len(own) >= _STEPS_MIN:
             fitted[operation] = _fitted(own, names)
             if operation is Operation.QUERY:
                 fitted[Operation.PLANNING] = _planning(own, names)

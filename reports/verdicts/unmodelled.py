@@ -4,11 +4,15 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from scipy import stats
+
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.records import Manifest
 from bench.text import human_number
 from reports.data.group import RunGroup
+from reports.verdicts.compare import CONFIDENCE
+from reports.verdicts.repeating import TWO_SIDED
 
 # How far beyond the greatest measured amount of work times may be extrapolated.
 BEYOND_MAX = 3.0
@@ -93,9 +97,18 @@ def _error(manifest: Manifest, metric: str, name: str) -> float | None:
     """That of the figure that the metric follows from, or the largest one of all figures."""
     own = _FIGURES.get(metric.partition("_")[0])
     figures = _FIGURES.values() if own is None else (own,)
-    values = [_table(manifest, "errors", figure).get(name) for figure in figures]
-    known = [float(value) for value in values if isinstance(value, int | float)]
-    return max(known) if len(known) == len(values) else None
+    tables = [_table(manifest, "errors", figure) for figure in figures]
+    known = [
+        float(value) * widening(int(table.get("streams", 2)))
+        for table in tables
+        if isinstance(value := table.get(name), int | float)
+    ]
+    return max(known) if len(known) == len(tables) else None
+
+
+def widening(streams_count: int) -> float:
+    """By how much an interval from the errors of so few streams is wider than one from many (Student's t)."""
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, max(1, streams_count - 1))) / TWO_SIDED
 
 
 def _simulated(groups: Iterable[RunGroup], strategies: Collection[str]) -> Iterator[Manifest]:

@@ -71,7 +71,8 @@ def calibrate(
 
     **Errors** are those of figures of runs that the coefficients were not fitted to: each stream is left out
     once, and predicted by the others. What a file or a row costs is known within the **range** of amounts
-    that were measured. Operations without a measured step keep the coefficients that ship with the format.
+    that were measured. Operations with fewer than five measured steps keep the coefficients that ship with
+    the format. `validate-model` of the same results shows how well they fit, not how well they predict.
     """
     target = file or Path(f"{table_format}-coefficients.toml")
     if not target.absolute().parent.is_dir():
@@ -105,9 +106,10 @@ def calibrate(
         for one in made:
             if one.made is None:
                 print_remark(str(one))
+        runs_count = len({step.run_id for step in steps})
         print_line(
-            f"{counted(len(steps), 'step')} of {counted(len({step.run_id for step in steps}), 'run')}, "
-            f"written to {target}; next: compactbench run SCENARIO --simulate --coefficients {target}"
+            f"fitted to {counted(runs_count, 'run')}, written to {target}; next: "
+            f"compactbench run SCENARIO --simulate --coefficients {target}"
         )
     if not are_complete:
         print_remark(f"some calibration runs failed: read their log.txt in {out}, and repeat the command")

@@ -31,7 +31,7 @@ from reports.page.sections.parts import part_name
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK
-from reports.verdicts.unmodelled import unmodelled
+from reports.verdicts.unmodelled import unmodelled, widening
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
@@ -184,8 +184,9 @@ def _errors(coefficients: Mapping[str, Any]) -> str:
     """How far the model was off where it was not fitted; empty if that is not known."""
     errors = coefficients.get("errors")
     known = [
-        f"{name} by {human_percent(error['mean_absolute'])} (19 of 20 within "
-        f"{human_ratio(math.exp(TWO_SIDED * error['log_sd']))}; n = {error['strategies']})"
+        f"{name} by {human_percent(error['mean_absolute'])} (expected within a factor of "
+        f"{human_ratio(math.exp(TWO_SIDED * widening(error['streams']) * error['log_sd']))}, from "
+        f"{error['strategies']} strategies of {counted(error['streams'], 'stream', 'streams')})"
         for figure, name in _MODELLED.items()
         if isinstance(errors, dict) and isinstance(error := errors.get(figure), dict)
     ]

@@ -8,12 +8,12 @@ from result_builder import build_results
 from bench.results.folders import load_runs
 from reports.data.group import run_groups
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.unmodelled import figure_error, ratio_error, unmodelled
+from reports.verdicts.unmodelled import figure_error, ratio_error, unmodelled, widening
 
 ERRORS = {
-    "compaction_cpu_s": {"log_sd": 0.3, "ratio_log_sd": 0.1},
-    "commit_cpu_s": {"log_sd": 0.4},
-    "query_mean_s": {"log_sd": 0.2, "ratio_log_sd": 0.05},
+    "compaction_cpu_s": {"log_sd": 0.3, "ratio_log_sd": 0.1, "streams": 10**6},
+    "commit_cpu_s": {"log_sd": 0.4, "streams": 10**6},
+    "query_mean_s": {"log_sd": 0.2, "ratio_log_sd": 0.05, "streams": 10**6},
 }
 
 
@@ -86,6 +86,12 @@ def test_the_error_of_a_ratio_is_that_of_the_figure_it_follows_from(metric, erro
     assert ratio_error([made], ["a", "b"], metric) == pytest.approx(error)
 
 
+def test_errors_of_few_streams_make_wider_intervals():
+    assert widening(10**6) == pytest.approx(1)
+    assert widening(4) == pytest.approx(3.182 / 1.960, abs=0.01)
+    assert widening(1) == widening(2) == pytest.approx(12.706 / 1.960, abs=0.01)
+
+
 def test_errors_of_two_formats_are_independent():
     other = {"format": "delta", "variant": {"label": "v", "set": {"table.format": "delta"}}}
     (made,) = run_groups([simulated("a", 1.0, fitted()), simulated("a @ v", 1.0, fitted(), **other)])
@@ -96,13 +102,13 @@ def test_an_error_is_known_only_if_the_coefficients_state_it():
     (made,) = run_groups([simulated(label, 1.0, fitted({})) for label in ("a", "b")])
     assert ratio_error([made], ["a", "b"], "query_mean_s") is None
     (one, _) = run_groups([simulated(label, 1.0, fitted()) for label in ("a", "b")])[0].usable_runs
-    assert figure_error(one.manifest, "query_mean_s") == 0.2
+    assert figure_error(one.manifest, "query_mean_s") == pytest.approx(0.2)
     assert figure_error(one.manifest, "files_end") is None
 
 
 def test_a_ratio_within_the_error_of_the_model_is_undecided(tmp_path):
     def verdict(sd):
-        errors = {name: {"log_sd": sd, "ratio_log_sd": sd} for name in ERRORS}
+        errors = {name: {"log_sd": sd, "ratio_log_sd": sd, "streams": 10**6} for name in ERRORS}
         found = group(tmp_path / str(sd), {}, options=fitted(errors))
         return compare_strategies(found, "query_mean_s", "every-2min", "never")
 

@@ -66,10 +66,10 @@ def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
     assert is_grave
     assert "How far the model is off is not known" in said
     assert "fewer than two usable runs" not in said
-    errors = {"query_mean_s": {"mean_absolute": 0.123, "log_sd": 0.2, "strategies": 7}}
+    errors = {"query_mean_s": {"mean_absolute": 0.123, "log_sd": 0.2, "strategies": 7, "streams": 4}}
     said = warned("fitted", coefficients={"errors": errors})[1]
     assert "not known" not in said
-    assert "the mean query by 12 % (19 of 20 within 1.5x; n = 7)" in said
+    assert "the mean query by 12 % (expected within a factor of 1.9x, from 7 strategies of 4 streams)" in said
     coefficients = {"errors": errors, "caution": "Sorting costs nothing."}
     assert " Sorting costs nothing." in warned("caution", coefficients=coefficients)[1]
 
