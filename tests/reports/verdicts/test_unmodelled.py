@@ -11,9 +11,9 @@ from reports.verdicts.judge import compare_strategies
 from reports.verdicts.unmodelled import figure_error, ratio_error, unmodelled, widening
 
 ERRORS = {
-    "compaction_cpu_s": {"log_sd": 0.3, "ratio_log_sd": 0.1, "streams": 10**6},
-    "commit_cpu_s": {"log_sd": 0.4, "streams": 10**6},
-    "query_mean_s": {"log_sd": 0.2, "ratio_log_sd": 0.05, "streams": 10**6},
+    "compaction_cpu_s": {"log_sd": 0.3, "ratio_log_sd": 0.1, "streams": 10**9},
+    "commit_cpu_s": {"log_sd": 0.4, "streams": 10**9},
+    "query_mean_s": {"log_sd": 0.2, "ratio_log_sd": 0.05, "streams": 10**9},
 }
 
 
@@ -87,7 +87,7 @@ def test_the_error_of_a_ratio_is_that_of_the_figure_it_follows_from(metric, erro
 
 
 def test_errors_of_few_streams_make_wider_intervals():
-    assert widening(10**6) == pytest.approx(1)
+    assert widening(10**9) == pytest.approx(1)
     assert widening(4) == pytest.approx(3.182 / 1.960, abs=0.01)
     assert widening(1) == widening(2) == pytest.approx(12.706 / 1.960, abs=0.01)
 
@@ -108,7 +108,7 @@ def test_an_error_is_known_only_if_the_coefficients_state_it():
 
 def test_a_ratio_within_the_error_of_the_model_is_undecided(tmp_path):
     def verdict(sd):
-        errors = {name: {"log_sd": sd, "ratio_log_sd": sd, "streams": 10**6} for name in ERRORS}
+        errors = {name: {"log_sd": sd, "ratio_log_sd": sd, "streams": 10**9} for name in ERRORS}
         found = group(tmp_path / str(sd), {}, options=fitted(errors))
         return compare_strategies(found, "query_mean_s", "every-2min", "never")
 
