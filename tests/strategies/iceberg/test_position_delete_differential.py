@@ -17,7 +17,9 @@ from strategies.plan import Native
 
 pytestmark = pytest.mark.spark
 
-EXAMPLES, CASES = 700, 400  # of the thorough profile, as the floors
+# Of the thorough profile, as the floors. Hypothesis also draws constants of all modules that are loaded, so the
+# numbers vary with code elsewhere.
+EXAMPLES, CASES = 700, 350
 FLOORS = {
     "planned": 250, "group filtered": 100, "rewrite all": 60, "several groups": 120, "ordered": 20,
     "several specs": 5, "null partition": 40, "vectors too": 80, "vectors alone": 80,
