@@ -17,8 +17,8 @@ from strategies.plan import Native
 
 pytestmark = pytest.mark.spark
 
-# Of the thorough profile, as the floors. Hypothesis also draws constants of all modules that are loaded, so the
-# numbers vary with code elsewhere.
+# Of the thorough profile, as the floors. Hypothesis also draws constants of all modules that are loaded, so
+# the numbers vary with code elsewhere.
 EXAMPLES, CASES = 700, 350
 FLOORS = {
     "planned": 250, "group filtered": 100, "rewrite all": 60, "several groups": 120, "ordered": 20,
