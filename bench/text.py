@@ -83,6 +83,11 @@ def human_percent(share: float) -> str:
     return f"{share * 100:,.0f} %" if abs(share) >= 0.1 else f"{share * 100:.2g} %"
 
 
+def whole_percent(share: float) -> str:
+    """A share of 1 as a percentage without decimals: "30 %", "0 %"."""
+    return f"{share:.0%}".replace("%", " %")
+
+
 def human_number(value: float) -> str:
     """Three significant digits without trailing zeros; scientific notation only for tiny values."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -69,7 +69,7 @@ class Append:
 
     @property
     def schema(self) -> Schema:
-        return schema_of(self.columns).dated(wide=self.late_share > 0)
+        return schema_of(self.columns, self.late_share > 0)
 
     def rows(
         self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_ms: int,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 ColumnCount = Literal[3, 7, 17, 40]
@@ -162,8 +163,13 @@ SCHEMAS: Mapping[int, Schema] = {
 ORDERS = SCHEMAS[17]
 
 
-def schema_of(columns: int) -> Schema:
-    """The schema with this number of columns. Raises ValueError, which names the valid numbers."""
+@cache
+def schema_of(columns: int, wide_dates: bool | None = None) -> Schema:
+    """The schema with this number of columns, `dated` if it is said how; otherwise as it was measured.
+
+    Raises ValueError, which names the valid numbers.
+    """
     if columns not in SCHEMAS:
         raise ValueError(f"columns={columns} must be one of {', '.join(map(str, SCHEMAS))}")
-    return SCHEMAS[columns]
+    measured = SCHEMAS[columns]
+    return measured if wide_dates is None else measured.dated(wide=wide_dates)

@@ -90,7 +90,7 @@ class Upsert:
 
     @property
     def schema(self) -> Schema:
-        return schema_of(self.columns).dated(wide=self.initial_order == "random")
+        return schema_of(self.columns, self.initial_order == "random")
 
     @property
     def moves_rows(self) -> bool:

@@ -28,12 +28,10 @@ def with_fitted(
             operation["steps"] = 0
     for operation, one in fitted.items():
         operations[operation.value] = _operation(one.cost, one.dropped)
-    table = tomlkit.table(is_super_table=True)
-    for name, error in errors.items():
-        own = tomlkit.table()
-        own.update(error.model_dump(exclude_defaults=True))
-        table.append(name, own)
-    document["errors"] = table
+    document["errors"] = tomlkit.table(is_super_table=True)
+    document["errors"].update(
+        {name: error.model_dump(exclude_defaults=True) for name, error in errors.items()}
+    )
     return tomlkit.dumps(document)
 
 
@@ -41,12 +39,5 @@ def _operation(cost: OperationCost, dropped: Mapping[str, str]) -> Table:
     table = tomlkit.table()
     for name, reason in dropped.items():
         table.add(tomlkit.comment(f"not identified: {name}, {reason}"))
-    for name, value in cost.model_dump(mode="json", exclude_defaults=True).items():
-        if not isinstance(value, dict):
-            table.append(name, value)
-            continue
-        part = tomlkit.table()
-        for key, number in value.items():
-            part.append(key, number)
-        table.append(name, part)
+    table.update(cost.model_dump(mode="json", exclude_defaults=True))
     return table

@@ -172,7 +172,7 @@ def _interval(comparison: Comparison) -> str:
         return MISSING
     if comparison.method == "tolerance" and comparison.tolerance:
         return f"tolerance {human_percent(comparison.tolerance)}"
-    if comparison.method == "exact" or (comparison.method == "modelled" and not comparison.has_interval):
+    if comparison.method == "exact" or comparison.is_rough:
         return comparison.method
     return format_range(comparison.low, comparison.high)
 

@@ -107,7 +107,7 @@ def compared(comparison: Comparison | None) -> Cell:
     if comparison is None or comparison.ratio is None:
         return Cell(MISSING)
     ratio, low, high = comparison.ratio, comparison.low, comparison.high
-    if comparison.method == "exact" or (comparison.method == "modelled" and not comparison.has_interval):
+    if comparison.method == "exact" or comparison.is_rough:
         return Cell(human_ratio(ratio), comparison.method, value=ratio)
     note = "" if low is None or high is None else format_range(low, high, "\N{EN DASH}")
     if comparison.is_retracted:
@@ -120,8 +120,7 @@ def ratio_text(comparison: Comparison) -> str:
     ratio, low, high = comparison.ratio, comparison.low, comparison.high
     if ratio is None:
         return MISSING
-    is_rough = comparison.method == "modelled" and not comparison.has_interval
-    if low is None or high is None or low == high or is_rough:
+    if low is None or high is None or low == high or comparison.is_rough:
         return human_ratio(ratio)
     return f"{human_ratio(ratio)} ({format_range(low, high)})"
 

@@ -62,6 +62,11 @@ class Comparison:
         return self.low is not None and self.low != self.high and self.tolerance is None
 
     @property
+    def is_rough(self) -> bool:
+        """Whether it comes from a model, and nothing is known of how far that is off."""
+        return self.method == "modelled" and not self.has_interval
+
+    @property
     def is_retracted(self) -> bool:
         """Whether the interval excludes 1 but the verdict did not survive the correction."""
         if self.adjusted_p is None or self.low is None or self.high is None:

@@ -13,7 +13,7 @@ from bench.calibration.fit import Fitted, fit_operations
 from bench.calibration.measured import measured_steps
 from bench.calibration.origin import origin_of
 from bench.cli.arguments import readable_runs
-from bench.cli.commands.run import EXIT_INTERRUPTED
+from bench.cli.commands.run import EXIT_INTERRUPTED, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
 from bench.cli.output import ERR, print_line, print_remark, print_tables
 from bench.cli.progress import SuiteProgress
@@ -25,7 +25,7 @@ from bench.runs.preflight.checks import check
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
 from bench.runs.suite.suite import Options, drop_left, run_suite
-from bench.text import counted
+from bench.text import counted, whole_percent
 
 _FIGURES = {
     "compaction_cpu_s": "compaction CPU",
@@ -34,6 +34,7 @@ _FIGURES = {
 }
 
 
+@stopped_by_sigterm()
 def calibrate(
     table_format: Annotated[
         Literal["iceberg", "delta", "hudi"], typer.Argument(metavar="FORMAT", help="iceberg, delta or hudi.")
@@ -159,7 +160,7 @@ def _errors(errors: Mapping[str, ModelError]) -> Iterator[_Table]:
             columns,
             [
                 (
-                    _FIGURES[name], f"{error.mean_absolute:.0%}".replace("%", " %"), str(error.strategies),
+                    _FIGURES[name], whole_percent(error.mean_absolute), str(error.strategies),
                     str(error.streams), str(error.unpredicted),
                 )
                 for name, error in errors.items()

@@ -40,7 +40,7 @@ def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
 
 
 @contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
+def stopped_by_sigterm() -> Iterator[None]:
     """Within the block, SIGTERM acts as Ctrl-C does."""
     before = signal.signal(signal.SIGTERM, _interrupted)
     try:
@@ -49,7 +49,7 @@ def _stopped_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-@_stopped_by_sigterm()
+@stopped_by_sigterm()
 def run(
     scenarios: ScenariosArgument,
     out: Annotated[

@@ -12,7 +12,7 @@ from bench.cli.model_validation import validated
 from bench.cli.output import print_json, print_remark, print_tables
 from bench.cli.tables import Column
 from bench.runs.resimulation import Resimulation
-from bench.text import MISSING, human_ratio
+from bench.text import MISSING, human_ratio, whole_percent
 from reports.verdicts.model_errors import (
     METRICS,
     ErrorOfFigure,
@@ -151,7 +151,7 @@ def _signed(share: float) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return MISSING if share is None else f"{share:.0%}".replace("%", " %")
+    return MISSING if share is None else whole_percent(share)
 
 
 def _print_json(errors: ModelErrors, left_out: Sequence[Resimulation]) -> None:

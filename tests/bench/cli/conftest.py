@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import tarfile
 from dataclasses import dataclass
 
 import pytest
@@ -10,6 +11,7 @@ from refused import printed_codes
 
 from bench.cli.main import main
 from bench.cli.output import OUT
+from tools.publishing import FOLDER
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,15 @@ class Printed:
     def codes(self):
         """The codes of the errors."""
         return printed_codes(self.err)
+
+
+@pytest.fixture(scope="module")
+def delta_upserts(tmp_path_factory):
+    """The published real runs of a small Delta table."""
+    folder = tmp_path_factory.mktemp("results")
+    with tarfile.open(FOLDER / "delta-upsert-quick.tar.xz", "r:xz") as tar:
+        tar.extractall(folder, filter="data")
+    return folder
 
 
 @pytest.fixture

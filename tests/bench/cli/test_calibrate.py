@@ -1,5 +1,3 @@
-import tarfile
-
 import pytest
 
 from bench.calibration.design import design
@@ -8,23 +6,13 @@ from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import shipped_file
 from bench.engines.simulated.steps import Operation
 from bench.results.folders import load_runs
-from tools.publishing import FOLDER
 
 pytestmark = pytest.mark.usefixtures("wide")
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """Real runs of a small Delta table."""
-    folder = tmp_path_factory.mktemp("results")
-    with tarfile.open(FOLDER / "delta-upsert-quick.tar.xz", "r:xz") as tar:
-        tar.extractall(folder, filter="data")
-    return folder
-
-
-def test_results_become_a_coefficients_file_that_simulations_take(compactbench, results, tmp_path):
+def test_results_become_a_coefficients_file_that_simulations_take(compactbench, delta_upserts, tmp_path):
     file = tmp_path / "mine.toml"
-    printed = compactbench("calibrate", "delta", results, "--file", file, "-q")
+    printed = compactbench("calibrate", "delta", delta_upserts, "--file", file, "-q")
     assert "merge" in printed.out
     assert str(file) in printed.words
     made, shipped = DeltaCoefficients.read(file), DeltaCoefficients.read()
@@ -42,22 +30,24 @@ def test_results_become_a_coefficients_file_that_simulations_take(compactbench, 
     assert stored.manifest.options["coefficients"]["operations"]["merge"]["steps"] == 144
 
 
-def test_a_fit_to_the_same_results_is_the_same_file(compactbench, results, tmp_path):
+def test_a_fit_to_the_same_results_is_the_same_file(compactbench, delta_upserts, tmp_path):
     files = [tmp_path / "a.toml", tmp_path / "b.toml"]
     for file in files:
-        compactbench("calibrate", "delta", results, "-f", file, "-q")
+        compactbench("calibrate", "delta", delta_upserts, "-f", file, "-q")
     assert files[0].read_text() == files[1].read_text()
     assert files[0].read_text() != shipped_file("delta").read_text()
 
 
-def test_results_without_a_run_of_the_format_are_refused(compactbench, results, tmp_path):
-    printed = compactbench("calibrate", "hudi", results, "-f", tmp_path / "mine.toml", code=2)
+def test_results_without_a_run_of_the_format_are_refused(compactbench, delta_upserts, tmp_path):
+    printed = compactbench("calibrate", "hudi", delta_upserts, "-f", tmp_path / "mine.toml", code=2)
     assert printed.codes == ["no-runs"]
     assert not (tmp_path / "mine.toml").exists()
 
 
-def test_a_file_that_cannot_be_written_is_named(compactbench, results, tmp_path):
-    printed = compactbench("calibrate", "delta", results, "-f", tmp_path / "none" / "x.toml", "-q", code=2)
+def test_a_file_that_cannot_be_written_is_named(compactbench, delta_upserts, tmp_path):
+    printed = compactbench(
+        "calibrate", "delta", delta_upserts, "-f", tmp_path / "none" / "x.toml", "-q", code=2
+    )
     assert printed.codes == ["unwritable"]
 
 

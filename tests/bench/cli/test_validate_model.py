@@ -1,7 +1,6 @@
 import json
 import re
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -10,20 +9,10 @@ from result_builder import build_results
 import bench.engines
 from bench.engines.delta.model.table import DeltaTableModel
 from bench.results.records import MANIFEST
-from tools.publishing import FOLDER
 
 ENGINES = Path(bench.engines.__file__).parent
 
 pytestmark = pytest.mark.usefixtures("wide")
-
-
-@pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """Real runs of a small Delta table."""
-    folder = tmp_path_factory.mktemp("results")
-    with tarfile.open(FOLDER / "delta-upsert-quick.tar.xz", "r:xz") as tar:
-        tar.extractall(folder, filter="data")
-    return folder
 
 
 @pytest.fixture
@@ -31,19 +20,19 @@ def validate(compactbench):
     return lambda *words, code=0: compactbench("validate-model", *words, code=code)
 
 
-def test_errors_of_each_strategy_and_of_choices_are_shown(validate, results):
-    printed = validate(results)
+def test_errors_of_each_strategy_and_of_choices_are_shown(validate, delta_upserts):
+    printed = validate(delta_upserts)
     assert "delta-upsert-quick: error of the simulation" in printed.out
     for label in ("never", "copy-on-write", "optimize-4min", "reorg-4min"):
         assert f"\n{label} " in printed.out
     assert "format figure strategies mean error bias a repetition in interval" in printed.words
     assert "scenario queries/h chosen cheapest regret at random runs" in printed.words
     assert "4/4 runs" in printed.err
-    assert validate(results, "--quiet").err == ""
+    assert validate(delta_upserts, "--quiet").err == ""
 
 
-def test_programs_get_what_people_see(validate, results):
-    answer = validate(results, "--format", "json", "-q").json
+def test_programs_get_what_people_see(validate, delta_upserts):
+    answer = validate(delta_upserts, "--format", "json", "-q").json
     errors = {(one["strategy"], one["metric"]): one["error"] for one in answer["figures"]}
     assert errors["never", "files_end"] == 0
     for one in answer["figures"]:
@@ -53,11 +42,11 @@ def test_programs_get_what_people_see(validate, results):
     assert answer["left_out"] == []
 
 
-def test_other_coefficients_give_other_times_and_the_same_files(validate, results, tmp_path):
+def test_other_coefficients_give_other_times_and_the_same_files(validate, delta_upserts, tmp_path):
     def errors(*words):
         return {
             (one["strategy"], one["metric"]): one["error"]
-            for one in validate(results, "--format", "json", "-q", *words).json["figures"]
+            for one in validate(delta_upserts, "--format", "json", "-q", *words).json["figures"]
         }
 
     shipped = (ENGINES / "delta" / "coefficients.toml").read_text()
@@ -69,7 +58,7 @@ def test_other_coefficients_give_other_times_and_the_same_files(validate, result
 
 
 def changed(results, folder, change, labels):
-    """The results, with the manifests of some strategies changed."""
+    """The delta_upserts, with the manifests of some strategies changed."""
     shutil.copytree(results, folder)
     for path in folder.rglob(MANIFEST):
         manifest = json.loads(path.read_text())
@@ -100,34 +89,34 @@ def is_cold(manifest):
     ],
 )
 def test_strategies_that_cannot_be_simulated_are_left_out_and_named(
-    validate, results, tmp_path, change, problem
+    validate, delta_upserts, tmp_path, change, problem
 ):
-    printed = validate(changed(results, tmp_path / "results", change, ["reorg-4min"]), "-q")
+    printed = validate(changed(delta_upserts, tmp_path / "results", change, ["reorg-4min"]), "-q")
     words = " ".join(printed.err.split())
     assert "delta-upsert-quick, reorg-4min: left out: " in words
     assert problem in words
     assert "\nnever " in printed.out
 
 
-def test_results_of_which_no_strategy_can_be_simulated_are_refused(validate, results, tmp_path):
+def test_results_of_which_no_strategy_can_be_simulated_are_refused(validate, delta_upserts, tmp_path):
     labels = ("never", "copy-on-write", "optimize-4min", "reorg-4min")
-    printed = validate(changed(results, tmp_path / "results", is_not_recorded, labels), code=2)
+    printed = validate(changed(delta_upserts, tmp_path / "results", is_not_recorded, labels), code=2)
     assert "none of its strategies can be simulated: delta-upsert-quick, never: left out: " in printed.err
 
 
-def test_a_simulation_that_fails_is_left_out_and_told(validate, results, monkeypatch):
+def test_a_simulation_that_fails_is_left_out_and_told(validate, delta_upserts, monkeypatch):
     def fails(self, spec, tag):
         raise RuntimeError("out of luck")
 
     monkeypatch.setattr(DeltaTableModel, "commit", fails)
-    printed = validate(results, "-q", "--format", "json", code=1)
+    printed = validate(delta_upserts, "-q", "--format", "json", code=1)
     assert printed.json["figures"] == []
     assert len(printed.json["left_out"]) == 4
     assert all("failed: RuntimeError: out of luck" in one["problem"] for one in printed.json["left_out"])
 
 
-def test_coefficients_of_another_format_are_refused_before_a_simulation(validate, results):
-    printed = validate(results, "--coefficients", ENGINES / "iceberg" / "coefficients.toml", code=2)
+def test_coefficients_of_another_format_are_refused_before_a_simulation(validate, delta_upserts):
+    printed = validate(delta_upserts, "--coefficients", ENGINES / "iceberg" / "coefficients.toml", code=2)
     assert "coefficients.toml" in printed.err
     assert "run 1 of" not in printed.err
 
