@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
+from workloads.recorded import RecordedChange
 from workloads.schema import Schema
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class CommitSpec:
     `inserts`, `updates` and `deletes`; the rows of `partitions` sum to `inserts` + `updates`. Changes count
     as delivered: an update of a key that does not exist is an update, although it adds a row to the table,
     and a change delivered twice counts twice. `keys` is None if the commit only adds new ones.
+
+    A commit of an imported table has its files in `recorded`; its updates count as inserts and deletes.
     """
 
     index: int
@@ -81,6 +84,7 @@ class CommitSpec:
     writers: int
     partitions: tuple[PartitionShape, ...]
     keys: KeyShape | None = None
+    recorded: RecordedChange | None = None
 
     @property
     def is_initial(self) -> bool:
@@ -174,6 +178,17 @@ class Dated(Protocol):
     @property
     def stream_epoch_ms(self) -> int | None:
         """Scenario time 0 in milliseconds since 1970 UTC; None if it is unknown."""
+
+
+@runtime_checkable
+class ImportedTable(Protocol):
+    """A workload whose commits have `recorded` files of an existing table. It can only be simulated."""
+
+    @property
+    def format(self) -> str: ...
+
+    @property
+    def partitioning(self) -> Partitioning: ...
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ Shares = tuple[tuple[str, float], ...]
 
 DAY_S = 86_400
 _COLUMNS = {"none": None, "day": "partition_day", "bucket": "partition_bucket", "city": "user_city"}
+_RECORDED = "recorded"
 _FIRST_DAY = date(1970, 1, 1) + timedelta(milliseconds=EPOCH_MS)
 
 
@@ -20,20 +21,35 @@ _FIRST_DAY = date(1970, 1, 1) + timedelta(milliseconds=EPOCH_MS)
 class Partitioning:
     """Partitioning by UTC day of `order_date`, by hash bucket of `order_id`, by `user_city`, or none.
 
-    `by` is "none", "day", "bucket" or "city"; `buckets` applies to "bucket" only.
+    `by` is "none", "day", "bucket" or "city", or for an imported table "recorded"; `buckets` applies to
+    "bucket" only. `recorded_columns` are the columns of an imported table's partition paths, in their order.
     """
 
     by: str = "none"
     buckets: int = 8
+    recorded_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.by not in _COLUMNS:
+        if self.by not in (*_COLUMNS, _RECORDED):
             raise ValueError(f"by={self.by!r} must be one of {', '.join(_COLUMNS)}")
         if self.buckets < 1:
             raise ValueError(f"buckets={self.buckets} must be >= 1")
 
     @property
+    def is_recorded(self) -> bool:
+        return self.by == _RECORDED
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        if self.is_recorded:
+            return self.recorded_columns
+        return () if self.column is None else (self.column,)
+
+    @property
     def column(self) -> str | None:
+        """The first column."""
+        if self.is_recorded:
+            return next(iter(self.recorded_columns), None)
         return _COLUMNS[self.by]
 
     @property

@@ -6,6 +6,7 @@ from workloads.append import Append
 from workloads.arrival import Arrival, Bursts, Constant, Daily, Poisson
 from workloads.commit import Workload
 from workloads.debezium import Debezium
+from workloads.history import History
 from workloads.trace import Trace
 from workloads.upsert import Upsert
 
@@ -20,5 +21,6 @@ ARRIVALS: dict[str, Callable[..., Arrival]] = {
 WORKLOADS: dict[str, Callable[..., Workload]] = {
     "append": Append,
     "debezium": Debezium,
+    "history": History,
     "upsert": Upsert,
 }

@@ -23,12 +23,14 @@ class Column:
 class Schema:
     """The payload columns of a table in order, and measured pairs (rows of a file, its bytes), ascending.
 
-    `has_wide_dates`: the order dates of a file span days and not a minute, which makes it larger.
+    `has_wide_dates`: the order dates of a file span days and not a minute, which makes it larger. `of_table`:
+    the sizes are those of an existing table, with all that its format and codec make of plain Parquet.
     """
 
     columns: tuple[Column, ...]
     measured_bytes: tuple[tuple[int, int], ...]
     has_wide_dates: bool = False
+    of_table: bool = False
 
     def dated(self, *, wide: bool) -> Schema:
         """The same columns, with sizes of files whose dates span a month (`wide`) or a minute."""

@@ -9,6 +9,7 @@ from strategies.plan import Action
 from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import DeleteFile, TableState
+from workloads.history_file import TableHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,12 @@ class ExistingTables:
     """How existing tables of a format are found and opened.
 
     `is_at` is whether there is such a table in the folder of this name; False if it cannot be read.
-    `help` has examples for `compactbench plan --help`, and where catalogs are configured.
+    `help` has examples for `compactbench plan --help`, and where catalogs are configured. `history` reads
+    what a table's metadata records of its past, from a time on (milliseconds since 1970 UTC) if one is given.
+    It and `open` raise ScenarioError.
     """
 
     open: Callable[[TableAddress], ExistingTable]
     is_at: Callable[[str], bool]
     help: str
+    history: Callable[[TableAddress, int | None], TableHistory] | None = None

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bench.engines.keys import bytes_text, duration_ms_text, known_text, unknown_columns
+from bench.engines.keys import bytes_text, duration_ms_text, known_text, unknown_columns, value_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
 from bench.engines.sql import code_of, reads
@@ -28,6 +28,7 @@ from strategies.plan import Capability
 from strategies.planner import traits_of
 from strategies.strategy import Rule
 from strategies.triggers import trigger_traits
+from workloads.commit import ImportedTable
 from workloads.schema import ORDERS, Schema
 
 LABEL_LENGTH_MAX = 60
@@ -108,6 +109,13 @@ def check_jvm(scenario: Scenario) -> None:
     if scenario.jvm is not None:
         problem = "only a simulation can have that: leave it out, or add --simulate"
         raise OptionError(("jvm",), problem, scenario.jvm, code="unsupported").within(scenario.name)
+
+
+def check_has_rows(scenario: Scenario) -> None:
+    """Refuse an imported table in a real run. Raises ScenarioError."""
+    if isinstance(scenario.workload, ImportedTable):
+        problem = "the history of a table has files and no rows, so it can only be simulated: add --simulate"
+        raise OptionError(("workload", "type"), problem, "history", code="unsupported").within(scenario.name)
 
 
 def check_real_resources(scenario: Scenario) -> None:
@@ -230,7 +238,25 @@ def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -
             )
 
 
+def _check_imported(keys: ScenarioKeys, workload: ImportedTable) -> None:
+    """The commits of an imported table are given, and so are its format and its partitions."""
+    title = FORMATS[workload.format].words.title
+    if keys.table.format != workload.format:
+        problem = f"the imported table is in {title}: set it to {value_text(workload.format)}"
+        raise OptionError(("table", "format"), problem, keys.table.format, code="mismatch")
+    if keys.table.partitioning != "none":
+        problem = "an imported table has its own partitions: leave it out"
+        raise OptionError(("table", "partitioning"), problem, keys.table.partitioning, code="no-effect")
+    for index, strategy in enumerate(keys.strategies):
+        if chosen := strategy.writer.model_fields_set:
+            problem = "the commits of an imported table are replayed as recorded: leave it out"
+            path: KeyPath = ("strategies", index, "writer")
+            raise OptionError(path, problem, ", ".join(sorted(chosen)), code="no-effect")
+
+
 def _check_workload(keys: ScenarioKeys) -> None:
+    if isinstance(keys.workload, ImportedTable):
+        _check_imported(keys, keys.workload)
     writer, by = FORMATS[keys.table.format].writer, keys.table.partitioning
     if keys.workload.is_cdc and not writer.upsert_modes:
         raise OptionError(

@@ -21,7 +21,7 @@ from bench.scenario.values import KeyPath, OptionError
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
 from bench.secrets import NO_SECRETS, Secrets, hidden
 from strategies.strategy import Rule
-from workloads.commit import TargetSized, Workload
+from workloads.commit import ImportedTable, TargetSized, Workload
 from workloads.partitioning import Partitioning
 
 _STANDARD_PROBES = (
@@ -30,6 +30,10 @@ _STANDARD_PROBES = (
     Probe("range", "SELECT count(*), sum(product_prices) FROM orders WHERE order_id BETWEEN 100 AND 400"),
     Probe("aggregate", "SELECT user_city, count(*), avg(product_prices) FROM orders GROUP BY user_city"),
 )
+
+
+# An imported table has other columns, so only the files that a query opens are modelled.
+_IMPORTED_PROBES = (Probe("whole_table", "SELECT * FROM orders", primary=True),)
 
 
 def load_scenario(name_or_path: str, overrides: Sequence[str] = ()) -> Scenario:
@@ -189,11 +193,12 @@ def _probes_of(keys: ScenarioKeys) -> tuple[Probe, ...]:
     Raises OptionError if none is primary.
     """
     own = {probe.name: probe for probe in keys.probes}
-    primary = next((probe.name for probe in keys.probes if probe.primary), _STANDARD_PROBES[0].name)
+    standard = _IMPORTED_PROBES if isinstance(keys.workload, ImportedTable) else _STANDARD_PROBES
+    primary = next((probe.name for probe in keys.probes if probe.primary), standard[0].name)
     if primary in own and own[primary].primary is False:
         problem = f"no probe is primary: {primary} has primary = false; set primary = true for another"
         raise OptionError(("probes",), problem, code="not-one-primary")
-    sql = {p.name: p.sql for p in _STANDARD_PROBES if not missing_columns(p.sql, keys.workload.schema)}
+    sql = {p.name: p.sql for p in standard if not missing_columns(p.sql, keys.workload.schema)}
     sql |= {p.name: p.sql for p in keys.probes}
     return tuple(Probe(name, sql[name], name == primary) for name in sql)
 

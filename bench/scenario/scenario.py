@@ -18,7 +18,7 @@ from bench.scenario.variants import Variant
 from bench.secrets import Secrets
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
-from workloads.commit import CommitSpec, Dated, Workload
+from workloads.commit import CommitSpec, Dated, ImportedTable, Workload
 from workloads.partitioning import Partitioning
 
 
@@ -78,6 +78,8 @@ class Scenario:
 
     @property
     def partitioning(self) -> Partitioning:
+        if isinstance(self.workload, ImportedTable):
+            return self.workload.partitioning
         return partitioning_of(self.table)
 
     @property

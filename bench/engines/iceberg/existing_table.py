@@ -24,6 +24,7 @@ from pyiceberg.table.snapshots import Snapshot
 
 from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
 from bench.engines.iceberg.folder import METADATA_SUFFIX
+from bench.engines.iceberg.history import read_history
 from bench.engines.iceberg.state import matching_paths, table_state
 from bench.engines.keys import value_text
 from bench.errors import ScenarioError
@@ -37,6 +38,7 @@ from strategies.plan import Action, Native, Rewrite, describe_action, state_as
 from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import TableState
+from workloads.history_file import TableHistory
 
 MAIN = "main"  # the branch that is read by default
 
@@ -183,6 +185,14 @@ def open_existing(address: TableAddress) -> IcebergTable:
     return _read_state(table, address.name, address.branch, round(time.time() * 1000))
 
 
+def import_history(address: TableAddress, since_ms: int | None) -> TableHistory:
+    """The history of a table's branch, by default `main`. Raises ScenarioError."""
+    table = _find_table(_for_pyiceberg(address))
+    snapshot = _snapshot(table, address.name, address.branch)
+    with _explained(address.name, table.io.properties):
+        return read_history(table, snapshot, since_ms)
+
+
 def _for_pyiceberg(address: TableAddress) -> TableAddress:
     """The address with the catalog that the user names, or the scenario's, configured for PyIceberg.
 
@@ -224,6 +234,13 @@ def _full_name(address: TableAddress) -> str:
 
 def _read_state(table: Table, name: str, branch: str | None, now_ms: int) -> IcebergTable:
     """The state at the head of a branch, by default `main`. Raises ScenarioError."""
+    snapshot = _snapshot(table, name, branch)
+    with _explained(name, table.io.properties):
+        return IcebergTable(table, snapshot, table_state(table, snapshot, now_ms), branch or MAIN)
+
+
+def _snapshot(table: Table, name: str, branch: str | None) -> Snapshot | None:
+    """The head of a branch, None before its first commit. Raises ScenarioError."""
     snapshot = table.snapshot_by_name(branch) if branch else table.current_snapshot()
     _check_listed(table, name, branch or MAIN, snapshot)
     if branch and branch != MAIN and snapshot is None:
@@ -231,8 +248,7 @@ def _read_state(table: Table, name: str, branch: str | None, now_ms: int) -> Ice
         raise ScenarioError(
             f"{name} has no branch {branch}; known: {known}", code="unknown-name", path="--branch"
         )
-    with _explained(name, table.io.properties):
-        return IcebergTable(table, snapshot, table_state(table, snapshot, now_ms), branch or MAIN)
+    return snapshot
 
 
 def _check_listed(table: Table, name: str, branch: str, snapshot: Snapshot | None) -> None:

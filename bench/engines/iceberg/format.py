@@ -97,5 +97,6 @@ FORMAT = Format(
         open=lazy("bench.engines.iceberg.existing_table:open_existing"),
         is_at=lazy("bench.engines.iceberg.folder:is_table_at"),
         help=_EXISTING_HELP,
+        history=lazy("bench.engines.iceberg.existing_table:import_history"),
     ),
 )

@@ -5,7 +5,7 @@ files: the data file that a delete file applies to, and the size of a deletion v
 uses the schema of version 3; fields that an older manifest lacks are None.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -61,14 +61,8 @@ def files_of(
     Data files get the time of the snapshot that added them, if `snapshot_times_ms` has it by id.
     """
     spec = table.specs()[manifest.partition_spec_id]
-    with AvroFile[ManifestEntry](
-        table.io.new_input(manifest.manifest_path),
-        MANIFEST_ENTRY_SCHEMAS[_SCHEMA_VERSION],
-        read_types={-1: ManifestEntry, 2: IcebergFile},
-        read_enums={0: ManifestEntryStatus, 101: FileFormat, 134: DataFileContent},
-    ) as entries:
-        types = _partition_types(entries.schema.find_field(_PARTITION).field_type)
-        live = [entry for entry in entries if entry.status is not ManifestEntryStatus.DELETED]
+    entries, types = _read(manifest, table)
+    live = [entry for entry in entries if entry.status is not ManifestEntryStatus.DELETED]
     return ManifestFiles(
         tuple(_live_file(entry, manifest, spec, types, key, snapshot_times_ms) for entry in live),
         frozenset(
@@ -77,6 +71,49 @@ def files_of(
             if _content(entry.data_file) is DataFileContent.EQUALITY_DELETES
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEntry:
+    """An entry of a manifest: a file, and the sequence number of the commit that added it.
+
+    `deleted_by` is the snapshot that removed it; None for a file that is live in the manifest.
+    """
+
+    file: LiveFile
+    added_number: int
+    deleted_by: int | None
+    equality_ids: tuple[int, ...] = ()
+
+
+def entries_of(
+    manifest: ManifestFile, table: Table, key: NestedField | None = None
+) -> Iterator[RecordedEntry]:
+    """All entries of one manifest of format version 2 or later, removed files included."""
+    spec = table.specs()[manifest.partition_spec_id]
+    entries, types = _read(manifest, table)
+    for entry in entries:
+        own = entry.file_sequence_number
+        is_deleted = entry.status is ManifestEntryStatus.DELETED
+        by = manifest.added_snapshot_id if entry.snapshot_id is None else entry.snapshot_id
+        yield RecordedEntry(
+            _live_file(entry, manifest, spec, types, key, {}),
+            manifest.sequence_number if own is None else own,
+            by if is_deleted else None,
+            tuple(sorted(entry.data_file.equality_ids or ())),
+        )
+
+
+def _read(manifest: ManifestFile, table: Table) -> tuple[list[ManifestEntry], tuple[IcebergType, ...]]:
+    """The entries of a manifest, and the types of its partition values."""
+    with AvroFile[ManifestEntry](
+        table.io.new_input(manifest.manifest_path),
+        MANIFEST_ENTRY_SCHEMAS[_SCHEMA_VERSION],
+        read_types={-1: ManifestEntry, 2: IcebergFile},
+        read_enums={0: ManifestEntryStatus, 101: FileFormat, 134: DataFileContent},
+    ) as entries:
+        types = _partition_types(entries.schema.find_field(_PARTITION).field_type)
+        return list(entries), types
 
 
 def _partition_types(partition: IcebergType) -> tuple[IcebergType, ...]:

@@ -45,7 +45,7 @@ class LiveFiles:
 
     def read(self, table: Table, snapshot: Snapshot | None) -> Iterator[LiveFile]:
         """The files that are live in `snapshot`; none without a snapshot."""
-        with _decoding(snapshot.manifest_list if snapshot else ""):
+        with decoding(snapshot.manifest_list if snapshot else ""):
             manifests = snapshot.manifests(table.io) if snapshot else []
         deletes = self._read([m for m in manifests if m.content is ManifestContent.DELETES], table)
         compared = frozenset(ids for manifest in deletes.values() for ids in manifest.equality_ids)
@@ -60,7 +60,7 @@ class LiveFiles:
     def _read(self, manifests: Iterable[ManifestFile], table: Table) -> dict[str, ManifestFiles]:
         read = {}
         for m in manifests:
-            with _decoding(m.manifest_path):
+            with decoding(m.manifest_path):
                 read[m.manifest_path] = self._manifests.get(m.manifest_path) or files_of(
                     m, table, self._key, self._snapshot_times_ms
                 )
@@ -68,7 +68,7 @@ class LiveFiles:
 
 
 @contextmanager
-def _decoding(path: str) -> Iterator[None]:
+def decoding(path: str) -> Iterator[None]:
     """Names a file whose content is not what the block expects."""
     try:
         yield
@@ -151,7 +151,7 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> Iceberg
     is empty, since metadata does not say what a compaction cost. Nothing but metadata is read. Raises
     ValueError if the target file size is not a number or a file is listed twice.
     """
-    target_bytes = _target_bytes(table.properties.get(TARGET_FILE_SIZE))
+    target_bytes = target_bytes_of(table.properties.get(TARGET_FILE_SIZE))
     first_ms = min((s.timestamp_ms for s in table.metadata.snapshots), default=now_ms)
     times_ms = {s.snapshot_id: s.timestamp_ms - first_ms for s in table.metadata.snapshots}
     ledger = iceberg_ledger(target_bytes, table.properties, table.spec().spec_id, stream_epoch_ms=first_ms)
@@ -160,7 +160,7 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> Iceberg
     return ledger.state(max(now_ms - first_ms, 0))
 
 
-def _target_bytes(value: str | None) -> int:
+def target_bytes_of(value: str | None) -> int:
     if value is None:
         return DEFAULT_TARGET_BYTES
     try:

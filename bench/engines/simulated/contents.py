@@ -6,6 +6,7 @@ from typing import Any
 
 from bench.engines.simulated.key_ranges import KeyRange, ends_of_keys, meeting_count, span_of_ranges
 from bench.engines.simulated.live_rows import LiveRows, Place
+from bench.engines.simulated.recorded_rows import FileRows
 from bench.engines.simulated.selection import Selection
 from strategies.series import Run
 from strategies.state import DataFile, DeleteFile
@@ -43,8 +44,8 @@ class Contents:
     - 1/e). Skipping by the partitions of changes is not modelled.
     """
 
-    def __init__(self) -> None:
-        self._rows = LiveRows()
+    def __init__(self, rows: FileRows | None = None) -> None:
+        self._rows = LiveRows() if rows is None else rows
         self._known: dict[str, _Known] = {}  # by origin
         self._left: dict[Place, int] = {}  # live rows as of the last commit, of files that have lost some
         # Runs added before the first commit of changes; None after it.

@@ -180,6 +180,8 @@ class Coefficients(Part):
         return self.operations[operation].steps > 0
 
     def table_bytes(self, schema: Schema, rows: int, files: int = 1, codec: str = "zstd") -> int:
+        if schema.of_table:
+            return schema.expected_bytes(rows, files)
         added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
         return round((schema.expected_bytes(rows, files) + added) * self.data.codec_ratios.get(codec, 1))
 

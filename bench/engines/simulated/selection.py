@@ -42,6 +42,8 @@ class Condition:
         return all(isinstance(value, int) for value in (*(self.values or ()), self.low, self.high) if value)
 
     def admits(self, text: str) -> bool:
+        if self.is_of_numbers and not text.lstrip("-").isdecimal():
+            return False  # null, or a partition of an imported table that is no number
         value: Any = int(text) if self.is_of_numbers else text
         if self.values is not None:
             return value in self.values
@@ -51,22 +53,28 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The keys that a query wants (None: all), and its conditions on the partition, which must all hold."""
+    """The keys that a query wants (None: all), and its conditions on the partition, which must all hold.
+
+    Each condition is on the column at a place of the partition's path, counted from the end: -1 is the last.
+    """
 
     keys: KeyRange | None = None
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[tuple[int, Condition], ...] = ()
 
     def admits(self, partition: str) -> bool:
         """Whether a partition may hold a wanted row; it is named by its path, or by its value as in Hudi."""
-        return not self.conditions or _admits(self, partition.rpartition("=")[2])
+        return not self.conditions or _admits(self, partition)
 
 
 EVERYTHING = Selection()
 
 
 @lru_cache(_CACHED)
-def _admits(selection: Selection, value: str) -> bool:
-    return all(condition.admits(value) for condition in selection.conditions)
+def _admits(selection: Selection, partition: str) -> bool:
+    if "=" not in partition:
+        return all(condition.admits(partition) for _, condition in selection.conditions)
+    values = [part.rpartition("=")[2] for part in partition.split("/")]
+    return all(condition.admits(values[place]) for place, condition in selection.conditions)
 
 
 @lru_cache(_CACHED)
@@ -90,18 +98,21 @@ def selection_of(
     if len(tables) != 1:
         raise ValueError(f"reads {len(tables)} tables; a simulation models queries of one")
     keys: list[Condition] = []
-    conditions: list[Condition] = []
+    conditions: list[tuple[int, Condition]] = []
+    columns = [column.lower() for column in partitioning.columns]
     for where in query.find_all(exp.Where):
         for part in _conjuncts(where.this):
             names = {column.name.lower() for column in part.find_all(exp.Column)}
-            if names & {_KEY, _DATE, partitioning.column}:
+            if partitioning.is_recorded and names - {*columns}:
+                raise _not_modelled(part, "of an imported table only conditions on partition columns are")
+            if names & {_KEY, _DATE, *columns}:
                 column, condition = _condition(part)
-                if column == _KEY:
+                if column in columns:
+                    conditions.append((columns.index(column) - len(columns), condition))
+                elif column == _KEY:
                     keys.append(condition)
-                elif column == partitioning.column:
-                    conditions.append(condition)
-                elif partitioning.column == _DAY:
-                    conditions.append(_of_days(condition, day_text))
+                elif columns == [_DAY]:
+                    conditions.append((-1, _of_days(condition, day_text)))
                 else:
                     raise _not_modelled(part, "without daily partitions, dates rule out files by their rows")
     return Selection(_key_range(keys), tuple(conditions))

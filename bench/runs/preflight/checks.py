@@ -16,7 +16,7 @@ from bench.runs.preflight.places import check_places
 from bench.runs.preflight.space import check_space
 from bench.runs.suite.cases import PlannedRun
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
-from bench.scenario.checks import check_jvm, check_page_cache, check_real_resources
+from bench.scenario.checks import check_has_rows, check_jvm, check_page_cache, check_real_resources
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
@@ -105,6 +105,7 @@ def _check_modules(scenario: Scenario, home: Path) -> None:
 def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec]) -> None:
     """Raises ScenarioError for writers, resources or strategies that the engine does not support."""
     if mode == "real":
+        check_has_rows(scenario)
         check_real_resources(scenario)
         check_page_cache(scenario)
         check_jvm(scenario)

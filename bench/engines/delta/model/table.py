@@ -19,6 +19,7 @@ from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.delta.table_keys import CODEC_CONF, DEFAULT_CODEC, clustering_columns_of
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.contents import Contents
+from bench.engines.simulated.recorded_rows import file_rows
 from bench.engines.simulated.selection import EVERYTHING, selection_of
 from bench.results.values import NO_COST, MaintenanceWork, RewriteWork, ScanWork
 from strategies.delta.commands import METADATA_COMMANDS, NO_REWRITE, Command
@@ -50,7 +51,7 @@ class DeltaTableModel:
         )  # fmt: skip
         self._codec = settings.spark.conf.get(CODEC_CONF, DEFAULT_CODEC)
         properties = writer_properties(table_properties(spec))
-        self._contents = Contents()
+        self._contents = Contents(file_rows(spec.schema))
         self._maker = ChangeMaker(
             spec, FileMaker(spec.schema, coefficients, self._codec), self._contents,
             optimizes_writes=properties.optimizes_writes, join_tasks_count=join_tasks(settings.spark.conf),

@@ -18,15 +18,21 @@ from bench.engines.simulated.key_ranges import (
     range_of_deleted,
     span_of_ranges,
 )
+from bench.engines.simulated.recorded_rows import recorded_path
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.preview import even_share
 from strategies.series import Run, Series
 from strategies.state import MIB
 from workloads.commit import CommitSpec, PartitionShape
+from workloads.recorded import Content, RecordedFile
 from workloads.schema import Schema
 
 _NAMES = "data/{:08}.parquet"
 ROW_GROUP_BYTES = 128 * MIB  # write.parquet.row-group-size-bytes; readers can split a file there
+KINDS = {
+    Content.EQUALITY: DeleteKind.EQUALITY, Content.POSITION: DeleteKind.POSITION,
+    Content.VECTOR: DeleteKind.DELETION_VECTOR,
+}  # fmt: skip
 
 
 class FileMaker:
@@ -40,19 +46,27 @@ class FileMaker:
         self._next = 1
 
     def data_file(
-        self, rows: int, partition: str, keys: KeyBounds | None, sequence_number: int
+        self, rows: int, partition: str, keys: KeyBounds | None, sequence_number: int, size_ratio: float = 1.0
     ) -> IcebergDataFile:
-        size_bytes = self._coefficients.table_bytes(self._schema, rows)
-        offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
-        return IcebergDataFile(
-            _NAMES.format(self._number()),
-            size_bytes,
-            rows,
-            partition,
-            sequence_number,
-            split_offsets=offsets,
-            key_bounds=keys,
+        """`size_ratio` is its size over that of such files on average."""
+        size_bytes = round(self._coefficients.table_bytes(self._schema, rows) * size_ratio)
+        return _data_file(_NAMES.format(self._number()), size_bytes, rows, partition, sequence_number, keys)
+
+    def recorded(self, file: RecordedFile, sequence_number: int) -> IcebergDataFile:
+        """A data file of an imported table."""
+        keys = _bounds(file.keys)
+        return _data_file(
+            recorded_path(file.id), file.size_bytes, file.rows, file.partition, sequence_number, keys
         )
+
+    def recorded_deletes(
+        self, file: RecordedFile, sequence_number: int, data_file: str | None
+    ) -> IcebergDeleteFile:
+        """A delete file of an imported table; `data_file` is the only one that it applies to, or None."""
+        return IcebergDeleteFile(
+            recorded_path(file.id), file.size_bytes, file.rows, file.partition, sequence_number,
+            referenced_data_file=data_file, key_bounds=_bounds(file.keys), kind=KINDS[file.content],
+        )  # fmt: skip
 
     def position_deletes(self, file: IcebergDataFile, rows: int, sequence_number: int) -> IcebergDeleteFile:
         """A delete file for rows of one data file, next to it and named after it, as in Amoro."""
@@ -117,6 +131,15 @@ class FileMaker:
     def _number(self) -> int:
         self._next += 1
         return self._next - 1
+
+
+def _data_file(
+    path: str, size_bytes: int, rows: int, partition: str, sequence_number: int, keys: KeyBounds | None
+) -> IcebergDataFile:
+    offsets = tuple(range(4, max(5, size_bytes), ROW_GROUP_BYTES))
+    return IcebergDataFile(
+        path, size_bytes, rows, partition, sequence_number, split_offsets=offsets, key_bounds=keys
+    )
 
 
 def keys_of(file: IcebergDataFile) -> KeyRange | None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.live_files import LiveFiles
-from bench.engines.simulated.live_rows import LiveRows, rows_of_outputs
+from bench.engines.simulated.live_rows import rows_of_outputs
+from bench.engines.simulated.recorded_rows import FileRows
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Rewrite
 from strategies.preview import Preview
@@ -43,7 +44,7 @@ class Prepared:
 
 
 def prepare(
-    action: Action, preview: Preview, ledger: IcebergLedger, rows: LiveRows, sequence_number: int
+    action: Action, preview: Preview, ledger: IcebergLedger, rows: FileRows, sequence_number: int
 ) -> Prepared:
     """Read and write the files of an action for the table as it is now; commits nothing.
 
@@ -85,7 +86,7 @@ def conflict(
     return None
 
 
-def _converted(action: Rewrite, ledger: IcebergLedger, rows: LiveRows) -> _Converted:
+def _converted(action: Rewrite, ledger: IcebergLedger, rows: FileRows) -> _Converted:
     named = {path for group in action.groups for path in group.convert_paths}
     live = ledger.data_files
     if not named:

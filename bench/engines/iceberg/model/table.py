@@ -14,6 +14,7 @@ from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
 from bench.engines.iceberg.model.metadata import Entries, SimulatedMetadata
+from bench.engines.iceberg.model.recorded import RecordedCommits
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
     Replacement,
@@ -21,7 +22,8 @@ from bench.engines.iceberg.model.rewrite import (
     prepare,
 )
 from bench.engines.iceberg.model.scan import Scan
-from bench.engines.simulated.live_rows import LiveRows
+from bench.engines.simulated.recorded_files import size_ratio
+from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.rolling import rolled
 from bench.engines.simulated.selection import Selection, selection_of
 from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
@@ -32,6 +34,7 @@ from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
 from strategies.series import Files, Run, rows_of
 from workloads.commit import CommitSpec
+from workloads.recorded import NO_RECORDED_CHANGE
 
 _WORKER_THREADS_MIN = 2  # iceberg.worker.num-threads: as many as there are cores, at least two
 
@@ -50,7 +53,7 @@ class IcebergTableModel:
         )
         self._metadata = SimulatedMetadata(coefficients.metadata)
         self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
-        self._rows = LiveRows()
+        self._rows = file_rows(spec.schema)
         self._scans: dict[Selection, Scan] = {}  # made when they are needed
         self._sequence_number = 0
 
@@ -82,6 +85,8 @@ class IcebergTableModel:
         self._metadata.create()
 
     def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, tuple[InlineCompaction, ...]]:
+        if isinstance(self._rows, RecordedRows):
+            return self._commit_recorded(spec, tag, self._rows), ()
         self._rows.commit(spec)
         new_runs, deletes = self._maker.commit(spec, self._sequence_number + 1)
         for run, live_rows in new_runs:
@@ -93,6 +98,24 @@ class IcebergTableModel:
         for scan in self._scans.values():
             scan.add(data, deletes)
         return version, ()
+
+    def _commit_recorded(self, spec: CommitSpec, tag: Tag, rows: RecordedRows) -> Version:
+        """A commit of an imported table; the files at its start count as one."""
+        change = spec.recorded or NO_RECORDED_CHANGE
+        if spec.is_initial:
+            self._sequence_number = max((file.sequence_number for file in change.added), default=1) - 1
+        commits = RecordedCommits(self.ledger, rows, self._maker, self._spec.schema, self._coefficients)
+        made = commits.snapshot(spec, change, self._sequence_number + 1)
+        has_deletes = bool(self.ledger.delete_files or made.deletes)
+        version = self._snapshot(
+            tag, change.operation, made.data, made.deletes, made.removed, made.removed_deletes
+        )
+        if has_deletes:
+            self._scans.clear()
+        for scan in self._scans.values():
+            scan.remove(made.removed)
+            scan.add(Files(made.data), ())
+        return version
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         if not isinstance(action, Rewrite):
@@ -177,8 +200,9 @@ class IcebergTableModel:
         """The files that replace those of a group, one or more for each task with rows."""
         span = span_of(replacement.files)
         full_rows = self._coefficients.full_file_rows(self._spec.schema, replacement.max_file_bytes)
+        ratio = size_ratio(replacement.files, self._spec.schema, self._coefficients)
         outputs = [
-            self._maker.data_file(rows, replacement.partition, span, sequence_number)
+            self._maker.data_file(rows, replacement.partition, span, sequence_number, ratio)
             for task_rows in replacement.rows
             for rows in rolled(task_rows, full_rows)
         ]

@@ -84,7 +84,7 @@ def test_a_query_by_key_opens_the_files_that_may_hold_it():
 
 
 def test_a_query_by_partition_opens_the_files_in_it():
-    contents, oslo = Contents(), Selection(conditions=(Condition(values=("Oslo",)),))
+    contents, oslo = Contents(), Selection(conditions=((-1, Condition(values=("Oslo",))),))
     contents.commit(load(10))
     for name in ("Oslo", "Rome"):
         contents.add(DataFile(name, 10, 5, f"user_city={name}"), 5, (1, 10))
