@@ -32,6 +32,7 @@ from strategies.preview import PlanPreview
 from strategies.state import TableState
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
+from workloads.recorded import RecordedChange
 from workloads.schema import ORDERS, Schema
 
 TicketId = NewType("TicketId", int)
@@ -75,6 +76,12 @@ class CommitLayout:
     data_files_count: int | None
     delete_files_count: int | None = 0
     delete_bytes: int = 0
+
+    @classmethod
+    def of_recorded(cls, change: RecordedChange) -> "CommitLayout":
+        deletes = [file for file in change.added if not file.is_data]
+        data_count = len(change.added) - len(deletes)
+        return cls(data_count, len(deletes), sum(file.size_bytes for file in deletes))
 
 
 @dataclass(frozen=True, slots=True)

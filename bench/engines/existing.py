@@ -9,7 +9,7 @@ from strategies.plan import Action
 from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import DeleteFile, TableState
-from workloads.history_file import TableHistory
+from workloads.history_file import HistoryFacts, TableHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +112,29 @@ class TableAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class Importing:
+    """How histories of existing tables become scenarios.
+
+    `history` reads what a table's metadata records of its past, from a time on (milliseconds since 1970 UTC)
+    if one is given; it raises ScenarioError. `table_keys` are keys of [table] that follow from the history.
+    `planners` are planners to start from, by a short name, each as a scenario writes it; the argument is
+    whether the table has delete files.
+    """
+
+    history: Callable[[TableAddress, int | None], TableHistory]
+    planners: Callable[[bool], Mapping[str, str]]
+    table_keys: Callable[[HistoryFacts], Mapping[str, object]] = lambda facts: {}
+
+
+@dataclass(frozen=True, slots=True)
 class ExistingTables:
     """How existing tables of a format are found and opened.
 
     `is_at` is whether there is such a table in the folder of this name; False if it cannot be read.
-    `help` has examples for `compactbench plan --help`, and where catalogs are configured. `history` reads
-    what a table's metadata records of its past, from a time on (milliseconds since 1970 UTC) if one is given.
-    It and `open` raise ScenarioError.
+    `help` has examples for `compactbench plan --help`, and where catalogs are configured.
     """
 
     open: Callable[[TableAddress], ExistingTable]
     is_at: Callable[[str], bool]
     help: str
-    history: Callable[[TableAddress, int | None], TableHistory] | None = None
+    imports: Importing | None = None

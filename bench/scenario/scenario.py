@@ -182,5 +182,7 @@ class Scenario:
         return Strategy("maintenance", self.maintenance).needs()
 
     def _writing(self, spec: StrategySpec) -> frozenset[str]:
+        if isinstance(self.workload, ImportedTable):
+            return frozenset()
         mode = spec.upsert_mode if self.workload.is_cdc else None
         return FORMATS[self.table.format].writer.needs(self.table, mode)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from bench.cli.existing import CatalogOption, CatalogPropertiesOption, TableArgument, properties_of
 from bench.cli.output import ERR, FormatOption, conceal, print_json
 from bench.cli.plan_output import (
     FILES_SHOWN,
@@ -20,21 +21,13 @@ from bench.errors import ScenarioError
 from bench.preview.figures import plan_figures, table_figures
 from bench.preview.preview import named_planners, preview_strategy
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
-from bench.scenario.file import filled_in
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
-from bench.scenario.values import OptionError
 from bench.secrets import NO_SECRETS, Secrets, key_of
 
 
 def plan(
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="namespace.table, or the path or URI of a table's folder or of a *.metadata.json in it.",
-        ),
-    ],
+    table: TableArgument,
     strategies: Annotated[
         list[str],
         typer.Option(
@@ -54,19 +47,8 @@ def plan(
             "repeated.",
         ),
     ] = None,
-    catalog: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="A catalog by its name in the configuration described above."),
-    ] = None,
-    catalog_properties: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--catalog-property",
-            metavar="KEY=VALUE",
-            help="A property of the catalog, e.g. uri=http://localhost:8181, or of its storage, e.g. "
-            "s3.region=eu-north-1. May be repeated; secrets are never printed.",
-        ),
-    ] = None,
+    catalog: CatalogOption = None,
+    catalog_properties: CatalogPropertiesOption = None,
     scenario: Annotated[
         str | None,
         typer.Option(metavar="SCENARIO", help="Take strategies and [catalog] from this scenario."),
@@ -102,7 +84,7 @@ def plan(
     the first plan wins.
     """
     loaded = load_scenario(scenario) if scenario else None
-    properties = _properties(catalog_properties or ())
+    properties = properties_of(catalog_properties or ())
     conceal(Secrets.of(properties) | (loaded.secrets if loaded else NO_SECRETS))
     if options and len(strategies) > 1:
         raise ScenarioError(
@@ -156,22 +138,3 @@ def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
 def _catalog(scenario: Scenario | None) -> CatalogSettings | None:
     """The scenario's catalog; None for the default one, since runs delete its tables."""
     return configured_catalog(scenario) if scenario and has_shared_catalog(scenario) else None
-
-
-def _properties(settings: Sequence[str]) -> dict[str, str]:
-    """The properties of a catalog, with env:NAME replaced as in a scenario's [catalog].
-
-    Errors never repeat a value, since it may be a secret.
-    """
-    properties = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals or not key.strip():
-            problem = "write key=value, e.g. --catalog-property type=rest"
-            raise ScenarioError(problem, code="not-a-setting", path="--catalog-property")
-        properties[key.strip()] = value
-    try:
-        conceal(Secrets.of_values(filled_in(properties, ())))
-    except OptionError as error:
-        raise error.within("--catalog-property") from error
-    return properties

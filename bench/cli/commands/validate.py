@@ -78,7 +78,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     Commits and files of a strategy differ from the stream's if its writer keeps rows back.
     """
     repetitions = repetitions_of(scenario, mode)
-    commits = list(scenario.shape())
+    commits = [commit for commit in scenario.shape() if commit.rows]
     layouts = _layouts(scenario, commits)
     by_strategy = [(spec, _layouts(scenario, scenario.commits_of(spec))) for spec in scenario.strategies]
     recorded = scenario.workload if isinstance(scenario.workload, Recorded) else None
@@ -162,7 +162,10 @@ def _places_text(places: Mapping[str, Any]) -> str:
 
 def _layouts(scenario: Scenario, commits: Iterable[CommitSpec]) -> list[CommitLayout]:
     layout, settings = FORMATS[scenario.table.format].writer.layout, scenario.spark.settings
-    return [layout(commit, settings) for commit in commits]
+    return [
+        CommitLayout.of_recorded(commit.recorded) if commit.recorded else layout(commit, settings)
+        for commit in commits
+    ]
 
 
 def _files(layouts: Iterable[CommitLayout]) -> int | None:

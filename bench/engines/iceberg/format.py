@@ -1,6 +1,8 @@
 """Apache Iceberg as a format: the keys of its tables, and what its engines can do."""
 
-from bench.engines.existing import ExistingTables
+from collections.abc import Mapping
+
+from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import CatalogRules, Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.iceberg.ledger import PLANNING
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
@@ -41,6 +43,15 @@ def _writing_needs(keys: IcebergKeys, upsert_mode: str | None) -> frozenset[str]
         return frozenset()
     writing = Capability.UPSERT if upsert_mode == "equality-delete" else Capability.MERGE
     return frozenset({writing, *([Capability.VECTORS] if keys.format_version >= VECTORS_FROM else [])})
+
+
+def _planners(has_deletes: bool) -> Mapping[str, str]:
+    with_deletes = '{ type = "iceberg.rewrite_data_files", options = { "delete-file-threshold" = 10 } }'
+    return {
+        "rewrite": '{ type = "iceberg.rewrite_data_files" }',
+        **({"rewrite-deletes": with_deletes} if has_deletes else {}),
+        "amoro": '{ type = "amoro" }',
+    }
 
 
 FORMAT = Format(
@@ -97,6 +108,10 @@ FORMAT = Format(
         open=lazy("bench.engines.iceberg.existing_table:open_existing"),
         is_at=lazy("bench.engines.iceberg.folder:is_table_at"),
         help=_EXISTING_HELP,
-        history=lazy("bench.engines.iceberg.existing_table:import_history"),
+        imports=Importing(
+            lazy("bench.engines.iceberg.existing_table:import_history"),
+            _planners,
+            lambda facts: {"format_version": facts.format_version},
+        ),
     ),
 )

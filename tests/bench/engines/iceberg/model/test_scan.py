@@ -13,7 +13,7 @@ KEYS = st.tuples(st.integers(0, 20), st.integers(0, 20)).map(sorted).map(tuple)
 BOUNDS = st.none() | KEYS.map(lambda keys: KeyBounds(*keys))
 PARTITIONS = st.sampled_from(["p=1", "p=2"])
 DELETE_PARTITIONS = st.sampled_from(["", "p=1", "p=2"])  # "" is everywhere
-CONDITIONS = st.sampled_from([(), (Condition(values=(1,)),), (Condition(low=2),)])
+CONDITIONS = st.sampled_from([(), ((-1, Condition(values=(1,))),), ((-1, Condition(low=2)),)])
 WANTED = st.builds(Selection, st.none() | KEYS, CONDITIONS)
 RUNS = st.lists(st.tuples(BOUNDS, PARTITIONS, st.integers(1, 4), st.integers(0, 3)), max_size=4)
 DELETES = st.lists(st.tuples(BOUNDS, DELETE_PARTITIONS, st.booleans()), max_size=3)

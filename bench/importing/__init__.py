@@ -1,0 +1,1 @@
+"""Scenarios made from the histories of existing tables."""

@@ -1,0 +1,75 @@
+"""The scenario of an imported table: its time grid, its table and policies to start from, with comments."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from bench.engines.existing import Importing
+from bench.engines.keys import bytes_text, duration_ms_text, value_text
+from bench.importing.time_grid import TimeGrid, time_grid
+from bench.text import counted, human_duration
+from workloads.history_file import TableHistory
+from workloads.recorded import Content, RecordedCommit
+
+_TEMPLATE = "scenario.toml.j2"
+
+
+def stream_of(history: TableHistory) -> Sequence[RecordedCommit]:
+    return [commit for commit in history.commits if not commit.is_compaction]
+
+
+def scenario_text(
+    history: TableHistory, imports: Importing, table: str, file: Path, history_file: Path, cores: int
+) -> str:
+    """A scenario file that replays the commits of `table` in `history_file`, which is next to `file`."""
+    facts, stream = history.facts, stream_of(history)
+    grid = time_grid([commit.at_ms for commit in stream])
+    contents = {recorded.content for recorded in history.files}
+    partitions = [recorded.partition for recorded in history.files if recorded.partition]
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,  # noqa: S701  TOML, not HTML
+    )  # fmt: skip
+    return environment.get_template(_TEMPLATE).render(
+        table=table, file=file.name, history=history_file.name,
+        commits=counted(len(stream), "commit"),
+        from_utc=utc_text(facts.from_ms), until_utc=utc_text(facts.until_ms),
+        span=human_duration((facts.until_ms - facts.from_ms) / 1000),
+        notes=facts.notes,
+        duration=duration_ms_text(grid.duration_ms),
+        commit_interval=duration_ms_text(grid.interval_ms),
+        late=human_duration(grid.late_max_ms / 1000),
+        probe_every=duration_ms_text(grid.probe_every_ms),
+        format=facts.format,
+        table_keys={name: value_text(value) for name, value in imports.table_keys(facts).items()},
+        target_file_size=bytes_text(facts.target_file_size_bytes),
+        has_equality_deletes=Content.EQUALITY in contents,
+        hit_share=1.0 if facts.hit_share is None else round(facts.hit_share, 4),
+        is_hit_share_known=facts.hit_share is not None,
+        partition_columns=", ".join(facts.partition_columns),
+        example_condition=_condition(facts.partition_columns, partitions),
+        cores=cores,
+        policies=list(_policies(imports, grid, has_deletes=contents != {Content.DATA})),
+    )  # fmt: skip
+
+
+def utc_text(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _condition(columns: Sequence[str], partitions: Sequence[str]) -> str:
+    """An example: the last partition that was written to."""
+    if not columns or not partitions:
+        return ""
+    value = partitions[-1].rpartition("=")[2]
+    return f"{columns[-1]} = '{value}'"
+
+
+def _policies(imports: Importing, grid: TimeGrid, *, has_deletes: bool) -> Iterator[tuple[str, str, str]]:
+    """Label, interval and planner of each strategy."""
+    for name, planner in imports.planners(has_deletes).items():
+        for interval_ms in grid.policy_intervals_ms:
+            interval = duration_ms_text(interval_ms)
+            yield f"{name}-every-{interval}", interval, planner

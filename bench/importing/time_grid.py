@@ -1,0 +1,65 @@
+"""The ticks of a scenario for a table whose commits came at any time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workloads.history import ticks_of
+
+_SECOND_MS, _MINUTE_MS, _HOUR_MS = 1_000, 60_000, 3_600_000
+_INTERVALS_MS = (
+    *(_SECOND_MS * seconds for seconds in (1, 5, 10, 30)),
+    *(_MINUTE_MS * minutes for minutes in (1, 2, 5, 10, 15, 30)),
+    *(_HOUR_MS * hours for hours in (1, 2, 6, 12, 24)),
+)
+_TICKS_MAX = 100_000  # a simulation takes about a minute for so many
+_LATE_TICKS_MAX = 2  # of 99 of 100 commits
+_PROBES = 100
+_POLICY_INTERVALS_MS = (
+    5 * _MINUTE_MS, 15 * _MINUTE_MS, _HOUR_MS, 6 * _HOUR_MS, 24 * _HOUR_MS, 7 * 24 * _HOUR_MS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TimeGrid:
+    """`late_max_ms` is by how much the latest commit is replayed after its own time."""
+
+    interval_ms: int
+    ticks_count: int
+    late_max_ms: int
+
+    @property
+    def duration_ms(self) -> int:
+        return self.interval_ms * self.ticks_count
+
+    @property
+    def probe_every_ms(self) -> int:
+        return self.interval_ms * max(1, self.ticks_count // _PROBES)
+
+    @property
+    def policy_intervals_ms(self) -> tuple[int, ...]:
+        """Up to three intervals for compactions: short, medium and long for so many commits."""
+        fitting = [
+            interval_ms
+            for interval_ms in _POLICY_INTERVALS_MS
+            if 2 * self.interval_ms <= interval_ms <= self.duration_ms // 3
+        ] or [2 * self.interval_ms]
+        return tuple(dict.fromkeys((fitting[0], fitting[len(fitting) // 2], fitting[-1])))
+
+
+def time_grid(times_ms: Sequence[int]) -> TimeGrid:
+    """The longest interval in which hardly any two commits meet, for commits at these times."""
+    grids = [_grid(times_ms, interval_ms) for interval_ms in _INTERVALS_MS]
+    usable = [grid for grid, is_close in grids if is_close and grid.ticks_count <= _TICKS_MAX]
+    coarse = [grid for grid, _ in grids if grid.ticks_count <= _TICKS_MAX]
+    return usable[-1] if usable else (coarse or [grids[-1][0]])[0]
+
+
+def _grid(times_ms: Sequence[int], interval_ms: int) -> tuple[TimeGrid, bool]:
+    """The grid, and whether commits are close to their own times."""
+    from_ms = times_ms[0]
+    ticks = list(ticks_of(times_ms, from_ms, interval_ms))
+    late_ms = sorted(
+        tick * interval_ms - (at_ms - from_ms) for tick, at_ms in zip(ticks, times_ms, strict=True)
+    )
+    is_close = late_ms[len(late_ms) * 99 // 100] <= _LATE_TICKS_MAX * interval_ms
+    return TimeGrid(interval_ms, ticks[-1], late_ms[-1]), is_close
