@@ -64,7 +64,7 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
         from_ms=times_ms[0],
         until_ms=times_ms[-1],
         hit_share=hit_share_of(commits),
-        notes=tuple(_notes(table, lineage, commits, found.specs_count)),
+        notes=tuple(_notes(commits, found.specs_count, has_expired=bool(start) and snapshots == lineage)),
     )
     return TableHistory(facts, tuple(start), tuple(commits))
 
@@ -233,17 +233,9 @@ def _check(
                 )
 
 
-def _notes(
-    table: Table,
-    lineage: Collection[Snapshot],
-    commits: Collection[RecordedCommit],
-    specs_count: int,
-) -> Iterator[str]:
-    first, *_ = lineage
-    if first.parent_snapshot_id is not None:
-        yield (
-            "older snapshots have expired: what was committed before them is part of the table at the start"
-        )
+def _notes(commits: Collection[RecordedCommit], specs_count: int, *, has_expired: bool) -> Iterator[str]:
+    if has_expired:
+        yield "older snapshots have expired: what they committed is part of the table at the start"
     if specs_count > 1:
         yield (
             f"files have {counted(specs_count, 'partition spec')}: simulated policies merge them "

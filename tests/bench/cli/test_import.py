@@ -1,0 +1,115 @@
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from iceberg_tables import catalog_properties, make_table
+
+from bench.results.folders import load_runs
+from bench.results.records import QueryRecord
+
+COMMITS = [{"Oslo": 4, "Rome": 2}, {"Oslo": 3, "Rome": 2}, {"Oslo": 2}]
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A table in a folder `lake`; the working folder is another one."""
+    lake, work = tmp_path / "lake", tmp_path / "work"
+    lake.mkdir()
+    work.mkdir()
+    monkeypatch.chdir(work)
+    return make_table(lake, COMMITS)
+
+
+@pytest.fixture
+def location(table):
+    return table.location().removeprefix("file://")
+
+
+def test_an_imported_table_is_simulated_under_every_policy(compactbench, location, tmp_path):
+    printed = compactbench("import", location)
+    assert "commits 3, besides 0 compactions" in printed.words
+    assert "at the end 5 data files" in printed.words
+    assert "next: compactbench run visits.toml --simulate" in printed.words
+    compactbench("validate", "visits.toml", "--simulate")
+    compactbench("run", "visits.toml", "--simulate")
+    rows = compactbench("show", "--format", "json").json["rows"]
+    labels = [row["strategy"] for row in rows]
+    assert labels[0] == "never"
+    assert len(labels) == 3
+    assert rows[0]["files_end"] == 5
+
+
+def test_the_scenario_explains_what_to_adapt(compactbench, location):
+    compactbench("import", location, "--cores", "8", "-f", "mine.toml")
+    with open("mine.toml", "rb") as file:  # noqa: PTH123
+        scenario = tomllib.load(file)
+    assert scenario["workload"] == {"type": "history", "path": "mine.history.parquet"}
+    assert scenario["resources"]["compactor"] == {"cores": 8}
+    assert scenario["table"] == {"format": "iceberg", "format_version": 2, "target_file_size": "512MiB"}
+
+
+def test_conditions_on_the_partition_skip_files(compactbench, location):
+    compactbench("import", location)
+    probe = "probes=[{name='oslo', sql=\"SELECT * FROM orders WHERE city = 'Oslo'\", primary=true}]"
+    compactbench("run", "visits.toml", "--simulate", "--set", probe, "--only", "strategy=never")
+    (run,) = load_runs(Path("results"))
+    queries = [query for query in run.records.of(QueryRecord) if query.primary]
+    assert queries[-1].work.files_count == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        (["table={format='delta', target_file_size='1MiB'}"], "the imported table is in Iceberg"),
+        (["table.partitioning=day"], "has its own partitions: leave it out"),
+        (["strategies[never].writer.files_per_commit=4"], "replayed as recorded: leave it out"),
+        (["workload.hit_share=2"], "must be in [0, 1]"),
+        (["workload.path=gone.parquet"], "no such file; import the table again"),
+        (
+            ["probes=[{name='key', sql='SELECT * FROM orders WHERE order_id = 1'}]"],
+            "of an imported table only conditions on partition columns are",
+        ),
+    ],
+)
+def test_what_does_not_fit_an_imported_table_is_refused(compactbench, location, settings, problem):
+    compactbench("import", location)
+    words = [word for setting in settings for word in ("--set", setting)]
+    printed = compactbench("validate", "visits.toml", "--simulate", *words, code=2)
+    assert problem in " ".join(printed.err.split())
+
+
+def test_a_history_has_no_rows_for_a_real_run(compactbench, location):
+    compactbench("import", location)
+    assert "add --simulate" in compactbench("run", "visits.toml", code=2).err
+
+
+def test_files_are_replaced_only_by_force(compactbench, location):
+    compactbench("import", location)
+    assert "exists: choose another file" in compactbench("import", location, code=2).err
+    compactbench("import", location, "--force")
+
+
+def test_a_table_is_found_in_a_catalog(compactbench, table, tmp_path):
+    pairs = (f"{key}={value}" for key, value in catalog_properties(tmp_path / "lake").items())
+    words = ["--catalog", "lake", *(word for pair in pairs for word in ("--catalog-property", pair))]
+    compactbench("import", "shop.visits", *words)
+    assert "visits.toml" in compactbench("import", "shop.visits", *words, "--force").words
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["nowhere/orders"], "not an Iceberg table"),
+        (["--since", "soon"], "--since"),
+        (["--since", "1s", "--force"], "no snapshot in this time"),
+        (["-f", "no/folder.toml"], "its folder does not exist"),
+        (["--branch", "other"], "has no branch other"),
+    ],
+)
+def test_mistakes_get_one_line(compactbench, location, words, problem):
+    time.sleep(1.1 if "1s" in words else 0)
+    arguments = words if "nowhere" in words[0] else [location, *words]
+    printed = compactbench("import", *arguments, code=2)
+    assert problem in printed.err
+    assert len(printed.err.splitlines()) == 1
