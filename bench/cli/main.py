@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "validate": "bench.cli.commands.validate:validate",
     "validate-model": "bench.cli.commands.validate_model:validate_model",
     "calibrate": "bench.cli.commands.calibrate:calibrate",
+    "sweep": "bench.cli.commands.sweep:sweep",
     "plan": "bench.cli.commands.plan:plan",
     "import": "bench.cli.commands.import_table:import_table",
     "list": "bench.cli.commands.list:list_what",

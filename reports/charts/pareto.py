@@ -42,7 +42,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     above = _off_the_scale(all_points, optimal)
     shown = [point for point in all_points if point not in above]
     factor, unit = duration_unit(max(point.query_s for point in shown))
-    _cost_axis(axes, [point.cost_s for point in all_points])
+    cost_axis(axes, [point.cost_s for point in all_points])
     note = _latency_axis(axes, group, shown, factor, cut=bool(above))
     joined_up = () if differ_in_staleness(optimal) else optimal  # a front in three dimensions is no line
     axes.plot([p.cost_s for p in joined_up], [p.query_s * factor for p in joined_up], color=theme.muted,
@@ -91,7 +91,7 @@ def _latency_axis(axes: Axes, group: RunGroup, shown: Sequence[Point], factor: f
     return f", not from 0{arrows}"
 
 
-def _cost_axis(axes: Axes, costs_s: list[float]) -> None:
+def cost_axis(axes: Axes, costs_s: list[float]) -> None:
     """A scale from 0; logarithmic if costs span more than 20x, with room for `never` at 0."""
     positive = [cost for cost in costs_s if cost > 0]
     low, high = min(positive, default=1.0), max(positive, default=1.0)

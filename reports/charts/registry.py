@@ -7,6 +7,7 @@ from typing import Literal
 from reports.charts import (
     compactions,
     cumulative,
+    curves,
     file_counts,
     freshness,
     health,
@@ -49,6 +50,18 @@ CHARTS: tuple[Chart, ...] = (
         pareto.draw,
         pareto.finding,
         "answer",
+        lambda group: not curves.applies(group),
+    ),
+    Chart(
+        "curves",
+        "Cost, query latency and bytes written",
+        "Each mark is a strategy, and a line joins those that differ in one setting. Lower is faster, "
+        "further left is cheaper. Filled marks are on the Pareto front of cost and latency: no other "
+        "strategy is at least as good on both.",
+        curves.draw,
+        curves.finding,
+        "answer",
+        curves.applies,
     ),
     Chart(
         "freshness",

@@ -34,6 +34,7 @@ class RunGroup:
     rows: tuple[Row, ...]
     runs: tuple[RunResult, ...]
     whole: "RunGroup | None" = None  # the group that this is a part of (`parts`)
+    alike_count: int = 0  # strategies that were left out, see `distinct`
 
     @property
     def strategies(self) -> tuple[str, ...]:
@@ -43,6 +44,16 @@ class RunGroup:
     def manifest(self) -> Manifest:
         """What the runs share: the manifest of the first run without a variant, or else of the first run."""
         return next((run for run in self.runs if run.manifest.variant is None), self.runs[0]).manifest
+
+    def distinct(self) -> "RunGroup":
+        """Without strategies whose figures are all those of an earlier one, as cells of a sweep may have."""
+        kept: list[Row] = []
+        for row in self.rows:
+            if not any(row.values == other.values for other in kept):
+                kept.append(row)
+        labels = {row.strategy for row in kept}
+        runs = tuple(run for run in self.runs if run.manifest.strategy in labels)
+        return RunGroup(tuple(kept), runs, alike_count=len(self.rows) - len(kept))
 
     @property
     def choices(self) -> tuple[Row, ...]:

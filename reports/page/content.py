@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reports.charts.registry import CHARTS, Chart
+from reports.data.families import families
 from reports.data.group import RunGroup
 from reports.page.blocks import Block, Code, Listing, Picture, Prose, Terms
 from reports.page.sections import details, method
@@ -67,6 +68,11 @@ class Section:
     style: str = ""
     is_counted: bool = False
 
+    @property
+    def is_in_sweeps(self) -> bool:
+        """Not if it has a line, a panel or a table for each strategy."""
+        return self.place != "folded" and self.id not in ("charts", "timings")
+
 
 @dataclass(frozen=True, slots=True)
 class Built:
@@ -115,6 +121,7 @@ class Page:
 
 def page_content(groups: Sequence[RunGroup]) -> Page:
     """The report on all groups; with several, names of files begin with the number of the group."""
+    groups = [group.distinct() if families(group.strategies) else group for group in groups]
     verdicts = page_verdicts(groups)
     prefixes = [f"s{number}-" if len(groups) > 1 else "" for number in range(1, len(groups) + 1)]
     twins = [measured_twin(group, groups) for group in groups]
@@ -135,9 +142,11 @@ def shorten(table: Table, ends: int) -> Table:
 
 def _content(subject: Subject) -> ReportContent:
     group = subject.group
+    is_sweep = bool(families(group.strategies))
     built = (
         Built(section, group.in_delete_words(section.title), tuple(filter(None, section.build(subject))))
         for section in SECTIONS
+        if not is_sweep or section.is_in_sweeps
     )
     return ReportContent(
         group,
@@ -167,8 +176,18 @@ def _answer(subject: Subject) -> Blocks:
         beside,
         job_starts(group),
         Prose(primary_query(group)),
+        Prose(_left_out(group)) if group.alike_count else None,
         *_pictures(subject, "answer"),
         Listing(counted, certain_title) if counted else None,
+    )
+
+
+def _left_out(group: RunGroup) -> Sentence:
+    count = group.alike_count
+    who = "One strategy has" if count == 1 else f"{count:,} strategies have"
+    return say(
+        f"{who} the very figures of another one, because the setting that distinguishes them never mattered: "
+        "the page shows the first of each such set."
     )
 
 

@@ -1,0 +1,101 @@
+"""`compactbench sweep`: simulate a grid of settings, and draw the front of cost against latency."""
+
+import shlex
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bench.cli.commands.run import EXIT_INTERRUPTED, stopped_by_sigterm
+from bench.cli.front_output import print_front
+from bench.cli.output import ERR, conceal, print_line
+from bench.cli.progress import SuiteProgress, doing
+from bench.results.folders import load_runs
+from bench.runs.preflight.checks import check, check_coefficients
+from bench.runs.suite.cases import plan_runs
+from bench.runs.suite.results_folder import earlier_runs, locked
+from bench.runs.suite.suite import Options, run_suite
+from bench.search.grid import sampled, swept_scenarios
+from reports.data.group import run_groups
+from reports.page.render import render
+
+
+@stopped_by_sigterm()
+def sweep(
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A shipped scenario, or a path to a .toml file.")
+    ],
+    over: Annotated[
+        list[str],
+        typer.Option(
+            "--over",
+            metavar="KEY=VALUES",
+            help="A key and its values, A,B,C or LOW..HIGH*COUNT. May be repeated, for every combination.",
+        ),
+    ],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Run N cells, drawn from the seed of the scenario, not all."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")] = Path(
+        "results/sweep"
+    ),
+    coefficients: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Coefficients of the cost model.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Simulate every combination of some settings, and show which of them no other one beats.
+
+    * `compactbench sweep append-only --over strategies.every-10min.every=1min..30min*8`
+
+    * `compactbench sweep my-table.toml --over strategies.rewrite.every=10min..7d*12 \\`\
+      `--over strategies.rewrite.options.min-input-files=2,5,20`
+
+    * `compactbench sweep append-only --over workload.rows_per_commit=80,800,8000`
+
+    **Keys**: `strategies.LABEL.every` is the interval of the first rule of a strategy, and
+    `strategies.LABEL.options.NAME` an option of its planner. All other keys are as for `--set`, within a
+    strategy too (`strategies[LABEL].writer.commit_every`). Each strategy with such keys becomes a family with
+    a member for each combination; the other strategies run as they are. Keys outside of strategies make a
+    scenario for each combination of their values, with results and an answer of its own.
+
+    **Values**: a list, or a geometric series of so many durations, sizes or numbers.
+
+    The page has one curve for each family. The same command after an interruption goes on where it stopped.
+    `compactbench run` measures the strategies you choose: write them into a scenario.
+    """
+    out = out.absolute()
+    scenarios = swept_scenarios(scenario, overrides or (), over)
+    for made in scenarios:
+        conceal(made.secrets)
+    if coefficients:
+        check_coefficients(coefficients, scenarios)
+    words = ["sweep", scenario, *(word for text in over for word in ("--over", text))]
+    options = Options(out, command=shlex.join(["compactbench", *words]), coefficients=coefficients)
+    with locked(out):
+        done = earlier_runs(scenarios, out, resume=True, mode="simulated")
+        runs = plan_runs(scenarios, (), None, done, mode="simulated")
+        if sample is not None:
+            runs = tuple(sampled(runs, scenarios, sample))
+        with nullcontext() if quiet else doing("checking the scenarios", ERR):
+            check(runs, out, keep_tables=False)
+        try:
+            with SuiteProgress(runs, ERR, quiet=quiet) as progress:
+                made_runs = run_suite(runs, options, progress)
+        except KeyboardInterrupt:
+            ERR.print("stopped; finished runs are kept, the same command makes the others", highlight=False)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+    stored = load_runs(*(folder for made in scenarios if (folder := out / made.name).is_dir()))
+    with nullcontext() if quiet else doing("writing the report", ERR):
+        page = render(stored, out / "report")
+    for group in run_groups(stored):
+        print_front(group)
+    print_line(str(page))
+    if not all(run.finished for run in made_runs):
+        raise typer.Exit(1)

@@ -1,0 +1,1 @@
+"""Searching for a policy: many settings of a scenario's strategies, simulated."""

@@ -1,0 +1,102 @@
+"""The scenarios and strategies of a sweep: every combination of the values of its axes."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from bench.engines.keys import known_text
+from bench.errors import ScenarioError
+from bench.runs.suite.cases import PlannedRun
+from bench.scenario import file as scenario_file
+from bench.scenario.load import load_scenario, scenario_of
+from bench.scenario.scenario import Scenario
+from bench.search.axes import OPTION, Axis, parse_axis
+from bench.secrets import Secrets
+
+CELLS_MAX = 10_000
+
+
+def swept_scenarios(name_or_path: str, overrides: Sequence[str], over: Sequence[str]) -> list[Scenario]:
+    """The scenario with each strategy that has an axis replaced by one for each of its cells.
+
+    Axes of the scenario itself make a scenario for each combination of their values. Raises ScenarioError.
+    """
+    base = load_scenario(name_or_path, overrides)
+    axes = [parse_axis(text, base.commit_interval_ms) for text in over]
+    labels = [spec.label for spec in base.strategies]
+    for axis in axes:
+        if axis.strategy is not None and axis.strategy not in labels:
+            problem = f"no such strategy; {known_text(axis.strategy, labels)}"
+            raise ScenarioError(problem, code="unknown-name", path=f"{OPTION} strategies.{axis.strategy}")
+    document = _swept(base.document, [axis for axis in axes if axis.strategy is not None])
+    own = [axis for axis in axes if axis.strategy is None]
+    secrets = Secrets.of_arguments(overrides)
+    scenarios = [
+        scenario_of(file, made, secrets=secrets) for file, made in _documents(base.file, document, own)
+    ]
+    count = sum(len(scenario.strategies) for scenario in scenarios)
+    if count > CELLS_MAX:
+        problem = f"makes {count:,} runs, more than {CELLS_MAX:,}: take fewer values"
+        raise ScenarioError(problem, code="too-many", path=OPTION)
+    return scenarios
+
+
+def _swept(document: Mapping[str, Any], axes: Sequence[Axis]) -> dict[str, Any]:
+    changed = deepcopy(dict(document))
+    strategies: list[Mapping[str, Any]] = []
+    for strategy in changed["strategies"]:
+        own = [axis for axis in axes if axis.strategy == strategy.get("label")]
+        strategies += _cells(strategy, own) if own else [strategy]
+    return {**changed, "strategies": strategies}
+
+
+def _cells(strategy: Mapping[str, Any], axes: Sequence[Axis]) -> Iterator[Mapping[str, Any]]:
+    for values in product(*(axis.values for axis in axes)):
+        cell = {"strategies": [deepcopy(dict(strategy))]}
+        for axis, value in zip(axes, values, strict=True):
+            scenario_file.override(cell, f"strategies[0].{axis.key}={value}", OPTION)
+        names = " ".join(f"{axis.name}={value}" for axis, value in zip(axes, values, strict=True))
+        yield {**cell["strategies"][0], "label": f"{strategy['label']} {names}"}
+
+
+def _documents(
+    file: Path, document: Mapping[str, Any], axes: Sequence[Axis]
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Each scenario with a file name of its own, which names its results; it need not exist."""
+    for values in product(*(axis.values for axis in axes)):
+        changed = deepcopy(dict(document))
+        for axis, value in zip(axes, values, strict=True):
+            scenario_file.override(changed, f"{axis.key}={value}", OPTION)
+        names = [f"{axis.name}-{value}" for axis, value in zip(axes, values, strict=True)]
+        stem = "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") for name in (file.stem, *names))
+        yield file.with_name(f"{stem[: scenario_file.NAME_LENGTH_MAX].strip('-')}{file.suffix}"), changed
+
+
+def sampled(runs: Sequence[PlannedRun], all_scenarios: Sequence[Scenario], count: int) -> list[PlannedRun]:
+    """The runs whose cells are in a sample of `count`, drawn from the seed of the scenario.
+
+    It does not depend on which runs are left. Strategies that are not swept are always in it.
+    """
+    cells = [
+        (scenario.name, spec.label)
+        for scenario in all_scenarios
+        for spec in scenario.strategies
+        if is_cell(spec.label)
+    ]
+    seed = all_scenarios[0].seed
+
+    def place(cell: tuple[str, str]) -> bytes:
+        return hashlib.sha256(f"{seed}/{cell[0]}/{cell[1]}".encode()).digest()
+
+    chosen = set(sorted(cells, key=place)[:count])
+    return [
+        run for run in runs if not is_cell(run.spec.label) or (run.scenario.name, run.spec.label) in chosen
+    ]
+
+
+def is_cell(label: str) -> bool:
+    return "=" in label
