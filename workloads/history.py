@@ -127,7 +127,7 @@ class History:
         self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_ms: int,
         earlier: DataFrame | None = None,
     ) -> DataFrame:  # fmt: skip
-        raise NotImplementedError("a history has no rows")
+        raise NotImplementedError("a history has files and no rows: it is only simulated")
 
 
 def ticks_of(times_ms: Iterable[int], from_ms: int, interval_ms: int) -> Iterator[int]:

@@ -1,0 +1,47 @@
+import pytest
+from scenario_builder import write
+
+EVERY = "strategies.every-2min.every=1min,2min,3min,4min,5min"
+
+
+@pytest.fixture
+def scenario(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path)
+
+
+def test_a_sweep_prints_the_front_and_writes_a_page_with_a_curve(compactbench, scenario, tmp_path):
+    printed = compactbench("sweep", scenario, "--over", EVERY)
+    assert "demo: the front of 6 strategies" in printed.words
+    assert printed.out.splitlines()[-1] == str(tmp_path / "results/sweep/report/index.html")
+    assert (tmp_path / "results/sweep/report/charts/curves.svg").exists()
+    text = (tmp_path / "results/sweep/report/report.md").read_text()
+    assert "Cost, query latency and bytes written" in text
+    assert "Individual compactions" not in text
+
+
+def test_an_interrupted_sweep_goes_on(compactbench, scenario):
+    compactbench("sweep", scenario, "--over", EVERY, "--sample", "2")
+    printed = compactbench("sweep", scenario, "--over", EVERY)
+    assert "3/3 runs" in printed.err
+
+
+def test_cells_that_do_the_same_are_shown_once(compactbench, scenario, tmp_path):
+    files = "strategies.every-2min.options.min-input-files=2,3,4"
+    compactbench("sweep", scenario, "--over", files)
+    text = (tmp_path / "results/sweep/report/report.md").read_text()
+    assert "2 strategies have the very figures of another one" in text
+    rows = compactbench("show", "results/sweep", "--format", "json").json["rows"]
+    assert len(rows) == 4
+
+
+def test_each_value_of_the_scenario_has_an_answer_of_its_own(compactbench, scenario):
+    printed = compactbench("sweep", scenario, "--over", "workload.rows_per_commit=80,800")
+    assert "demo-rows-per-commit-80: the front of 2 strategies" in printed.words
+    assert "demo-rows-per-commit-800: the front of 2 strategies" in printed.words
+
+
+def test_a_mistake_is_one_line(compactbench, scenario):
+    printed = compactbench("sweep", scenario, "--over", "strategies.often.every=1min", code=2)
+    assert "no such strategy" in printed.err
+    assert len(printed.err.splitlines()) == 1

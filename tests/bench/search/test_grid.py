@@ -1,0 +1,68 @@
+import pytest
+from scenario_builder import write
+
+from bench.errors import ScenarioError
+from bench.runs.suite.cases import plan_runs
+from bench.search.grid import sampled, swept_scenarios
+
+EVERY = "strategies.every-2min.every=1min,2min,5min"
+FILES = "strategies.every-2min.options.min-input-files=2,5"
+
+
+def labels(scenario):
+    return [spec.label for spec in scenario.strategies]
+
+
+def test_a_strategy_becomes_a_family_and_the_others_stay(tmp_path):
+    (scenario,) = swept_scenarios(write(tmp_path), (), [EVERY])
+    assert labels(scenario) == ["never", *(f"every-2min every={n}min" for n in (1, 2, 5))]
+    assert [spec.summary for spec in scenario.strategies][-1].startswith("every(interval=5min)")
+    assert scenario.name == "demo"
+
+
+def test_several_axes_of_a_strategy_are_combined(tmp_path):
+    (scenario,) = swept_scenarios(write(tmp_path), (), [EVERY, FILES])
+    assert len(scenario.strategies) == 1 + 3 * 2
+    assert "every-2min every=5min min-input-files=2" in labels(scenario)
+
+
+def test_axes_of_the_scenario_make_scenarios_with_names_of_their_own(tmp_path):
+    over = [EVERY, "workload.rows_per_commit=80,800", "table.target_file_size=1MiB,8MiB"]
+    scenarios = swept_scenarios(write(tmp_path), (), over)
+    assert [scenario.name for scenario in scenarios] == [
+        "demo-rows-per-commit-80-target-file-size-1mib", "demo-rows-per-commit-80-target-file-size-8mib",
+        "demo-rows-per-commit-800-target-file-size-1mib", "demo-rows-per-commit-800-target-file-size-8mib",
+    ]  # fmt: skip
+    assert {scenario.workload.rows_per_commit for scenario in scenarios} == {80, 800}
+    assert all(len(scenario.strategies) == 4 for scenario in scenarios)
+
+
+def test_settings_of_the_command_hold_in_every_cell(tmp_path):
+    (scenario,) = swept_scenarios(write(tmp_path), ["duration=20min"], [EVERY])
+    assert scenario.duration_ms == 20 * 60_000
+
+
+def test_a_sample_keeps_what_is_not_swept_and_does_not_depend_on_what_is_left(tmp_path):
+    scenarios = swept_scenarios(write(tmp_path), (), [EVERY, FILES])
+    runs = plan_runs(scenarios, (), None, (), mode="simulated")
+    chosen = sampled(runs, scenarios, 2)
+    assert len(chosen) == 3
+    assert "never" in {run.spec.label for run in chosen}
+    assert sampled(chosen[1:], scenarios, 2) == chosen[1:]
+
+
+@pytest.mark.parametrize(
+    ("over", "problem"),
+    [
+        ("strategies.often.every=1min", "no such strategy"),
+        ("strategies.never.every=1min", "strategies"),
+        ("workload.rows=1", "rows"),
+        ("strategies.every-2min.every=soon", "interval"),
+        ("strategies.every-2min.options.min-input-files=2..9000*1000", "more than"),
+    ],
+)
+def test_what_cannot_be_swept_is_one_error(tmp_path, over, problem):
+    with pytest.raises(ScenarioError, match=problem):
+        swept_scenarios(
+            write(tmp_path), (), [over, "workload.files_per_commit=1..60*60"] if "9000" in over else [over]
+        )
