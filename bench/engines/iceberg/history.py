@@ -28,6 +28,8 @@ _CONTENTS = {
     DeleteKind.EQUALITY: Content.EQUALITY, DeleteKind.POSITION: Content.POSITION,
     DeleteKind.DELETION_VECTOR: Content.VECTOR,
 }  # fmt: skip
+_BY_POSITION = (Content.POSITION, Content.VECTOR)
+_WHOLE = 0.95  # of the rows of a partition: a compaction of so many counts as one of all
 _VERSION_MIN = 2  # earlier ones have no sequence numbers
 
 
@@ -54,6 +56,7 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
     start, commits = _commits(snapshots, found)
     _check(start, commits, snapshots, table)
     commits = [commit for commit in commits if commit.added or commit.removed]
+    hit_share = hit_share_of(start, commits)
     times_ms = [commit.at_ms for commit in commits] or [snapshots[0].timestamp_ms]
     facts = HistoryFacts(
         format="iceberg",
@@ -63,8 +66,10 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
         target_file_size_bytes=target_bytes_of(table.properties.get(TARGET_FILE_SIZE)),
         from_ms=times_ms[0],
         until_ms=times_ms[-1],
-        hit_share=hit_share_of(commits),
-        notes=tuple(_notes(commits, found.specs_count, has_expired=bool(start) and snapshots == lineage)),
+        hit_share=hit_share,
+        notes=tuple(
+            _notes(commits, hit_share, found.specs_count, has_expired=bool(start) and snapshots == lineage)
+        ),
     )
     return TableHistory(facts, tuple(start), tuple(commits))
 
@@ -183,22 +188,69 @@ def _is_compaction(operation: str, summary: Mapping[str, str]) -> bool:
     return operation == "replace" or summary.get("snapshot.producer") == "OPTIMIZE"
 
 
-def hit_share_of(commits: Iterable[RecordedCommit]) -> float | None:
+@dataclass(slots=True)
+class _Pending:
+    """Deletes of a partition since it was last compacted as a whole: keys, and rows by position.
+
+    `is_known`: the hits of all of them are still in its data files.
+    """
+
+    keys: int = 0
+    position_rows: int = 0
+    is_known: bool = True
+
+
+def hit_share_of(start: Iterable[RecordedFile], commits: Iterable[RecordedCommit]) -> float | None:
     """Which share of the keys in equality deletes deleted a row; None if no compaction tells.
 
-    A compaction that applies deletes drops the rows of its inputs that they hit. What position deletes hit is
-    known, and a conversion writes the hits of equality deletes as new position deletes.
+    A compaction of nearly all rows of a partition drops those that its deletes since the last such compaction
+    hit; which ones position deletes hit is known. A conversion writes the hits of equality deletes as
+    position deletes.
     """
-    hit_rows, keys_count = 0, 0
+    rows, pending = Counter[str](), defaultdict[str, _Pending](_Pending)
+    _count_rows(rows, start, 1)
+    for file in start:
+        pending[file.partition].is_known &= file.is_data
+    hit_rows = keys_count = 0
     for commit in commits:
-        keys = sum(file.rows for file in commit.removed if file.content is Content.EQUALITY)
-        if not commit.is_compaction or not keys:
-            continue
-        came, went = _rows_by_content(commit.added), _rows_by_content(commit.removed)
-        positions = sum(went[content] - came[content] for content in (Content.POSITION, Content.VECTOR))
-        hit_rows += went[Content.DATA] - came[Content.DATA] - positions
-        keys_count += keys
+        if not commit.is_compaction:
+            for file in commit.added:
+                own = pending[file.partition]
+                own.keys += file.rows * (file.content is Content.EQUALITY)
+                own.position_rows += file.rows * (file.content in _BY_POSITION)
+            for file in commit.removed:  # replaced by others that have its positions
+                pending[file.partition].position_rows -= file.rows * (file.content in _BY_POSITION)
+        elif any(file.content in _BY_POSITION for file in commit.added):
+            came, went = _rows_by_content(commit.added), _rows_by_content(commit.removed)
+            positions = sum(went[content] - came[content] for content in _BY_POSITION)
+            hit_rows += went[Content.DATA] - came[Content.DATA] - positions
+            keys_count += went[Content.EQUALITY]
+        else:
+            for partition, (read, written) in _rewritten_rows(commit).items():
+                own, is_whole = pending[partition], read >= _WHOLE * rows[partition]
+                if is_whole and own.is_known and own.keys:
+                    hit_rows += read - written - own.position_rows
+                    keys_count += own.keys
+                if is_whole:
+                    pending[partition] = _Pending()
+                elif read != written:
+                    own.is_known = False
+        _count_rows(rows, commit.added, 1)
+        _count_rows(rows, commit.removed, -1)
     return min(1.0, max(0.0, hit_rows / keys_count)) if keys_count else None
+
+
+def _count_rows(rows: Counter[str], files: Iterable[RecordedFile], sign: int) -> None:
+    for file in files:
+        rows[file.partition] += sign * file.rows * file.is_data
+
+
+def _rewritten_rows(commit: RecordedCommit) -> Mapping[str, tuple[int, int]]:
+    """The rows of data files that a compaction read and wrote, by partition."""
+    read, written = Counter[str](), Counter[str]()
+    _count_rows(read, commit.removed, 1)
+    _count_rows(written, commit.added, 1)
+    return {partition: (read[partition], written[partition]) for partition in read}
 
 
 def _rows_by_content(files: Iterable[RecordedFile]) -> Counter[Content]:
@@ -233,7 +285,9 @@ def _check(
                 )
 
 
-def _notes(commits: Collection[RecordedCommit], specs_count: int, *, has_expired: bool) -> Iterator[str]:
+def _notes(
+    commits: Collection[RecordedCommit], hit_share: float | None, specs_count: int, *, has_expired: bool
+) -> Iterator[str]:
     if has_expired:
         yield "older snapshots have expired: what they committed is part of the table at the start"
     if specs_count > 1:
@@ -242,11 +296,10 @@ def _notes(commits: Collection[RecordedCommit], specs_count: int, *, has_expired
             "as if all had the current one"
         )
     if any(file.content is Content.EQUALITY for commit in commits for file in commit.added):
-        share = hit_share_of(commits)
         yield (
             "no compaction tells how many keys of equality deletes hit a row: all are taken to"
-            if share is None
-            else f"{share:.0%} of the keys of equality deletes hit a row, by what compactions dropped"
+            if hit_share is None
+            else f"{hit_share:.0%} of the keys of equality deletes hit a row, by what compactions dropped"
         )
     same = [commit for commit in commits if _may_be_compaction(commit)]
     if same:

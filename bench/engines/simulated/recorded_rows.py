@@ -21,13 +21,18 @@ from workloads.commit import CommitSpec
 from workloads.recorded import NO_RECORDED_CHANGE
 from workloads.schema import Schema
 
+_RECORDED = "recorded/"
 _ROUNDING_ERROR_ROWS = 1e-6
 _SURE = 1 - 1e-9  # the highest chance of a deletion: log(0) does not exist
 
 
 def recorded_path(file_id: int) -> str:
     """The path of a file that the stream of an imported table wrote."""
-    return f"recorded/{file_id:09}"
+    return f"{_RECORDED}{file_id:09}"
+
+
+def is_recorded(path: str) -> bool:
+    return path.startswith(_RECORDED)
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.files import KINDS, FileMaker, span_of
 from bench.engines.simulated.recorded_files import rewritten, size_ratio
-from bench.engines.simulated.recorded_rows import RecordedRows, recorded_path
+from bench.engines.simulated.recorded_rows import RecordedRows, is_recorded, recorded_path
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.series import Run
 from workloads.commit import CommitSpec
@@ -69,12 +69,13 @@ class RecordedCommits:
     ) -> None:
         """Delete files, and those that they replace.
 
-        Deletes of a recorded data file whose rows are in another file now are for that file instead.
+        Deletes of a recorded data file whose rows are in another file now are for that file instead; they go
+        with that file, while what happens to recorded ones is recorded.
         """
         live, gone = self._ledger.delete_files, {run.origin for run in made.removed}
         removed = dict.fromkeys(key for key in map(_key, change.removed_deletes) if key in live)
         for key, delete in live.items() if gone else ():
-            if delete.referenced_data_file in gone:
+            if delete.referenced_data_file in gone and not is_recorded(delete.path):
                 removed[key] = None
         moved = defaultdict[str, list[RecordedFile]](list)  # by the file that they are for now
         for file in change.added:

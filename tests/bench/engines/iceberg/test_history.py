@@ -97,13 +97,36 @@ def test_format_version_1_is_refused(tmp_path):
         import_history(address(table), None)
 
 
+STREAM = [commit(0, [data(0, 1_000)]), commit(1, [equality(1, 100), positions(2, 0, 30), data(3, 200)])]
+
+
 def test_the_hits_of_equality_deletes_follow_from_what_a_compaction_dropped():
-    inputs = [data(0, 1_000), equality(1, 100), positions(2, 0, 30)]
-    rewritten = commit(1, [data(3, 930)], inputs, is_compaction=True)  # 70 rows less, 30 of them by position
-    assert hit_share_of([rewritten]) == 0.4
-    converted = commit(1, [positions(3, 0, 70)], inputs[1:], is_compaction=True)  # 40 more positions
-    assert hit_share_of([converted]) == 0.4
-    assert hit_share_of([commit(1, [equality(1, 100)])]) is None
+    """70 rows are dropped, of which 30 were deleted by position; delete files may stay for a while."""
+    inputs = [data(0, 1_000), data(3, 200)]
+    rewritten = commit(2, [data(4, 1_130)], inputs, is_compaction=True)
+    assert hit_share_of((), [*STREAM, rewritten]) == 0.4
+    again = [commit(3, [equality(5, 100)]), commit(4, [data(6, 1_070)], [data(4, 1_130)], is_compaction=True)]
+    assert hit_share_of((), [*STREAM, rewritten, *again]) == 0.5  # 100 hits of 200 keys
+
+
+def test_a_compaction_of_some_files_does_not_tell_what_deletes_hit():
+    """The hits may be in the others; after the next compaction of all, deletes are known again."""
+    partial = commit(2, [data(4, 190)], [data(3, 200)], is_compaction=True)
+    assert hit_share_of((), [*STREAM, partial]) is None
+    whole = commit(3, [data(5, 1_120)], [data(0, 1_000), data(4, 190)], is_compaction=True)
+    later = [commit(4, [equality(6, 50)]), commit(5, [data(7, 1_100)], [data(5, 1_120)], is_compaction=True)]
+    assert hit_share_of((), [*STREAM, partial, whole, *later]) == 0.4
+
+
+def test_deletes_at_the_start_may_have_hit_anything():
+    compaction = commit(1, [data(2, 990)], [data(0, 1_000)], is_compaction=True)
+    assert hit_share_of([data(0, 1_000), equality(1, 10)], [compaction]) is None
+    assert hit_share_of((), [commit(0, [equality(1, 100)])]) is None
+
+
+def test_a_conversion_tells_the_hits_as_positions():
+    converted = commit(2, [positions(4, 0, 70)], STREAM[1].added[:2], is_compaction=True)
+    assert hit_share_of((), [*STREAM, converted]) == 0.4
 
 
 def test_a_commit_that_copies_on_write_replaces_the_files_that_hold_its_rows_now(tmp_path):
