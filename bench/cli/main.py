@@ -39,6 +39,7 @@ COMMANDS: dict[str, str] = {
     "validate-model": "bench.cli.commands.validate_model:validate_model",
     "calibrate": "bench.cli.commands.calibrate:calibrate",
     "sweep": "bench.cli.commands.sweep:sweep",
+    "recommend": "bench.cli.commands.recommend:recommend",
     "plan": "bench.cli.commands.plan:plan",
     "import": "bench.cli.commands.import_table:import_table",
     "list": "bench.cli.commands.list:list_what",
