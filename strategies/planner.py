@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import ClassVar
 
-from strategies.plan import Plan, check_plan
+from strategies.plan import Action, Plan, check_plan
 from strategies.state import TableState
 
 
@@ -84,3 +84,11 @@ def consult(planner: Planner, state: TableState, note: Hashable = None) -> Answe
     if answer.plan is not None:
         check_plan(state, answer.plan)
     return answer
+
+
+def fixed_actions(planner: Planner) -> tuple[Action, ...]:
+    """What a planner plans for any table; nothing if it looks at the table or at the time."""
+    if traits_of(planner).reads_state:
+        return ()
+    plan = consult(planner, TableState(observed_at_ms=0, target_file_size_bytes=1)).plan
+    return () if plan is None else plan.actions

@@ -22,6 +22,7 @@ from bench.engines.simulated.steps import Operation, Step
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
 from bench.results.values import BeyondFit, Cost
+from strategies.planner import Planner
 from strategies.strategy import Rule
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
@@ -182,6 +183,9 @@ class Words:
 class Engines:
     """What runs the format's tables, and the rules for planning on them.
 
+    `roll_out` gives the statements of Spark SQL that do what a planner plans, for a table of a name and a
+    target file size in bytes; none if there is no fixed statement for it.
+
     `metadata_commands` are the native commands that write no data or delete file, `expiry_commands` those
     that drop old versions. `packages` are the Python packages that only real runs of this format use.
     """
@@ -189,6 +193,7 @@ class Engines:
     planning: Planning
     real: EngineKind | None
     simulated: EngineKind | None
+    roll_out: Callable[[Planner, str, int], tuple[str, ...]]
     metadata_commands: frozenset[str] = frozenset()
     expiry_commands: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()

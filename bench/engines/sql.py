@@ -1,4 +1,4 @@
-"""Facts about a query that do not need a parser."""
+"""Texts of Spark SQL: facts about a query that do not need a parser, and literals."""
 
 import re
 
@@ -13,3 +13,9 @@ def code_of(sql: str) -> str:
 def reads(sql: str, name: str) -> bool:
     """Whether a query mentions a table or view, ignoring case."""
     return re.search(rf"\b{name}\b", code_of(sql), re.IGNORECASE) is not None
+
+
+def sql_text(value: str) -> str:
+    """`value` as a Spark SQL string literal."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

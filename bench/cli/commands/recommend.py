@@ -1,22 +1,26 @@
 """`compactbench recommend`: which strategy to run, given what to minimise and what to keep."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bench.cli.arguments import ResultsArgument, readable_runs
-from bench.cli.output import FormatOption, print_heading, print_json, print_paragraph
+from bench.cli.output import FormatOption, print_heading, print_json, print_line, print_paragraph
 from bench.engines.keys import known_text
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.results.metrics import METRIC_BY_NAME
+from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words
 from bench.text import counted, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.text import format_value
 from reports.verdicts.compare import Comparison
 from reports.verdicts.recommended import Kept, Limit, Recommendation
 from reports.verdicts.recommended import recommend as recommended
+from strategies.planner import traits_of
 from strategies.quantities import parse_bytes, parse_duration_s
 
 _LIMIT = re.compile(r"\s*(?P<metric>\w+)\s*<=\s*(?P<value>\S+)\s*")
@@ -36,6 +40,9 @@ def recommend(
             help="A figure that must be at most VALUE, such as 'query_mean_s<=2s'. May be repeated.",
         ),
     ] = None,
+    table: Annotated[
+        str, typer.Option(metavar="NAME", help="The table in the statements of the roll-out.")
+    ] = "my_catalog.my_db.my_table",
     output: FormatOption = "table",
 ) -> None:
     """Say which strategy to run: the cheapest one that keeps your limits, and how sure that is.
@@ -48,7 +55,8 @@ def recommend(
 
     It answers for each scenario in RESULTS, measured or simulated, and names what decides: strategies that
     noise or the errors of the cost model do not tell from the answer, the next cheaper one with the limit
-    that it breaks, and by how much a limit is kept. A sweep gives it something to choose from.
+    that it breaks, and by how much a limit is kept. A sweep gives it something to choose from. Last come the
+    statements of Spark SQL that do on a table what the strategy did, to be run whenever its trigger says.
 
     The exit code is 1 if in some scenario no strategy keeps the limits.
     """
@@ -67,6 +75,10 @@ def recommend(
                 print_heading(f"{m.scenario} ({m.format}, {m.mode})")
                 for line in _unmet(limits) if answer is None else _lines(group, answer):
                     print_paragraph(line)
+                for when, statements in () if answer is None else _roll_out(group, answer, table):
+                    print_paragraph(when)
+                    for statement in statements:
+                        print_line(f"    {statement};")
     if any(answer is None for _, answer in answers):
         raise typer.Exit(1)
 
@@ -122,6 +134,24 @@ def _lines(group: RunGroup, answer: Recommendation) -> list[str]:
     if answer.unjudged:
         lines.append(f"Without a verdict on seconds: {named_once(answer.unjudged)}.")
     return lines
+
+
+def _roll_out(group: RunGroup, answer: Recommendation, table: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """When to run which statements on the table, for each rule of the strategy."""
+    label = answer.best.strategy
+    manifest = group.manifest_of(label)
+    roll_out = FORMATS[manifest.format].engines.roll_out
+    for rule in group.definition(label).get("rules", ()):
+        planner = build(PLANNER, rule["planner"], Path.cwd())
+        if not traits_of(planner).may_plan:
+            continue
+        when = in_words(build(TRIGGER, rule["trigger"], Path.cwd()))
+        statements = roll_out(planner, table, manifest.target_file_size_bytes)
+        if statements:
+            yield f"To roll it out, run on the table, {when}:", statements
+        else:
+            why = f"{in_words(planner)} plans by the table's state: no statement does the same."
+            yield f"{when}: {why}", ()
 
 
 def _kept_in_words(kept: Kept) -> str:

@@ -6,19 +6,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from bench.engines.delta.statements import statement
 from bench.engines.spark.predicates import partitions_predicate
 from bench.engines.spark.session import configured, java_class, java_rows
-from strategies.delta.commands import Command
 from strategies.delta.optimize_options import CONF_PREFIX, complete_texts
 from strategies.plan import Compact, Native
 
 TAG_CONF = "spark.databricks.delta.commitInfo.userMetadata"
 
-_STATEMENTS: Mapping[str, str] = {
-    Command.OPTIMIZE: "OPTIMIZE {name}{where}",
-    Command.ZORDER: "OPTIMIZE {name}{where} ZORDER BY ({columns})",
-    Command.REORG: "REORG TABLE {name}{where} APPLY (PURGE)",
-}
 # The metrics of OPTIMIZE that vary in open-source Delta.
 _ANSWERS = ("numFilesAdded", "numFilesRemoved", "numBins", "numBatches", "totalConsideredFiles")
 
@@ -34,23 +29,7 @@ def optimize(
     texts = complete_texts(action.options, target_bytes)
     options = {f"{CONF_PREFIX}{name}": text for name, text in texts.items()}
     with configured(spark, {**options, **conf}):
-        return spark.sql(_statement(name, action))
-
-
-def _statement(name: str, action: Compact | Native) -> str:
-    match action:
-        case Compact(partitions=partitions):
-            where = None if partitions is None or "" in partitions else partitions_predicate(partitions)
-            return _STATEMENTS[Command.OPTIMIZE].format(name=name, where=_where(where))
-        case Native(command=command, arguments=arguments) if command in _STATEMENTS:
-            where, columns = _where(arguments.get("where")), arguments.get("columns", "")
-            return _STATEMENTS[command].format(name=name, where=where, columns=columns)
-        case Native(command=command):
-            raise ValueError(f"{command} is not a form of OPTIMIZE")
-
-
-def _where(predicate: str | None) -> str:
-    return "" if predicate is None else f" WHERE {predicate}"
+        return spark.sql(statement(name, action))
 
 
 def repartition(

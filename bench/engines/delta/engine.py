@@ -36,7 +36,8 @@ from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.queries import Scan, file_scan_reader, rows_and_columns
 from bench.engines.spark.rows import column_names, create_statement
-from bench.engines.spark.session import file_system, java_class, sql_text
+from bench.engines.spark.session import file_system, java_class
+from bench.engines.sql import sql_text
 from bench.results.values import Cost, ScanWork
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite

@@ -68,6 +68,7 @@ FORMAT = Format(
     ),
     engines=Engines(
         planning=PLANNING,
+        roll_out=lazy("bench.engines.delta.statements:roll_out"),
         real=real_kind(
             lazy("bench.engines.delta.engine:open_delta"),
             REAL_CAPABILITIES,

@@ -32,7 +32,8 @@ from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
 from bench.engines.spark.queries import file_scan_reader, rows_and_columns
-from bench.engines.spark.session import file_system, java_class, sql_text
+from bench.engines.spark.session import file_system, java_class
+from bench.engines.sql import sql_text
 from bench.engines.tickets import Staged
 from bench.results.values import Cost, ScanWork
 from strategies.hudi.commands import METADATA_COMMANDS, Command

@@ -83,6 +83,7 @@ FORMAT = Format(
     ),
     engines=Engines(
         planning=PLANNING,
+        roll_out=lazy("bench.engines.hudi.roll_out:roll_out"),
         real=real_kind(lazy("bench.engines.hudi.engine:open_hudi"), CAPABILITIES, _real_options),
         simulated=simulated_kind(
             lazy("bench.engines.hudi.model.table:HudiTableModel"),

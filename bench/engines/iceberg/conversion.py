@@ -33,7 +33,8 @@ from bench.engines.iceberg.delete_files import (
     write_split,
 )
 from bench.engines.iceberg.exchange import Exchange
-from bench.engines.spark.session import sql_text, values
+from bench.engines.spark.session import values
+from bench.engines.sql import sql_text
 
 # With more rows of deletes than this, Spark chooses the join strategy; fewer fit into any driver.
 _BROADCAST_ROWS_MAX = 10_000_000

@@ -17,9 +17,10 @@ from bench.engines.iceberg import upsert
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH
-from bench.engines.iceberg.procedures import answer_of, call, scoped
+from bench.engines.iceberg.procedures import answer_of, call
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.state import IcebergReader
+from bench.engines.iceberg.statements import scoped
 from bench.engines.iceberg.table_files import listed_bytes
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,

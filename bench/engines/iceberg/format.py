@@ -88,6 +88,7 @@ FORMAT = Format(
     ),
     engines=Engines(
         planning=PLANNING,
+        roll_out=lazy("bench.engines.iceberg.statements:roll_out"),
         real=real_kind(
             lazy("bench.engines.iceberg.engine:open_iceberg"),
             REAL_CAPABILITIES,

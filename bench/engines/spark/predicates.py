@@ -1,6 +1,6 @@
 """Partitions as predicates of Spark SQL."""
 
-from bench.engines.spark.session import sql_text
+from bench.engines.sql import sql_text
 from strategies.partitions import decoded, fields_of, is_null
 
 _NUMBER_COLUMNS = frozenset({"partition_bucket"})  # of the columns a table can be partitioned by

@@ -7,8 +7,9 @@ from pyspark.sql import functions as F  # noqa: N812  the field's usual name
 
 from bench.engines.contract import Batch, TableSpec
 from bench.engines.spark.conf import PARTITION_PER_FILE
-from bench.engines.spark.session import configured, sql_text
+from bench.engines.spark.session import configured
 from bench.engines.spark.staging import staging_of
+from bench.engines.sql import sql_text
 from workloads.partitioning import Partitioning
 
 

@@ -161,12 +161,6 @@ def java_rows(frame: Any) -> list[dict[str, Any]]:
     ]
 
 
-def sql_text(value: str) -> str:
-    """`value` as a Spark SQL string literal."""
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
 def values(spark: SparkSession, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> DataFrame:
     """A small table of SQL literals. A list of Python rows would start a Python worker."""
     text = ", ".join(f"({', '.join(map(str, row))})" for row in rows)

@@ -98,6 +98,12 @@ def stream(make_stream):
 
 
 @pytest.fixture
+def stream_with_rows(log):
+    """The same, for real engines of any format."""
+    return batches(log)
+
+
+@pytest.fixture
 def engine(make_engine):
     """An engine whose empty table is there, unpartitioned, with 8 MiB as its target file size."""
     return make_engine()

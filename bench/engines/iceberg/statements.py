@@ -1,0 +1,60 @@
+"""Calls of Iceberg's stored procedures as Spark SQL, and what to run on a table in place of a planner."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from bench.engines.spark.predicates import partitions_predicate
+from bench.engines.sql import sql_text
+from strategies.amoro.planner import Amoro
+from strategies.iceberg.commands import Command
+from strategies.options import option_texts
+from strategies.plan import Compact, Native
+from strategies.planner import Planner, fixed_actions
+
+_AMORO_ENABLED = "self-optimizing.enabled"
+
+
+def call_statement(name: str, native: Native, older_than_ms: int | None = None) -> str:
+    """The call of a stored procedure on table `name` ("catalog.namespace.table").
+
+    `older_than_ms` (epoch) replaces the `older_than_at_ms` of `expire_snapshots`, which is scenario time.
+    Raises ValueError if the command is not one of Iceberg's.
+    """
+    catalog = name.split(".", 1)[0]
+    arguments = [f"table => {sql_text(name)}", *_arguments(native, older_than_ms)]
+    if native.options:
+        pairs = ", ".join(f"{sql_text(key)}, {sql_text(value)}" for key, value in native.options.items())
+        arguments.append(f"options => map({pairs})")
+    procedure = Command(native.command).procedure
+    return f"CALL {catalog}.system.{procedure}({', '.join(arguments)})"
+
+
+def _arguments(native: Native, older_than_ms: int | None) -> Iterable[str]:
+    for key, value in native.arguments.items():
+        if key == "older_than_at_ms" and older_than_ms is not None:
+            moment = datetime.fromtimestamp(older_than_ms / 1000, UTC)
+            yield f"older_than => TIMESTAMP '{moment:%Y-%m-%d %H:%M:%S.%f}'"
+        elif value.isdigit() or value in ("true", "false"):
+            yield f"{key} => {value}"
+        else:
+            yield f"{key} => {sql_text(value)}"
+
+
+def scoped(action: Compact) -> Native:
+    arguments = {} if action.partitions is None else {"where": partitions_predicate(action.partitions)}
+    return Native(Command.REWRITE_DATA_FILES, arguments, action.options)
+
+
+def roll_out(planner: Planner, name: str, target_bytes: int) -> tuple[str, ...]:
+    """The statements for table `name` that do what a planner plans; none if they depend on its state.
+
+    The target file size is a property of the table. Amoro is a service, which evaluates the table by itself
+    once these properties are set.
+    """
+    if isinstance(planner, Amoro):
+        properties = {_AMORO_ENABLED: "true", **option_texts(planner.options)}
+        pairs = ", ".join(f"{sql_text(key)}={sql_text(value)}" for key, value in properties.items())
+        return (f"ALTER TABLE {name} SET TBLPROPERTIES ({pairs})",)
+    return tuple(
+        call_statement(name, action) for action in fixed_actions(planner) if isinstance(action, Native)
+    )

@@ -1,0 +1,78 @@
+"""The statements that `recommend` ends with, run on real tables: they do what the planner's own plan does."""
+
+import pytest
+from change_batches import commit, upserts
+from engine_streams import commit_all
+
+from bench.engines.hudi.table_keys import MERGE_ON_READ
+from bench.engines.registry import FORMATS
+from strategies.amoro.planner import Amoro
+from strategies.delta.planners import Optimize
+from strategies.hudi.planners import Compaction
+from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles
+from strategies.never import Never
+from strategies.state import MIB
+
+AT_MS = 7 * 60_000
+
+
+def run(spark, table_format, planner, name, target_bytes=8 * MIB):
+    statements = FORMATS[table_format].engines.roll_out(planner, name, target_bytes)
+    assert statements
+    settings = [s.removeprefix("SET ").partition(" = ")[0] for s in statements if s.startswith("SET ")]
+    try:
+        for statement in statements:
+            spark.sql(statement).collect()
+    finally:
+        for key in settings:
+            spark.conf.unset(key)
+
+
+@pytest.mark.spark
+def test_iceberg(spark, iceberg, stream_with_rows):
+    engine = iceberg()
+    commit_all(engine, stream_with_rows)
+    run(spark, "iceberg", RewriteDataFiles(options={"min-input-files": "2"}), engine._name)
+    (file,) = spark.sql(f"SELECT record_count FROM {engine._name}.files").collect()
+    assert file.record_count == sum(batch.spec.rows for batch in stream_with_rows)
+
+
+@pytest.mark.spark
+def test_delta(spark, delta, stream_with_rows):
+    engine = delta()
+    commit_all(engine, stream_with_rows)
+    run(spark, "delta", Optimize(), engine._name)
+    assert spark.sql(f"DESCRIBE DETAIL {engine._name}").first().numFiles == 1
+
+
+@pytest.mark.spark
+def test_hudi(spark, hudi, model, namespaces):
+    engine = hudi(upsert_mode=MERGE_ON_READ)
+    commit(engine, model, *upserts(1, 9))
+    commit(engine, model, *upserts(1, 9))
+    assert engine.state(AT_MS).delete_files
+    name = f"default.{next(namespaces)}"
+    spark.sql(f"CREATE TABLE {name} USING hudi LOCATION '{engine._location}'")
+    rows = spark.table(name).count()
+    run(spark, "hudi", Compaction(), name)
+    timeline = spark.sql(f"CALL show_commits(table => '{name}', limit => 10)").collect()
+    assert "commit" in {instant.action for instant in timeline}
+    assert spark.table(name).count() == rows
+    spark.sql(f"DROP TABLE {name}")
+
+
+@pytest.mark.spark
+def test_amoro_is_switched_on_by_properties_of_the_table(spark, iceberg):
+    engine = iceberg()
+    run(spark, "iceberg", Amoro({"self-optimizing.minor.trigger.file-count": 5}), engine._name)
+    properties = {row.key: row.value for row in spark.sql(f"SHOW TBLPROPERTIES {engine._name}").collect()}
+    assert properties["self-optimizing.enabled"] == "true"
+    assert properties["self-optimizing.minor.trigger.file-count"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("table_format", "planner"),
+    [("iceberg", Never()), ("iceberg", ExpireSnapshots()), ("delta", Optimize(min_small_files=5))],
+)
+def test_planners_that_look_at_the_table_have_no_statement(table_format, planner):
+    assert FORMATS[table_format].engines.roll_out(planner, "a.b.c", 8 * MIB) == ()
