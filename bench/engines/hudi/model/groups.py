@@ -4,13 +4,16 @@ Base files and log files have the rows that a commit put there. Later commits su
 and a compaction puts the live rows of a slice into a new base file.
 """
 
+import itertools
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.simulated.contents import Contents, Opened
 from bench.engines.simulated.key_ranges import KeyRange
+from bench.engines.simulated.recorded_rows import FileRows, RecordedRows
 from bench.engines.simulated.selection import Selection
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile, busy_groups
@@ -46,13 +49,14 @@ class Groups:
     Base files below `small_file_bytes` are small: commits may add rows to them.
     """
 
-    def __init__(self, ledger: HudiLedger, small_file_bytes: int) -> None:
-        self._ledger, self._small_file_bytes = ledger, small_file_bytes
+    def __init__(self, ledger: HudiLedger, small_file_bytes: int, rows: FileRows) -> None:
+        self._ledger, self._small_file_bytes, self._rows = ledger, small_file_bytes, rows
         self._groups: dict[FileGroupId, Group] = {}
         self._made_count = 0
         self._small: dict[str, dict[FileGroupId, Group]] = {}  # groups with a small base file, by partition
         self._group_of: dict[str, FileGroupId] = {}  # by the path of a file
-        self._contents = Contents()  # of the files that are not superseded
+        self._successors: dict[FileGroupId, FileGroupId] = {}  # of groups that were clustered
+        self._contents = Contents(rows)  # of the files that are not superseded
         self._deletes: dict[str, int] = {}  # by log file
 
     @property
@@ -122,7 +126,7 @@ class Groups:
         added_keys: KeyRange | None = None,
     ) -> None:
         """Replace files of a group by a base file with their live rows and `added_rows`."""
-        group = self._groups[file.group]
+        group = self._made(file.group)
         self._contents.replace(gone, [file], added_rows, [added_keys] if added_rows else [])
         self._forget(gone)
         self._set_base(file, group)
@@ -145,6 +149,8 @@ class Groups:
 
     def cluster(self, bases: Sequence[BaseFile], gone: Collection[FileGroupId], at_ms: int) -> None:
         """Replace groups by new ones with these base files."""
+        if bases and isinstance(self._rows, RecordedRows):
+            self._successors |= zip(gone, self._shared(gone, bases), strict=True)
         groups = [self._groups.pop(id_) for id_ in gone]
         for id_ in gone:
             self._small.get(id_.partition, {}).pop(id_, None)
@@ -155,6 +161,43 @@ class Groups:
             self._set_base(base, self._made(base.group))
         self._ledger.remove([file.key for file in files])
         self._ledger.add(bases, at_ms)
+
+    def drop(self, groups: Iterable[FileGroupId], at_ms: int, successor: FileGroupId | None = None) -> None:
+        """Remove groups from the table, or let their `successor` have what follows in them."""
+        present = [id_ for id_ in groups if id_ in self._groups]
+        self.cluster((), present, at_ms)
+        if successor is not None:
+            self._successors |= dict.fromkeys(present, successor)
+
+    def _shared(self, gone: Iterable[FileGroupId], bases: Sequence[BaseFile]) -> Iterator[FileGroupId]:
+        """The new group for each old one: they are distributed in their order, by rows."""
+        ends = list(itertools.accumulate(base.rows for base in bases))
+        before = 0
+        for id_ in gone:
+            yield bases[min(bisect_right(ends, before), len(bases) - 1)].group
+            before += self.kept(self._groups[id_].files)
+
+    def holder(self, id_: FileGroupId) -> FileGroupId:
+        """The group that has the rows of a group now."""
+        while id_ in self._successors:
+            id_ = self._successors[id_]
+        return id_
+
+    def has_all(self, files: Iterable[BaseFile | LogFile]) -> bool:
+        return all(file.path in self._group_of for file in files)
+
+    def hit(self, files: Iterable[BaseFile | LogFile], rows: int) -> None:
+        """Delete rows of files of an imported table, of each in proportion to those that are live in it."""
+        if not isinstance(self._rows, RecordedRows):
+            raise TypeError("a generated stream hits rows by their keys")
+        live = [(file.origin, self._rows.live(file.origin)) for file in files if file in self._contents]
+        all_rows, before = sum(own for _, own in live), 0
+        rows = max(0, min(rows, all_rows))
+        for origin, own in live:
+            if own:
+                until = before + own
+                self._rows.hit_file(origin, rows * until // all_rows - rows * before // all_rows)
+                before = until
 
     def _made(self, id_: FileGroupId) -> Group:
         """The group with this id, a new one if there is none."""
