@@ -58,7 +58,7 @@ class RecordedWriter:
         """
         by_group = defaultdict[FileGroupId, list[RecordedFile]](list)
         for file in removed:
-            by_group[_group_of(file)].append(file)
+            by_group[self._group_of(file)].append(file)
         replaced = {base.id: by_group.pop(_group_of(base), []) for base in bases}
         for base in bases:
             own, before_rows = replaced[base.id], base.rows - (base.new_rows or 0) + (base.hit_rows or 0)
@@ -74,14 +74,14 @@ class RecordedWriter:
         groups, id_ = self._groups, self._groups.holder(_group_of(base))
         paths = {recorded_path(file.id) for file in replaced}
         gone = [file for file in self._files(id_) if file.path in paths or not self._is_recorded_log(file)]
-        others = {groups.holder(_group_of(file)) for file in replaced} - {id_}
+        others = {groups.holder(self._group_of(file)) for file in replaced} - {id_}
         of_others = [file for other in sorted(others) for file in self._files(other)]
         groups.hit([*gone, *of_others], base.hit_rows or 0)
         if {file.path for file in (*gone, *of_others)} != paths:
             rows = groups.kept([*gone, *of_others]) + (base.new_rows or 0)
             base = resized(base, rows, self._schema, self._coefficients)
         groups.drop(others, at_ms, successor=id_)
-        self._present -= {_group_of(file) for file in replaced}
+        self._present -= {self._group_of(file) for file in replaced}
         self._present.add(_group_of(base))
         groups.hit(gone, groups.kept(gone) - base.rows)
         path, partition = recorded_path(base.id), base.partition
@@ -94,7 +94,7 @@ class RecordedWriter:
         """Groups leave with all their rows; one that a clustering has given others too keeps those."""
         by_group = defaultdict[FileGroupId, list[RecordedFile]](list)
         for file in files:
-            by_group[_group_of(file)].append(file)
+            by_group[self._group_of(file)].append(file)
         self._present -= {*by_group}
         staying = {self._groups.holder(group) for group in self._present} if by_group else set()
         for group, own in by_group.items():
@@ -108,7 +108,8 @@ class RecordedWriter:
     def _add_log(self, log: RecordedFile, at_ms: int, written: Written) -> None:
         """Its hits are in the slice of its base file, in several groups if a clustering is left out."""
         own, rows = _group_of(log), log.rows if log.new_rows is None else log.new_rows
-        hit = {own, *(self._own[path] for path in map(recorded_path, log.targets) if path in self._own)}
+        paths = (recorded_path(id_) for id_ in log.targets)
+        hit = {own, *(self._own[path] for path in paths if path in self._own)}
         holders = {self._groups.holder(group) for group in hit}
         slices = [file for holder in sorted(holders) for file in self._files(holder)]
         self._groups.hit(slices, rows if log.hit_rows is None else log.hit_rows)
@@ -117,6 +118,10 @@ class RecordedWriter:
         self._groups.add_log(made, rows, None, at_ms)
         self._present.add(own)
         written.added.append(made)
+
+    def _group_of(self, file: RecordedFile) -> FileGroupId:
+        """The group that a removed file was added to: that of a clustering that is left out is another."""
+        return self._own[recorded_path(file.id)]
 
     def _files(self, group: FileGroupId) -> Sequence[BaseFile | LogFile]:
         return self._groups[group].files if group in self._groups else ()
