@@ -54,8 +54,12 @@ def read_history(
     first = max(gap, early)
     kept = tuple(commit for commit in commits[first:] if commit.added or commit.removed)
     if not kept:
-        why = "completed since then: leave out --since" if early > gap else "whose files are all known"
-        raise ScenarioError(f"has no write {why}", code="empty", path=files.place)
+        problem = (
+            "has no commit in this time: leave out --since"
+            if early > gap
+            else "has no commit of which all files are known: import it again after some more commits"
+        )
+        raise ScenarioError(problem, code="empty", path=files.place)
     facts = HistoryFacts(
         format="hudi",
         format_version=None,
