@@ -147,7 +147,7 @@ class _Table:
                 gone = [old for old in slice_ if not self._is_later(old.file, file)]
                 is_complete &= _names_all(stat, partition, gone)
                 removed += (placed.recorded for placed in gone)
-                slice_[:] = [old for old in slice_ if old not in gone]
+                slice_[:] = [old for old in slice_ if self._is_later(old.file, file)]
             slice_.append(_Placed(file, self._written(file, stat, operation, slice_)))
             added.append(slice_[-1].recorded)
         requested_ms, at_ms = self._ms_of(write.requested), self._ms_of(write.completed)

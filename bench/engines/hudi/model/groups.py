@@ -20,6 +20,8 @@ from strategies.hudi.files import BaseFile, FileGroupId, LogFile, busy_groups
 from strategies.state import DataFile, PartitionStats
 from workloads.commit import CommitSpec
 
+_NO_ROWS = 1e-6  # the error of sums of shares
+
 
 @dataclass(slots=True)
 class Group:
@@ -27,12 +29,17 @@ class Group:
 
     A log compaction has merged the log files in `superseded` into another one. They stay in the slice:
     readers open them and skip their records.
+
+    In an imported table, `log_rows` is the number of live rows in log files, of which the first `spent_count`
+    have none.
     """
 
     number: int  # in the order in which groups are made
     base: BaseFile | None = None
     logs: list[LogFile] = field(default_factory=list)
     superseded: set[str] = field(default_factory=set)
+    log_rows: float = 0.0
+    spent_count: int = 0
 
     @property
     def files(self) -> tuple[BaseFile | LogFile, ...]:
@@ -112,7 +119,9 @@ class Groups:
     def add_log(self, file: LogFile, live_rows: int, keys: KeyRange | None, at_ms: int) -> None:
         """Add a log file of the last commit; its records beyond `live_rows` are deletes."""
         self._deletes[file.path] = file.rows - live_rows
-        self._made(file.group).logs.append(file)
+        group = self._made(file.group)
+        group.logs.append(file)
+        group.log_rows += live_rows
         self._group_of[file.path] = file.group
         self._contents.add(DataFile(file.path, file.size_bytes, live_rows), live_rows, keys, is_base=False)
         self._ledger.add([file], at_ms)
@@ -126,11 +135,21 @@ class Groups:
         added_keys: KeyRange | None = None,
     ) -> None:
         """Replace files of a group by a base file with their live rows and `added_rows`."""
-        group = self._made(file.group)
         self._contents.replace(gone, [file], added_rows, [added_keys] if added_rows else [])
+        self._swap(file, gone, at_ms)
+
+    def put_base(self, file: BaseFile, gone: Collection[BaseFile | LogFile], at_ms: int) -> None:
+        """Replace files of a group by a base file that is all live, whatever they have."""
+        self._contents.replace(gone, [])
+        self._contents.add(file, file.rows, None)
+        self._swap(file, gone, at_ms)
+
+    def _swap(self, file: BaseFile, gone: Collection[BaseFile | LogFile], at_ms: int) -> None:
+        group = self._made(file.group)
         self._forget(gone)
         self._set_base(file, group)
         group.logs = [log for log in group.logs if log not in gone]
+        group.log_rows, group.spent_count = float(self.kept(group.logs)), 0
         group.superseded -= {old.path for old in gone}
         self._ledger.remove([old.key for old in gone])
         self._ledger.add([file], at_ms)
@@ -186,18 +205,30 @@ class Groups:
     def has_all(self, files: Iterable[BaseFile | LogFile]) -> bool:
         return all(file.path in self._group_of for file in files)
 
-    def hit(self, files: Iterable[BaseFile | LogFile], rows: int) -> None:
-        """Delete rows of files of an imported table, of each in proportion to those that are live in it."""
+    def hit(self, groups: Iterable[FileGroupId], rows: int) -> None:
+        """Delete rows of an imported table, of each group in proportion to its live rows."""
+        slices = [self._groups[id_] for id_ in groups if id_ in self._groups]
+        live = [self._base_rows(group) + group.log_rows for group in slices]
+        all_rows = sum(live)
+        for group, own_rows in zip(slices, live, strict=True):
+            if own_rows:
+                self._hit(group, min(1.0, rows / all_rows))
+
+    def _base_rows(self, group: Group) -> int:
+        return 0 if group.base is None else self._rows.live(group.base.origin)
+
+    def _hit(self, group: Group, share: float) -> None:
+        """Delete a share of the rows of a slice: in its base file, and in log files from the first one on."""
         if not isinstance(self._rows, RecordedRows):
             raise TypeError("a generated stream hits rows by their keys")
-        live = [(file.origin, self._rows.live(file.origin)) for file in files if file in self._contents]
-        all_rows, before = sum(own for _, own in live), 0
-        rows = max(0, min(rows, all_rows))
-        for origin, own in live:
-            if own:
-                until = before + own
-                self._rows.hit_file(origin, rows * until // all_rows - rows * before // all_rows)
-                before = until
+        if group.base is not None:
+            self._rows.hit_file(group.base.origin, share * self._base_rows(group))
+        left = share * group.log_rows
+        group.log_rows -= left
+        while left > _NO_ROWS and group.spent_count < len(group.logs):
+            log = group.logs[group.spent_count]
+            left -= self._rows.hit_file(log.origin, left) if log in self._contents else 0.0
+            group.spent_count += left > _NO_ROWS
 
     def _made(self, id_: FileGroupId) -> Group:
         """The group with this id, a new one if there is none."""

@@ -76,17 +76,16 @@ class RecordedWriter:
         gone = [file for file in self._files(id_) if file.path in paths or not self._is_recorded_log(file)]
         others = {groups.holder(self._group_of(file)) for file in replaced} - {id_}
         of_others = [file for other in sorted(others) for file in self._files(other)]
-        groups.hit([*gone, *of_others], base.hit_rows or 0)
+        groups.hit([id_, *sorted(others)], base.hit_rows or 0)
         if {file.path for file in (*gone, *of_others)} != paths:
             rows = groups.kept([*gone, *of_others]) + (base.new_rows or 0)
             base = resized(base, rows, self._schema, self._coefficients)
         groups.drop(others, at_ms, successor=id_)
         self._present -= {self._group_of(file) for file in replaced}
         self._present.add(_group_of(base))
-        groups.hit(gone, groups.kept(gone) - base.rows)
         path, partition = recorded_path(base.id), base.partition
         made = BaseFile(path, base.size_bytes, base.rows, partition, file_id=id_.file_id)
-        groups.replace_base(made, gone, at_ms, made.rows - groups.kept(gone))
+        groups.put_base(made, gone, at_ms)
         written.added.append(made)
         written.removed += (*gone, *of_others)
 
@@ -100,7 +99,7 @@ class RecordedWriter:
         for group, own in by_group.items():
             holder = self._groups.holder(group)
             if holder in staying:
-                self._groups.hit(self._files(holder), _live_rows(own))
+                self._groups.hit([holder], _live_rows(own))
             else:
                 written.removed += self._files(holder)
                 self._groups.drop({holder}, at_ms)
@@ -110,9 +109,8 @@ class RecordedWriter:
         own, rows = _group_of(log), log.rows if log.new_rows is None else log.new_rows
         paths = (recorded_path(id_) for id_ in log.targets)
         hit = {own, *(self._own[path] for path in paths if path in self._own)}
-        holders = {self._groups.holder(group) for group in hit}
-        slices = [file for holder in sorted(holders) for file in self._files(holder)]
-        self._groups.hit(slices, rows if log.hit_rows is None else log.hit_rows)
+        holders = sorted({self._groups.holder(group) for group in hit})
+        self._groups.hit(holders, rows if log.hit_rows is None else log.hit_rows)
         path, file_id = recorded_path(log.id), self._groups.holder(own).file_id
         made = LogFile(path, log.size_bytes, log.rows, log.partition, file_id=file_id)
         self._groups.add_log(made, rows, None, at_ms)

@@ -248,8 +248,8 @@ def test_a_simulated_log_compaction_merges_recorded_log_files(workload):
     engine = replayed(workload(history(commit(0, LOAD), commit(1, [LOGS[0]]), commit(2, [LOGS[1]]))))
     execute(engine, LOG_COMPACTION, 9 * MINUTE_MS)
     merged, *_ = sorted(set(files(engine)[1]) - set(as_files(*LOGS)[1]))
-    # The second log file hits 20 of 990 rows, one of them in the first log file, which has 10 deletes.
-    assert merged[1] == 39 + 20 + 10
+    # The second log file hits 20 of 990 rows, 0.8 in the first one: of the rows in both 59.2 are live.
+    assert merged[1] == 60 + 10
     assert engine.model.live_rows == 1_490
 
 
