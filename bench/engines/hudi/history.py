@@ -35,6 +35,7 @@ from workloads.history_file import HistoryFacts, TableHistory
 from workloads.recorded import Content, RecordedCommit, RecordedFile
 
 _OWN_COLUMNS = "_hoodie_"
+_ALL = 0.995  # 100 %, when it is rounded
 
 
 def read_history(
@@ -287,7 +288,7 @@ def _notes(
         )
     if table.has_appended:
         yield "a log file that several writes appended to counts as one file for each of them"
-    if share is not None and share < 1:
+    if share is not None and share < _ALL:
         yield f"{share:.0%} of the records in log files changed a row, by the rows that compactions kept"
     if share is None and table.has_buckets and table.has_logs:
         yield (
