@@ -222,6 +222,15 @@ def test_a_base_file_of_a_clustered_group_replaces_all_groups_of_a_clustering_th
         assert engine.model.live_rows == 1_520
 
 
+def test_no_row_is_lost_where_a_clustering_that_is_left_out_had_made_more_groups(workload):
+    clustered = [base(10 + number, 3 + number, 500) for number in range(3)]
+    new = [base(20 + n, 3 + n, 520, new_rows=30, hit_rows=10) for n in range(3)]
+    commits = commit(0, LOAD), commit(1, clustered, LOAD, "CLUSTER"), commit(2, new, clustered)
+    engine = replayed(workload(history(*commits)))
+    assert len(files(engine)[0]) == 3
+    assert engine.model.live_rows == 1_560 + 10  # the group that only it has, has no row to hit
+
+
 def test_groups_that_are_replaced_or_deleted_leave(workload):
     new = base(9, 3, 300)
     overwritten = history(commit(0, LOAD), commit(1, LOGS), commit(2, [new], [LOAD[0], *LOGS]))
