@@ -23,6 +23,13 @@ _STAT = {
         {"name": "fileId", "type": "string"}, {"name": "path", "type": "string"},
         {"name": "numWrites", "type": "long"}, {"name": "numDeletes", "type": "long"},
         {"name": "fileSizeInBytes", "type": "long"}, {"name": "partitionPath", "type": "string"},
+        *(
+            {"name": name, "type": ["null", kind], "default": None}
+            for name, kind in (
+                ("numInserts", "long"), ("numUpdateWrites", "long"), ("prevBaseFile", "string"),
+                ("totalLogFilesCompacted", "long"),
+            )
+        ),
     ],
 }  # fmt: skip
 _STATS = {"type": "array", "items": _STAT}
@@ -86,6 +93,7 @@ class HudiFolder:
 
     def __init__(self, path: Path, properties: Mapping[str, str] = PROPERTIES):
         self.path, self.is_early = path, properties["hoodie.table.version"] == "6"
+        self._bases = {}  # the name of the latest base file, by partition and file id
         self.timeline = path / ".hoodie" / ("" if self.is_early else "timeline")
         self.timeline.mkdir(parents=True)
         lines = [f"{name}={text}" for name, text in properties.items()]
@@ -106,9 +114,16 @@ class HudiFolder:
         (folder / name).write_bytes(bytes(size_bytes))
         return f"{partition}/{name}" if partition else name
 
-    def commit(self, at, *paths, action="deltacommit", operation="UPSERT", replaced=None, until=None):
-        """Complete a write of these files, with 7 rows each, and 2 deletes in log files."""
-        content = self._metadata(paths, operation, replaced or {})
+    def commit(
+        self, at, *paths, action="deltacommit", operation="UPSERT", replaced=None, until=None, counts=None,
+        tag=None,
+    ):  # fmt: skip
+        """Complete a write of these files, with 7 rows each, and 2 deletes in log files.
+
+        `counts` are other numbers by path: of inserts, updates, deletes, and of all rows in a base file.
+        """
+        content = self._metadata(paths, operation, replaced or {}, counts or {})
+        content["extraMetadata"] |= {} if tag is None else {"compactbench": tag}
         if self.is_early:
             (self.timeline / f"{minute(at)}.{action}").write_text(json.dumps(content))
             return
@@ -116,16 +131,21 @@ class HudiFolder:
         schema = _REPLACE_COMMIT if action == "replacecommit" else _COMMIT
         (self.timeline / name).write_bytes(_avro(schema, content))
 
-    def _metadata(self, paths, operation, replaced):
+    def _metadata(self, paths, operation, replaced, counts):
         stats = {}
         for path in paths:
             partition, _, name = path.rpartition("/")
             size_bytes = (self.path / path).stat().st_size
+            file_id, is_base = name.lstrip(".").split("_")[0], name.endswith(".parquet")
+            inserts, updates, deletes, *rows = counts.get(path, (7, 0, 0 if is_base else 2, 7))
             stats.setdefault(partition, []).append({
-                "fileId": name.lstrip(".").split("_")[0], "path": path, "numWrites": 7,
-                "numDeletes": 0 if path.endswith(".parquet") else 2, "fileSizeInBytes": size_bytes,
-                "partitionPath": partition,
+                "fileId": file_id, "path": path, "numWrites": rows[0] if rows else inserts + updates,
+                "numDeletes": deletes, "fileSizeInBytes": size_bytes, "partitionPath": partition,
+                "numInserts": inserts, "numUpdateWrites": updates, "totalLogFilesCompacted": None,
+                "prevBaseFile": self._bases.get((partition, file_id)) if is_base else None,
             })  # fmt: skip
+            if is_base:
+                self._bases[partition, file_id] = name
         return {
             "partitionToWriteStats": stats, "partitionToReplaceFileIds": replaced,
             "extraMetadata": {"schema": json.dumps(SCHEMA)}, "operationType": operation,

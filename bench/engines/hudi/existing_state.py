@@ -15,32 +15,45 @@ from bench.engines.hudi.timeline import (
     replaced_groups,
     written_files,
 )
-from bench.engines.hudi.timeline_files import TimelineError, TimelineFiles
+from bench.engines.hudi.timeline_files import TimelineError, TimelineFiles, Write
 from strategies.hudi.files import HudiState, Instant
 from strategies.state import MIB
 
-_MAX_FILE_BYTES = 120 * MIB  # the default of hoodie.parquet.max.file.size, which a table does not store
+MAX_FILE_BYTES = 120 * MIB  # the default of hoodie.parquet.max.file.size, which a table does not store
 
 
 class StateReading:
-    """Combines one listing with the timeline at that time."""
+    """Combines one listing with the timeline at that time.
+
+    `stored` are all files in the listing, and `writes` the completed ones of the active timeline. Files from
+    before `start` do not belong to an instant of it.
+    """
 
     def __init__(self, files: TimelineFiles, listing: Listing, now_ms: int) -> None:
         self._files, self._now_ms = files, now_ms
-        self._stored = list(stored_files(listing))
+        self.stored = list(stored_files(listing))
         instants = files.instants(listing)
-        if self._stored and not instants:
-            raise TimelineError(f"{files.place} is empty, but there are {len(self._stored):,} data files")
+        if self.stored and not instants:
+            raise TimelineError(f"{files.place} is empty, but there are {len(self.stored):,} data files")
         self._saved = {instant.requested for instant in instants if instant.action == SAVEPOINT}
         self._instants = [instant for instant in instants if instant.action in ACTIONS]
         done = [instant for instant in self._instants if instant.completed]
         self._last = max(done, key=lambda instant: instant.completed or "", default=None)
         self._commits = {instant.requested: files.commit(instant) for instant in done}
+        self.start = min({instant.requested for instant in self._instants} - self._saved, default="")
         self._plans = {
             instant.requested: files.plan_facts(instant, self._commits.get(instant.requested, {}))
             for instant in self._instants
         }
-        self._archived = files.archived(archived_instants(self._stored, self._plans))
+        self._archived = files.archived(archived_instants(self.stored, self._plans))
+
+    @property
+    def writes(self) -> list[Write]:
+        return [
+            Write(instant.requested, instant.completed, instant.action, self._commits[instant.requested])
+            for instant in self._instants
+            if instant.completed
+        ]
 
     def _committed_at(self, instant: str, properties: Mapping[str, str]) -> str:
         """In UTC, or in the writer's time zone, which the table does not record."""
@@ -54,10 +67,10 @@ class StateReading:
         The time is in ISO 8601, without an offset if the table does not record its time zone. `properties`
         are those in hoodie.properties.
         """
-        live, last = self._live(), self._last
+        live, last = self.live(), self._last
         records = self._records(live)
-        first_ms = self._ms(self._instants[0].requested) if self._instants else self._now_ms
-        ledger = HudiLedger(_MAX_FILE_BYTES, properties, first_ms)
+        first_ms = self.ms_of(self._instants[0].requested) if self._instants else self._now_ms
+        ledger = HudiLedger(MAX_FILE_BYTES, properties, first_ms)
         ledger.add([live_file(file, records.get(file.path)) for file in live], 0)
         ledger.version = None if last is None else last.requested
         ledger.timeline = tuple(self._instant(instant, first_ms) for instant in self._instants)
@@ -69,10 +82,8 @@ class StateReading:
         committed = None if last is None else self._committed_at(last.completed or "", properties)
         return state, columns, committed
 
-    def _live(self) -> list[StoredFile]:
+    def live(self) -> list[StoredFile]:
         """The files of the latest slices. Files from before the active timeline count as completed."""
-        requested = {instant.requested for instant in self._instants}
-        start = min(requested - self._saved, default="")
         completions = {
             instant.requested: instant.completed for instant in self._instants if instant.completed
         }
@@ -85,9 +96,9 @@ class StateReading:
 
         def is_completed(file: StoredFile) -> bool:
             is_before_it = file.is_log and not self._files.has_completions and file.instant in planned
-            return file.instant in completions or file.instant < start or is_before_it
+            return file.instant in completions or file.instant < self.start or is_before_it
 
-        return latest_slices(self._stored, frozenset().union(*replaced), is_completed, completion_of)
+        return latest_slices(self.stored, frozenset().union(*replaced), is_completed, completion_of)
 
     def _records(self, live: Sequence[StoredFile]) -> Mapping[str, int]:
         """The records of the files all of whose commits are known.
@@ -104,9 +115,9 @@ class StateReading:
 
     def _instant(self, instant: InstantFiles, first_ms: int) -> Instant:
         commit = self._commits.get(instant.requested, {})
-        completed_ms = None if instant.completed is None else self._ms(instant.completed) - first_ms
+        completed_ms = None if instant.completed is None else self.ms_of(instant.completed) - first_ms
         plan = self._plans[instant.requested]
-        return instant_of(instant, commit, plan, self._ms(instant.requested) - first_ms, completed_ms)
+        return instant_of(instant, commit, plan, self.ms_of(instant.requested) - first_ms, completed_ms)
 
     def _time(self, instant: str) -> datetime:
         """As if in UTC; only times of one table are compared. Old tables have no milliseconds."""
@@ -120,5 +131,6 @@ class StateReading:
             ) from error
         return time.replace(tzinfo=UTC)
 
-    def _ms(self, instant: str) -> int:
+    def ms_of(self, instant: str) -> int:
+        """In milliseconds since 1970, as if in UTC."""
         return round(self._time(instant).timestamp() * 1000)

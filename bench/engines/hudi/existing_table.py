@@ -10,6 +10,8 @@ from bench.engines.folders import FolderTable, is_table_in, opened_folder
 from bench.engines.hudi.existing_state import StateReading
 from bench.engines.hudi.fitting import options_problem
 from bench.engines.hudi.folder import METADATA_FOLDER, TableFolder
+from bench.engines.hudi.history import read_history
+from bench.engines.hudi.slices import has_buckets
 from bench.engines.hudi.timeline_files import (
     PROPERTIES_FILE,
     EarlyTimelineFiles,
@@ -27,6 +29,7 @@ from strategies.hudi.planners import Clustering, Compaction, LogCompaction
 from strategies.plan import Action, Native
 from strategies.planner import Planner
 from strategies.state import GIB, MIB, TableState
+from workloads.history_file import TableHistory
 
 # Hudi's defaults. In a scenario, the defaults follow from the target file size instead.
 _CLUSTERING_DEFAULTS = {
@@ -131,7 +134,7 @@ class HudiTable(FolderTable):
             return "merges log files, and a COPY_ON_WRITE table has none: use another planner"
         if isinstance(planner, Compaction):
             return options_problem(planner) or self._dates_problem(planner)
-        if isinstance(planner, Clustering) and self._has_buckets:
+        if isinstance(planner, Clustering) and has_buckets(self.state.file_slices):
             return (
                 "makes new file groups, and this table has the file ids of a bucket index, which has a fixed "
                 "number of file groups: use another planner"
@@ -148,16 +151,6 @@ class HudiTable(FolderTable):
             "plans nothing: use another strategy"
         )
 
-    @property
-    def _has_buckets(self) -> bool:
-        """No table stores its index. With a bucket index, file groups are numbered within their partition."""
-        numbers: dict[str, set[str]] = {}
-        for group in self.state.file_slices:
-            numbers.setdefault(group.partition, set()).add(group.file_id[:8])
-        return bool(numbers) and all(
-            f"{0:08}" in own and all(number.isdecimal() for number in own) for own in numbers.values()
-        )
-
 
 def is_table_at(name: str) -> bool:
     return is_table_in(METADATA_FOLDER, name)
@@ -166,12 +159,24 @@ def is_table_at(name: str) -> bool:
 def open_existing(address: TableAddress) -> HudiTable:
     """Read the table in a folder as it is now. Raises ScenarioError."""
     with opened_folder(address, METADATA_FOLDER, "Hudi", TimelineError) as location:
-        folder, now_ms = TableFolder(location), round(time.time() * 1000)
-        properties = table_properties(folder)
-        _check_properties(properties, folder.place(PROPERTIES_FILE))
-        is_early = int(properties["hoodie.table.version"]) in _EARLY_VERSIONS
-        files = EarlyTimelineFiles(folder) if is_early else TimelineFiles(folder)
-        return HudiTable(location, properties, *StateReading(files, folder.list(), now_ms).read(properties))
+        properties, _, reading = _read(location)
+        return HudiTable(location, properties, *reading.read(properties))
+
+
+def import_history(address: TableAddress, since_ms: int | None) -> TableHistory:
+    """The history of the table in a folder. Raises ScenarioError."""
+    with opened_folder(address, METADATA_FOLDER, "Hudi", TimelineError) as location:
+        properties, files, reading = _read(location)
+        return read_history(reading, files, properties, since_ms)
+
+
+def _read(location: str) -> tuple[Mapping[str, str], TimelineFiles, StateReading]:
+    folder, now_ms = TableFolder(location), round(time.time() * 1000)
+    properties = table_properties(folder)
+    _check_properties(properties, folder.place(PROPERTIES_FILE))
+    is_early = int(properties["hoodie.table.version"]) in _EARLY_VERSIONS
+    files = EarlyTimelineFiles(folder) if is_early else TimelineFiles(folder)
+    return properties, files, StateReading(files, folder.list(), now_ms)
 
 
 def _check_properties(properties: Mapping[str, str], place: str) -> None:

@@ -98,5 +98,6 @@ FORMAT = Format(
         open=lazy("bench.engines.hudi.existing_table:open_existing"),
         is_at=lazy("bench.engines.hudi.existing_table:is_table_at"),
         help="* `compactbench plan /data/lake/orders --strategy hudi.compaction`",
+        history=lazy("bench.engines.hudi.existing_table:import_history"),
     ),
 )

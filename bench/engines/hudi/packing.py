@@ -15,7 +15,7 @@ SPLIT_ROWS = "hoodie.copyonwrite.insert.split.size"
 ROW_BYTES = "hoodie.copyonwrite.record.size.estimate"
 _SMALL_RATIO = 5 / 6  # Hudi's default of small.file.limit (100 MiB) to max.file.size (120 MiB)
 _DEFAULT_SPLIT_ROWS = 500_000
-_DEFAULT_ROW_BYTES = 1024
+DEFAULT_ROW_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def packing(properties: Mapping[str, str], max_file_bytes: int) -> Packing:
         max_file_bytes,
         at_least(SMALL_FILE_LIMIT, parse_int, 0).read(properties, default_small_file_bytes(max_file_bytes)),
         None if is_automatic else split_rows,
-        at_least(ROW_BYTES, parse_int, 1).read(properties, _DEFAULT_ROW_BYTES),
+        at_least(ROW_BYTES, parse_int, 1).read(properties, DEFAULT_ROW_BYTES),
     )
 
 

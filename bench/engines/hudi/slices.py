@@ -39,11 +39,19 @@ def stored_files(listing: Listing) -> Iterator[StoredFile]:
         if path.endswith(PARTITION_MARKER) and not path.startswith(f"{METADATA_FOLDER}/")
     }
     for path, size_bytes in listing.sizes.items():
-        partition, _, name = path.rpartition("/")
-        parts = _BASE.fullmatch(name) or _LOG.fullmatch(name)
-        if parts is not None and partition in partitions:
-            group = FileGroupId(partition, parts["file_id"])
-            yield StoredFile(path, group, parts["instant"], parts.re is _LOG, size_bytes)
+        file = stored_file(path, size_bytes)
+        if file is not None and file.group.partition in partitions:
+            yield file
+
+
+def stored_file(path: str, size_bytes: int) -> StoredFile | None:
+    """None if it is neither a base file nor a log file."""
+    partition, _, name = path.rpartition("/")
+    parts = _BASE.fullmatch(name) or _LOG.fullmatch(name)
+    if parts is None:
+        return None
+    group = FileGroupId(partition, parts["file_id"])
+    return StoredFile(path, group, parts["instant"], parts.re is _LOG, size_bytes)
 
 
 def latest_slices(
@@ -66,8 +74,13 @@ def _latest(files: list[StoredFile], completion_of: Callable[[str], str]) -> Ite
     if base is not None:
         yield base
     for file in files:
-        if file.is_log and (base is None or completion_of(file.instant) >= base.instant):
+        if file.is_log and (base is None or is_later(file, base, completion_of)):
             yield file
+
+
+def is_later(log: StoredFile, base: StoredFile, completion_of: Callable[[str], str]) -> bool:
+    """Whether a log file of the group of a base file is in the slice of that file, or in a later one."""
+    return completion_of(log.instant) >= base.instant
 
 
 def archived_instants(files: Iterable[StoredFile], active: Mapping[str, object]) -> frozenset[str]:
@@ -82,3 +95,16 @@ def live_file(file: StoredFile, records: int | None) -> BaseFile | LogFile:
         file.path, file.size_bytes, records or 0, group.partition, file_id=group.file_id,
         has_rows_count=records is not None,
     )  # fmt: skip
+
+
+def has_buckets(groups: Iterable[FileGroupId]) -> bool:
+    """Whether a bucket index made these file groups, as no table stores its index.
+
+    It numbers file groups within their partition.
+    """
+    numbers: dict[str, set[str]] = {}
+    for group in groups:
+        numbers.setdefault(group.partition, set()).add(group.file_id[:8])
+    return bool(numbers) and all(
+        f"{0:08}" in own and all(number.isdecimal() for number in own) for own in numbers.values()
+    )

@@ -6,6 +6,7 @@ Source: HoodieCommitMetadata, HoodieCompactionPlan and HoodieRequestedReplaceMet
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from bench.engines.hudi.folder import InstantFiles
@@ -15,13 +16,25 @@ from strategies.hudi.files import Action, FileGroupId, Instant, PendingGroups
 Fields = Mapping[str, Any]
 
 _BASE_SUFFIX = ".parquet"
-_LOG_COMPACTION = "LOG_COMPACT"
+
+
+class Service(StrEnum):
+    """A table service, by the operation type of its commits."""
+
+    COMPACTION = "COMPACT"
+    LOG_COMPACTION = "LOG_COMPACT"
+    CLUSTERING = "CLUSTER"
+
+
+_SERVICES: Mapping[str, str] = {
+    Service.COMPACTION: "compaction", Service.LOG_COMPACTION: "logcompaction",
+    Service.CLUSTERING: "clustering",
+}  # fmt: skip
 # Services by the action of pending instants. In Hudi 0.x a replacecommit is a clustering.
 _PENDING = {
     "compaction": "compaction", "logcompaction": "logcompaction", "clustering": "clustering",
     "replacecommit": "clustering",
 }  # fmt: skip
-_SERVICES = {"COMPACT": "compaction", _LOG_COMPACTION: "logcompaction", "CLUSTER": "clustering"}
 _COMMANDS = {
     "compaction": Command.COMPACTION, "logcompaction": Command.LOG_COMPACTION,
     "clustering": Command.CLUSTERING,
@@ -74,7 +87,9 @@ def instant_of(
     instant: InstantFiles, commit: Fields, plan: PlanFacts, requested_at_ms: int, completed_at_ms: int | None
 ) -> Instant:
     """An instant with one of `ACTIONS`, as planners see it."""
-    is_log_compaction = instant.action == "logcompaction" or commit.get("operationType") == _LOG_COMPACTION
+    is_log_compaction = (
+        instant.action == "logcompaction" or commit.get("operationType") == Service.LOG_COMPACTION
+    )
     return Instant(
         ACTIONS[instant.action],
         requested_at_ms,

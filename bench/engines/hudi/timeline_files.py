@@ -27,6 +27,7 @@ from bench.engines.hudi.folder import (
     TableFolder,
 )
 from bench.engines.hudi.timeline import (
+    ACTIONS,
     Fields,
     PlanFacts,
     columns_of,
@@ -46,9 +47,12 @@ class TimelineError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Archived:
+class Write:
+    """A completed instant that wrote files, by a name of `ACTIONS`."""
+
     requested: str
     completed: str
+    action: str
     commit: Fields
 
 
@@ -65,6 +69,7 @@ class TimelineFiles:
     """Raises TimelineError for a damaged file."""
 
     timeline_folder = TIMELINE_FOLDER
+    has_history = True  # archived instants can be read
     has_completions = True  # a log file belongs to a slice by the completion time of its commit
 
     def __init__(self, folder: TableFolder) -> None:
@@ -114,25 +119,24 @@ class TimelineFiles:
         is_early = service == "clustering" and not self._folder.has(path)
         return f"{stem}.replacecommit.requested" if is_early else path
 
-    def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
-        """The wanted instants in the history, by the time of their request."""
-        if not wanted:
+    def archived(self, wanted: Collection[str] | None = None) -> Mapping[str, Write]:
+        """The wanted writes in the history, by default all, by the time of their request."""
+        if wanted is not None and not wanted:
             return {}
-        return {instant.requested: instant for instant in self._archived(frozenset(wanted))}
+        return {write.requested: write for write in self._archived(wanted)}
 
-    def _archived(self, wanted: frozenset[str]) -> Iterator[Archived]:
+    def _archived(self, wanted: Collection[str] | None) -> Iterator[Write]:
+        columns = ["instantTime", "completionTime", "action", "metadata"]
         for path in self._history_files:
             try:
-                table = pq.read_table(io.BytesIO(self._read(path)))
-                rows = table.select(["instantTime", "completionTime", "metadata"]).to_pylist()
+                rows = pq.read_table(io.BytesIO(self._read(path))).select(columns).to_pylist()
             except (pa.ArrowException, KeyError, OSError, ValueError) as error:
                 raise self._damaged(path, error) from error
             for row in rows:
-                if row["instantTime"] in wanted:
-                    commit = (
-                        self._commit(path, self._parsed(path, row["metadata"])) if row["metadata"] else {}
-                    )
-                    yield Archived(row["instantTime"], row["completionTime"], commit)
+                requested, completed, action, metadata = (row[column] for column in columns)
+                if action in ACTIONS and (wanted is None or requested in wanted):
+                    commit = self._commit(path, self._parsed(path, metadata)) if metadata else {}
+                    yield Write(requested, completed, action, commit)
 
     @cached_property
     def _history_files(self) -> list[str]:
@@ -179,6 +183,7 @@ class EarlyTimelineFiles(TimelineFiles):
     """The timeline of a table of version 6, without archived instants."""
 
     timeline_folder = METADATA_FOLDER
+    has_history = False
     has_completions = False
 
     def commit(self, instant: InstantFiles) -> Fields:
@@ -186,7 +191,7 @@ class EarlyTimelineFiles(TimelineFiles):
         with self._expected(path):
             return self._commit(path, json.loads(self._read(path)))
 
-    def archived(self, wanted: Collection[str]) -> Mapping[str, Archived]:
+    def archived(self, wanted: Collection[str] | None = None) -> Mapping[str, Write]:
         return {}
 
 

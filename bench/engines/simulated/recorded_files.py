@@ -47,7 +47,7 @@ def rewritten(
         more, own = rows[partition], new.get(partition, [])
         all_rows = sum(file.rows for file in own)
         if more and all_rows:
-            own = [_larger(file, more * file.rows // all_rows, schema, sizes) for file in own]
+            own = [resized(file, file.rows + more * file.rows // all_rows, schema, sizes) for file in own]
         yield Rewritten(partition, files[partition], more, own, all_rows)
 
 
@@ -58,12 +58,12 @@ def _by_partition(added: Iterable[RecordedFile]) -> Mapping[str, list[RecordedFi
     return files
 
 
-def _larger(file: RecordedFile, rows: int, schema: Schema, sizes: Coefficients) -> RecordedFile:
-    """The file with more rows, as much larger as the table's files are."""
+def resized(file: RecordedFile, rows: int, schema: Schema, sizes: Coefficients) -> RecordedFile:
+    """The file with another number of rows, as much larger or smaller as the table's files are."""
     if not file.rows:
         return file
-    growth = sizes.table_bytes(schema, file.rows + rows) / sizes.table_bytes(schema, file.rows)
-    return replace(file, rows=file.rows + rows, size_bytes=round(file.size_bytes * growth))
+    growth = sizes.table_bytes(schema, rows) / sizes.table_bytes(schema, file.rows)
+    return replace(file, rows=rows, size_bytes=round(file.size_bytes * growth))
 
 
 def size_ratio(runs: Iterable[Run[Any]], schema: Schema, sizes: Coefficients) -> float:

@@ -112,14 +112,15 @@ class RecordedRows:
                 self._log[name] += math.log(chance)
                 self._live[name] *= chance
 
-    def hit_file(self, origin: str, rows: float) -> None:
-        """Delete rows of a file that has no sources."""
+    def hit_file(self, origin: str, rows: float) -> float:
+        """Delete rows of a file that has no sources; returns how many it had of them."""
         held = self._held[origin]
         now = self._now(origin)
         lost = min(now, rows)
         held.own, held.log_then = now - lost, self._log[held.partition]
         self._live[held.partition] -= lost
         self._lost[origin] = self._lost.get(origin, 0.0) + lost
+        return lost
 
     def _lose(self, path: str, rows: float) -> None:
         source = self._sources.get(path)

@@ -28,15 +28,17 @@ class Written:
 
 
 class Writer:
-    def __init__(self, spec: TableSpec, groups: Groups, maker: FileMaker, packing: Packing) -> None:
+    def __init__(
+        self, spec: TableSpec, groups: Groups, maker: FileMaker, packing: Packing, row_bytes: RowBytes
+    ) -> None:
         self._groups, self._maker = groups, maker
         self._is_merge_on_read = is_merge_on_read(spec)
         keys = keys_of(spec)
         self._buckets_count = keys.index_buckets if keys.index == "bucket" else None
-        self._packing, self.row_bytes = packing, RowBytes(packing)
+        self._packing, self._row_bytes = packing, row_bytes
 
     def commit(self, spec: CommitSpec, at_ms: int) -> Written:
-        lost, written, row_bytes = self._groups.commit(spec), Written(), self.row_bytes.estimate
+        lost, written, row_bytes = self._groups.commit(spec), Written(), self._row_bytes.estimate
         write = self._merge_on_read if self._is_merge_on_read else self._copy_on_write
         for changes in _changes(spec):
             own = {group: rows for group, rows in lost.items() if group.partition == changes.partition}
@@ -44,7 +46,7 @@ class Writer:
                 group = share.group or self._maker.group(changes.partition)
                 rows = share.inserted + share.updated
                 write(share, group, _keys_of(spec, rows) if rows else None, at_ms, written)
-        self.row_bytes.note(written.added)
+        self._row_bytes.note(written.added)
         return written
 
     def _shares(

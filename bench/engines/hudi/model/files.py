@@ -27,14 +27,15 @@ class FileMaker:
     def group(self, partition: str) -> FileGroupId:
         return FileGroupId(partition, f"group-{next(self._numbers):06}")
 
-    def base(self, group: FileGroupId, rows: int) -> BaseFile:
+    def base(self, group: FileGroupId, rows: int, size_ratio: float = 1.0) -> BaseFile:
+        """`size_ratio` is its size over that of such files on average."""
         name = f"{group.file_id}_{next(self._numbers):06}.parquet"
-        size_bytes = self._coefficients.table_bytes(self._schema, rows)
+        size_bytes = round(self._coefficients.table_bytes(self._schema, rows) * size_ratio)
         return BaseFile(_path(group, name), size_bytes, rows, group.partition, file_id=group.file_id)
 
-    def log(self, group: FileGroupId, rows: int, deletes: int) -> LogFile:
+    def log(self, group: FileGroupId, rows: int, deletes: int, size_ratio: float = 1.0) -> LogFile:
         """A log file with new versions of rows, and deletes of keys."""
-        size_bytes = log_file_bytes(self._schema, rows, deletes)
+        size_bytes = round(log_file_bytes(self._schema, rows, deletes) * size_ratio)
         name = f".{group.file_id}_{next(self._numbers):06}.log"
         path = _path(group, name)
         return LogFile(path, size_bytes, rows + deletes, group.partition, file_id=group.file_id)

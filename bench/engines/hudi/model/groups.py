@@ -4,18 +4,23 @@ Base files and log files have the rows that a commit put there. Later commits su
 and a compaction puts the live rows of a slice into a new base file.
 """
 
+import itertools
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bench.engines.hudi.ledger import HudiLedger
 from bench.engines.simulated.contents import Contents, Opened
 from bench.engines.simulated.key_ranges import KeyRange
+from bench.engines.simulated.recorded_rows import FileRows, RecordedRows
 from bench.engines.simulated.selection import Selection
 from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile, busy_groups
 from strategies.state import DataFile, PartitionStats
 from workloads.commit import CommitSpec
+
+_NO_ROWS = 1e-6  # the error of sums of shares
 
 
 @dataclass(slots=True)
@@ -24,12 +29,17 @@ class Group:
 
     A log compaction has merged the log files in `superseded` into another one. They stay in the slice:
     readers open them and skip their records.
+
+    In an imported table, `log_rows` is the number of live rows in log files, of which the first `spent_count`
+    have none.
     """
 
     number: int  # in the order in which groups are made
     base: BaseFile | None = None
     logs: list[LogFile] = field(default_factory=list)
     superseded: set[str] = field(default_factory=set)
+    log_rows: float = 0.0
+    spent_count: int = 0
 
     @property
     def files(self) -> tuple[BaseFile | LogFile, ...]:
@@ -46,13 +56,14 @@ class Groups:
     Base files below `small_file_bytes` are small: commits may add rows to them.
     """
 
-    def __init__(self, ledger: HudiLedger, small_file_bytes: int) -> None:
-        self._ledger, self._small_file_bytes = ledger, small_file_bytes
+    def __init__(self, ledger: HudiLedger, small_file_bytes: int, rows: FileRows) -> None:
+        self._ledger, self._small_file_bytes, self._rows = ledger, small_file_bytes, rows
         self._groups: dict[FileGroupId, Group] = {}
         self._made_count = 0
         self._small: dict[str, dict[FileGroupId, Group]] = {}  # groups with a small base file, by partition
         self._group_of: dict[str, FileGroupId] = {}  # by the path of a file
-        self._contents = Contents()  # of the files that are not superseded
+        self._successors: dict[FileGroupId, FileGroupId] = {}  # of groups that were clustered
+        self._contents = Contents(rows)  # of the files that are not superseded
         self._deletes: dict[str, int] = {}  # by log file
 
     @property
@@ -108,7 +119,9 @@ class Groups:
     def add_log(self, file: LogFile, live_rows: int, keys: KeyRange | None, at_ms: int) -> None:
         """Add a log file of the last commit; its records beyond `live_rows` are deletes."""
         self._deletes[file.path] = file.rows - live_rows
-        self._made(file.group).logs.append(file)
+        group = self._made(file.group)
+        group.logs.append(file)
+        group.log_rows += live_rows
         self._group_of[file.path] = file.group
         self._contents.add(DataFile(file.path, file.size_bytes, live_rows), live_rows, keys, is_base=False)
         self._ledger.add([file], at_ms)
@@ -122,11 +135,21 @@ class Groups:
         added_keys: KeyRange | None = None,
     ) -> None:
         """Replace files of a group by a base file with their live rows and `added_rows`."""
-        group = self._groups[file.group]
         self._contents.replace(gone, [file], added_rows, [added_keys] if added_rows else [])
+        self._swap(file, gone, at_ms)
+
+    def put_base(self, file: BaseFile, gone: Collection[BaseFile | LogFile], at_ms: int) -> None:
+        """Replace files of a group by a base file that is all live, whatever they have."""
+        self._contents.replace(gone, [])
+        self._contents.add(file, file.rows, None)
+        self._swap(file, gone, at_ms)
+
+    def _swap(self, file: BaseFile, gone: Collection[BaseFile | LogFile], at_ms: int) -> None:
+        group = self._made(file.group)
         self._forget(gone)
         self._set_base(file, group)
         group.logs = [log for log in group.logs if log not in gone]
+        group.log_rows, group.spent_count = float(self.kept(group.logs)), 0
         group.superseded -= {old.path for old in gone}
         self._ledger.remove([old.key for old in gone])
         self._ledger.add([file], at_ms)
@@ -145,6 +168,8 @@ class Groups:
 
     def cluster(self, bases: Sequence[BaseFile], gone: Collection[FileGroupId], at_ms: int) -> None:
         """Replace groups by new ones with these base files."""
+        if bases and isinstance(self._rows, RecordedRows):
+            self._successors |= zip(gone, self._shared(gone, bases), strict=True)
         groups = [self._groups.pop(id_) for id_ in gone]
         for id_ in gone:
             self._small.get(id_.partition, {}).pop(id_, None)
@@ -155,6 +180,55 @@ class Groups:
             self._set_base(base, self._made(base.group))
         self._ledger.remove([file.key for file in files])
         self._ledger.add(bases, at_ms)
+
+    def drop(self, groups: Iterable[FileGroupId], at_ms: int, successor: FileGroupId | None = None) -> None:
+        """Remove groups from the table, or let their `successor` have what follows in them."""
+        present = [id_ for id_ in groups if id_ in self._groups]
+        self.cluster((), present, at_ms)
+        if successor is not None:
+            self._successors |= dict.fromkeys(present, successor)
+
+    def _shared(self, gone: Iterable[FileGroupId], bases: Sequence[BaseFile]) -> Iterator[FileGroupId]:
+        """The new group for each old one: they are distributed in their order, by rows."""
+        ends = list(itertools.accumulate(base.rows for base in bases))
+        before = 0
+        for id_ in gone:
+            yield bases[min(bisect_right(ends, before), len(bases) - 1)].group
+            before += self.kept(self._groups[id_].files)
+
+    def holder(self, id_: FileGroupId) -> FileGroupId:
+        """The group that has the rows of a group now."""
+        while id_ in self._successors:
+            id_ = self._successors[id_]
+        return id_
+
+    def has_all(self, files: Iterable[BaseFile | LogFile]) -> bool:
+        return all(file.path in self._group_of for file in files)
+
+    def hit(self, groups: Iterable[FileGroupId], rows: int) -> None:
+        """Delete rows of an imported table, of each group in proportion to its live rows."""
+        slices = [self._groups[id_] for id_ in groups if id_ in self._groups]
+        live = [self._base_rows(group) + group.log_rows for group in slices]
+        all_rows = sum(live)
+        for group, own_rows in zip(slices, live, strict=True):
+            if own_rows:
+                self._hit(group, min(1.0, rows / all_rows))
+
+    def _base_rows(self, group: Group) -> int:
+        return 0 if group.base is None else self._rows.live(group.base.origin)
+
+    def _hit(self, group: Group, share: float) -> None:
+        """Delete a share of the rows of a slice: in its base file, and in log files from the first one on."""
+        if not isinstance(self._rows, RecordedRows):
+            raise TypeError("a generated stream hits rows by their keys")
+        if group.base is not None:
+            self._rows.hit_file(group.base.origin, share * self._base_rows(group))
+        left = share * group.log_rows
+        group.log_rows -= left
+        while left > _NO_ROWS and group.spent_count < len(group.logs):
+            log = group.logs[group.spent_count]
+            left -= self._rows.hit_file(log.origin, left) if log in self._contents else 0.0
+            group.spent_count += left > _NO_ROWS
 
     def _made(self, id_: FileGroupId) -> Group:
         """The group with this id, a new one if there is none."""

@@ -4,22 +4,24 @@ A compaction puts the live rows of a file slice into a new base file. Their numb
 derived from the keys that commits hit (`bench.engines.simulated.live_rows`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.engines.contract import TableSpec, Tag, Version
 from bench.engines.hudi.ledger import NOT_SCHEDULED, HudiLedger
-from bench.engines.hudi.model.files import FileMaker
+from bench.engines.hudi.model.coefficients import HudiCoefficients
+from bench.engines.hudi.model.files import FileMaker, log_file_bytes
 from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import File, Storage, data_version, service_version
 from bench.engines.hudi.model.writers import RowBytes
+from bench.engines.simulated.recorded_files import size_ratio
 from bench.engines.simulated.rolling import rolled
 from bench.results.values import MaintenanceWork, RewriteWork
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.files import Action as InstantAction
-from strategies.hudi.files import FileGroupId, FileSlice
+from strategies.hudi.files import FileGroupId, FileSlice, LogFile
 from strategies.hudi.log_compaction_plan import blocks_min, plan_log_compaction
 from strategies.hudi.preview import NO_REWRITE, planned_compaction
 from strategies.plan import Action, Native
@@ -75,11 +77,11 @@ class Scheduled:
 class Services:
     def __init__(
         self, spec: TableSpec, full_rows: int, ledger: HudiLedger, groups: Groups, maker: FileMaker,
-        timeline: Timeline, storage: Storage, row_bytes: RowBytes,
+        timeline: Timeline, storage: Storage, row_bytes: RowBytes, coefficients: HudiCoefficients,
     ) -> None:  # fmt: skip
         self._spec, self._full_rows, self._ledger = spec, full_rows, ledger
         self._groups, self._maker, self._timeline = groups, maker, timeline
-        self._storage, self._row_bytes = storage, row_bytes
+        self._storage, self._row_bytes, self._coefficients = storage, row_bytes, coefficients
         self._pending: dict[int, tuple[Command, Scheduled]] = {}
 
     @property
@@ -153,11 +155,11 @@ class Services:
         return self.merge(command, staged, tag.at_ms, tag)
 
     def merge(self, command: Command, staged: Scheduled, at_ms: int, tag: Tag | None) -> tuple[Version, ...]:
+        """Merge what was planned, except slices that a commit of an imported table has replaced since."""
         del self._pending[staged.number]
-        added: list[File] = []
-        for merge in staged.merges:
-            added += self._merged(command, merge, at_ms)
-        read = [file for merged in staged.slices for file in _files(merged)]
+        merges = [merge for merge in staged.merges if self._groups.has_all(_files_of(merge))]
+        added = [file for merge in merges for file in self._merged(command, merge, at_ms)]
+        read = [file for merge in merges for file in _files_of(merge)]
         removed = () if command is Command.LOG_COMPACTION else read
         self._publish()
         partitions = {file.partition for file in added}
@@ -175,29 +177,45 @@ class Services:
     def _merged(self, command: Command, merge: Merge, at_ms: int) -> Sequence[File]:
         """The new files: a base file of the group, a log file, or base files of new groups."""
         slices, outputs_count = merge.slices, merge.outputs_count
-        gone = [file for merged in slices for file in _files(merged)]
-        rows = self._groups.kept(gone)
+        gone = _files_of(merge)
+        rows, ratio = self._groups.kept(gone), self._size_ratio(merge)
         match command:
             case Command.LOG_COMPACTION:
                 logs = slices[0].logs
                 deletes = self._groups.deletes(logs)
-                log = self._maker.log(slices[0].group, self._groups.kept(logs), deletes)
+                ratio = self._log_size_ratio(logs)
+                log = self._maker.log(slices[0].group, self._groups.kept(logs), deletes, ratio)
                 self._groups.merge_logs(log, logs, at_ms)
                 return [log]
             case Command.COMPACTION:
-                base = self._maker.base(slices[0].group, rows)
+                base = self._maker.base(slices[0].group, rows, ratio)
                 self._groups.replace_base(base, gone, at_ms)
                 return [base]
             case _:
                 partition, outputs_count = slices[0].group.partition, min(outputs_count, rows)
                 shares = (even_share(rows, index, outputs_count) for index in range(outputs_count))
                 bases = [
-                    self._maker.base(self._maker.group(partition), file_rows)
+                    self._maker.base(self._maker.group(partition), file_rows, ratio)
                     for share in shares
                     for file_rows in rolled(share, self._full_rows)
                 ]
                 self._groups.cluster(bases, [merged.group for merged in slices], at_ms)
                 return bases
+
+    def _size_ratio(self, merge: Merge) -> float:
+        bases = [merged.base for merged in merge.slices if merged.base is not None]
+        return size_ratio(bases, self._spec.schema, self._coefficients)
+
+    def _log_size_ratio(self, logs: Iterable[LogFile]) -> float:
+        """As `size_ratio`, of log files."""
+        if not self._spec.schema.of_table:
+            return 1.0
+        own = expected = 0
+        for log in logs:
+            deletes = self._groups.deletes([log])
+            own += log.size_bytes
+            expected += log_file_bytes(self._spec.schema, log.rows - deletes, deletes)
+        return own / expected
 
     def _maintain(self, command: Command, arguments: Mapping[str, str], tag: Tag) -> tuple[Version, ...]:
         if command is Command.ARCHIVE:
@@ -211,6 +229,10 @@ class Services:
             return ()
         done = MaintenanceWork(deleted_files_count=deleted_count)
         return (service_version(self._timeline.service(), command, tag, done),)
+
+
+def _files_of(merge: Merge) -> list[File]:
+    return [file for merged in merge.slices for file in _files(merged)]
 
 
 def _files(merged: FileSlice) -> tuple[File, ...]:

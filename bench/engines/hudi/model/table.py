@@ -10,11 +10,14 @@ from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.commits import Writer
 from bench.engines.hudi.model.files import FileMaker
 from bench.engines.hudi.model.groups import Groups
+from bench.engines.hudi.model.recorded import RecordedWriter
 from bench.engines.hudi.model.services import Scheduled, Services
 from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import Storage, data_version
+from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, hudi_day, is_merge_on_read
+from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import selection_of
 from bench.engines.sql import reads
 from bench.results.values import NO_COST, RewriteWork, ScanWork
@@ -39,14 +42,19 @@ class HudiTableModel:
         ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
         self.ledger = ledger
         packed = packing(spec.properties, spec.target_file_size_bytes)
-        self._groups = Groups(ledger, packed.small_file_bytes)
-        self._maker = FileMaker(spec.schema, coefficients)
-        self._writer = Writer(spec, self._groups, self._maker, packed)
+        rows = file_rows(spec.schema)
+        self._groups = Groups(ledger, packed.small_file_bytes, rows)
+        self._maker, row_bytes = FileMaker(spec.schema, coefficients), RowBytes(packed)
+        self._writer = (
+            RecordedWriter(spec, self._groups, coefficients)
+            if isinstance(rows, RecordedRows)
+            else Writer(spec, self._groups, self._maker, packed, row_bytes)
+        )
         self._timeline, self._storage = Timeline(coefficients.timeline, ledger), Storage()
         full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes)
         self._services = Services(
             spec, full_rows, ledger, self._groups, self._maker, self._timeline, self._storage,
-            self._writer.row_bytes,
+            row_bytes, coefficients,
         )  # fmt: skip
         self._is_merge_on_read = is_merge_on_read(spec)
         self._inline = inline_rule(spec.properties)
