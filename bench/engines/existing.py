@@ -116,14 +116,12 @@ class Importing:
     """How histories of existing tables become scenarios.
 
     `history` reads what a table's metadata records of its past, from a time on (milliseconds since 1970 UTC)
-    if one is given; it raises ScenarioError. `table_keys` are keys of [table] that follow from the history.
-    `planners` are planners to start from, by a short name, each as a scenario writes it; the argument is
-    whether the table has delete files.
+    if one is given; it raises ScenarioError. `planners` are planners to start from, by a short name, each as
+    a scenario writes it, given the facts of the history and whether the table has delete files.
     """
 
     history: Callable[[TableAddress, int | None], TableHistory]
-    planners: Callable[[bool], Mapping[str, str]]
-    table_keys: Callable[[HistoryFacts], Mapping[str, object]] = lambda facts: {}
+    planners: Callable[[HistoryFacts, bool], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from bench.engines.existing import Importing
 from bench.engines.keys import bytes_text, duration_ms_text, value_text
 from bench.importing.time_grid import TimeGrid, time_grid
 from bench.text import counted, human_duration
-from workloads.history_file import TableHistory
+from workloads.history_file import HistoryFacts, TableHistory
 from workloads.recorded import Content, RecordedCommit
 
 _TEMPLATE = "scenario.toml.j2"
@@ -43,7 +43,7 @@ def scenario_text(
         late=human_duration(grid.late_max_ms / 1000),
         probe_every=duration_ms_text(grid.probe_every_ms),
         format=facts.format,
-        table_keys={name: value_text(value) for name, value in imports.table_keys(facts).items()},
+        table_keys={name: value_text(value) for name, value in facts.table_keys.items()},
         target_file_size=bytes_text(facts.target_file_size_bytes),
         has_equality_deletes=Content.EQUALITY in contents,
         hit_share=1.0 if facts.hit_share is None else round(facts.hit_share, 4),
@@ -51,7 +51,7 @@ def scenario_text(
         partition_columns=", ".join(facts.partition_columns),
         example_condition=_condition(facts.partition_columns, partitions),
         cores=cores,
-        policies=list(_policies(imports, grid, has_deletes=contents != {Content.DATA})),
+        policies=list(_policies(imports, facts, grid, has_deletes=contents != {Content.DATA})),
     )  # fmt: skip
 
 
@@ -67,9 +67,11 @@ def _condition(columns: Sequence[str], partitions: Sequence[str]) -> str:
     return f"{columns[-1]} = '{value}'"
 
 
-def _policies(imports: Importing, grid: TimeGrid, *, has_deletes: bool) -> Iterator[tuple[str, str, str]]:
+def _policies(
+    imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool
+) -> Iterator[tuple[str, str, str]]:
     """Label, interval and planner of each strategy."""
-    for name, planner in imports.planners(has_deletes).items():
+    for name, planner in imports.planners(facts, has_deletes).items():
         for interval_ms in grid.policy_intervals_ms:
             interval = duration_ms_text(interval_ms)
             yield f"{name}-every-{interval}", interval, planner

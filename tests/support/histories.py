@@ -33,7 +33,7 @@ def commit(minute, added=(), removed=(), *, is_compaction=False, operation="appe
 
 def history(*commits, start=(), table_format="iceberg", **facts):
     times_ms = [one.at_ms for one in commits] or [START_MS]
-    known = HistoryFacts(table_format, 2, 17, (), 128 * 2**20, times_ms[0], times_ms[-1])
+    known = HistoryFacts(table_format, {}, 17, (), 128 * 2**20, times_ms[0], times_ms[-1])
     return TableHistory(replace(known, **facts), tuple(start), tuple(commits))
 
 

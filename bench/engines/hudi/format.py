@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from bench.engines.contract import CommitLayout, EngineSettings
-from bench.engines.existing import ExistingTables
+from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.hudi.fitting import rule_problem
 from bench.engines.hudi.ledger import PLANNING
@@ -31,6 +31,7 @@ from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind, spark_options
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
+from workloads.history_file import HistoryFacts
 
 
 def _initial_order(keys: HudiKeys) -> str | None:
@@ -43,6 +44,15 @@ def _initial_order(keys: HudiKeys) -> str | None:
 def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
     options: JsonValue = {**write_options(settings.table, "orders")}
     return {**spark_options(settings, session_conf()), "hudi": options}
+
+
+def _planners(facts: HistoryFacts, has_logs: bool) -> Mapping[str, str]:
+    """A table with a bucket index cannot be clustered."""
+    clusters = facts.table_keys["index"] != "bucket"
+    return {
+        **({"compaction": '{ type = "hudi.compaction" }'} if has_logs else {}),
+        **({"clustering": '{ type = "hudi.clustering" }'} if clusters else {}),
+    }
 
 
 FORMAT = Format(
@@ -98,6 +108,6 @@ FORMAT = Format(
         open=lazy("bench.engines.hudi.existing_table:open_existing"),
         is_at=lazy("bench.engines.hudi.existing_table:is_table_at"),
         help="* `compactbench plan /data/lake/orders --strategy hudi.compaction`",
-        history=lazy("bench.engines.hudi.existing_table:import_history"),
+        imports=Importing(lazy("bench.engines.hudi.existing_table:import_history"), _planners),
     ),
 )

@@ -63,7 +63,7 @@ def read_history(
         raise ScenarioError(problem, code="empty", path=files.place)
     facts = HistoryFacts(
         format="hudi",
-        format_version=None,
+        table_keys={"index": "bucket" if table.has_buckets else "simple"},
         columns_count=_columns_count(writes),
         partition_columns=_partition_columns(properties),
         target_file_size_bytes=MAX_FILE_BYTES,

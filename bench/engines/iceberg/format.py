@@ -28,6 +28,7 @@ from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
+from workloads.history_file import HistoryFacts
 
 _EXISTING_HELP = r"""* `compactbench plan /data/warehouse/db/orders --strategy amoro`
 
@@ -45,7 +46,7 @@ def _writing_needs(keys: IcebergKeys, upsert_mode: str | None) -> frozenset[str]
     return frozenset({writing, *([Capability.VECTORS] if keys.format_version >= VECTORS_FROM else [])})
 
 
-def _planners(has_deletes: bool) -> Mapping[str, str]:
+def _planners(facts: HistoryFacts, has_deletes: bool) -> Mapping[str, str]:
     with_deletes = '{ type = "iceberg.rewrite_data_files", options = { "delete-file-threshold" = 10 } }'
     return {
         "rewrite": '{ type = "iceberg.rewrite_data_files" }',
@@ -112,7 +113,6 @@ FORMAT = Format(
         imports=Importing(
             lazy("bench.engines.iceberg.existing_table:import_history"),
             _planners,
-            lambda facts: {"format_version": facts.format_version},
         ),
     ),
 )

@@ -60,7 +60,7 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
     times_ms = [commit.at_ms for commit in commits] or [snapshots[0].timestamp_ms]
     facts = HistoryFacts(
         format="iceberg",
-        format_version=version,
+        table_keys={"format_version": version},
         columns_count=len(table.schema().fields),
         partition_columns=tuple(field.name for field in table.spec().fields),
         target_file_size_bytes=target_bytes_of(table.properties.get(TARGET_FILE_SIZE)),
