@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
-from workloads.recorded import RecordedChange
+from workloads.recorded import HistoryFacts, RecordedChange
 from workloads.schema import Schema
 
 if TYPE_CHECKING:
@@ -182,10 +182,13 @@ class Dated(Protocol):
 
 @runtime_checkable
 class ImportedTable(Protocol):
-    """A workload whose commits have `recorded` files of an existing table. It can only be simulated."""
+    """A workload whose commits have `recorded` files of an existing table. It can only be simulated.
+
+    `facts` say what is known of that table.
+    """
 
     @property
-    def format(self) -> str: ...
+    def facts(self) -> HistoryFacts: ...
 
     @property
     def partitioning(self) -> Partitioning: ...

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from workloads.commit import CommitSpec, PartitionShape, check
 from workloads.history_file import TableHistory, read_history
 from workloads.partitioning import Partitioning
-from workloads.recorded import Content, RecordedChange, RecordedCommit, RecordedFile
+from workloads.recorded import Content, HistoryFacts, RecordedChange, RecordedCommit, RecordedFile
 from workloads.schema import SCHEMAS, Schema
 from workloads.undo import without_compactions
 
@@ -75,9 +75,8 @@ class History:
         return self._schema
 
     @property
-    def format(self) -> str:
-        """The only format that the history can be replayed in."""
-        return self._history.facts.format
+    def facts(self) -> HistoryFacts:
+        return self._history.facts
 
     @property
     def stream_epoch_ms(self) -> int:

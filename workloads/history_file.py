@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workloads.recorded import Content, RecordedCommit, RecordedFile
+from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
 SCHEMA_VERSION = 1
 _METADATA = b"compactbench.history"
@@ -40,27 +40,6 @@ _SCHEMA = pa.schema(
         "hit_rows": pa.int64(),
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryFacts:
-    """What a table's metadata says beside its files.
-
-    `table_keys` are keys of the [table] of a scenario that describe this table. `from_ms` and `until_ms`
-    bound the recorded time, in milliseconds since 1970 UTC. `hit_share` is the share (0..1) of the keys in
-    equality deletes that a row of the table had, None if the history does not tell. `notes` are
-    sentences about what the history lacks.
-    """
-
-    format: str
-    table_keys: Mapping[str, str | int]
-    columns_count: int
-    partition_columns: tuple[str, ...]
-    target_file_size_bytes: int
-    from_ms: int
-    until_ms: int
-    hit_share: float | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from strategies.plan import Action
 from strategies.planner import Planner
 from strategies.preview import Preview
 from strategies.state import DeleteFile, TableState
-from workloads.history_file import HistoryFacts, TableHistory
+from workloads.history_file import TableHistory
+from workloads.recorded import HistoryFacts
 
 
 @dataclass(frozen=True, slots=True)

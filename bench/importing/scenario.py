@@ -10,8 +10,8 @@ from bench.engines.existing import Importing
 from bench.engines.keys import bytes_text, duration_ms_text, value_text
 from bench.importing.time_grid import TimeGrid, time_grid
 from bench.text import counted, human_duration
-from workloads.history_file import HistoryFacts, TableHistory
-from workloads.recorded import Content, RecordedCommit
+from workloads.history_file import TableHistory
+from workloads.recorded import Content, HistoryFacts, RecordedCommit
 
 _TEMPLATE = "scenario.toml.j2"
 

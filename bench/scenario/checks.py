@@ -240,9 +240,9 @@ def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -
 
 def _check_imported(keys: ScenarioKeys, workload: ImportedTable) -> None:
     """The commits of an imported table are given, and so are its format and its partitions."""
-    title = FORMATS[workload.format].words.title
-    if keys.table.format != workload.format:
-        problem = f"the imported table is in {title}: set it to {value_text(workload.format)}"
+    title = FORMATS[workload.facts.format].words.title
+    if keys.table.format != workload.facts.format:
+        problem = f"the imported table is in {title}: set it to {value_text(workload.facts.format)}"
         raise OptionError(("table", "format"), problem, keys.table.format, code="mismatch")
     if keys.table.partitioning != "none":
         problem = "an imported table has its own partitions: leave it out"

@@ -7,8 +7,8 @@ from bench.engines.contract import Batch, EngineSettings, TableSpec
 from bench.engines.registry import FORMATS
 from strategies.planner import consult
 from workloads.history import History
-from workloads.history_file import HistoryFacts, TableHistory, write_history
-from workloads.recorded import Content, RecordedCommit, RecordedFile
+from workloads.history_file import TableHistory, write_history
+from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
 START_MS = 1_800_000_000_000
 MINUTE_MS = 60_000
@@ -53,7 +53,7 @@ def replayed(recorded, folder, planner=None, after=(), **options):
     path = folder / "replayed.history.parquet"
     write_history(recorded, path)
     workload = History(str(path), **options)
-    kind = FORMATS[workload.format].engines.simulated
+    kind = FORMATS[workload.facts.format].engines.simulated
     spec = TableSpec(
         recorded.facts.target_file_size_bytes, workload.partitioning, schema=workload.schema,
         stream_epoch_ms=workload.stream_epoch_ms,

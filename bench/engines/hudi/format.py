@@ -31,7 +31,7 @@ from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind, spark_options
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
-from workloads.history_file import HistoryFacts
+from workloads.recorded import HistoryFacts
 
 
 def _initial_order(keys: HudiKeys) -> str | None:

@@ -31,8 +31,8 @@ from bench.engines.hudi.timeline_files import TimelineFiles, Write
 from bench.errors import ScenarioError
 from bench.text import counted
 from strategies.hudi.files import FileGroupId
-from workloads.history_file import HistoryFacts, TableHistory
-from workloads.recorded import Content, RecordedCommit, RecordedFile
+from workloads.history_file import TableHistory
+from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
 _OWN_COLUMNS = "_hoodie_"
 _ALL = 0.995  # 100 %, when it is rounded

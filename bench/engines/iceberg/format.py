@@ -28,7 +28,7 @@ from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
-from workloads.history_file import HistoryFacts
+from workloads.recorded import HistoryFacts
 
 _EXISTING_HELP = r"""* `compactbench plan /data/warehouse/db/orders --strategy amoro`
 

@@ -21,8 +21,8 @@ from bench.engines.iceberg.state import TARGET_FILE_SIZE, decoding, target_bytes
 from bench.errors import ScenarioError
 from bench.text import counted
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile
-from workloads.history_file import HistoryFacts, TableHistory
-from workloads.recorded import Content, RecordedCommit, RecordedFile
+from workloads.history_file import TableHistory
+from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
 _CONTENTS = {
     DeleteKind.EQUALITY: Content.EQUALITY, DeleteKind.POSITION: Content.POSITION,

@@ -18,8 +18,9 @@ from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU, Mode
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from strategies.plan import Capability
-from workloads.commit import Workload
+from workloads.commit import ImportedTable, Workload
 from workloads.debezium import Debezium
+from workloads.recorded import HistoryFacts
 
 PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
 
@@ -112,8 +113,11 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
 
     For streams with updates: the primary `key`, `changes_by` (the statement that changes rows) and `is_merge`
     (whether that is the format's own MERGE). With an initial load: `initial_order`, the order of its rows.
+    Of an imported table only what its metadata said, with the `notes` of the import.
     """
     workload = scenario.workload
+    if isinstance(workload, ImportedTable):
+        return _of_history(workload.facts)
     set_by_user = {**scenario.spark.settings, **scenario.table.properties, **spec.properties}
     table_format = FORMATS[scenario.table.format]
     default_codec = f"{table_format.table.default_codec} (format default)"
@@ -131,6 +135,17 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
         sorted_by = table_format.table.initial_order(scenario.table)
         facts["initial_order"] = sorted_by or _initial_order(workload, spec)
     return facts
+
+
+def _of_history(facts: HistoryFacts) -> dict[str, JsonValue]:
+    return {
+        "table": "an imported table",
+        "columns_count": facts.columns_count,
+        "partition_columns": list(facts.partition_columns),
+        "codec": "as in that table",
+        "initial_order": "as in that table",
+        "notes": list(facts.notes),
+    }
 
 
 def _initial_order(workload: Workload, spec: StrategySpec) -> str:

@@ -66,9 +66,20 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
         *_quick(group), *_shared(group), *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group),
         *_uneven_speed(group), *_deferred(group), *_noisy(group), *_unmet(group),
-        *_requests(group),
+        *_requests(group), *_imported(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
+
+
+def _imported(group: RunGroup) -> Iterator[Caution]:
+    notes = group.manifest.dataset.get("notes")
+    if isinstance(notes, list):
+        text = "; ".join(str(note) for note in notes)
+        yield _caution(
+            "The stream is the history of a table, as its metadata record it{notes}. What readers of that "
+            "table ask, and what its compactions cost, is not in it.",
+            notes=Verbatim(f": {text}") if text else "",
+        )  # fmt: skip
 
 
 def _name(run: RunResult) -> Sentence:

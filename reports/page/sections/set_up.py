@@ -194,6 +194,9 @@ def _upsert_mode(m: Manifest) -> str | None:
 
 
 def _partitioning(m: Manifest) -> str:
+    own = m.dataset.get("partition_columns")
+    if isinstance(own, list):  # an imported table
+        return ", ".join(map(str, own)) or "none"
     table = _part(m, "table")
     buckets = f", {table['buckets']} buckets" if "buckets" in table else ""
     return f"{table.get('partitioning', UNKNOWN)}{buckets}"

@@ -54,10 +54,17 @@ def partitioned_group(tmp_path_factory):
     return RunGroup(data.rows, tuple(_in_partitions(run, of[run.manifest.strategy]) for run in data.runs))
 
 
+@pytest.fixture(scope="module")
+def swept_group(tmp_path_factory):
+    """A sweep: a family of nine cells of two settings, and `never`."""
+    cells = {f"merge every={n}min files={files}": n for n in (1, 2, 3) for files in (2, 5, 8)}
+    return build_group(tmp_path_factory.mktemp("sweep"), {"never": None, **cells}, 1, 6)
+
+
 @pytest.fixture
-def suited(group, upsert_group, cadence_group, partitioned_group):
+def suited(group, upsert_group, cadence_group, partitioned_group, swept_group):
     """A run group a chart applies to."""
-    groups = (group, upsert_group, cadence_group, partitioned_group)
+    groups = (group, upsert_group, cadence_group, partitioned_group, swept_group)
     return lambda chart: next(group for group in groups if chart.applies(group))
 
 
@@ -87,6 +94,15 @@ def test_chart_says_what_it_shows_and_draws_odd_results_without_a_warning(chart,
     for group in filter(chart.applies, odd_groups):
         assert str(chart.finding(group)) == "" or str(chart.finding(group)).endswith(".")
         ET.fromstring(svg(chart.draw, group, LIGHT, "test"))
+
+
+def test_a_sweep_has_curves_instead_of_single_points(swept_group, group):
+    assert [BY_ID[name].applies(swept_group) for name in ("pareto", "curves")] == [False, True]
+    assert [BY_ID[name].applies(group) for name in ("pareto", "curves")] == [True, False]
+    figure = BY_ID["curves"].draw(swept_group, LIGHT)
+    assert len(figure.axes) == 2
+    lines = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) == 3]
+    assert len(lines) == 3  # one for each number of files
 
 
 def test_charts_of_deletes_and_health_are_for_groups_that_have_them(group, odd_groups, upsert_group):

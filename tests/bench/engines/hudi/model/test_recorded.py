@@ -14,8 +14,8 @@ from strategies.hudi.commands import Command
 from strategies.plan import Native
 from strategies.state import MIB
 from workloads.history import History
-from workloads.history_file import HistoryFacts, TableHistory, write_history
-from workloads.recorded import Content, RecordedCommit, RecordedFile
+from workloads.history_file import TableHistory, write_history
+from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
 MINUTE_MS = 60_000
 COMPACTION = plan(Native(Command.COMPACTION, {"strategy": "UnBounded"}))
