@@ -34,7 +34,7 @@ def _undone(
     return replace(
         commit,
         added=tuple(_retargeted(file, made_of, groups) for file in commit.added),
-        removed=tuple({file.id: file for file in removed}.values()),
+        removed=tuple({file.id: _retargeted(file, made_of, groups) for file in removed}.values()),
     )
 
 

@@ -56,7 +56,9 @@ class StoredStats(TypedDict):
 @with_config(_STRICT)
 class Remove(TypedDict):
     path: Text
+    dataChange: NotRequired[bool | None]
     deletionTimestamp: NotRequired[Instant | None]
+    size: NotRequired[Count | None]
     deletionVector: NotRequired[Vector | None]
 
 
@@ -66,6 +68,7 @@ class Add(TypedDict):
 
     path: Text
     size: Count
+    dataChange: NotRequired[bool | None]
     partitionValues: NotRequired[Texts | None]
     modificationTime: NotRequired[Instant | None]
     stats: NotRequired[str | None]
@@ -81,6 +84,7 @@ class CommitInfo(TypedDict):
     inCommitTimestamp: NotRequired[Instant | None]
     operation: NotRequired[str | None]
     operationParameters: NotRequired[dict[str, Any] | None]
+    operationMetrics: NotRequired[dict[str, Any] | None]
     userMetadata: NotRequired[str | None]
 
 

@@ -2,16 +2,18 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TypeVar, cast
+from typing import cast
 
-from bench.engines.delta.actions import SCHEMA, LogError, Metadata, Protocol, Struct, checked
+from bench.engines.delta.actions import LogError, Metadata, Struct
 from bench.engines.delta.columns import Layout, planner_problem
+from bench.engines.delta.description import description_of
+from bench.engines.delta.history import read_history
 from bench.engines.delta.ledger import delta_ledger
-from bench.engines.delta.log import LOG_FOLDER, DeltaLog, LogCommit, live_actions
+from bench.engines.delta.log import LOG_FOLDER, DeltaLog, live_actions
 from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
 from bench.engines.delta.state import live_files
 from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
@@ -26,18 +28,8 @@ from strategies.delta.files import DeltaState
 from strategies.delta.optimize_options import OptimizeOptions, optimize_options
 from strategies.plan import Action, Compact, Native, state_as
 from strategies.planner import Planner
-from strategies.state import GIB, TableState
-
-_TARGET_PROPERTY = "delta.targetFileSize"  # of Databricks and delta-rs; OPTIMIZE on Spark ignores it
-_DEFAULT_TARGET_BYTES = GIB  # spark.databricks.delta.optimize.maxFileSize
-_READER_VERSIONS = (1, 2, 3)
-# Reader features with which files and partitions are read correctly here.
-_READER_FEATURES = frozenset({
-    "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview",
-    "v2Checkpoint", "vacuumProtocolCheck", "variantType", "variantType-preview",
-})  # fmt: skip
-
-_Action = TypeVar("_Action")
+from strategies.state import TableState
+from workloads.history_file import TableHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,67 +157,28 @@ def open_existing(address: TableAddress) -> DeltaTable:
     with opened_folder(address, LOG_FOLDER, "Delta", LogError) as location:
         log, now_ms = DeltaLog(location), round(time.time() * 1000)
         commits = list(log.from_start())
-        _check_protocol(_last((commit.protocol for commit in commits), log.folder, "protocol"), log.folder)
-        metadata = _last((commit.metadata for commit in commits), log.folder, "metaData")
-        schema = checked(
-            SCHEMA.validate_json, metadata["schemaString"], f"{log.folder}, metaData.schemaString"
-        )
-        configuration = metadata.get("configuration") or {}
-        properties = {name: text for name, text in configuration.items() if text is not None}
+        table = description_of(commits, log.folder)
         times_ms = (commit.committed_ms for commit in commits if commit.committed_ms)
-        first_ms = metadata.get("createdTime") or next(times_ms, now_ms)
+        first_ms = table.metadata.get("createdTime") or next(times_ms, now_ms)
         ledger = delta_ledger(
-            _target_bytes(properties), properties, _clustering(commits), stream_epoch_ms=first_ms
+            table.target_bytes, table.properties, table.clustering_columns, stream_epoch_ms=first_ms
         )
-        columns, names = tuple(metadata["partitionColumns"]), _logical_names(schema)
+        columns, names = table.partition_columns, table.logical_names
         for action in live_actions(commits):
             added_ms = max((action.fields.get("modificationTime") or first_ms) - first_ms, 0)
             ledger.add(live_files(action.renamed(names), columns), added_ms)
         last = commits[-1]
         ledger.version = str(last.version)
         state = ledger.state(max(now_ms - first_ms, 0))
-        return DeltaTable(location, log.path_of(last.version), last.committed_ms, metadata, schema, state)
-
-
-def _last(actions: Iterable[_Action | None], folder: str, name: str) -> _Action:
-    *_, last = (None, *(action for action in actions if action is not None))
-    if last is None:
-        raise LogError(f"{folder}: no version has the action {name}")
-    return last
-
-
-def _check_protocol(protocol: Protocol, folder: str) -> None:
-    """Raises LogError if the table needs a feature that this reader does not know."""
-    version = protocol["minReaderVersion"]
-    if version not in _READER_VERSIONS:
-        known = ", ".join(map(str, _READER_VERSIONS))
-        raise LogError(f"{folder}: minReaderVersion {version} is not supported, only {known}")
-    unknown = set(protocol.get("readerFeatures") or ()) - _READER_FEATURES
-    if unknown:
-        raise LogError(
-            f"{folder}: the table feature {', '.join(sorted(unknown))} is not supported, only "
-            f"{', '.join(sorted(_READER_FEATURES))}"
+        return DeltaTable(
+            location, log.path_of(last.version), last.committed_ms, table.metadata, table.schema, state
         )
 
 
-def _logical_names(schema: Struct) -> Mapping[str, str]:
-    """The names of columns by their names in the log, which differ with column mapping."""
-    return {
-        (column.get("metadata") or {}).get("delta.columnMapping.physicalName") or column["name"]: column[
-            "name"
-        ]
-        for column in schema["fields"]
-    }
-
-
-def _clustering(commits: Sequence[LogCommit]) -> tuple[str, ...]:
-    set_by = (c.clustering_columns for c in reversed(commits) if c.clustering_columns is not None)
-    return next(set_by, ())
-
-
-def _target_bytes(properties: Mapping[str, str]) -> int:
-    text = properties.get(_TARGET_PROPERTY, "")
-    return int(text) if text.isdecimal() and int(text) else _DEFAULT_TARGET_BYTES
+def import_history(address: TableAddress, since_ms: int | None) -> TableHistory:
+    """The history of the table in a folder. Raises ScenarioError."""
+    with opened_folder(address, LOG_FOLDER, "Delta", LogError) as location:
+        return read_history(DeltaLog(location), since_ms)
 
 
 def _names(struct: Struct, prefix: str = "") -> Iterator[str]:

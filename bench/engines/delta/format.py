@@ -92,5 +92,6 @@ FORMAT = Format(
         open=lazy("bench.engines.delta.existing_table:open_existing"),
         is_at=lazy("bench.engines.delta.existing_table:is_table_at"),
         help="* `compactbench plan /data/lake/orders --strategy delta.optimize`",
+        history=lazy("bench.engines.delta.existing_table:import_history"),
     ),
 )

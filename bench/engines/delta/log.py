@@ -2,7 +2,7 @@
 
 A new commit is read from the file that its version names, without a listing. A log read from the start is
 listed once, so that a missing commit is not taken for the end. If the first versions are gone, the log is
-read from its last checkpoint.
+read from a checkpoint: for the state of the table the last one, for its history the first that will do.
 
 Source: Delta transaction log protocol, "Delta Log Entries", "Checkpoints", "Action Reconciliation".
 """
@@ -96,7 +96,8 @@ class LogCommit:
 
     `clustering_columns` (liquid clustering) have dots in nested names. `files_bytes` are the sizes of the log
     files written for the version: JSON, checksum, and a checkpoint if it has one. The checkpoint has
-    `checkpointed_count` files and tombstones; None if they were not counted.
+    `checkpointed_count` files and tombstones; None if they were not counted. One that `is_checkpoint` stands
+    for all versions up to it: it adds all files, and removes those that left the table not long before.
     """
 
     version: int
@@ -108,6 +109,7 @@ class LogCommit:
     clustering_columns: tuple[str, ...] | None = None
     files_bytes: tuple[int, ...] = ()
     checkpointed_count: int | None = None
+    is_checkpoint: bool = False
 
     @property
     def operation(self) -> str:
@@ -141,6 +143,11 @@ class DeltaLog:
     def path_of(self, version: int) -> str:
         return f"{self.folder}/{version:020}.json"
 
+    def modified_ms(self, version: int) -> int:
+        """When the file of a commit was written, in milliseconds since 1970."""
+        (info,) = self._system.get_file_info([self.path_of(version)])
+        return (info.mtime_ns or 0) // 1_000_000
+
     def stored_bytes(self) -> tuple[int, int]:
         """The bytes of all files of the table, live or not, and the part of them in the log."""
         sizes = file_sizes(self._system, self.folder.removesuffix(f"/{LOG_FOLDER}"))
@@ -153,13 +160,16 @@ class DeltaLog:
             yield commit
             version += 1
 
-    def from_start(self) -> Iterator[LogCommit]:
-        """All commits; where there is a checkpoint, it stands for those up to it, as one that adds all files.
+    def from_start(self, *, with_history: bool = False) -> Iterator[LogCommit]:
+        """All commits; where there is a checkpoint, it stands for those up to it.
 
-        Raises LogError if the log is incomplete.
+        By default that is the last checkpoint. `with_history` starts at version 0, or if commits have been
+        deleted since then, at the first checkpoint after which none is missing. Raises LogError if the log
+        is incomplete.
         """
         listed = self._listed()
-        checkpoint = self._last_checkpoint(listed)
+        versions = _historic(listed) if with_history else sorted(listed, reverse=True)
+        checkpoint = self._first_checkpoint(listed, versions)
         if checkpoint is not None:
             yield checkpoint
         version = -1 if checkpoint is None else checkpoint.version
@@ -218,14 +228,17 @@ class DeltaLog:
                     count += group.num_rows - column.statistics.null_count
         return count
 
-    def _last_checkpoint(self, listed: Mapping[int, Sequence[FileInfo]]) -> LogCommit | None:
-        """The newest complete checkpoint; None if there is none."""
-        for version in sorted(listed, reverse=True):
+    def _first_checkpoint(
+        self, listed: Mapping[int, Sequence[FileInfo]], versions: Iterable[int]
+    ) -> LogCommit | None:
+        """The complete checkpoint of the first version that has one; None if there is none."""
+        for version in versions:
             parts = _complete(_checkpoints(listed[version]))
             if parts is not None:
                 rows = [(part.path, row) for part in parts for row in self._checkpoint_rows(part.path)]
                 own = self._commit(version)  # a checkpoint does not contain the commitInfo
-                return replace(_commit_of(version, rows, ()), info=own.info if own else {})
+                made = _commit_of(version, rows, ())
+                return replace(made, info=own.info if own else {}, is_checkpoint=True)
         return None
 
     def _checkpoint_rows(self, path: str) -> Iterator[LogLine]:
@@ -240,6 +253,14 @@ class DeltaLog:
             if "sidecar" in action:
                 raise LogError(f"{path} has sidecar files, which are not supported")
             yield checked(LOG_LINE.validate_python, action, f"{path}, row {number}")
+
+
+def _historic(listed: Mapping[int, Sequence[FileInfo]]) -> Sequence[int]:
+    """The versions whose checkpoint is followed by all later commits; none if all commits are there."""
+    first = max(listed, default=-1) + 1
+    while any(info.base_name == f"{first - 1:020}.json" for info in listed.get(first - 1, ())):
+        first -= 1
+    return sorted(version for version in listed if version >= first - 1) if first else ()
 
 
 def _checkpoints(files: Iterable[FileInfo]) -> Mapping[str, FileInfo]:

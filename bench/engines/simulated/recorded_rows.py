@@ -155,8 +155,12 @@ class RecordedRows:
             own += left
             self._live[held.partition] -= left
             for path, share in held.shares.items():
-                shares[path] += share
-                self._sources[path].holders.discard(run.origin)
+                source = self._sources[path]
+                source.holders.discard(run.origin)
+                if source.rows:
+                    shares[path] += share
+                elif not source.holders:
+                    del self._sources[path]
         if not outputs:
             self._drop(shares)
         rows = max(1, sum(file.rows for file in outputs))

@@ -36,6 +36,10 @@ class AutoCompaction:
         self._min_files_count, self._counted_bytes = min_files_count, counted_bytes
         self._partitions: dict[str, _Partition] = {}
 
+    def forget(self) -> None:
+        """Start another session."""
+        self._partitions.clear()
+
     def saw(self, added: Iterable[CountedFiles], removed: Iterable[CountedFiles]) -> None:
         """Count the files of any version; a file whose vector changed is both added and removed.
 

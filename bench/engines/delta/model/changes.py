@@ -5,12 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from bench.engines.contract import TableSpec
-from bench.engines.delta.model.files import FileMaker
+from bench.engines.delta.model.files import FileMaker, vector_bytes
 from bench.engines.delta.model.writers import appended_files, is_merge, merged_files
 from bench.engines.delta.table_keys import MERGE_ON_READ
 from bench.engines.simulated.contents import Contents
+from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.key_ranges import file_runs, ranges_of_rows
 from bench.engines.simulated.live_rows import rows_of_outputs
+from bench.engines.simulated.recorded_files import size_ratio
 from strategies.delta.files import DeletionVector, DeltaDataFile
 from strategies.preview import RewriteGroup, even_share
 from strategies.series import Run
@@ -38,11 +40,13 @@ class ChangeMaker:
         spec: TableSpec,
         maker: FileMaker,
         contents: Contents,
+        coefficients: Coefficients,
         *,
         optimizes_writes: bool,
         join_tasks_count: int,
     ) -> None:
         self._spec, self._maker, self._contents = spec, maker, contents
+        self._coefficients = coefficients
         self._optimizes_writes, self._join_tasks_count = optimizes_writes, join_tasks_count
 
     def of_commit(self, spec: CommitSpec, touched: Sequence[Touched]) -> Changes:
@@ -69,7 +73,8 @@ class ChangeMaker:
         added: list[Run[DeltaDataFile]] = []
         for group, gone, counts in rows:
             cube = self._maker.cube(clustered_by) if clustered_by else None
-            made = [self._maker.data_file(count, group.partition, cube) for count in counts if count]
+            ratio = size_ratio(gone, self._spec.schema, self._coefficients)
+            made = [self._maker.data_file(count, group.partition, cube, ratio) for count in counts if count]
             self._contents.replace(gone, made)
             added += made
         return Changes(operation, [run for _, gone, _ in rows for run in gone], added)
@@ -99,7 +104,8 @@ class ChangeMaker:
         """MERGE with deletion vectors. A file without live rows is removed instead of marked."""
         gone = tuple(file for file, left in touched if not left)
         marked = tuple(file for file, left in touched if left)
-        vectors = self._maker.vectors((file.first, file.first.rows - left) for file, left in touched if left)
+        dead = ((file.first, file.first.rows - left) for file, left in touched if left)
+        vectors = self._maker.vectors((file, rows, vector_bytes(rows, file.rows)) for file, rows in dead)
         self._contents.replace(gone, ())
         added: list[Run[DeltaDataFile]] = []
         for shape in spec.partitions:

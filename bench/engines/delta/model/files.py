@@ -5,9 +5,11 @@ from collections.abc import Iterable
 
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.key_ranges import FileRun
+from bench.engines.simulated.recorded_rows import recorded_path
 from strategies.delta.clustering import PROVIDER
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
 from strategies.series import Run, Series
+from workloads.recorded import RecordedFile
 from workloads.schema import Schema
 
 _NAMES = "part-{:08}.parquet"
@@ -37,15 +39,22 @@ class FileMaker:
         number, self._next = self._next - 1, self._next + files.count - 1
         return Series(first, files.count, _NAMES, number, files.key_step)
 
-    def data_file(self, rows: int, partition: str, cube: ZCube | None = None) -> DeltaDataFile:
+    def data_file(
+        self, rows: int, partition: str, cube: ZCube | None = None, size_ratio: float = 1.0
+    ) -> DeltaDataFile:
+        """`size_ratio` is its size over that of such files on average."""
         return DeltaDataFile(
             _NAMES.format(self._number()),
-            self._coefficients.table_bytes(self._schema, rows, codec=self._codec),
+            round(self._coefficients.table_bytes(self._schema, rows, codec=self._codec) * size_ratio),
             rows,
             partition,
             clustering_provider=None if cube is None else PROVIDER,
             z_cube=cube,
         )
+
+    def recorded(self, file: RecordedFile) -> DeltaDataFile:
+        """A data file of an imported table."""
+        return DeltaDataFile(recorded_path(file.id), file.size_bytes, file.rows, file.partition)
 
     def cube(self, columns: tuple[str, ...]) -> ZCube:
         return ZCube(f"cube-{self._number():08}", columns)
@@ -54,14 +63,13 @@ class FileMaker:
         self._next += 1
         return self._next - 1
 
-    def vectors(self, deleted: Iterable[tuple[DeltaDataFile, int]]) -> list[DeletionVector]:
-        """A vector for each data file and its number of deleted rows, all in one file of vectors.
+    def vectors(self, deleted: Iterable[tuple[DeltaDataFile, int, int]]) -> list[DeletionVector]:
+        """A vector for each data file, with its number of deleted rows and its bytes, all in one file.
 
         Delta writes one such file per task of a commit, and starts another one after 2 MiB.
         """
         path, offset, vectors = f"deletion_vector_{self._number():08}.bin", _FIRST_OFFSET, []
-        for file, rows in deleted:
-            size_bytes = vector_bytes(rows, file.rows)
+        for file, rows, size_bytes in deleted:
             vectors.append(
                 DeletionVector(path, size_bytes, rows, file.partition, data_file=file.path, offset=offset)
             )

@@ -13,13 +13,14 @@ from bench.engines.delta.model.changes import ChangeMaker, Changes
 from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.files import FileMaker
 from bench.engines.delta.model.log import SimulatedLog
+from bench.engines.delta.model.recorded import RecordedCommits
 from bench.engines.delta.model.versions import Versions
 from bench.engines.delta.model.writers import is_merge, join_tasks
 from bench.engines.delta.properties import table_properties, writer_properties
 from bench.engines.delta.table_keys import CODEC_CONF, DEFAULT_CODEC, clustering_columns_of
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.contents import Contents
-from bench.engines.simulated.recorded_rows import file_rows
+from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import EVERYTHING, selection_of
 from bench.results.values import NO_COST, MaintenanceWork, RewriteWork, ScanWork
 from strategies.delta.commands import METADATA_COMMANDS, NO_REWRITE, Command
@@ -51,9 +52,15 @@ class DeltaTableModel:
         )  # fmt: skip
         self._codec = settings.spark.conf.get(CODEC_CONF, DEFAULT_CODEC)
         properties = writer_properties(table_properties(spec))
-        self._contents = Contents(file_rows(spec.schema))
+        rows, maker = file_rows(spec.schema), FileMaker(spec.schema, coefficients, self._codec)
+        self._contents = Contents(rows)
+        self._recorded = (
+            RecordedCommits(self.ledger, self._contents, rows, maker, spec.schema, coefficients)
+            if isinstance(rows, RecordedRows)
+            else None
+        )
         self._maker = ChangeMaker(
-            spec, FileMaker(spec.schema, coefficients, self._codec), self._contents,
+            spec, maker, self._contents, coefficients,
             optimizes_writes=properties.optimizes_writes, join_tasks_count=join_tasks(settings.spark.conf),
         )  # fmt: skip
         self._log = SimulatedLog(coefficients.log, properties.checkpoint_interval)
@@ -89,16 +96,29 @@ class DeltaTableModel:
         self.ledger.version = str(self._log.append(0, 0).version)
 
     def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, tuple[InlineCompaction, ...]]:
-        """MERGE reads the keys of all files to find those that it changes."""
-        data = self.ledger.data_files
-        touched = [(data.at(*place), left) for place, (_, left) in self._contents.commit(spec).items()]
-        scanned_files_count = scanned_rows = None
-        if is_merge(spec):
-            scanned_files_count, scanned_rows = len(data), self.ledger.data_rows
-        changes = self._maker.of_commit(spec, touched)
+        """The files at the start of an imported table are none that automatic compaction has seen written."""
+        scanned_files_count, scanned_rows = self._scanned(spec) or (None, None)
+        changes = self._changes(spec)
         version = self._versions.write(changes, tag.at_ms, tag)
         work = replace(version.work, scanned_files_count=scanned_files_count, scanned_rows=scanned_rows)
-        return replace(version, work=work), self._compact_by_itself(changes, tag.at_ms)
+        version = replace(version, work=work)
+        if self._recorded is not None and spec.is_initial:
+            self._automatic.forget()
+            return version, ()
+        return version, self._compact_by_itself(changes, tag.at_ms)
+
+    def _scanned(self, spec: CommitSpec) -> tuple[int, int] | None:
+        """MERGE reads the keys of all files to find those that it changes."""
+        if self._recorded is not None:
+            return self._recorded.scanned(spec)
+        return (len(self.ledger.data_files), self.ledger.data_rows) if is_merge(spec) else None
+
+    def _changes(self, spec: CommitSpec) -> Changes:
+        if self._recorded is not None:
+            return self._recorded.changes(spec)
+        data = self.ledger.data_files
+        touched = [(data.at(*place), left) for place, (_, left) in self._contents.commit(spec).items()]
+        return self._maker.of_commit(spec, touched)
 
     def _compact_by_itself(self, changes: Changes, at_ms: int) -> tuple[InlineCompaction, ...]:
         """Automatic compaction after a commit. A search that finds nothing to compact costs nothing here.

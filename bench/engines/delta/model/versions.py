@@ -59,7 +59,9 @@ class Versions:
         self._store(changes, old_vectors, at_ms)
         added_count, removed_count = _count(changes.added), _count(changes.removed)
         marked_count = len(changes.vectors)
-        entry = self._log.append(added_count + marked_count, removed_count + marked_count)
+        new = {run.origin for run in changes.added}  # a recorded file may come with a vector
+        again_count = sum(run.origin not in new for run in changes.marked)
+        entry = self._log.append(added_count + again_count, removed_count + again_count)
         change = Change(
             added_count, removed_count, marked_count, len(old_vectors),
             added_bytes, replaced_bytes, entry.size_bytes, entry.files_count,

@@ -13,14 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 from change_batches import Change, ModelTable, commit, drawn_changes, keyed_rows, upserts
 from delta_sheets import make_real
+from delta_simulations import make as make_replayed
 from engine_streams import batches, commit_all, execute, plan
 from hypothesis import Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from upsert_commits import commit_specs
 
 from bench.engines.contract import INLINE, Probe
 from bench.engines.delta.columns import key_problem, layout_of, planner_problem
-from bench.engines.delta.existing_table import open_existing
+from bench.engines.delta.existing_table import import_history, open_existing
 from bench.engines.delta.log import DeltaLog
 from bench.engines.delta.table_keys import CODEC_CONF, DELTA_RS
 from bench.engines.existing import TableAddress
@@ -30,6 +32,8 @@ from strategies.delta.commands import Command
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
 from strategies.plan import Compact, Native
 from strategies.state import TableState
+from workloads.history import History
+from workloads.history_file import write_history
 from workloads.partitioning import Partitioning
 from workloads.schema import SCHEMAS
 
@@ -88,6 +92,27 @@ def test_merge_writes_what_its_mode_says(delta, model, mode, by):
     is_marked = mode == "merge-on-read"
     assert sum(vector.rows for vector in vectors) == (2 if is_marked else 0)
     assert (out.change.files_removed_count > 0) == (not vectors) == (not is_marked)
+
+
+def test_its_history_is_imported_from_its_log(delta, model, tmp_path):
+    """And what the stream alone did to its files is replayed exactly without its compactions."""
+    engine = delta(upsert_mode="merge-on-read", partitioning=Partitioning("bucket", buckets=2))
+    commit(engine, model, *upserts(1, 30))
+    commit(engine, model, (1, "Rome"), (2, None))
+    commit(engine, model, *upserts(31, 40))
+    alone = by_our_state(engine)
+    assert execute(engine, OPTIMIZE, 200_000).status == "ok"
+    history = import_history(TableAddress(engine._location), None)
+    assert [c.is_compaction for c in history.commits] == [False, False, False, True]
+    dead = {file.targets[0]: file.rows for file in history.live_after().values() if not file.is_data}
+    live = [(f.size_bytes, dead.get(f.id, 0)) for f in history.live_after().values() if f.is_data]
+    assert sorted(live) == sorted((size, rows) for _, size, rows in by_delta_itself(engine))
+    write_history(history, tmp_path / "history.parquet")
+    stream = History(str(tmp_path / "history.parquet"))
+    replayed = make_replayed(schema=stream.schema)
+    commit_specs(replayed, *stream.shape(7, 3, 60_000, Partitioning()))
+    assert replayed.model.live_rows == len(model.rows)
+    assert sorted(row[1:] for row in by_our_state(replayed)) == sorted(row[1:] for row in alone)
 
 
 def test_a_query_tells_the_files_and_vectors_it_opened(delta, model):

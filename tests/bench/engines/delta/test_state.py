@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from delta_logs import TAG, add, dv, info, remove
 from deltalake import DeltaTable, write_deltalake
 
 from bench.engines.contract import Tag
@@ -15,50 +16,6 @@ from bench.engines.delta.log import DeltaLog, live_actions
 from bench.engines.delta.state import DeltaReader
 from bench.results.values import Change
 from strategies.delta.files import DeletionVector, DeltaDataFile
-
-TAG = Tag("writer", "commit-1", 60_000, 80)
-
-
-def add(path, size=100, rows=10, day="2026-01-05", vector=None, **more):
-    stats = None if rows is None else json.dumps({"numRecords": rows, "tightBounds": vector is None})
-    values = {"day": day}
-    fields = {"path": path, "partitionValues": values, "size": size, "stats": stats, "deletionVector": vector}
-    return {"add": {"modificationTime": 1, "dataChange": True, **fields, **more}}
-
-
-def remove(path, vector=None, at_ms=5):
-    fields = {"path": path, "deletionTimestamp": at_ms, "dataChange": True, "deletionVector": vector}
-    return {"remove": fields}
-
-
-def dv(name="u", rows=3, size=40):
-    stored = {"storageType": "u", "pathOrInlineDv": name, "offset": 1}
-    return {**stored, "sizeInBytes": size, "cardinality": rows}
-
-
-def info(operation="WRITE", tag=TAG, **parameters):
-    fields = {"timestamp": 7, "operation": operation, "operationParameters": parameters}
-    return {"commitInfo": fields if tag is None else {**fields, "userMetadata": str(tag)}}
-
-
-@pytest.fixture
-def place(tmp_path):
-    """The folder of a table whose log is written by hand."""
-    (tmp_path / "_delta_log").mkdir()
-    return str(tmp_path)
-
-
-@pytest.fixture
-def commit(tmp_path):
-    """Appends a commit to the log of a table."""
-    folder = tmp_path / "_delta_log"
-
-    def write_commit(*actions):
-        version = len(list(folder.glob("*.json")))
-        text = "".join(json.dumps(action) + "\n" for action in actions)
-        (folder / f"{version:020}.json").write_text(text)
-
-    return write_commit
 
 
 def test_files_appear_with_their_partitions_and_rows(commit, place):
