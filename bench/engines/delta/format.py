@@ -26,7 +26,7 @@ from bench.engines.delta.table_keys import (
     DeltaKeys,
     property_name,
 )
-from bench.engines.existing import ExistingTables
+from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind, spark_options
@@ -92,6 +92,9 @@ FORMAT = Format(
         open=lazy("bench.engines.delta.existing_table:open_existing"),
         is_at=lazy("bench.engines.delta.existing_table:is_table_at"),
         help="* `compactbench plan /data/lake/orders --strategy delta.optimize`",
-        history=lazy("bench.engines.delta.existing_table:import_history"),
+        imports=Importing(
+            lazy("bench.engines.delta.existing_table:import_history"),
+            lambda facts, has_vectors: {"optimize": '{ type = "delta.optimize" }'},
+        ),
     ),
 )

@@ -16,8 +16,8 @@ from bench.engines.delta.state import LiveFile, is_automatic, live_files
 from bench.errors import ScenarioError
 from bench.text import counted, human_bytes
 from strategies.delta.files import DeletionVector, DeltaDataFile
-from workloads.history_file import HistoryFacts, TableHistory
-from workloads.recorded import Content, RecordedCommit, RecordedFile
+from workloads.history_file import TableHistory
+from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
 # If no file of a table has statistics. Sizes of merged files do not depend on it: they add up by bytes.
 _BYTES_PER_ROW = 100
@@ -59,7 +59,7 @@ def read_history(log: DeltaLog, since_ms: int | None) -> TableHistory:
     ]
     facts = HistoryFacts(
         format="delta",
-        format_version=None,
+        table_keys={},
         columns_count=len(table.schema["fields"]),
         partition_columns=table.partition_columns,
         target_file_size_bytes=table.target_bytes,

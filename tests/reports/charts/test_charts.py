@@ -189,7 +189,7 @@ def test_scenario_time_is_drawn_to_the_end_of_the_stream(chart, suited):
     data = suited(chart)
     commits = len(data.runs[0].of(CommitRecord))  # one a minute
     timed = [axes for axes in chart.draw(data, LIGHT).axes if "scenario time" in axes.get_xlabel()]
-    assert bool(timed) == (chart.id not in {"pareto", "freshness", "latency_split", "sizes"})
+    assert bool(timed) == (chart.id not in {"pareto", "curves", "freshness", "latency_split", "sizes"})
     for axes in timed:
         assert (axes.get_xlabel(), axes.get_xlim()) == ("scenario time (minutes)", (0, commits))
         drawn = [line.get_xdata() for line in axes.get_lines() if line.get_transform() == axes.transData]
