@@ -49,9 +49,9 @@ def recommend(
 
     * `compactbench recommend --subject-to 'query_mean_s<=2s'`
 
-    * `compactbench recommend results/sweep --objective money_per_day --subject-to 'query_p95_s<=500ms'`
+    * `compactbench recommend results/sweep --subject-to 'files_end<=500'`
 
-    * `compactbench recommend results/sweep --subject-to 'query_mean_s<=80ms' --subject-to 'files_end<=500'`
+    * `compactbench recommend --objective storage_bytes_end`
 
     It answers for each scenario in RESULTS, measured or simulated, and names what decides: strategies that
     noise or the errors of the cost model do not tell from the answer, the next cheaper one with the limit

@@ -52,12 +52,12 @@ def sweep(
 ) -> None:
     """Simulate every combination of some settings, and show which of them no other one beats.
 
-    * `compactbench sweep append-only --over strategies.every-10min.every=1min..30min*8`
+    * `compactbench sweep append-only --over strategies.amoro.every=1min..30min*8`
 
-    * `compactbench sweep my-table.toml --over strategies.rewrite.every=10min..7d*12 \\`\
-      `--over strategies.rewrite.options.min-input-files=2,5,20`
+    * `compactbench sweep mine.toml --over strategies.x.every=10min..7d*12 \\`\
+      `--over strategies.x.options.min-input-files=2,5,20`
 
-    * `compactbench sweep append-only --over workload.rows_per_commit=80,800,8000`
+    * `compactbench sweep append-only --over workload.rows_per_commit=80,800`
 
     **Keys**: `strategies.LABEL.every` is the interval of the first rule of a strategy, and
     `strategies.LABEL.options.NAME` an option of its planner. All other keys are as for `--set`, within a

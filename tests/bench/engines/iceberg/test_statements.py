@@ -1,6 +1,6 @@
 import pytest
 
-from bench.engines.iceberg.procedures import scoped
+from bench.engines.iceberg.statements import scoped
 from strategies.plan import Compact
 
 
