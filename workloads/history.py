@@ -32,9 +32,9 @@ class History:
     Each commit adds, removes and deletes what it did in the table, at the first tick from its time on that
     has no other commit. The compactions in the history are left out, and whatever removed their output
     removes what they compacted; with `undo_compactions` = false they are replayed as commits. A share
-    `hit_share` (0..1) of the keys in equality deletes deletes a row; by default as many as the history tells,
-    or all. Such a scenario can only be simulated. The repr contains a hash of the content instead of the
-    path.
+    `hit_share` (0..1) of the keys in equality deletes deletes a row, by default as many as the history tells;
+    if it does not tell, the share has to be given. Such a scenario can only be simulated. The repr contains a
+    hash of the content instead of the path.
 
     Raises ValueError, which names the file and the remedy.
     """
@@ -54,12 +54,21 @@ class History:
             check("hit_share", self.hit_share, 0 <= self.hit_share <= 1, "in [0, 1]")
         path = Path(self.path)
         history = read_history(path)
-        known = history.facts.hit_share
-        share = self.hit_share if self.hit_share is not None else 1.0 if known is None else known
+        share = history.facts.hit_share if self.hit_share is None else self.hit_share
+        has_keys = any(file.content is Content.EQUALITY for file in history.files)
+        if self.hit_share is not None and not has_keys:
+            raise ValueError(
+                f"hit_share={self.hit_share} has no effect: the history has no equality deletes; leave it out"
+            )
+        if share is None and has_keys:
+            raise ValueError(
+                "hit_share is missing: no compaction in the history tells how many keys of equality deletes "
+                "delete a row; set it, from 0 if the stream only inserts to 1 if it only updates and deletes"
+            )
         stream = list(without_compactions(history.commits) if self.undo_compactions else history.commits)
         first = RecordedCommit(0, "", "start", False, history.start, ())
         rows = {file.id: file.rows for file in history.files if file.is_data}
-        start, *changes = _followed([change_of(commit, share, rows) for commit in (first, *stream)])
+        start, *changes = _followed([change_of(commit, share or 0.0, rows) for commit in (first, *stream)])
         values = {
             "content_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
             "_history": history,

@@ -118,9 +118,13 @@ class Tag:
         return cls("writer", LOAD_STEP if spec.is_initial else f"commit-{spec.index}", at_ms, spec.rows)
 
     @property
+    def is_of_writer(self) -> bool:
+        return self.role.startswith("writer")
+
+    @property
     def is_stream_commit(self) -> bool:
         """False for the initial load."""
-        return self.role.startswith("writer") and self.step != LOAD_STEP
+        return self.is_of_writer and self.step != LOAD_STEP
 
 
 @dataclass(frozen=True, slots=True)

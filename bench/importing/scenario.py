@@ -1,6 +1,7 @@
 """The scenario of an imported table: its time grid, its table and policies to start from, with comments."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,12 +9,27 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bench.engines.existing import Importing
 from bench.engines.keys import bytes_text, duration_ms_text, value_text
+from bench.engines.simulated.selection import values_of
 from bench.importing.time_grid import TimeGrid, time_grid
-from bench.text import counted, human_duration
+from bench.text import counted, human_bytes, human_duration
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, HistoryFacts, RecordedCommit
 
 _TEMPLATE = "scenario.toml.j2"
+_LARGE = 0.1  # of the target size
+
+
+def with_notes(history: TableHistory) -> TableHistory:
+    """The history with a note on sizes that the table never had."""
+    facts = history.facts
+    largest = max((file for file in history.files if file.is_data), key=lambda file: file.rows, default=None)
+    if largest is None or largest.size_bytes >= _LARGE * facts.target_file_size_bytes:
+        return history
+    note = (
+        f"no file has more than {largest.rows:,} rows ({human_bytes(largest.size_bytes)}): larger merged "
+        "files, and amplifications with them, grow as those of the standard orders table do"
+    )
+    return replace(history, facts=replace(facts, notes=(*facts.notes, note)))
 
 
 def stream_of(history: TableHistory) -> Sequence[RecordedCommit]:
@@ -25,7 +41,7 @@ def scenario_text(
 ) -> str:
     """A scenario file that replays the commits of `table` in `history_file`, which is next to `file`."""
     facts, stream = history.facts, stream_of(history)
-    grid = time_grid([commit.at_ms for commit in stream])
+    grid = time_grid([commit.at_ms for commit in stream], facts.from_ms)
     contents = {recorded.content for recorded in history.files}
     partitions = [recorded.partition for recorded in history.files if recorded.partition]
     environment = Environment(
@@ -46,11 +62,11 @@ def scenario_text(
         table_keys={name: value_text(value) for name, value in facts.table_keys.items()},
         target_file_size=bytes_text(facts.target_file_size_bytes),
         has_equality_deletes=Content.EQUALITY in contents,
-        hit_share=1.0 if facts.hit_share is None else round(facts.hit_share, 4),
-        is_hit_share_known=facts.hit_share is not None,
+        hit_share=None if facts.hit_share is None else round(facts.hit_share, 4),
         partition_columns=", ".join(facts.partition_columns),
         example_condition=_condition(facts.partition_columns, partitions),
         cores=cores,
+        sweep=_sweep(imports, facts, grid, has_deletes=contents != {Content.DATA}),
         policies=list(_policies(imports, facts, grid, has_deletes=contents != {Content.DATA})),
     )  # fmt: skip
 
@@ -61,17 +77,29 @@ def utc_text(at_ms: int) -> str:
 
 def _condition(columns: Sequence[str], partitions: Sequence[str]) -> str:
     """An example: the last partition that was written to."""
-    if not columns or not partitions:
-        return ""
-    value = partitions[-1].rpartition("=")[2]
-    return f"{columns[-1]} = '{value}'"
+    values = values_of(partitions[-1], len(columns)) if columns and partitions else None
+    return f"{columns[-1]} = '{values[-1]}'" if values else ""
+
+
+def _sweep(imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool) -> str:
+    """An axis that suits the grid, from often to a few times in the whole history."""
+    first, *_ = imports.planners(facts, has_deletes)
+    low, high = grid.policy_intervals_ms[0], max(2 * grid.policy_intervals_ms[0], grid.duration_ms // 4)
+    high = high // grid.interval_ms * grid.interval_ms
+    return f"strategies.{first}.every={duration_ms_text(low)}..{duration_ms_text(high)}*12"
 
 
 def _policies(
     imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool
 ) -> Iterator[tuple[str, str, str]]:
-    """Label, interval and planner of each strategy."""
-    for name, planner in imports.planners(facts, has_deletes).items():
-        for interval_ms in grid.policy_intervals_ms:
-            interval = duration_ms_text(interval_ms)
-            yield f"{name}-every-{interval}", interval, planner
+    """Label, interval and planner of each strategy: the first planner at three intervals, others at one."""
+    planners = imports.planners(facts, has_deletes)
+    first, *_ = planners
+    intervals = grid.policy_intervals_ms
+    middle = intervals[len(intervals) // 2]
+    for name, planner in planners.items():
+        yield name, duration_ms_text(middle), planner
+    if intervals[0] < middle:
+        yield f"{first}-often", duration_ms_text(intervals[0]), planners[first]
+    if intervals[-1] > middle:
+        yield f"{first}-seldom", duration_ms_text(intervals[-1]), planners[first]

@@ -12,6 +12,7 @@ _INTERVALS_MS = (
     *(_HOUR_MS * hours for hours in (1, 2, 6, 12, 24)),
 )
 _TICKS_MAX = 100_000  # a simulation takes about a minute for so many
+_LONG_MS = 10 * _MINUTE_MS
 _LATE_TICKS_MAX = 2  # of 99 of 100 commits
 _PROBES = 100
 _POLICY_INTERVALS_MS = (
@@ -46,17 +47,19 @@ class TimeGrid:
         return tuple(dict.fromkeys((fitting[0], fitting[len(fitting) // 2], fitting[-1])))
 
 
-def time_grid(times_ms: Sequence[int]) -> TimeGrid:
-    """The longest interval in which hardly any two commits meet, for commits at these times."""
-    grids = [_grid(times_ms, interval_ms) for interval_ms in _INTERVALS_MS]
-    usable = [grid for grid, is_close in grids if is_close and grid.ticks_count <= _TICKS_MAX]
-    coarse = [grid for grid, _ in grids if grid.ticks_count <= _TICKS_MAX]
-    return usable[-1] if usable else (coarse or [grids[-1][0]])[0]
+def time_grid(times_ms: Sequence[int], from_ms: int) -> TimeGrid:
+    """The longest interval in which hardly any two commits meet, for commits at these times since `from_ms`.
+
+    It is at most `_LONG_MS` unless there were too many ticks, so that policies may be evaluated more often.
+    """
+    grids = [_grid(times_ms, from_ms, interval_ms) for interval_ms in _INTERVALS_MS]
+    possible = [(grid, is_close) for grid, is_close in grids if grid.ticks_count <= _TICKS_MAX] or grids[-1:]
+    close = [grid for grid, is_close in possible if is_close and grid.interval_ms <= _LONG_MS]
+    return close[-1] if close else possible[0][0]
 
 
-def _grid(times_ms: Sequence[int], interval_ms: int) -> tuple[TimeGrid, bool]:
+def _grid(times_ms: Sequence[int], from_ms: int, interval_ms: int) -> tuple[TimeGrid, bool]:
     """The grid, and whether commits are close to their own times."""
-    from_ms = times_ms[0]
     ticks = list(ticks_of(times_ms, from_ms, interval_ms))
     late_ms = sorted(
         tick * interval_ms - (at_ms - from_ms) for tick, at_ms in zip(ticks, times_ms, strict=True)

@@ -148,6 +148,11 @@ class Manifest(_Model):
         return "upsert_mode" in self.options
 
     @property
+    def is_imported(self) -> bool:
+        """Whether the stream is the history of an existing table."""
+        return "notes" in self.dataset
+
+    @property
     def counts_tasks_only(self) -> bool:
         """Whether CPU outside of the driver is that of Spark tasks, without the rest of their processes."""
         return self.notes.get("cpu") == TASKS_CPU

@@ -47,8 +47,19 @@ def as_committed(run: RunResult) -> Records[ObserveRecord]:
 
 
 def content_share(run: RunResult) -> Callable[[np.ndarray], np.ndarray]:
-    """The share of all rows, including the load, that had been committed by the end of each of some ticks."""
-    return run.records.once(_content_share)
+    """The share of all rows, including the load, that had been committed by the end of each of some ticks.
+
+    Commits of an imported table state the rows of their files, not how many of them are new. There it is the
+    share of the rows at the end that the table had.
+    """
+    return run.records.once(_observed_share if run.manifest.is_imported else _content_share)
+
+
+def _observed_share(records: RunRecords) -> Callable[[np.ndarray], np.ndarray]:
+    observed = records.once(_as_left)
+    rows = observed.column("rows").astype(float)
+    shares = np.concatenate([[0.0], rows / rows[-1:]])
+    return lambda at: np.asarray(shares[np.searchsorted(observed.column("tick"), at, side="right")])
 
 
 def _content_share(records: RunRecords) -> Callable[[np.ndarray], np.ndarray]:

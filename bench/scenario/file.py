@@ -24,6 +24,7 @@ _ENTRY = re.compile(r"\[([^\[\]]+)\]")
 _EXAMPLES = {  # by the option that takes settings
     "--set": "table.target_file_size=8MiB or 'strategies[every-10min].writer.files_per_commit=4'",
     "--option": "options.min-input-files=2",
+    "--over": "strategies.LABEL.every=1min..4h*12",
 }
 _TABLES_WITH_SECRETS = ("catalog", "spark")
 
@@ -49,17 +50,23 @@ def find(name_or_path: str) -> Path:
             code="unknown-name",
             path=value_text(name_or_path),
         )
-    if not NAME.fullmatch(file.stem) or len(file.stem) > NAME_LENGTH_MAX:
-        problem = (
-            "the file name names the result folder: use a-z, 0-9 and single hyphens, at most "
-            f"{NAME_LENGTH_MAX} characters before .toml"
-        )
-        raise ScenarioError(problem, code="bad-name", path=file)
+    check_name(file)
     if not file.is_file():
         problem = "is a folder" if file.is_dir() else "no such file"
         shipped_names = ", ".join(known)
         raise ScenarioError(f"{problem}; shipped scenarios: {shipped_names}", code="file-missing", path=file)
     return file
+
+
+def check_name(file: Path) -> None:
+    """Raises ScenarioError for a file name that cannot name a result folder."""
+    is_short = len(file.stem) <= NAME_LENGTH_MAX
+    if file.suffix != ".toml" or not NAME.fullmatch(file.stem) or not is_short:
+        problem = (
+            "the file name names the result folder: use a-z, 0-9 and single hyphens, at most "
+            f"{NAME_LENGTH_MAX} characters before .toml"
+        )
+        raise ScenarioError(problem, code="bad-name", path=file)
 
 
 def read(file: Path) -> dict[str, Any]:

@@ -6,13 +6,14 @@ from itertools import groupby
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bench.results.cells import Cell
 from bench.text import human_duration, human_ratio
 from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, scale_note, value_axis
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
 from reports.charts.pareto import cost_axis
 from reports.charts.theme import Theme, Trait, traits
-from reports.data.families import Cell, families
+from reports.data.families import families
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, named_figures
 from reports.text import cost_text, duration_unit

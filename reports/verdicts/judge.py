@@ -71,7 +71,7 @@ def _circumstances(
     metric: str, strategies: Collection[str], groups: Sequence[RunGroup], sitting: SittingEffect | None
 ) -> Circumstances:
     if groups[0].is_simulated:
-        reasons = (unmodelled(group, label) for group in groups for label in strategies)
+        reasons = (unmodelled(group, label, metric) for group in groups for label in strategies)
         reason = next(filter(None, reasons), None) or unmodelled_between(groups, strategies)
         error = None if reason else ratio_error(groups, strategies, metric)
         if error is None and states_errors(groups, strategies):

@@ -44,7 +44,7 @@ def points(group: RunGroup, cost_metric: str | None = None) -> tuple[Point, ...]
     figures = (
         (row, row.values[cost_metric or group.cost_metric], row.values[LATENCY])
         for row in group.choices
-        if unmodelled(group, row.strategy) is None
+        if unmodelled(group, row.strategy, cost_metric or group.cost_metric, LATENCY) is None
     )
     return tuple(
         Point(

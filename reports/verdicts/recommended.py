@@ -1,112 +1,169 @@
-"""Which strategy to run: the least of one figure among those that keep limits, and how sure that is."""
+"""Which strategy to run: the best of one figure among those that keep limits, and how sure that is."""
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.results.metrics import METRIC_BY_NAME
+from scipy import stats
+
+from bench.results.figures import primary_queries_of
+from bench.results.metrics import LATENCY, METRIC_BY_NAME, MIN_RUNS
+from bench.results.records import CompactionRecord
 from bench.results.rows import Row
 from reports.data.group import RunGroup
-from reports.verdicts.compare import Comparison
+from reports.verdicts.compare import CONFIDENCE, Comparison
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.unmodelled import figure_error, unmodelled
 
+_END = 0.25  # of the stream
+FEW_COMPACTIONS = 3  # whose cost and effect depend on where the stream ends
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A figure that must be at most so high, in the unit of its metric."""
+    """A figure that must be at most, or at least, a value in the unit of its metric."""
 
     metric: str
-    at_most: float
+    value: float
+    is_upper: bool = True
 
-    def is_kept_by(self, row: Row) -> bool:
-        value = row.values[self.metric]
-        return value is not None and value <= self.at_most
+    def is_kept_with(self, value: float | None) -> bool:
+        return value is not None and (value <= self.value if self.is_upper else value >= self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """A limit that a strategy keeps with `value`.
 
-    `factor`: the real figure is expected within this factor, up or down; None if that is not known.
+    `factor`: the figure is expected within this factor, up or down; None if that is not known. `at_end` is
+    the mean of the last queries, if the limit is on the mean of all and they break it.
     """
 
     limit: Limit
     value: float
     factor: float | None
+    at_end: float | None
 
     @property
     def is_sure(self) -> bool:
-        return self.factor is not None and self.value * self.factor <= self.limit.at_most
+        if self.factor is None or self.at_end is not None:
+            return False
+        worst = self.value * self.factor if self.limit.is_upper else self.value / self.factor
+        return self.limit.is_kept_with(worst)
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The strategy with the least objective among `kept_count` that keep all limits.
+    """The strategy with the best objective among `kept_count` that keep all limits; None if none does.
 
-    `alike` are those that the noise, or the errors of the model, do not tell from it, each compared with it.
-    `beyond` is the best of the strategies with a lower objective that break a limit, with the first such
-    limit. `safe` is the best that keeps the limits for sure, if the best of all does not. `unjudged`
-    strategies have no comparable seconds.
+    `same` have the very same figure as it, and `alike` are those that noise, or the errors of the model, do
+    not tell from it, each compared with it. `beyond` is the one with the next better objective that breaks a
+    limit, with the first such limit. `safe` is the best that keeps the limits for sure, if `best` does not.
+    `unjudged` strategies have seconds that do not compare, with the reason. `few` compactions are so few that
+    the figures of `best` depend on where the stream ends; None if it has more.
     """
 
-    best: Row
     objective: str
-    kept: tuple[Kept, ...]
-    kept_count: int
-    alike: tuple[tuple[str, Comparison], ...]
-    beyond: tuple[Row, Limit] | None
-    safe: Row | None
-    unjudged: tuple[str, ...]
+    best: Row | None
+    unjudged: tuple[tuple[str, str], ...]
+    kept: tuple[Kept, ...] = ()
+    kept_count: int = 0
+    same: tuple[str, ...] = ()
+    alike: tuple[tuple[str, Comparison], ...] = ()
+    beyond: tuple[Row, Limit] | None = None
+    safe: Row | None = None
+    few: int | None = None
 
 
-def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recommendation | None:
-    """None if no strategy keeps the limits."""
-    metrics = (objective, *(limit.metric for limit in limits))
-    has_timings = any(METRIC_BY_NAME[metric].basis == "timing" for metric in metrics)
+def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recommendation:
+    """Strategies without the objective are left out."""
+    timings = [m for m in (objective, *(limit.metric for limit in limits)) if _is_timing(m)]
     rows = [row for row in group.choices if row.values[objective] is not None]
-    unjudged = tuple(row.strategy for row in rows if has_timings and unmodelled(group, row.strategy))
-    judged = sorted(
-        (row for row in rows if row.strategy not in unjudged), key=lambda row: _of(row, objective)
-    )
-    keeping = [row for row in judged if all(limit.is_kept_by(row) for limit in limits)]
+    reasons = {row.strategy: unmodelled(group, row.strategy, *timings) if timings else None for row in rows}
+    unjudged = tuple((label, why) for label, why in reasons.items() if why)
+    judged = sorted((row for row in rows if not reasons[row.strategy]), key=lambda row: _rank(row, objective))
+    keeping = [row for row in judged if _broken(row, limits) is None]
     if not keeping:
-        return None
+        return Recommendation(objective, None, unjudged)
     best, *others = keeping
-    compared = [
-        (row.strategy, compare_strategies(group, objective, row.strategy, best.strategy)) for row in others
-    ]
-    cheaper = [row for row in judged if row not in keeping and _of(row, objective) < _of(best, objective)]
-    sure = (row for row in keeping if all(_kept(group, row, limit).is_sure for limit in limits))
-    safe = next(sure, None)
+    same = tuple(row.strategy for row in others if row.values[objective] == best.values[objective])
+    compared = (
+        (row.strategy, compare_strategies(group, objective, row.strategy, best.strategy))
+        for row in others
+        if row.strategy not in same
+    )
+    better = [row for row in judged if row not in keeping and _rank(row, objective) < _rank(best, objective)]
+    safe = next((row for row in keeping if all(kept.is_sure for kept in _kept(group, row, limits))), None)
     return Recommendation(
-        best, objective,
-        kept=tuple(_kept(group, best, limit) for limit in limits),
+        objective, best, unjudged,
+        kept=_kept(group, best, limits),
         kept_count=len(keeping),
+        same=same,
         alike=tuple((label, one) for label, one in compared if one.verdict in ("equal", "undecided")),
-        beyond=(cheaper[-1], _broken(cheaper[-1], limits)) if cheaper else None,
+        beyond=next(((row, broken) for row in reversed(better) if (broken := _broken(row, limits))), None),
         safe=None if safe is best else safe,
-        unjudged=unjudged,
+        few=_few_compactions(group, best),
     )  # fmt: skip
 
 
-def _broken(row: Row, limits: Sequence[Limit]) -> Limit:
-    return next(limit for limit in limits if not limit.is_kept_by(row))
-
-
-def _of(row: Row, metric: str) -> float:
+def _rank(row: Row, metric: str) -> float:
+    """Lower is better."""
     value = row.values[metric]
-    return math.inf if value is None else value
+    if value is None:
+        return math.inf
+    return -value if METRIC_BY_NAME[metric].better == "higher" else value
 
 
-def _kept(group: RunGroup, row: Row, limit: Limit) -> Kept:
-    """For real runs the factor is that of the highest run; for modelled counts and bytes it is 1."""
-    value = _of(row, limit.metric)
-    if not group.is_simulated:
-        highest = max(one for one in row.run_values[limit.metric] if one is not None)
-        return Kept(limit, value, highest / value if value else 1.0)
-    if METRIC_BY_NAME[limit.metric].basis != "timing":
-        return Kept(limit, value, 1.0)
-    error = figure_error(group.manifest_of(row.strategy), limit.metric)
-    return Kept(limit, value, None if error is None else math.exp(TWO_SIDED * error))
+def _broken(row: Row, limits: Sequence[Limit]) -> Limit | None:
+    return next((limit for limit in limits if not limit.is_kept_with(row.values[limit.metric])), None)
+
+
+def _kept(group: RunGroup, row: Row, limits: Sequence[Limit]) -> tuple[Kept, ...]:
+    return tuple(
+        Kept(limit, value, _factor(group, row, limit.metric), _at_end(group, row, limit))
+        for limit in limits
+        if (value := row.values[limit.metric]) is not None
+    )
+
+
+def _at_end(group: RunGroup, row: Row, limit: Limit) -> float | None:
+    """A table that grows has no mean latency of its own: what counts is where it is going."""
+    if limit.metric != LATENCY:
+        return None
+    from_ms = group.manifest.duration_ms * (1 - _END)
+    queries = (primary_queries_of(run) for run in group.usable_runs if run.manifest.strategy == row.strategy)
+    late_s = [
+        float(own.column("wall_s")[own.column("at_ms") > from_ms].mean())
+        for own in queries
+        if (own.column("at_ms") > from_ms).any()
+    ]
+    last_s = statistics.fmean(late_s) if late_s else None
+    return None if limit.is_kept_with(last_s) else last_s
+
+
+def _factor(group: RunGroup, row: Row, metric: str) -> float | None:
+    """Of a modelled figure by the errors of the model; of a measured one, of a further run (t interval)."""
+    if group.is_simulated:
+        if not _is_timing(metric):
+            return 1.0
+        error = figure_error(group.manifest_of(row.strategy), metric)
+        return None if error is None else math.exp(TWO_SIDED * error)
+    values = [value for value in row.run_values[metric] if value is not None]
+    if min(values) == max(values) and METRIC_BY_NAME[metric].basis == "count":
+        return 1.0
+    if len(values) < MIN_RUNS or min(values) <= 0:
+        return None
+    spread = statistics.stdev(map(math.log, values)) * math.sqrt(1 + 1 / len(values))
+    return math.exp(float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * spread)
+
+
+def _few_compactions(group: RunGroup, row: Row) -> int | None:
+    runs = [run for run in group.usable_runs if run.manifest.strategy == row.strategy]
+    count = max((len(run.of(CompactionRecord)) for run in runs), default=0)
+    return count if 0 < count < FEW_COMPACTIONS else None
+
+
+def _is_timing(metric: str) -> bool:
+    return METRIC_BY_NAME[metric].basis == "timing"

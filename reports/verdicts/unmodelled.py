@@ -1,7 +1,7 @@
 """What keeps simulated times from a verdict: work that the cost model was not fitted to, and its errors."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scipy import stats
@@ -21,6 +21,12 @@ _EARLIER = "its coefficients are those of an earlier version: simulate it again"
 # The figures of runs whose errors coefficients state, by the first word of the metrics that follow from one
 # of them alone. Any other metric may follow from all.
 _FIGURES = {"compaction": "compaction_cpu_s", "commit": "commit_cpu_s", "query": "query_mean_s"}
+# The operations that enter the metrics with such a first word; any other metric may follow from all.
+_OPERATIONS: Mapping[str, frozenset[str]] = {
+    "compaction": frozenset({"rewrite", "cluster", "sort", "convert", "noop"}),
+    "commit": frozenset({"commit", "upsert", "merge"}),
+    "query": frozenset({"query", "planning"}),
+}
 # How sentences name amounts of work.
 _AMOUNTS = {
     "s_per_file": "files", "s_per_live_file": "live files", "s_per_mib": "MiB", "s_per_million_rows": "rows",
@@ -28,27 +34,40 @@ _AMOUNTS = {
 }  # fmt: skip
 
 
-def unmodelled(group: RunGroup, strategy: str) -> str | None:
-    """Why the times of a simulated strategy get no verdict; None if they do, and for real runs."""
+def unmodelled(group: RunGroup, strategy: str, *metrics: str) -> str | None:
+    """Why times of a simulated strategy get no verdict; None if they do, and for real runs.
+
+    Only operations that enter one of the `metrics` count, or all of them if none is named.
+    """
     if not group.is_simulated:
         return None
     runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
-    return next((why for run in runs for why in _beyond_fit(run)), None)
+    return next((why for run in runs for why in _beyond_fit(run, metrics)), None)
 
 
-def _beyond_fit(run: RunResult) -> Iterator[str]:
+def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[str]:
     if run.end is None or not isinstance(run.manifest.options.get("coefficients"), dict):
         return
     if not _table(run.manifest, "operations"):
         yield _EARLIER
-    unfitted = run.end.beyond_fit.unfitted_operations
+    unfitted = [name for name in run.end.beyond_fit.unfitted_operations if _enters(name, metrics)]
     if unfitted:
         yield f"the cost of {' and '.join(unfitted)} is not fitted to any run"
-    far = {key: factor for key, factor in run.end.beyond_fit.extrapolated.items() if factor > BEYOND_MAX}
+    extrapolated = run.end.beyond_fit.extrapolated.items()
+    far = {
+        key: factor
+        for key, factor in extrapolated
+        if factor > BEYOND_MAX and _enters(key.partition(" ")[0], metrics)
+    }
     for key, factor in sorted(far.items(), key=lambda item: -item[1]):
         operation, _, amount = key.partition(" ")
         named = _AMOUNTS.get(amount, amount.removeprefix("s_per_").replace("_", " "))
         yield f"{human_number(factor)} times as many {named} in a {operation} as were measured"
+
+
+def _enters(operation: str, metrics: Sequence[str]) -> bool:
+    own = [_OPERATIONS.get(metric.partition("_")[0]) for metric in metrics]
+    return not own or any(operations is None or operation in operations for operations in own)
 
 
 def unmodelled_between(groups: Iterable[RunGroup], strategies: Collection[str]) -> str | None:

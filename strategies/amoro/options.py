@@ -232,3 +232,12 @@ _OPTIONS = {
     )
 }  # fmt: skip
 KNOWN_OPTIONS: Mapping[str, str] = {name: option.default for name, option in _OPTIONS.items()}
+
+
+def property_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Options as Amoro reads them from a table's properties: sizes in bytes, intervals in milliseconds."""
+    values = {name: _read(name, value) for name, value in options.items()}
+    is_number = {
+        name: isinstance(value, int) and not isinstance(value, bool) for name, value in values.items()
+    }
+    return {name: str(values[name]) if is_number[name] else text_of(options[name]) for name in options}

@@ -66,9 +66,18 @@ def test_keys_of_equality_deletes_hit_as_many_rows_as_the_history_tells_or_the_u
 
     assert hits(History(path)) == {"p=a": 20}
     assert hits(History(path, hit_share=1.0)) == {"p=a": 50}
-    assert hits(History(str(written(tmp_path, *commits, name="unknown")))) == {"p=a": 50}
+    unknown = str(written(tmp_path, *commits, name="unknown"))
+    with pytest.raises(ValueError, match="hit_share is missing: no compaction in the history tells"):
+        History(unknown)
+    assert hits(History(unknown, hit_share=0.5)) == {"p=a": 25}
     with pytest.raises(ValueError, match=r"hit_share=2 must be in \[0, 1\]"):
         History(path, hit_share=2)
+
+
+def test_a_share_of_hits_without_equality_deletes_is_refused(tmp_path):
+    path = str(written(tmp_path, commit(0, [data(0)])))
+    with pytest.raises(ValueError, match=r"hit_share=0\.5 has no effect"):
+        History(path, hit_share=0.5)
 
 
 def test_only_tables_that_change_rows_are_cdc(tmp_path):
@@ -79,7 +88,8 @@ def test_only_tables_that_change_rows_are_cdc(tmp_path):
         ("positions", commit(1, [positions(1, 0, 5)])),
         ("equality", commit(1, [equality(1, 5)])),
     ):
-        assert History(str(written(tmp_path, commit(0, [data(0)]), change, name=name))).is_cdc
+        path = str(written(tmp_path, commit(0, [data(0)]), change, name=name, hit_share=0.5))
+        assert History(path).is_cdc
 
 
 def test_a_moved_history_is_the_same_workload_and_another_one_is_not(tmp_path):

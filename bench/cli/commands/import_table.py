@@ -1,7 +1,9 @@
 """`compactbench import`: make a scenario of an existing table's history."""
 
+import re
 import time
 from pathlib import Path
+from statistics import median
 from typing import Annotated
 
 import typer
@@ -9,9 +11,12 @@ import typer
 from bench.cli.existing import CatalogOption, CatalogPropertiesOption, TableArgument, properties_of
 from bench.cli.output import ERR, conceal, print_facts, print_heading, print_line, print_remark
 from bench.engines.existing import TableAddress
+from bench.engines.keys import duration_ms_text
 from bench.engines.registry import existing_tables
 from bench.errors import ScenarioError
-from bench.importing.scenario import scenario_text, stream_of, utc_text
+from bench.importing.scenario import scenario_text, stream_of, utc_text, with_notes
+from bench.importing.time_grid import time_grid
+from bench.scenario import file as scenario_file
 from bench.secrets import Secrets
 from bench.text import counted, human_bytes, human_duration
 from strategies.quantities import parse_duration_ms
@@ -71,7 +76,8 @@ def import_table(
     """
     properties = properties_of(catalog_properties or ())
     conceal(Secrets.of(properties))
-    target = file or Path(f"{_name_of(table)}.toml")
+    target = file or Path(f"{_file_name(_name_of(table))}.toml")
+    scenario_file.check_name(target)
     history_file = target.with_suffix(".history.parquet")
     _check_writable(target, history_file, force=force)
     table_format, tables = existing_tables(format_name, table)
@@ -81,7 +87,8 @@ def import_table(
         raise ScenarioError(f"the history of a {title} table cannot be read", code="unsupported", path=table)
     since_ms = None if since is None else round(time.time() * 1000) - _age_ms(since)
     with ERR.status("reading metadata"):
-        history = imports.history(TableAddress(table, catalog, properties, branch=branch), since_ms)
+        address = TableAddress(table, catalog, properties, branch=branch)
+        history = with_notes(imports.history(address, since_ms))
     if not stream_of(history):
         raise ScenarioError(
             "its metadata record no commit of the stream in this time: nothing can be replayed",
@@ -105,6 +112,11 @@ def _name_of(table: str) -> str:
     if parts[-1].endswith(".metadata.json"):
         parts = [part for part in parts[:-1] if part != "metadata"]
     return parts[-1].rpartition(".")[2] or parts[-1]
+
+
+def _file_name(name: str) -> str:
+    """The name as a scenario file may have it."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "table"
 
 
 def _check_writable(target: Path, history_file: Path, *, force: bool) -> None:
@@ -132,15 +144,40 @@ def _print_history(name: str, history: TableHistory, delete_files: str) -> None:
     print_facts(
         {
             "from": f"{utc_text(facts.from_ms)} to {utc_text(facts.until_ms)} UTC, {span}",
-            "commits": f"{len(stream):,}, besides {counted(compactions_count, 'compaction')}",
+            "commits": f"{len(stream):,}, besides {counted(compactions_count, 'compaction')}{_read(history)}",
+            "replayed": _replayed(history),
             "at the start": _amount(history.start, delete_files),
             "at the end": _amount(list(history.live_after().values()), delete_files),
+            **_walls(history),
             "partitioned by": ", ".join(facts.partition_columns) or "nothing",
             "target file size": human_bytes(facts.target_file_size_bytes),
         }
     )
     for note in facts.notes:
         print_remark(note)
+
+
+def _read(history: TableHistory) -> str:
+    removed = (file for one in history.commits if one.is_compaction for file in one.removed)
+    size_bytes = sum(file.size_bytes for file in removed)
+    return f", which read {human_bytes(size_bytes)}" if size_bytes else ""
+
+
+def _replayed(history: TableHistory) -> str:
+    grid = time_grid([one.at_ms for one in stream_of(history)], history.facts.from_ms)
+    late = human_duration(grid.late_max_ms / 1000)
+    return f"in steps of {duration_ms_text(grid.interval_ms)}, commits at most {late} late"
+
+
+def _walls(history: TableHistory) -> dict[str, str]:
+    """How long commits and compactions took, if the table records that."""
+    walls = {
+        "a commit took": [one.wall_s for one in stream_of(history) if one.wall_s is not None],
+        "a compaction took": [
+            one.wall_s for one in history.commits if one.is_compaction and one.wall_s is not None
+        ],
+    }
+    return {name: f"{human_duration(median(own))} (median)" for name, own in walls.items() if own}
 
 
 def _amount(files: tuple[RecordedFile, ...] | list[RecordedFile], delete_files: str) -> str:

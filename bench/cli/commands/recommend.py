@@ -14,7 +14,7 @@ from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.results.metrics import METRIC_BY_NAME
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words
-from bench.text import counted, human_ratio, named_once
+from bench.text import human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.text import format_value
 from reports.verdicts.compare import Comparison
@@ -23,21 +23,28 @@ from reports.verdicts.recommended import recommend as recommended
 from strategies.planner import traits_of
 from strategies.quantities import parse_bytes, parse_duration_s
 
-_LIMIT = re.compile(r"\s*(?P<metric>\w+)\s*<=\s*(?P<value>\S+)\s*")
+_LIMIT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>])=\s*(?P<value>\S+)\s*")
+_MONEY = "money_per_day"
 _SHOWN = 5
 
 
 def recommend(
     results: ResultsArgument,
     objective: Annotated[
-        str, typer.Option(metavar="METRIC", help="The figure to minimise (`compactbench list metrics`).")
-    ] = "compaction_cpu_s",
+        str | None,
+        typer.Option(
+            metavar="METRIC",
+            show_default="money_per_day if the scenario has prices, otherwise the cost of compactions",
+            help="The figure to improve (`compactbench list metrics`).",
+        ),
+    ] = None,
     subject_to: Annotated[
         list[str] | None,
         typer.Option(
             "--subject-to",
             metavar="METRIC<=VALUE",
-            help="A figure that must be at most VALUE, such as 'query_mean_s<=2s'. May be repeated.",
+            help="A figure that must be at most VALUE, such as 'query_mean_s<=2s', or with >= at least. May "
+            "be repeated.",
         ),
     ] = None,
     table: Annotated[
@@ -53,116 +60,175 @@ def recommend(
 
     * `compactbench recommend --objective storage_bytes_end`
 
-    It answers for each scenario in RESULTS, measured or simulated, and names what decides: strategies that
-    noise or the errors of the cost model do not tell from the answer, the next cheaper one with the limit
-    that it breaks, and by how much a limit is kept. A sweep gives it something to choose from. Last come the
-    statements of Spark SQL that do on a table what the strategy did, to be run whenever its trigger says.
+    It answers for each scenario and format in RESULTS, measured or simulated, and names what decides:
+    strategies that noise or the errors of the cost model do not tell from the answer, the next better one
+    with the limit that it breaks, and by how much a limit is kept. A sweep gives it something to choose from.
+    Last come the statements of Spark SQL that do on a table what the strategy did, to be run whenever its
+    trigger says.
 
-    The exit code is 1 if in some scenario no strategy keeps the limits.
+    The exit code is 1 if in some scenario no strategy keeps the limits, or none gets a verdict.
     """
     limits = [_limit(text) for text in subject_to or ()]
-    if objective not in METRIC_BY_NAME:
-        problem = f"{objective!r} is not a metric; {known_text(objective, METRIC_BY_NAME)}"
-        raise ScenarioError(problem, code="unknown-name", path="--objective")
+    if objective is not None:
+        _check_metric(objective, "--objective")
+        if METRIC_BY_NAME[objective].better == "neither":
+            problem = "neither more nor less of it is better: choose another metric"
+            raise ScenarioError(problem, code="invalid", path=f"--objective {objective}")
     with readable_runs(results) as runs:
-        groups = [group.distinct() for group in run_groups(runs)]
-        answers = [(group, recommended(group, objective, limits)) for group in groups]
+        groups = [part for group in run_groups(runs) for part in group.distinct().parts]
+        answers = [
+            (group, recommended(group, objective or _objective(group, limits), limits)) for group in groups
+        ]
         if output == "json":
-            print_json([_fields(group, answer) for group, answer in answers])
+            print_json([_fields(group, answer, table) for group, answer in answers])
         else:
             for group, answer in answers:
-                m = group.manifest
-                print_heading(f"{m.scenario} ({m.format}, {m.mode})")
-                for line in _unmet(limits) if answer is None else _lines(group, answer):
-                    print_paragraph(line)
-                for when, statements in () if answer is None else _roll_out(group, answer, table):
-                    print_paragraph(when)
-                    for statement in statements:
-                        print_line(f"    {statement};")
-    if any(answer is None for _, answer in answers):
+                _print(group, answer, limits, table)
+    if any(answer.best is None for _, answer in answers):
         raise typer.Exit(1)
+
+
+def _objective(group: RunGroup, limits: Sequence[Limit]) -> str:
+    """Raises ScenarioError if the cheapest is never to compact."""
+    if all(row.values[_MONEY] is not None for row in group.choices):
+        return _MONEY
+    if not limits:
+        raise ScenarioError(
+            "give --subject-to, e.g. 'query_mean_s<=2s': without a limit, and without [prices] for compute "
+            "and queries, it is cheapest never to compact",
+            code="missing",
+            path=group.manifest.scenario,
+        )
+    return group.cost_metric
 
 
 def _limit(text: str) -> Limit:
     path = f"--subject-to {text}"
     parts = _LIMIT.fullmatch(text)
     if parts is None:
-        problem = "write METRIC<=VALUE, in quotes, e.g. 'query_mean_s<=2s'"
+        problem = "write METRIC<=VALUE or METRIC>=VALUE, in quotes, e.g. 'query_mean_s<=2s'"
         raise ScenarioError(problem, code="not-a-condition", path=path)
     metric, value = parts["metric"], parts["value"]
-    if metric not in METRIC_BY_NAME:
-        problem = f"{metric!r} is not a metric; {known_text(metric, METRIC_BY_NAME)}"
-        raise ScenarioError(problem, code="unknown-name", path=path)
+    _check_metric(metric, path)
     parsers = {"s": parse_duration_s, "bytes": parse_bytes}
     for parse in (float, parsers.get(METRIC_BY_NAME[metric].unit, float)):
         try:
-            return Limit(metric, float(parse(value)))
+            return Limit(metric, float(parse(value)), parts["sign"] == "<")
         except ValueError as error:
             problem = str(error)
     raise ScenarioError(problem, code="invalid", path=path)
 
 
-def _unmet(limits: Sequence[Limit]) -> list[str]:
-    kept = named_once(f"{limit.metric} <= {format_value(limit.metric, limit.at_most)}" for limit in limits)
-    return [f"No strategy keeps {kept}." if limits else "No strategy has that figure."]
+def _check_metric(name: str, path: str) -> None:
+    if name not in METRIC_BY_NAME:
+        problem = f"{name!r} is not a metric; {known_text(name, METRIC_BY_NAME)}"
+        raise ScenarioError(problem, code="unknown-name", path=path)
 
 
-def _lines(group: RunGroup, answer: Recommendation) -> list[str]:
-    best, objective = answer.best, answer.objective
-    summary = group.manifest_of(best.strategy).strategy_summary
-    count = counted(answer.kept_count, "strategy") if answer.kept_count == 1 else f"{answer.kept_count:,}"
-    value = format_value(objective, best.values[objective])
-    lines = [
-        f"Run {best.strategy}: {summary}.",
-        f"Its {objective} is {value}, the least of {count} that keep the limits.",
-        *(_kept_in_words(kept) for kept in answer.kept),
-    ]
+def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], table: str) -> None:
+    m = group.manifest
+    print_heading(f"{m.scenario} ({m.format}, {m.mode})")
+    for line in _lines(group, answer, limits):
+        print_paragraph(line)
+    if answer.best is None:
+        return
+    for when, statements in _roll_out(group, answer.best.strategy, table):
+        print_paragraph(when)
+        for statement in statements:
+            print_line(f"    {statement};")
+
+
+def _lines(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> Iterator[str]:
+    objective, best = answer.objective, answer.best
+    if best is None:
+        yield _no_answer(answer, limits)
+    else:
+        label = best.strategy
+        yield f"Run {label}: {group.manifest_of(label).strategy_summary}."
+        value = format_value(objective, best.values[objective])
+        most = "most" if METRIC_BY_NAME[objective].better == "higher" else "least"
+        of = (
+            "and no other strategy keeps"
+            if answer.kept_count == 1
+            else f"the {most} of {answer.kept_count:,} that keep"
+        )
+        yield f"Its {objective} is {value}, {of} the limits."
+        yield from map(_kept_in_words, answer.kept)
+    if answer.few is not None:
+        times = "once" if answer.few == 1 else "twice"
+        yield f"It compacted {times} only: its figures depend on where the stream happens to end."
     if answer.safe:
         safe = format_value(objective, answer.safe.values[objective])
-        lines.append(f"To be safe: {answer.safe.strategy}, {safe}, keeps the limits by more than that.")
+        yield f"To be safe: {answer.safe.strategy}, {safe}, keeps the limits by more than that."
     if answer.beyond:
         row, limit = answer.beyond
-        lines.append(
-            f"Cheaper, but beyond a limit: {row.strategy}, {format_value(objective, row.values[objective])} "
+        yield (
+            f"Better, but beyond a limit: {row.strategy}, {format_value(objective, row.values[objective])} "
             f"with {limit.metric} = {format_value(limit.metric, row.values[limit.metric])}."
         )
+    if answer.same:
+        yield f"With the very same {objective}: {named_once(answer.same)}."
     if answer.alike:
         shown = "; ".join(f"{label} ({_ratio(one)})" for label, one in answer.alike[:_SHOWN])
         more = f"; and {len(answer.alike) - _SHOWN:,} more" if len(answer.alike) > _SHOWN else ""
         why = "the errors of the model do not" if group.is_simulated else "noise does not"
-        lines.append(f"By {objective}, {why} tell it from {shown}{more}.")
+        yield f"By {objective}, {why} tell it from {shown}{more}."
+    for why in dict.fromkeys(why for _, why in answer.unjudged):
+        yield f"No verdict on {named_once(label for label, own in answer.unjudged if own == why)}: {why}."
+
+
+def _no_answer(answer: Recommendation, limits: Sequence[Limit]) -> str:
     if answer.unjudged:
-        lines.append(f"Without a verdict on seconds: {named_once(answer.unjudged)}.")
-    return lines
+        return "No strategy with comparable seconds keeps the limits."
+    if not limits:
+        return f"No strategy has the figure {answer.objective}."
+    kept = named_once(
+        f"{limit.metric} {'<=' if limit.is_upper else '>='} {format_value(limit.metric, limit.value)}"
+        for limit in limits
+    )
+    return f"No strategy that has the figure {answer.objective} keeps {kept}."
 
 
-def _roll_out(group: RunGroup, answer: Recommendation, table: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """When to run which statements on the table, for each rule of the strategy."""
-    label = answer.best.strategy
-    manifest = group.manifest_of(label)
+def _roll_out(group: RunGroup, label: str, table: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What to do on the table, in words and as statements."""
+    manifest, definition = group.manifest_of(label), group.definition(label)
+    for part in ("writer", "properties"):
+        settings = definition.get(part) or {}
+        if settings:
+            texts = ", ".join(f"{name} = {value}" for name, value in settings.items())
+            yield f"To roll it out, set the {part} of the table: {texts}.", ()
     roll_out = FORMATS[manifest.format].engines.roll_out
-    for rule in group.definition(label).get("rules", ()):
+    for rule in definition.get("rules", ()):
         planner = build(PLANNER, rule["planner"], Path.cwd())
         if not traits_of(planner).may_plan:
             continue
         when = in_words(build(TRIGGER, rule["trigger"], Path.cwd()))
         statements = roll_out(planner, table, manifest.target_file_size_bytes)
-        if statements:
-            yield f"To roll it out, run on the table, {when}:", statements
+        if not statements:
+            yield f"{when}: {in_words(planner)} plans by the table's state: no statement does the same.", ()
+        elif traits_of(planner).reads_state:
+            yield (
+                "To roll it out, set once; an Amoro server that manages the table then evaluates it at its "
+                f"own times, in the simulation {when}:",
+                statements,
+            )
         else:
-            why = f"{in_words(planner)} plans by the table's state: no statement does the same."
-            yield f"{when}: {why}", ()
+            yield f"To roll it out, run on the table, {when}:", statements
 
 
 def _kept_in_words(kept: Kept) -> str:
-    metric = kept.limit.metric
-    value, at_most = format_value(metric, kept.value), format_value(metric, kept.limit.at_most)
+    metric, bound = kept.limit.metric, "at most" if kept.limit.is_upper else "at least"
+    value, limit = format_value(metric, kept.value), format_value(metric, kept.limit.value)
+    if kept.at_end is not None:
+        last = format_value(metric, kept.at_end)
+        return f"{metric} is {value}, but {last} in the last quarter of the stream: beyond {limit}."
     if kept.factor is None:
-        return f"{metric} is {value}, at most {at_most}; how far the model is off is not known."
+        return f"{metric} is {value}, {bound} {limit}; by how much it may differ is not known."
     if kept.is_sure:
-        return f"{metric} is {value}, safely at most {at_most}."
+        within = "" if kept.factor == 1 else f", also if it is {human_ratio(kept.factor)} off"
+        return f"{metric} is {value}, {bound} {limit}{within}."
     factor = human_ratio(kept.factor)
-    return f"{metric} is {value}, at most {at_most}, but it may be {factor} that: the limit may not hold."
+    return f"{metric} is {value}, {bound} {limit}, but it may be {factor} off: the limit may not hold."
 
 
 def _ratio(comparison: Comparison) -> str:
@@ -172,24 +238,27 @@ def _ratio(comparison: Comparison) -> str:
     return f"{human_ratio(comparison.ratio)}{interval if comparison.has_interval else ''}"
 
 
-def _fields(group: RunGroup, answer: Recommendation | None) -> dict[str, Any]:
-    m = group.manifest
-    place = {"scenario": m.scenario, "format": m.format, "mode": m.mode}
-    if answer is None:
-        return {**place, "strategy": None}
-    best = answer.best
+def _fields(group: RunGroup, answer: Recommendation, table: str) -> dict[str, Any]:
+    m, best = group.manifest, answer.best
     return {
-        **place,
-        "strategy": best.strategy,
-        answer.objective: best.values[answer.objective],
+        "scenario": m.scenario, "format": m.format, "mode": m.mode,
+        "objective": answer.objective,
+        "strategy": best.strategy if best else None,
+        "value": best.values[answer.objective] if best else None,
         "limits": [
             {
-                "metric": kept.limit.metric, "at_most": kept.limit.at_most, "value": kept.value,
-                "expected_within_factor": kept.factor, "is_sure": kept.is_sure,
+                "metric": kept.limit.metric, "limit": kept.limit.value, "is_upper": kept.limit.is_upper,
+                "value": kept.value, "expected_within_factor": kept.factor, "at_end": kept.at_end,
+                "is_sure": kept.is_sure,
             }
             for kept in answer.kept
         ],
         "safe": answer.safe.strategy if answer.safe else None,
+        "same": list(answer.same),
         "not_told_apart": [label for label, _ in answer.alike],
-        "without_verdict": list(answer.unjudged),
+        "without_verdict": dict(answer.unjudged),
+        "roll_out": [
+            {"when": when, "statements": list(statements)}
+            for when, statements in (_roll_out(group, best.strategy, table) if best else ())
+        ],
     }  # fmt: skip

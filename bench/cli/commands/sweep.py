@@ -16,7 +16,7 @@ from bench.runs.preflight.checks import check, check_coefficients
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
 from bench.runs.suite.suite import Options, run_suite
-from bench.search.grid import sampled, swept_scenarios
+from bench.sweep.grid import sampled, swept_scenarios
 from reports.data.group import run_groups
 from reports.page.render import render
 

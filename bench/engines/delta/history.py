@@ -162,7 +162,7 @@ def _is_compaction(commit: LogCommit) -> bool:
     """Commits of our own have a tag; an automatic compaction has that of the commit which it followed."""
     tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
     if tag is not None:
-        return not tag.role.startswith("writer")
+        return not tag.is_of_writer
     return all(action.fields.get("dataChange") is False for action in (*commit.added, *commit.removed))
 
 

@@ -228,7 +228,7 @@ def _names_all(stat: Fields, partition: str, gone: Collection[_Placed]) -> bool:
 
 def _is_compaction(write: Write) -> bool:
     tag = Tag.parse((write.commit.get("extraMetadata") or {}).get(TAG_PROPERTY) or "")
-    is_by_compactor = tag is not None and not tag.role.startswith("writer")
+    is_by_compactor = tag is not None and not tag.is_of_writer
     return is_by_compactor or write.commit.get("operationType") in [*Service]
 
 

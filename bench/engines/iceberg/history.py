@@ -46,7 +46,7 @@ def read_history(table: Table, head: Snapshot | None, since_ms: int | None) -> T
             code="wrong-version",
             path=table.metadata_location,
         )
-    lineage = list(_lineage(table, head))
+    lineage = [s for s in _lineage(table, head) if s.sequence_number]  # without it, of format version 1
     snapshots = [s for s in lineage if since_ms is None or s.timestamp_ms >= since_ms]
     if not snapshots:
         raise ScenarioError(
@@ -184,7 +184,7 @@ def _is_compaction(operation: str, summary: Mapping[str, str]) -> bool:
     """Amoro marks its commits, of which those that add delete files are not replacing; so do our own."""
     tag = Tag.parse(summary.get(TAG_PROPERTY, ""))
     if tag is not None:
-        return not tag.role.startswith("writer")
+        return not tag.is_of_writer
     return operation == "replace" or summary.get("snapshot.producer") == "OPTIMIZE"
 
 
@@ -297,7 +297,7 @@ def _notes(
         )
     if any(file.content is Content.EQUALITY for commit in commits for file in commit.added):
         yield (
-            "no compaction tells how many keys of equality deletes hit a row: all are taken to"
+            "no compaction tells how many keys of equality deletes hit a row: hit_share says it"
             if hit_share is None
             else f"{hit_share:.0%} of the keys of equality deletes hit a row, by what compactions dropped"
         )

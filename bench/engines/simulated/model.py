@@ -28,7 +28,10 @@ class FormatModel(Protocol[Prepared]):
     def create(self) -> None: ...
 
     def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, tuple[InlineCompaction, ...]]:
-        """A commit: its version, and the compactions that it ran by itself."""
+        """A commit: its version, and the compactions that it ran by itself.
+
+        A commit of an imported table has `spec.recorded` files, which are taken as they are.
+        """
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         """Prepare an action at a moment, such as by writing the files of an explicit rewrite.

@@ -55,11 +55,13 @@ class Condition:
 class Selection:
     """The keys that a query wants (None: all), and its conditions on the partition, which must all hold.
 
-    Each condition is on the column at a place of the partition's path, counted from the end: -1 is the last.
+    Each condition is on the column at a place among the `columns_count` of the partition's path, counted from
+    the end: -1 is the last.
     """
 
     keys: KeyRange | None = None
     conditions: tuple[tuple[int, Condition], ...] = ()
+    columns_count: int = 1
 
     def admits(self, partition: str) -> bool:
         """Whether a partition may hold a wanted row; it is named by its path, or by its value as in Hudi."""
@@ -69,12 +71,21 @@ class Selection:
 EVERYTHING = Selection()
 
 
+def values_of(partition: str, columns_count: int) -> list[str] | None:
+    """The values in a partition's path, whether it names its columns or not; None if they cannot be told.
+
+    The only value of a path may contain slashes, as Hudi's days do.
+    """
+    if columns_count == 1:
+        return [partition.rpartition("=")[2]]
+    parts = [part.rpartition("=")[2] for part in partition.split("/")]
+    return parts if len(parts) == columns_count else None
+
+
 @lru_cache(_CACHED)
 def _admits(selection: Selection, partition: str) -> bool:
-    if "=" not in partition:
-        return all(condition.admits(partition) for _, condition in selection.conditions)
-    values = [part.rpartition("=")[2] for part in partition.split("/")]
-    return all(condition.admits(values[place]) for place, condition in selection.conditions)
+    values = values_of(partition, selection.columns_count)
+    return values is None or all(condition.admits(values[place]) for place, condition in selection.conditions)
 
 
 @lru_cache(_CACHED)
@@ -115,7 +126,7 @@ def selection_of(
                     conditions.append((-1, _of_days(condition, day_text)))
                 else:
                     raise _not_modelled(part, "without daily partitions, dates rule out files by their rows")
-    return Selection(_key_range(keys), tuple(conditions))
+    return Selection(_key_range(keys), tuple(conditions), max(1, len(columns)))
 
 
 def _conjuncts(condition: "exp.Expression") -> Iterator["exp.Expression"]:

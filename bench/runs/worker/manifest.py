@@ -19,7 +19,6 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults
 from strategies.planner import traits_of
 from workloads.change_log import ChangeLog
-from workloads.commit import ImportedTable
 from workloads.partitioning import Partitioning
 
 
@@ -107,14 +106,14 @@ def _drops_versions(scenario: Scenario, spec: StrategySpec) -> bool | None:
 
 def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> dict[str, JsonValue]:
     """The settings in force beyond the format's own defaults."""
-    table, is_ours = settings.table, not isinstance(scenario.workload, ImportedTable)
+    table = settings.table
     return {
         "table_properties": dict(table.properties),
         "target_file_size_bytes": table.target_file_size_bytes,
         "format_version": scenario.table.version,
         **scenario.table.own(),
         "files_per_commit": table.files_per_commit,
-        **({"upsert_mode": table.upsert_mode} if is_ours and scenario.workload.is_cdc else {}),
+        **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
         **kind.options(settings),
         **({"warm_up": _warm_up(scenario)} if kind.is_measured else {}),
         **({SHARED_JVM: True} if settings.spark.shares_jvm else {}),

@@ -39,7 +39,7 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
 def _headline(group: RunGroup) -> Iterator[Sentence]:
     all_points, choices = points(group), _choices(group)
     if not all_points:
-        yield say("No run has both a compaction cost and a query latency: there is nothing to compare.")
+        yield say("No strategy has a compaction cost and a query latency that can be compared.")
         return
     if choices:
         yield sentence("{basis}{choice}", basis=_basis(group), choice=_choice(group, choices))

@@ -38,6 +38,12 @@ UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
 UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
+_OF_COMMITS = "the seconds of commits"
+_FIGURES = {
+    ("compaction_cpu_s",): "the seconds of compactions",
+    ("query_mean_s",): "query latencies",
+    ("commit_cpu_s",): _OF_COMMITS,
+}
 _MODELLED = {
     "compaction_cpu_s": "compaction CPU", "commit_cpu_s": "commit CPU", "query_mean_s": "the mean query",
 }  # fmt: skip
@@ -73,7 +79,7 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
 
 def _imported(group: RunGroup) -> Iterator[Caution]:
     notes = group.manifest.dataset.get("notes")
-    if isinstance(notes, list):
+    if group.manifest.is_imported and isinstance(notes, list):
         text = "; ".join(str(note) for note in notes)
         yield _caution(
             "The stream is the history of a table, as its metadata record it{notes}. What readers of that "
@@ -183,12 +189,16 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         own.values() if len(group.parts) == 1 else (f"{name}: {text}" for name, text in own.items() if text)
     )
     yield Caution(True, say(" ".join(filter(None, (text, *named)))))
-    reasons: dict[str, list[str]] = {}
-    for label in group.strategies:
-        if why := unmodelled(group, label):
-            reasons.setdefault(why, []).append(label)
-    for why, labels in reasons.items():
-        yield _caution("No verdict on seconds of {names}: {why}.", True, names=listed(labels), why=why)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for metrics, figures in _FIGURES.items():
+        for label in group.strategies:
+            if why := unmodelled(group, label, *metrics):
+                reasons.setdefault((figures, why), []).append(label)
+    for (figures, why), labels in reasons.items():
+        yield _caution(
+            "No verdict on {figures} of {names}: {why}.",
+            figures is not _OF_COMMITS, figures=figures, names=listed(labels), why=why,
+        )  # fmt: skip
 
 
 def _errors(coefficients: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from bench.results.metrics import LATENCY
 from bench.text import MISSING, human_duration, named_once
 from reports.data.group import RunGroup
 from reports.page.sections.answer import best
@@ -45,7 +46,7 @@ def _cell(group: RunGroup, label: str, is_best: bool) -> Cell:
     values = group.row(label).values
     cost_s, query_s = values[group.cost_metric], values["query_mean_s"]
     query = MISSING if query_s is None else human_duration(query_s)
-    why = unmodelled(group, label)
+    why = unmodelled(group, label, group.cost_metric, LATENCY)
     if why is not None:
         return Cell(why, query)
     return Cell(MISSING if cost_s is None else cost_text(cost_s), query, is_best)

@@ -142,7 +142,7 @@ def _writer(group: RunGroup, m: Manifest) -> tuple[str, object]:
 def _operations(m: Manifest) -> str | None:
     """Shares of the changes, which are not known for recorded events."""
     workload, late_by = _numbers(m, "workload"), _part(m, "workload").get("late_by", UNKNOWN)
-    if not m.is_cdc:
+    if not m.is_cdc or m.is_imported:
         return None
     if "insert_share" not in workload or "delete_share" not in workload:
         return f"as in the recorded events; shares {UNKNOWN}"
@@ -172,7 +172,7 @@ def _percent(share: float) -> str:
 def _key_distribution(m: Manifest) -> str | None:
     workload = _part(m, "workload")
     skew = workload.get("key_skew")
-    if not m.is_cdc:
+    if not m.is_cdc or m.is_imported:
         return None
     if skew is None:
         return f"as in the recorded events; skew {UNKNOWN}"
@@ -187,6 +187,8 @@ def _key(m: Manifest) -> str:
 
 
 def _upsert_mode(m: Manifest) -> str | None:
+    if m.is_imported:
+        return "as recorded"
     mode, by = m.options.get("upsert_mode"), m.dataset.get("changes_by")
     if m.dataset.get("is_merge", by == "MERGE INTO"):  # older manifests do not have it
         return f"{mode} through {by}, where Spark chooses the number of files"
@@ -195,7 +197,7 @@ def _upsert_mode(m: Manifest) -> str | None:
 
 def _partitioning(m: Manifest) -> str:
     own = m.dataset.get("partition_columns")
-    if isinstance(own, list):  # an imported table
+    if m.is_imported and isinstance(own, list):
         return ", ".join(map(str, own)) or "none"
     table = _part(m, "table")
     buckets = f", {table['buckets']} buckets" if "buckets" in table else ""

@@ -85,7 +85,10 @@ def _names(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
             return within if group.is_simulated else f"not told apart from {equal[label]}"
         return f"dominated by {better[label]}" if label in better else ""
 
-    return [Cell(Verbatim(label), unmodelled(group, label) or why(label)) for label in group.strategies]
+    metrics = group.cost_metric, LATENCY
+    return [
+        Cell(Verbatim(label), unmodelled(group, label, *metrics) or why(label)) for label in group.strategies
+    ]
 
 
 def _share(share: float | None) -> Cell:

@@ -36,7 +36,7 @@ def undecided(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
 def _not_comparable(group: RunGroup) -> Iterator[Sentence]:
     by_reason: dict[str, list[str]] = {}
     for label in group.strategies:
-        why = unmodelled(group, label)
+        why = unmodelled(group, label, group.cost_metric, LATENCY)
         if why is not None:
             by_reason.setdefault(why, []).append(label)
     for why, labels in by_reason.items():

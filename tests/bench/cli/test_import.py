@@ -1,12 +1,17 @@
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from histories import commit, data, positions, written
 from iceberg_tables import catalog_properties, make_table
 
+from bench.engines.registry import FORMATS
+from bench.importing.scenario import scenario_text
 from bench.results.folders import load_runs
 from bench.results.records import QueryRecord
+from workloads.history_file import read_history, write_history
 
 COMMITS = [{"Oslo": 4, "Rome": 2}, {"Oslo": 3, "Rome": 2}, {"Oslo": 2}]
 
@@ -34,9 +39,7 @@ def test_an_imported_table_is_simulated_under_every_policy(compactbench, locatio
     compactbench("validate", "visits.toml", "--simulate")
     compactbench("run", "visits.toml", "--simulate")
     rows = compactbench("show", "--format", "json").json["rows"]
-    labels = [row["strategy"] for row in rows]
-    assert labels[0] == "never"
-    assert len(labels) == 3
+    assert [row["strategy"] for row in rows] == ["never", "rewrite", "amoro"]
     assert rows[0]["files_end"] == 5
 
 
@@ -79,9 +82,55 @@ def test_what_does_not_fit_an_imported_table_is_refused(compactbench, location, 
     assert problem in " ".join(printed.err.split())
 
 
+def test_a_table_with_deletes_has_figures(compactbench, tmp_path, monkeypatch):
+    """Rows that its commits delete or copy are no rows that the replay has lost."""
+    monkeypatch.chdir(tmp_path)
+    files = [data(n, 100, 10_000) for n in range(4)]
+    deletes = [commit(1, [positions(10, 0, 25)]), commit(2, [data(11, 90, 9_500)], [files[1]])]
+    written(tmp_path, commit(0, files), *deletes)
+    (tmp_path / "t.toml").write_text(
+        'seed = 1\nduration = "5min"\ncommit_interval = "1min"\n[table]\nformat = "iceberg"\n'
+        'target_file_size = "1MiB"\n[workload]\ntype = "history"\npath = "t.history.parquet"\n'
+        '[[strategies]]\nlabel = "never"\n'
+    )
+    compactbench("run", "t.toml", "--simulate")
+    (row,) = compactbench("show", "--format", "json").json["rows"]
+    assert row["runs"] == 1
+    assert (row["files_end"], row["delete_files_end"]) == (4, 1)
+    assert row["read_amplification"] is not None
+
+
+def test_a_history_that_begins_with_a_compaction_is_replayed_to_its_end(compactbench, table, location):
+    compactbench("import", location)
+    made = read_history(Path("visits.history.parquet"))
+    files = [data(100), data(101)]
+    early = made.facts.from_ms - 36_000_000
+    compaction = replace(commit(0, [data(102, 200)], files, is_compaction=True), at_ms=early)
+    facts = replace(made.facts, from_ms=early)
+    late = replace(made, facts=facts, start=tuple(files), commits=(compaction, *made.commits))
+    text = scenario_text(
+        late, FORMATS["iceberg"].existing.imports, "t", Path("t.toml"), Path("t.history.parquet"), 2
+    )
+    write_history(late, Path("t.history.parquet"))
+    Path("t.toml").write_text(text)
+    answer = compactbench("validate", "t.toml", "--simulate", "--format", "json").json[0]
+    assert (answer["commits"], answer["left_out_rows"]) == (4, 0)  # the start counts as one
+
+
 def test_a_history_has_no_rows_for_a_real_run(compactbench, location):
     compactbench("import", location)
     assert "add --simulate" in compactbench("run", "visits.toml", code=2).err
+
+
+def test_names_of_tables_become_names_of_scenarios(compactbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = make_table(tmp_path, COMMITS, name="shop.page_views")
+    printed = compactbench("import", table.location().removeprefix("file://"))
+    assert "compactbench run page-views.toml --simulate" in printed.words
+    location = table.location().removeprefix("file://")
+    assert (
+        "use a-z, 0-9 and single hyphens" in compactbench("import", location, "-f", "My_T.toml", code=2).err
+    )
 
 
 def test_files_are_replaced_only_by_force(compactbench, location):

@@ -19,14 +19,23 @@ def test_what_decides_is_in_the_json(compactbench, results):
         "recommend", results, "--subject-to", "query_mean_s<=1h", "--format", "json"
     ).json
     assert answer["strategy"] == "never"
-    assert answer["compaction_cpu_s"] == 0
+    assert (answer["objective"], answer["value"]) == ("compaction_cpu_s", 0)
     (limit,) = answer["limits"]
-    assert (limit["metric"], limit["at_most"], limit["is_sure"]) == ("query_mean_s", 3600, True)
+    assert (limit["metric"], limit["limit"], limit["is_sure"]) == ("query_mean_s", 3600, True)
+
+
+def test_without_a_limit_it_would_be_cheapest_never_to_compact(compactbench, results):
+    assert "give --subject-to" in compactbench("recommend", results, code=2).err
 
 
 def test_no_strategy_keeps_a_limit_that_is_too_low(compactbench, results):
     printed = compactbench("recommend", results, "--subject-to", "query_mean_s<=1ms", code=1)
-    assert "No strategy keeps query_mean_s <= 1 ms." in printed.words
+    assert "keeps query_mean_s <= 1 ms." in printed.words
+
+
+def test_a_figure_that_no_run_has_is_said_to_be_missing(compactbench, results):
+    printed = compactbench("recommend", results, "--objective", "money_per_day", code=1)
+    assert "No strategy has the figure money_per_day." in printed.words
 
 
 def test_simulated_answers_say_what_the_errors_of_the_model_leave_open(compactbench, tmp_path, monkeypatch):
@@ -44,6 +53,7 @@ def test_simulated_answers_say_what_the_errors_of_the_model_leave_open(compactbe
         (["--subject-to", "latency<=2"], "'latency' is not a metric"),
         (["--subject-to", "query_mean_s<=soon"], "is not a duration"),
         (["--objective", "cost"], "'cost' is not a metric"),
+        (["--objective", "compactions"], "neither more nor less of it is better"),
     ],
 )
 def test_a_mistake_is_one_line(compactbench, results, words, problem):

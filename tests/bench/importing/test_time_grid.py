@@ -2,9 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.importing.time_grid import time_grid
+from bench.importing import time_grid as time_grids
 
 MINUTE_MS = 60_000
+
+
+def time_grid(times_ms):
+    return time_grids.time_grid(times_ms, times_ms[0])
 
 
 def every(interval_ms, count=200, jitter_ms=0):
@@ -17,9 +21,10 @@ def every(interval_ms, count=200, jitter_ms=0):
         (every(MINUTE_MS), MINUTE_MS),
         (every(MINUTE_MS, jitter_ms=20_000), MINUTE_MS),
         (every(90_000), MINUTE_MS),
-        (every(3_600_000), 3_600_000),
+        (every(3_600_000), 600_000),
+        ([day * 86_400_000 + second * 1_000 for day in range(90) for second in (0, 20, 40)], 600_000),
         (every(400), 1_000),  # faster than the shortest interval
-        ([0], 86_400_000),
+        ([0], 600_000),
     ],
 )
 def test_the_interval_is_about_that_of_the_commits(times_ms, interval_ms):

@@ -51,6 +51,14 @@ def test_work_that_was_not_measured_is_a_reason(tmp_path, beyond_fit, reason):
     assert unmodelled(made, "never") is None
 
 
+def test_only_operations_that_enter_a_metric_keep_it_from_a_verdict(tmp_path):
+    made = group(tmp_path, {"extrapolated": {"commit s_per_mib": 9.0, "query s_per_file": 4.2}})
+    assert unmodelled(made, "every-2min", "compaction_cpu_s") is None
+    assert "files in a query" in unmodelled(made, "every-2min", "compaction_cpu_s", "query_mean_s")
+    assert "MiB in a commit" in unmodelled(made, "every-2min", "commit_cpu_s")
+    assert unmodelled(made, "every-2min", "total_cpu_s") is not None
+
+
 def test_real_runs_have_no_such_reason(tmp_path):
     assert unmodelled(group(tmp_path, {"unfitted_operations": ["sort"]}, mode="real"), "every-2min") is None
 
@@ -62,7 +70,7 @@ def test_coefficients_of_earlier_versions_are_one(tmp_path):
 
 def test_times_that_are_not_modelled_get_no_verdict_and_counts_do(tmp_path):
     made = group(tmp_path, {"unfitted_operations": ["convert"]})
-    timing = compare_strategies(made, "query_mean_s", "every-2min", "never")
+    timing = compare_strategies(made, "compaction_cpu_s", "every-2min", "never")
     assert (timing.verdict, timing.ratio) == ("undecided", None)
     assert timing.reason == "the cost of convert is not fitted to any run"
     files = compare_strategies(made, "files_end", "every-2min", "never")

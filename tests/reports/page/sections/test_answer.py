@@ -64,7 +64,7 @@ def test_a_strategy_that_never_came_to_compact_is_no_choice(tmp_path):
 def test_no_usable_run_is_a_text(tmp_path):
     group = build_group(tmp_path, strategies={"never": None}, repetitions=1, fate={("never", 1): "failed"})
     assert [str(line) for line in headline(group)] == [
-        "No run has both a compaction cost and a query latency: there is nothing to compare."
+        "No strategy has a compaction cost and a query latency that can be compared."
     ]
     assert budgets(group, verdicts_of(group)) is None
 

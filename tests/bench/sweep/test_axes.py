@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.errors import ScenarioError
-from bench.search.axes import Axis, parse_axis
+from bench.sweep.axes import Axis, parse_axis
 
 MINUTE_MS = 60_000
 

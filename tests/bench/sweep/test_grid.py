@@ -3,7 +3,7 @@ from scenario_builder import write
 
 from bench.errors import ScenarioError
 from bench.runs.suite.cases import plan_runs
-from bench.search.grid import sampled, swept_scenarios
+from bench.sweep.grid import sampled, swept_scenarios
 
 EVERY = "strategies.every-2min.every=1min,2min,5min"
 FILES = "strategies.every-2min.options.min-input-files=2,5"
@@ -37,6 +37,14 @@ def test_axes_of_the_scenario_make_scenarios_with_names_of_their_own(tmp_path):
     assert all(len(scenario.strategies) == 4 for scenario in scenarios)
 
 
+def test_long_names_stay_different(tmp_path):
+    name = f"{'a' * 50}.toml"
+    scenarios = swept_scenarios(write(tmp_path, name=name), (), ["table.target_file_size=1MiB,2MiB,4MiB"])
+    names = {scenario.name for scenario in scenarios}
+    assert len(names) == 3
+    assert all(len(one) <= 60 for one in names)
+
+
 def test_settings_of_the_command_hold_in_every_cell(tmp_path):
     (scenario,) = swept_scenarios(write(tmp_path), ["duration=20min"], [EVERY])
     assert scenario.duration_ms == 20 * 60_000
@@ -57,6 +65,7 @@ def test_a_sample_keeps_what_is_not_swept_and_does_not_depend_on_what_is_left(tm
         ("strategies.often.every=1min", "no such strategy"),
         ("strategies.never.every=1min", "strategies"),
         ("workload.rows=1", "rows"),
+        ("strategies.every-2min.a b=1", "is not a setting"),
         ("strategies.every-2min.every=soon", "interval"),
         ("strategies.every-2min.options.min-input-files=2..9000*1000", "more than"),
     ],

@@ -10,14 +10,16 @@ from typing import Any
 
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
+from bench.results.cells import cell_label, cell_of
 from bench.runs.suite.cases import PlannedRun
 from bench.scenario import file as scenario_file
 from bench.scenario.load import load_scenario, scenario_of
 from bench.scenario.scenario import Scenario
-from bench.search.axes import OPTION, Axis, parse_axis
 from bench.secrets import Secrets
+from bench.sweep.axes import OPTION, Axis, parse_axis
 
 CELLS_MAX = 10_000
+_MARK_LENGTH = 6
 
 
 def swept_scenarios(name_or_path: str, overrides: Sequence[str], over: Sequence[str]) -> list[Scenario]:
@@ -59,8 +61,9 @@ def _cells(strategy: Mapping[str, Any], axes: Sequence[Axis]) -> Iterator[Mappin
         cell = {"strategies": [deepcopy(dict(strategy))]}
         for axis, value in zip(axes, values, strict=True):
             scenario_file.override(cell, f"strategies[0].{axis.key}={value}", OPTION)
-        names = " ".join(f"{axis.name}={value}" for axis, value in zip(axes, values, strict=True))
-        yield {**cell["strategies"][0], "label": f"{strategy['label']} {names}"}
+        names = (axis.name for axis in axes)
+        label = cell_label(strategy["label"], zip(names, values, strict=True))
+        yield {**cell["strategies"][0], "label": label}
 
 
 def _documents(
@@ -73,7 +76,15 @@ def _documents(
             scenario_file.override(changed, f"{axis.key}={value}", OPTION)
         names = [f"{axis.name}-{value}" for axis, value in zip(axes, values, strict=True)]
         stem = "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") for name in (file.stem, *names))
-        yield file.with_name(f"{stem[: scenario_file.NAME_LENGTH_MAX].strip('-')}{file.suffix}"), changed
+        yield file.with_name(f"{_shortened(stem)}{file.suffix}"), changed
+
+
+def _shortened(stem: str) -> str:
+    """A name of a permitted length, which still differs from the others."""
+    if len(stem) <= scenario_file.NAME_LENGTH_MAX:
+        return stem
+    mark = hashlib.sha256(stem.encode()).hexdigest()[:_MARK_LENGTH]
+    return f"{stem[: scenario_file.NAME_LENGTH_MAX - _MARK_LENGTH - 1].strip('-')}-{mark}"
 
 
 def sampled(runs: Sequence[PlannedRun], all_scenarios: Sequence[Scenario], count: int) -> list[PlannedRun]:
@@ -85,7 +96,7 @@ def sampled(runs: Sequence[PlannedRun], all_scenarios: Sequence[Scenario], count
         (scenario.name, spec.label)
         for scenario in all_scenarios
         for spec in scenario.strategies
-        if is_cell(spec.label)
+        if cell_of(spec.label)
     ]
     seed = all_scenarios[0].seed
 
@@ -94,9 +105,5 @@ def sampled(runs: Sequence[PlannedRun], all_scenarios: Sequence[Scenario], count
 
     chosen = set(sorted(cells, key=place)[:count])
     return [
-        run for run in runs if not is_cell(run.spec.label) or (run.scenario.name, run.spec.label) in chosen
+        run for run in runs if not cell_of(run.spec.label) or (run.scenario.name, run.spec.label) in chosen
     ]
-
-
-def is_cell(label: str) -> bool:
-    return "=" in label

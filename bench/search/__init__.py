@@ -1,1 +1,0 @@
-"""Searching for a policy: many settings of a scenario's strategies, simulated."""

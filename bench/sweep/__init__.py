@@ -1,0 +1,1 @@
+"""Sweeps: the axes, cells and scenarios of a grid of settings."""
