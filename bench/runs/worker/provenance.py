@@ -37,7 +37,6 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
     "simulated": {
         "clock": "virtual",
         "times": "modelled",
-        "pruning": "one key condition",
         "content": "row count",
         "ingested_bytes": "expected",
     },
@@ -59,11 +58,14 @@ def notes(
     is_jvm_warm: bool = False,
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic."""
-    keys = {} if isinstance(workload, Debezium) else {"keys": "ascending"}  # unknown for recorded events
+    is_recorded = isinstance(workload, Debezium | ImportedTable)
+    keys = {} if is_recorded else {"keys": "ascending"}  # of recorded events and files the order is unknown
     if mode == "simulated":
         unmodelled = {"concurrency": is_concurrent, "page_cache": page_cache is not None}
         left_out = {fact: "not modelled" for fact, is_set in unmodelled.items() if is_set}
-        return {**_NOTES[mode], **keys, **left_out, "jvm": "warm" if is_jvm_warm else "new"}
+        pruning = "by partition" if isinstance(workload, ImportedTable) else "one key condition"
+        jvm = "warm" if is_jvm_warm else "new"
+        return {**_NOTES[mode], "pruning": pruning, **keys, **left_out, "jvm": jvm}
     measured = {"cpu": _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}

@@ -72,7 +72,7 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
         *_quick(group), *_shared(group), *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group),
         *_uneven_speed(group), *_deferred(group), *_noisy(group), *_unmet(group),
-        *_requests(group), *_imported(group),
+        *_requests(group), *_imported(group), *_without_files(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
 
@@ -86,6 +86,16 @@ def _imported(group: RunGroup) -> Iterator[Caution]:
             "table ask, and what its compactions cost, is not in it.",
             notes=Verbatim(f": {text}") if text else "",
         )  # fmt: skip
+
+
+def _without_files(group: RunGroup) -> Iterator[Caution]:
+    opened = [primary_queries_of(run).column("opened_bytes") for run in group.usable_runs]
+    if any(map(len, opened)) and not any(of_run.any() for of_run in opened):
+        yield _caution(
+            "The primary query opened no file in any run, as if its conditions admit no partition of the "
+            "table. Its latency does not tell strategies apart.",
+            True,
+        )
 
 
 def _name(run: RunResult) -> Sentence:

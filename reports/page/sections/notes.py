@@ -89,6 +89,13 @@ METHOD: Mapping[Note, Entry] = {
             "query opens all files.",
         ),
     ),
+    ("pruning", "by partition"): (
+        "File pruning",
+        say(
+            "A query opens the files of the partitions that its conditions on partition columns admit. "
+            "Statistics of other columns rule out no file."
+        ),
+    ),
     ("ingested_bytes", "change log"): ("Write amplification", _WRITE_AMPLIFICATION),
     ("ingested_bytes", "expected"): ("Write amplification", _WRITE_AMPLIFICATION),
     ("table_metadata", "read by new sessions"): (

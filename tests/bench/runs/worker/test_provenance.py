@@ -2,6 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from histories import commit, data, written
 from scenario_builder import load
 
 from bench.engines.contract import CatalogSettings, EngineSettings, SparkSettings, TableSpec
@@ -16,6 +17,7 @@ from bench.runs.worker import provenance
 from bench.runs.worker.manifest import _options
 from bench.scenario.specs import option_defaults
 from strategies.iceberg.procedures import RewriteDataFiles
+from workloads.history import History
 
 UPSERT = {"type": "upsert", "initial_rows": 1000, "initial_files": 2}
 REAL = engine_kind("iceberg", "real")
@@ -110,6 +112,13 @@ def settings_with(folder: Path, properties: dict[str, str]) -> EngineSettings:
 )
 def test_what_counts_as_cpu_is_noted(tmp_path, spark, cpu):
     assert provenance.notes("real", load(tmp_path).workload, spark, CatalogSettings())["cpu"] == cpu
+
+
+def test_of_an_imported_table_the_order_of_keys_is_not_known_and_only_partitions_rule_out_files(tmp_path):
+    workload = History(str(written(tmp_path, commit(0, [data(0)]))))
+    noted = provenance.notes("simulated", workload, SparkSettings(), CatalogSettings())
+    assert noted["pruning"] == "by partition"
+    assert "keys" not in noted
 
 
 def test_a_run_has_a_namespace_of_its_own_in_a_catalog_that_outlives_it(tmp_path):

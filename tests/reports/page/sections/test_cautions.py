@@ -141,6 +141,13 @@ def test_cautions_name_strategies_whose_queries_miss_a_kind_of_table(probed, is_
     assert all("25 %" in text for text in named)
 
 
+@pytest.mark.parametrize(("opened", "is_named"), [((0, 0), True), ((0, 300), False), ((None, None), False)])
+def test_a_query_that_never_opens_a_file_tells_nothing(opened, is_named):
+    queries = [query(opened_bytes=opened_bytes) for opened_bytes in opened]
+    (group,) = run_groups([run(commit(), *queries, end())])
+    assert ("opened no file in any run" in _texts(group)) is is_named
+
+
 @pytest.mark.parametrize(("slowest_s", "said"), [(0.0325, False), (0.039, True)])
 def test_cautions_tell_how_far_the_speed_of_the_machine_varied(slowest_s, said):
     works_s = (0.03, 0.031, slowest_s)

@@ -1,12 +1,14 @@
 from pathlib import Path
 
 import pytest
+from histories import commit, data, written
 from scenario_builder import load
 
 from bench.engines.contract import CatalogSettings, SparkSettings
 from bench.engines.journal import Journal
 from bench.runs.worker import provenance
 from reports.page.sections.notes import LIMITS, METHOD
+from workloads.history import History
 
 SPARK = [
     SparkSettings(),
@@ -25,9 +27,10 @@ def test_every_fact_a_run_notes_has_a_sentence(tmp_path, mode, spark, catalog):
 
 
 def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
-    workload = load(tmp_path).workload
+    workloads = load(tmp_path).workload, History(str(written(tmp_path, commit(0, [data(0)]))))
     facts = {
         note
+        for workload in workloads
         for mode in ("real", "simulated")
         for spark in SPARK
         for catalog in CATALOGS
