@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.results.records import Manifest, label_in
 from bench.results.rows import usable
 from bench.runs.preflight.checks import check_coefficients, check_supported
+from bench.runs.recorded_document import recorded_document
 from bench.runs.suite.cases import Case, PlannedRun
 from bench.runs.suite.suite import Options, run_suite
 from bench.runs.suite.watcher import Watcher
@@ -20,7 +20,7 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.variants import BASE, Variant
 
 # Keys that have no effect on a simulation, and that may name places and secrets of the real run.
-_OF_REAL_RUNS = ("catalog", "variants", "versions", "page_cache", "warm_up_rounds")
+_OF_REAL_RUNS = ("catalog", "versions", "page_cache", "warm_up_rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,26 +115,16 @@ def _with_run(one: Resimulation, by_position: Mapping[int, RunResult]) -> Resimu
 def recorded_scenario(manifest: Manifest) -> Scenario:
     """The scenario of a run with its strategy first, and without what only real runs have.
 
-    Raises ScenarioError for a scenario that was not recorded, and for one of an earlier version that does not
+    Raises the errors of `recorded_document`, and ScenarioError for one of an earlier version that does not
     load any more.
     """
-    document: dict[str, Any] = deepcopy(dict(manifest.scenario_text))
+    suffix = label_in("", manifest.variant_label or "")
+    document = recorded_document(manifest, [manifest.strategy.removesuffix(suffix)], suffix)
     is_cold = "page_cache" in document
     for key in _OF_REAL_RUNS:
         document.pop(key, None)
-    suffix = label_in("", manifest.variant_label or "")
-    strategies = {
-        str(table.get("label")).removesuffix(suffix): table for table in document.get("strategies", ())
-    }
-    label = manifest.strategy.removesuffix(suffix)
-    if label not in strategies:
-        raise ScenarioError("its scenario was not recorded", code="not-recorded", path=manifest.run_id)
     if is_cold:
         raise ScenarioError("a cold page cache is not modelled", code="no-effect", path=manifest.scenario)
-    followed_by = [switch["strategy"] for switch in strategies[label].get("switch", ())]
-    document["strategies"] = [
-        {**strategies[name], "label": name} for name in dict.fromkeys((label, *followed_by))
-    ]
     return scenario_of(Path(f"{manifest.scenario}.toml"), document)
 
 

@@ -32,6 +32,13 @@ class Limit:
     def is_kept_with(self, value: float | None) -> bool:
         return value is not None and (value <= self.value if self.is_upper else value >= self.value)
 
+    def breach(self, value: float | None) -> float:
+        """By what factor a value is beyond the limit, 1 at the limit; infinite if it is not known."""
+        if value is None:
+            return math.inf
+        over, under = (value, self.value) if self.is_upper else (self.value, value)
+        return over / under if under else math.inf
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -56,25 +63,27 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The strategy with the best objective among `kept_count` that keep all limits; None if none does.
+    """The strategy with the best objective of those `keeping` all limits, best first; None if none does.
 
     `same` have the very same figure as it, and `alike` are those that noise, or the errors of the model, do
     not tell from it, each compared with it. `beyond` is the one with the next better objective that breaks a
     limit, with the first such limit. `safe` is the best that keeps the limits for sure, if `best` does not.
     `unjudged` strategies have seconds that do not compare, with the reason. `few` compactions are so few that
-    the figures of `best` depend on where the stream ends; None if it has more.
+    the figures of `best` depend on where the stream ends; None if it has more. Without a best, `nearest` is
+    the strategy that breaks its limits the least, with the limit that it breaks the most.
     """
 
     objective: str
     best: Row | None
     unjudged: tuple[tuple[str, str], ...]
     kept: tuple[Kept, ...] = ()
-    kept_count: int = 0
+    keeping: tuple[Row, ...] = ()
     same: tuple[str, ...] = ()
     alike: tuple[tuple[str, Comparison], ...] = ()
     beyond: tuple[Row, Limit] | None = None
     safe: Row | None = None
     few: int | None = None
+    nearest: tuple[Row, Limit] | None = None
 
 
 def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recommendation:
@@ -86,7 +95,7 @@ def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recom
     judged = sorted((row for row in rows if not reasons[row.strategy]), key=lambda row: _rank(row, objective))
     keeping = [row for row in judged if _broken(row, limits) is None]
     if not keeping:
-        return Recommendation(objective, None, unjudged)
+        return Recommendation(objective, None, unjudged, nearest=_nearest(judged, limits))
     best, *others = keeping
     same = tuple(row.strategy for row in others if row.values[objective] == best.values[objective])
     compared = (
@@ -99,7 +108,7 @@ def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recom
     return Recommendation(
         objective, best, unjudged,
         kept=_kept(group, best, limits),
-        kept_count=len(keeping),
+        keeping=tuple(keeping),
         same=same,
         alike=tuple((label, one) for label, one in compared if one.verdict in ("equal", "undecided")),
         beyond=next(((row, broken) for row in reversed(better) if (broken := _broken(row, limits))), None),
@@ -118,6 +127,17 @@ def _rank(row: Row, metric: str) -> float:
 
 def _broken(row: Row, limits: Sequence[Limit]) -> Limit | None:
     return next((limit for limit in limits if not limit.is_kept_with(row.values[limit.metric])), None)
+
+
+def _nearest(rows: Sequence[Row], limits: Sequence[Limit]) -> tuple[Row, Limit] | None:
+    """None if each strategy has a figure that is not known."""
+    worst = [(row, _worst(row, limits)) for row in rows if limits]
+    nearest = min(worst, key=lambda one: one[1].breach(one[0].values[one[1].metric]), default=None)
+    return None if nearest is None or nearest[0].values[nearest[1].metric] is None else nearest
+
+
+def _worst(row: Row, limits: Sequence[Limit]) -> Limit:
+    return max(limits, key=lambda limit: limit.breach(row.values[limit.metric]))
 
 
 def _kept(group: RunGroup, row: Row, limits: Sequence[Limit]) -> tuple[Kept, ...]:

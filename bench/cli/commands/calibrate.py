@@ -13,18 +13,17 @@ from bench.calibration.fit import Fitted, fit_operations
 from bench.calibration.measured import measured_steps
 from bench.calibration.origin import origin_of
 from bench.cli.arguments import readable_runs
-from bench.cli.commands.run import EXIT_INTERRUPTED, stopped_by_sigterm
+from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
-from bench.cli.output import ERR, print_line, print_remark, print_tables
+from bench.cli.output import print_line, print_remark, print_tables
 from bench.cli.progress import SuiteProgress
 from bench.cli.tables import Column
 from bench.engines.simulated.costs import ModelError, shipped_file
 from bench.engines.simulated.steps import Operation
 from bench.errors import ResultSchemaError, ScenarioError
-from bench.runs.preflight.checks import check
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
-from bench.runs.suite.suite import Options, drop_left, run_suite
+from bench.runs.suite.suite import Options, drop_left
 from bench.text import counted, whole_percent
 
 _FIGURES = {
@@ -124,15 +123,14 @@ def _calibration_runs(table_format: str, out: Path, *, quiet: bool) -> tuple[lis
     with locked(out):
         done = earlier_runs(scenarios, out, resume=True)
         planned = plan_runs(scenarios, (), 1, done)
-        check(planned, out, keep_tables=False)
         options = Options(out, command=f"compactbench calibrate {table_format}")
-        try:
-            with SuiteProgress(planned, ERR, quiet=quiet) as progress:
-                drop_left(done, scenarios, out, progress)
-                made = run_suite(planned, options, progress)
-        except KeyboardInterrupt:
-            ERR.print("stopped; finished runs are kept, the same command makes the others", highlight=False)
-            raise typer.Exit(EXIT_INTERRUPTED) from None
+
+        def prepare(progress: SuiteProgress) -> None:
+            drop_left(done, scenarios, out, progress)
+
+        made = execute(
+            planned, options, goes_on_with="the same command makes the others", quiet=quiet, first=prepare
+        )
     folders = [folder for scenario in scenarios if (folder := out / scenario.name).is_dir()]
     return folders, all(run.finished for run in made)
 

@@ -2,18 +2,31 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, readable_runs
-from bench.cli.output import FormatOption, print_heading, print_json, print_line, print_paragraph
+from bench.cli.arguments import ResultsArgument, disturbance, readable_runs
+from bench.cli.confirmation import Beside, beside, print_beside
+from bench.cli.confirmation import confirm as confirmed
+from bench.cli.executing import stopped_by_sigterm
+from bench.cli.output import (
+    FormatOption,
+    print_heading,
+    print_json,
+    print_line,
+    print_paragraph,
+    print_remark,
+)
 from bench.engines.keys import known_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
+from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words
+from bench.scenario.schema import REPETITIONS_MAX
 from bench.text import human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.text import format_value
@@ -28,6 +41,7 @@ _MONEY = "money_per_day"
 _SHOWN = 5
 
 
+@stopped_by_sigterm()
 def recommend(
     results: ResultsArgument,
     objective: Annotated[
@@ -50,7 +64,25 @@ def recommend(
     table: Annotated[
         str, typer.Option(metavar="NAME", help="The table in the statements of the roll-out.")
     ] = "my_catalog.my_db.my_table",
+    confirm: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Run the N best of the simulated strategies for real, and show what was measured.",
+        ),
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=REPETITIONS_MAX,
+            metavar="N",
+            help="Real runs of each of them, in place of the scenario's repetitions.",
+        ),
+    ] = None,
     output: FormatOption = "table",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Say which strategy to run: the cheapest one that keeps your limits, and how sure that is.
 
@@ -60,11 +92,16 @@ def recommend(
 
     * `compactbench recommend --objective storage_bytes_end`
 
+    * `compactbench recommend results/sweep --subject-to 'files_end<=500' --confirm 3 --repetitions 1`
+
     It answers for each scenario and format in RESULTS, measured or simulated, and names what decides:
     strategies that noise or the errors of the cost model do not tell from the answer, the next better one
     with the limit that it breaks, and by how much a limit is kept. A sweep gives it something to choose from.
     Last come the statements of Spark SQL that do on a table what the strategy did, to be run whenever its
     trigger says.
+
+    `--confirm` stores the real runs beside the simulated ones, and answers again by what they measured. The
+    same command goes on after an interruption.
 
     The exit code is 1 if in some scenario no strategy keeps the limits, or none gets a verdict.
     """
@@ -74,18 +111,57 @@ def recommend(
         if METRIC_BY_NAME[objective].better == "neither":
             problem = "neither more nor less of it is better: choose another metric"
             raise ScenarioError(problem, code="invalid", path=f"--objective {objective}")
+    if repetitions is not None and confirm is None:
+        problem = "only real runs are repeated: add --confirm N"
+        raise ScenarioError(problem, code="exclusive", path=f"--repetitions {repetitions}")
     with readable_runs(results) as runs:
-        groups = [part for group in run_groups(runs) for part in group.distinct().parts]
+        groups = _groups(runs, confirm)
         answers = [
             (group, recommended(group, objective or _objective(group, limits), limits)) for group in groups
         ]
-        if output == "json":
-            print_json([_fields(group, answer, table) for group, answer in answers])
-        else:
-            for group, answer in answers:
+        printed: list[dict[str, Any]] = []
+        for group, answer in answers:
+            if output == "table":
                 _print(group, answer, limits, table)
+            measured = _measured(group, answer, confirm, repetitions, quiet=quiet) if confirm else None
+            figures = (answer.objective, *(limit.metric for limit in limits))
+            pairs = tuple(beside(group, measured, figures)) if measured else ()
+            printed.append({**_fields(group, answer, table), "measured": [*map(_of_pair, pairs)]})
+            if output == "table" and measured:
+                print_beside(pairs)
+                for row in measured.rows:
+                    if remark := disturbance(row):
+                        print_remark(f"{row.strategy}: {remark}")
+                _print(measured, recommended(measured, answer.objective, limits), limits, table)
+        if output == "json":
+            print_json(printed)
     if any(answer.best is None for _, answer in answers):
         raise typer.Exit(1)
+
+
+def _measured(
+    group: RunGroup, answer: Recommendation, count: int, repetitions: int | None, *, quiet: bool
+) -> RunGroup | None:
+    """Real runs of the best `count` of the simulated strategies; None for real ones, and if none is best."""
+    labels = [row.strategy for row in answer.keeping if row.strategy not in answer.same][:count]
+    return confirmed(group, labels, repetitions, quiet=quiet) if group.is_simulated and labels else None
+
+
+def _of_pair(pair: Beside) -> dict[str, Any]:
+    return {**asdict(pair), "ratio": pair.ratio}
+
+
+def _groups(runs: Sequence[RunResult], confirm: int | None) -> list[RunGroup]:
+    """Those to answer for: with usable runs, and if they are to be confirmed, simulated."""
+    groups = [part for group in run_groups(runs) for part in group.distinct().parts]
+    if confirm is not None:
+        groups = [group for group in groups if group.is_simulated]
+        if not groups:
+            problem = (
+                "only simulated runs are confirmed, and there are none: make some with `compactbench sweep`"
+            )
+            raise ScenarioError(problem, code="no-runs", path=f"--confirm {confirm}")
+    return [group for group in groups if group.usable_runs] or groups
 
 
 def _objective(group: RunGroup, limits: Sequence[Limit]) -> str:
@@ -149,8 +225,8 @@ def _lines(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> 
         most = "most" if METRIC_BY_NAME[objective].better == "higher" else "least"
         of = (
             "and no other strategy keeps"
-            if answer.kept_count == 1
-            else f"the {most} of {answer.kept_count:,} that keep"
+            if len(answer.keeping) == 1
+            else f"the {most} of {len(answer.keeping):,} that keep"
         )
         yield f"Its {objective} is {value}, {of} the limits."
         yield from map(_kept_in_words, answer.kept)
@@ -186,7 +262,12 @@ def _no_answer(answer: Recommendation, limits: Sequence[Limit]) -> str:
         f"{limit.metric} {'<=' if limit.is_upper else '>='} {format_value(limit.metric, limit.value)}"
         for limit in limits
     )
-    return f"No strategy that has the figure {answer.objective} keeps {kept}."
+    no_strategy = f"No strategy that has the figure {answer.objective} keeps {kept}."
+    if answer.nearest is None:
+        return no_strategy
+    row, limit = answer.nearest
+    value = format_value(limit.metric, row.values[limit.metric])
+    return f"{no_strategy} The nearest is {row.strategy} with {limit.metric} = {value}."
 
 
 def _roll_out(group: RunGroup, label: str, table: str) -> Iterator[tuple[str, tuple[str, ...]]]:

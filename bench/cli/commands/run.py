@@ -2,51 +2,33 @@
 
 import json
 import shlex
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Literal
 
 import typer
 
 from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption, absences
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
-from bench.cli.output import ERR, conceal, print_line, without_secrets
-from bench.cli.progress import SuiteProgress, doing
+from bench.cli.executing import execute, stopped_by_sigterm
+from bench.cli.output import conceal, print_line, without_secrets
+from bench.cli.progress import SuiteProgress
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
 from bench.results.rows import rows
-from bench.runs.preflight.checks import check, check_coefficients
+from bench.runs.preflight.checks import check_coefficients
 from bench.runs.preflight.space import log_bytes, needed_bytes, results_bytes
 from bench.runs.suite.cases import PlannedRun, plan_runs, repetitions_of
 from bench.runs.suite.results_folder import earlier_runs, locked, mark_replaced, replaced_if_disturbed
-from bench.runs.suite.suite import Options, drop_left, run_suite
+from bench.runs.suite.suite import Options, drop_left
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.schema import REPETITIONS_MAX
 from bench.secrets import hide_setting, key_of
 from bench.text import counted
-
-EXIT_INTERRUPTED = 130  # what a shell reports for a program killed by SIGINT
-
-
-def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
-
-
-@contextmanager
-def stopped_by_sigterm() -> Iterator[None]:
-    """Within the block, SIGTERM acts as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, _interrupted)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @stopped_by_sigterm()
@@ -197,18 +179,13 @@ def run(
         if not runs and not _folders(loaded, out):
             problem = "no run matches all --only filters: remove one"
             raise ScenarioError(problem, code="no-runs", path=f"--only {', --only '.join(only or ())}")
-        what = "the scenario" if simulate else "Java, jars (downloaded once) and disk space"
-        with nullcontext() if quiet else doing(f"checking {what}", ERR):
-            check(runs, out, keep_tables=keep_tables)
-        mark_replaced(done, runs)
-        try:
-            with SuiteProgress(runs, ERR, quiet=quiet) as progress:
-                if mode == "real":
-                    drop_left(done, loaded, out, progress)
-                results = run_suite(runs, options, progress)
-        except KeyboardInterrupt:
-            ERR.print("stopped; finished runs are kept, --resume runs the others", highlight=False)
-            raise typer.Exit(EXIT_INTERRUPTED) from None
+
+        def prepare(progress: SuiteProgress) -> None:
+            mark_replaced(done, runs)
+            if mode == "real":
+                drop_left(done, loaded, out, progress)
+
+        results = execute(runs, options, goes_on_with="--resume runs the others", quiet=quiet, first=prepare)
     stored = load_runs(*_folders(loaded, out))
     of_mode = [run for run in stored if run.manifest.mode == mode]
     print_rows(rows(of_mode), absent=tuple(absences(of_mode)))

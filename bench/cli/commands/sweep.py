@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.commands.run import EXIT_INTERRUPTED, stopped_by_sigterm
+from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.front_output import print_front
 from bench.cli.output import ERR, conceal, print_line
-from bench.cli.progress import SuiteProgress, doing
+from bench.cli.progress import doing
 from bench.results.folders import load_runs
-from bench.runs.preflight.checks import check, check_coefficients
+from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
-from bench.runs.suite.suite import Options, run_suite
+from bench.runs.suite.suite import Options
 from bench.sweep.grid import sampled, swept_scenarios
 from reports.data.group import run_groups
 from reports.page.render import render
@@ -83,14 +83,7 @@ def sweep(
         runs = plan_runs(scenarios, (), None, done, mode="simulated")
         if sample is not None:
             runs = tuple(sampled(runs, scenarios, sample))
-        with nullcontext() if quiet else doing("checking the scenarios", ERR):
-            check(runs, out, keep_tables=False)
-        try:
-            with SuiteProgress(runs, ERR, quiet=quiet) as progress:
-                made_runs = run_suite(runs, options, progress)
-        except KeyboardInterrupt:
-            ERR.print("stopped; finished runs are kept, the same command makes the others", highlight=False)
-            raise typer.Exit(EXIT_INTERRUPTED) from None
+        made_runs = execute(runs, options, goes_on_with="the same command makes the others", quiet=quiet)
     stored = load_runs(*(folder for made in scenarios if (folder := out / made.name).is_dir()))
     with nullcontext() if quiet else doing("writing the report", ERR):
         page = render(stored, out / "report")

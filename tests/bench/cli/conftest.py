@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 from refused import printed_codes
+from stored import stored
 
+from bench.cli import executing
 from bench.cli.main import main
 from bench.cli.output import OUT
 from tools.publishing import FOLDER
@@ -60,6 +62,20 @@ def compactbench(capsys):
         return printed
 
     return run
+
+
+@pytest.fixture
+def suites(monkeypatch):
+    """Replaces preflight and suite; collects the planned runs and options, and stores finished runs."""
+    calls = []
+
+    def run_suite(planned, options, watcher):
+        calls.append((planned, options))
+        return tuple(stored(options.out, planned_run) for planned_run in planned)
+
+    monkeypatch.setattr(executing, "check", lambda planned, out, keep_tables: None)
+    monkeypatch.setattr(executing, "run_suite", run_suite)
+    return calls
 
 
 @pytest.fixture

@@ -46,6 +46,31 @@ def test_simulated_answers_say_what_the_errors_of_the_model_leave_open(compactbe
     assert "the errors of the model do not tell it from" in printed
 
 
+def test_the_best_of_a_simulation_run_for_real_and_are_judged_again(
+    compactbench, tmp_path, monkeypatch, request
+):
+    monkeypatch.chdir(tmp_path)
+    file = write(tmp_path)
+    compactbench("run", file, "--simulate", "--out", "results")
+    suites = request.getfixturevalue("suites")
+    words = ("recommend", "results", "--subject-to", "query_mean_s<=1h", "--confirm", "2", "--repetitions")
+    (answer,) = compactbench(*words, "1", "--format", "json").json
+    (planned, _) = suites[-1]
+    assert {run.spec.label for run in planned} == {"never", "every-2min"}
+    assert {run.mode for run in planned} == {"real"}
+    measured = {(pair["strategy"], pair["metric"]): pair for pair in answer["measured"]}
+    assert measured["every-2min", "compaction_cpu_s"]["modelled"] > 0
+    assert len(measured) == 4
+    compactbench(*words, "2")
+    (missing, _) = suites[-1]
+    assert {run.repetition for run in missing} == {2}
+
+
+def test_measured_strategies_are_not_confirmed(compactbench, results):
+    words = ("--subject-to", "query_mean_s<=1h", "--confirm", "1")
+    assert "only simulated runs are confirmed" in compactbench("recommend", results, *words, code=2).err
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
@@ -53,6 +78,7 @@ def test_simulated_answers_say_what_the_errors_of_the_model_leave_open(compactbe
         (["--subject-to", "latency<=2"], "'latency' is not a metric"),
         (["--subject-to", "query_mean_s<=soon"], "is not a duration"),
         (["--objective", "cost"], "'cost' is not a metric"),
+        (["--subject-to", "query_mean_s<=2s", "--repetitions", "2"], "add --confirm N"),
         (["--objective", "compactions"], "neither more nor less of it is better"),
     ],
 )

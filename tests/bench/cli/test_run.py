@@ -2,13 +2,11 @@ import re
 import signal
 
 import pytest
-from records import commit, end, observed
-from result_builder import manifest, write_run
 from scenario_builder import SOUND, write
+from stored import stored
 
-from bench.cli.commands import run as cli_run
+from bench.cli import executing
 from bench.errors import MissingRuntimeError
-from bench.results.folders import load_run
 from bench.results.records import REPLACED
 from bench.runs.jobs import SentScenario
 from bench.runs.suite import results_folder
@@ -24,31 +22,6 @@ def run(tmp_path, compactbench, monkeypatch):
         return compactbench("run", *scenarios, "--out", "results", *words, code=code)
 
     return call
-
-
-@pytest.fixture
-def suites(monkeypatch):
-    """Replaces preflight and suite; collects the planned runs and options, and stores finished runs."""
-    calls = []
-
-    def run_suite(planned, options, watcher):
-        calls.append((planned, options))
-        return tuple(stored(options.out, planned_run) for planned_run in planned)
-
-    monkeypatch.setattr(cli_run, "check", lambda planned, out, keep_tables: None)
-    monkeypatch.setattr(cli_run, "run_suite", run_suite)
-    return calls
-
-
-def stored(out, planned, status="finished"):
-    scenario = planned.scenario
-    fields = {
-        "scenario": scenario.name, "scenario_hash": scenario.hash, "strategy_hash": planned.spec.hash,
-        "position": planned.position, "run_id": f"run-{planned.position}",
-    }  # fmt: skip
-    run_manifest = manifest(planned.spec.label, planned.repetition, **fields)
-    folder = out / scenario.name / f"{planned.folder_name}-{planned.position}"
-    return load_run(write_run(folder, run_manifest, [commit(), observed(), end(status)]))
 
 
 def test_a_dry_run_lists_the_runs_and_writes_nothing(run, tmp_path, monkeypatch):
@@ -194,7 +167,7 @@ def test_a_failed_run_exits_1_after_the_table(run, suites, monkeypatch):
     def run_suite(planned, options, watcher):
         return tuple(stored(options.out, planned_run, "failed") for planned_run in planned)
 
-    monkeypatch.setattr(cli_run, "run_suite", run_suite)
+    monkeypatch.setattr(executing, "run_suite", run_suite)
     printed = run(code=1)
     assert "log.txt" in printed.out
     assert "demo, never: 1 failed" in printed.err
@@ -204,7 +177,7 @@ def test_what_the_machine_lacks_exits_3_before_anything_runs(run, suites, monkey
     def check(planned, out, keep_tables):
         raise MissingRuntimeError("no Java", code="test")
 
-    monkeypatch.setattr(cli_run, "check", check)
+    monkeypatch.setattr(executing, "check", check)
     assert run(code=3).codes == ["test"]
     assert suites == []
 
@@ -228,11 +201,11 @@ def test_sigterm_stops_a_suite_and_is_the_callers_again_afterwards(run, monkeypa
     def terminated(planned, options, watcher):
         signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(cli_run, "check", lambda planned, out, keep_tables: None)
-    monkeypatch.setattr(cli_run, "run_suite", terminated)
+    monkeypatch.setattr(executing, "check", lambda planned, out, keep_tables: None)
+    monkeypatch.setattr(executing, "run_suite", terminated)
     callers = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        run("--simulate", code=cli_run.EXIT_INTERRUPTED)
+        run("--simulate", code=executing.EXIT_INTERRUPTED)
         run("--only", "strategy=nver", code=2)
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
     finally:

@@ -15,7 +15,7 @@ def test_without_limits_the_least_objective_is_best(group):
     answer = recommend(group, LATENCY, ())
     latencies = values(group, LATENCY)
     assert answer.best.strategy == min(latencies, key=latencies.get)
-    assert answer.kept_count == len(latencies)
+    assert len(answer.keeping) == len(latencies)
     assert answer.beyond is None
 
 
@@ -25,7 +25,7 @@ def test_the_best_is_the_cheapest_that_keeps_every_limit(group):
         answer = recommend(group, COST, [Limit(LATENCY, at_most)])
         keeping = [label for label in costs if latencies[label] <= at_most]
         assert answer.best.strategy == min(keeping, key=costs.get)
-        assert answer.kept_count == len(keeping)
+        assert len(answer.keeping) == len(keeping)
         if answer.beyond:
             row, limit = answer.beyond
             assert latencies[row.strategy] > limit.value
@@ -33,7 +33,14 @@ def test_the_best_is_the_cheapest_that_keeps_every_limit(group):
 
 
 def test_nothing_is_recommended_if_no_strategy_keeps_the_limits(group):
-    assert recommend(group, COST, [Limit(LATENCY, 0.0)]).best is None
+    latencies = values(group, LATENCY)
+    fastest = min(latencies, key=latencies.get)
+    limits = [Limit(LATENCY, latencies[fastest] * 0.9), Limit("files_end", 10**9)]
+    answer = recommend(group, COST, limits)
+    assert answer.best is None
+    row, limit = answer.nearest
+    assert (row.strategy, limit) == (fastest, limits[0])
+    assert recommend(group, COST, [Limit("money_per_day", 1.0)]).nearest is None
 
 
 def test_of_real_runs_their_spread_tells_whether_a_limit_is_safe(group):

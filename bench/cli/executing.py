@@ -1,0 +1,59 @@
+"""Executes planned runs with progress, until they are finished or the user stops them."""
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from types import FrameType
+from typing import NoReturn
+
+import typer
+
+from bench.cli.output import ERR
+from bench.cli.progress import SuiteProgress, doing
+from bench.results.folders import RunResult
+from bench.runs.preflight.checks import check
+from bench.runs.suite.cases import PlannedRun
+from bench.runs.suite.suite import Options, run_suite
+
+EXIT_INTERRUPTED = 130  # what a shell reports for a program killed by SIGINT
+
+
+def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def stopped_by_sigterm() -> Iterator[None]:
+    """Within the block, SIGTERM acts as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def execute(
+    runs: Sequence[PlannedRun],
+    options: Options,
+    *,
+    goes_on_with: str,
+    quiet: bool,
+    first: Callable[[SuiteProgress], None] | None = None,
+) -> tuple[RunResult, ...]:
+    """Check the runs, call `first`, and make them; `options.out` must be locked.
+
+    Raises the errors of `check` and of `run_suite`, and Exit if the user stops the runs, after saying what
+    they go on with.
+    """
+    is_real = any(run.mode == "real" for run in runs)
+    what = "Java, jars (downloaded once) and disk space" if is_real else "the scenario"
+    with nullcontext() if quiet else doing(f"checking {what}", ERR):
+        check(runs, options.out, keep_tables=options.keep_tables)
+    try:
+        with SuiteProgress(runs, ERR, quiet=quiet) as progress:
+            if first is not None:
+                first(progress)
+            return run_suite(runs, options, progress)
+    except KeyboardInterrupt:
+        ERR.print(f"stopped; finished runs are kept, {goes_on_with}", highlight=False)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
