@@ -92,7 +92,7 @@ def recommend(
 
     * `compactbench recommend --objective storage_bytes_end`
 
-    * `compactbench recommend results/sweep --subject-to 'files_end<=500' --confirm 3 --repetitions 1`
+    * `compactbench recommend --subject-to 'query_mean_s<=2s' --confirm 3`
 
     It answers for each scenario and format in RESULTS, measured or simulated, and names what decides:
     strategies that noise or the errors of the cost model do not tell from the answer, the next better one
