@@ -13,7 +13,7 @@ from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.errors import left_out_errors
 from bench.calibration.fit import fit_operations
 from bench.calibration.measured import MeasuredStep, measured_steps
-from bench.calibration.origin import origin_of
+from bench.calibration.origin import cores_of, origin_of
 from bench.cli.model_validation import resimulated
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.costs import ModelError, shipped_file
@@ -57,7 +57,8 @@ def main(arguments: Sequence[str]) -> None:
         own = [step for step in steps if step.format == name]
         fitted, errors = fit_operations(own, name), unseen_errors(own, name)
         file = shipped_file(name)
-        file.write_text(with_fitted(file, fitted, errors, origin_of(own, manifests)), encoding="utf-8")
+        text = with_fitted(file, fitted, errors, origin_of(own, manifests), cores_of(own))
+        file.write_text(text, encoding="utf-8")
         for figure, error in errors.items():
             print(f"{name} {figure}: {error.mean_absolute:.0%}, {error.strategies} strategies")
 

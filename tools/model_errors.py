@@ -17,6 +17,7 @@ from typing import Any
 from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.fit import fit_operations
 from bench.calibration.measured import MeasuredStep
+from bench.calibration.origin import cores_of
 from bench.cli.model_validation import validated
 from bench.engines.simulated.costs import shipped_file
 from bench.runs.resimulation import Resimulation
@@ -74,7 +75,7 @@ def unseen_errors_of(entry: Entry, steps: Sequence[MeasuredStep]) -> Iterator[Mo
             with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
                 file = Path(folder) / "coefficients.toml"
                 errors = unseen_errors(others, table_format)
-                text = with_fitted(shipped_file(table_format), fitted, errors, "")
+                text = with_fitted(shipped_file(table_format), fitted, errors, "", cores_of(others))
                 file.write_text(text, encoding="utf-8")
                 yield validated(own, entry.archive, file, quiet=True)[0]
 

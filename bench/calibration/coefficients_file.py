@@ -13,14 +13,19 @@ from bench.engines.simulated.steps import Operation
 
 
 def with_fitted(
-    base: Path, fitted: Mapping[Operation, Fitted], errors: Mapping[str, ModelError], origin: str
+    base: Path,
+    fitted: Mapping[Operation, Fitted],
+    errors: Mapping[str, ModelError],
+    origin: str,
+    cores: int,
 ) -> str:
-    """The text of the file `base` with these operations, errors and origin.
+    """The text of the file `base` with these operations and errors; `cores` is the most that a run had.
 
     Other operations keep their coefficients and count as not fitted: they were measured elsewhere, if at all.
     """
     document: Any = tomlkit.parse(base.read_text(encoding="utf-8"))
     document["origin"] = tomlkit.string(origin, multiline=True)
+    document["cores"] = cores
     document.pop("errors", None)
     operations = document["operations"]
     for name, operation in operations.items():

@@ -21,3 +21,8 @@ def origin_of(steps: Sequence[MeasuredStep], manifests: Iterable[Manifest]) -> s
         f"{counted(streams, 'stream')}, made from {days[0]} to {days[-1]} on {' or '.join(machines)}; "
         f"{own[0].format} {', '.join(versions)}."
     )
+
+
+def cores_of(steps: Iterable[MeasuredStep]) -> int:
+    """The most that a run of them had."""
+    return max(step.cores for step in steps)

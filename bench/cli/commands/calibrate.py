@@ -11,7 +11,7 @@ from bench.calibration.design import design
 from bench.calibration.errors import left_out_errors
 from bench.calibration.fit import Fitted, fit_operations
 from bench.calibration.measured import measured_steps
-from bench.calibration.origin import origin_of
+from bench.calibration.origin import cores_of, origin_of
 from bench.cli.arguments import readable_runs
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
@@ -94,9 +94,8 @@ def calibrate(
             )
             raise ResultSchemaError(problem, code="no-runs", path=results[0])
         fitted, errors = fit_operations(steps, table_format), left_out_errors(steps, table_format)
-        text = with_fitted(
-            shipped_file(table_format), fitted, errors, origin_of(steps, (run.manifest for run in own))
-        )
+        origin = origin_of(steps, (run.manifest for run in own))
+        text = with_fitted(shipped_file(table_format), fitted, errors, origin, cores_of(steps))
         try:
             target.write_text(text, encoding="utf-8")
         except OSError as error:

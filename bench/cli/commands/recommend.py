@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bench.cli.arguments import ResultsArgument, disturbance, readable_runs
+from bench.cli.caution_output import print_cautions
 from bench.cli.confirmation import Beside, beside, print_beside
 from bench.cli.confirmation import confirm as confirmed
 from bench.cli.executing import stopped_by_sigterm
@@ -206,6 +207,7 @@ def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], tab
     print_heading(f"{m.scenario} ({m.format}, {m.mode})")
     for line in _lines(group, answer, limits):
         print_paragraph(line)
+    print_cautions(group)
     if answer.best is None:
         return
     for when, statements in _roll_out(group, answer.best.strategy, table):

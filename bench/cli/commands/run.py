@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption, absences
+from bench.cli.caution_output import print_cautions_of_runs
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
 from bench.cli.executing import execute, stopped_by_sigterm
@@ -189,6 +190,7 @@ def run(
     stored = load_runs(*_folders(loaded, out))
     of_mode = [run for run in stored if run.manifest.mode == mode]
     print_rows(rows(of_mode), absent=tuple(absences(of_mode)))
+    print_cautions_of_runs(of_mode)
     if any(run.finished for run in stored):
         print_line(f"results in {out}; next: compactbench report {out}")
     else:

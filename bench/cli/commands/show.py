@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bench.cli.arguments import ResultsArgument, absences, disturbance, gaps, readable_runs
+from bench.cli.caution_output import print_cautions_of_runs
 from bench.cli.figure_table import Field, figure_table, plain
 from bench.cli.output import (
     print_csv,
@@ -42,7 +43,6 @@ from bench.text import counted, named_once
 
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
 NESTED = ("run_values", "probes", "repetitions", "replaced")
-MODELLED = "simulated rows: nothing was measured, all times come from a cost model"
 FIGURES = (
     Field("compactions", Column("compactions", drop=8)),
     Field("compaction_cpu_s", Column("CPU")),
@@ -127,6 +127,8 @@ def show(
             _print_pairs(pairs(runs), output)
         else:
             print_rows(rows(runs), output, tuple(absences(runs)))
+            if output == "table":
+                print_cautions_of_runs(runs)
 
 
 def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table", absent: Sequence[str] = ()) -> None:
@@ -143,8 +145,6 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table", absent:
                 print_remark(f"{row.scenario}, {row.strategy}: {remark}")
         for remark in absent:
             print_remark(remark)
-        if any(row.mode == "simulated" for row in metric_rows):
-            print_remark(MODELLED)
         if any(row.is_quick for row in metric_rows):
             print_remark(QUICK_WORDS)
 

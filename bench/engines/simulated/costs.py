@@ -156,8 +156,8 @@ def _names(cost: OperationCost) -> set[str]:
 class Coefficients(Part):
     """A coefficients file.
 
-    `origin` says what it was fitted to. `caution` is a warning that reports print about times computed from
-    it, "" if none is needed.
+    `origin` says what it was fitted to, on at most so many `cores`. `caution` is a warning that reports print
+    about times computed from it, "" if none is needed.
     """
 
     table_format: ClassVar[str]
@@ -165,6 +165,7 @@ class Coefficients(Part):
 
     format: str
     origin: str
+    cores: int | None = None
     caution: str = ""
     operations: Annotated[Mapping[str, OperationCost], AfterValidator(_known)]
     errors: Mapping[str, ModelError] = {}  # by figure

@@ -31,7 +31,7 @@ from reports.page.sections.parts import part_name
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK
-from reports.verdicts.unmodelled import unmodelled, widening
+from reports.verdicts.unmodelled import BEYOND_MAX, unmodelled, widening
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
@@ -199,6 +199,7 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         own.values() if len(group.parts) == 1 else (f"{name}: {text}" for name, text in own.items() if text)
     )
     yield Caution(True, say(" ".join(filter(None, (text, *named)))))
+    yield from _more_cores(group)
     reasons: dict[tuple[str, str], list[str]] = {}
     for metrics, figures in _FIGURES.items():
         for label in group.strategies:
@@ -208,6 +209,19 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         yield _caution(
             "No verdict on {figures} of {names}: {why}.",
             figures is not _OF_COMMITS, figures=figures, names=listed(labels), why=why,
+        )  # fmt: skip
+
+
+def _more_cores(group: RunGroup) -> Iterator[Caution]:
+    manifest = group.manifest
+    coefficients = manifest.options.get("coefficients")
+    measured = coefficients.get("cores") if isinstance(coefficients, dict) else None
+    if isinstance(measured, int) and manifest.cores is not None and manifest.cores > measured * BEYOND_MAX:
+        yield _caution(
+            "Latencies assume {cores} cores that share all tasks evenly. The model was fitted on {measured} "
+            "cores: what else limits a larger cluster, such as storage and network, is not in it. CPU "
+            "seconds do not depend on the number of cores.",
+            True, cores=f"{manifest.cores:,}", measured=str(measured),
         )  # fmt: skip
 
 

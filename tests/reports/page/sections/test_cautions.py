@@ -74,6 +74,12 @@ def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
     assert " Sorting costs nothing." in warned("caution", coefficients=coefficients)[1]
 
 
+@pytest.mark.parametrize(("measured", "cores", "is_said"), [(2, 6, False), (2, 32, True), (None, 32, False)])
+def test_latencies_on_far_more_cores_than_were_measured_are_a_caution(measured, cores, is_said):
+    (group,) = run_groups([run(mode="simulated", cores=cores, options={"coefficients": {"cores": measured}})])
+    assert ("assume 32 cores" in _texts(group)) is is_said
+
+
 def test_cautions_of_coefficients_name_their_formats(tmp_path):
     def of(caution):
         return {"coefficients": {"caution": caution}}
