@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,11 @@ from bench.results.rows import (
     timed,
     usable,
 )
+from bench.text import named_once
 from reports.data.cost import COMPACTION_CPU, COMPACTION_TIME, TOTAL_CPU, Cost
+
+_SETS_SHOWN = 3
+_LABELS_SHOWN = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,9 @@ class RunGroup:
     rows: tuple[Row, ...]
     runs: tuple[RunResult, ...]
     whole: "RunGroup | None" = None  # the group that this is a part of (`parts`)
-    alike_count: int = 0  # strategies that were left out, see `distinct`
+    alike: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # left out by `distinct`, by the one kept
 
     @property
     def strategies(self) -> tuple[str, ...]:
@@ -47,13 +53,21 @@ class RunGroup:
 
     def distinct(self) -> "RunGroup":
         """Without strategies whose figures are all those of an earlier one, as cells of a sweep may have."""
-        kept: list[Row] = []
+        sets: dict[str, list[Row]] = {}
         for row in self.rows:
-            if not any(row.values == other.values for other in kept):
-                kept.append(row)
-        labels = {row.strategy for row in kept}
-        runs = tuple(run for run in self.runs if run.manifest.strategy in labels)
-        return RunGroup(tuple(kept), runs, alike_count=len(self.rows) - len(kept))
+            kept = next((own[0].strategy for own in sets.values() if own[0].values == row.values), None)
+            sets.setdefault(kept or row.strategy, []).append(row)
+        runs = tuple(run for run in self.runs if run.manifest.strategy in sets)
+        alike = {label: tuple(row.strategy for row in own[1:]) for label, own in sets.items() if own[1:]}
+        return RunGroup(tuple(own[0] for own in sets.values()), runs, alike=alike)
+
+    @property
+    def alike_in_words(self) -> str:
+        """Which strategies `distinct` left out, the largest sets first; empty if none."""
+        sets = sorted(self.alike.items(), key=lambda item: -len(item[1]))
+        texts = [f"{_some(labels)} like {kept}" for kept, labels in sets[:_SETS_SHOWN]]
+        more = f"; and {len(sets) - _SETS_SHOWN:,} more such sets" if len(sets) > _SETS_SHOWN else ""
+        return "; ".join(texts) + more
 
     @property
     def choices(self) -> tuple[Row, ...]:
@@ -250,3 +264,8 @@ def run_groups(runs: Iterable[RunResult]) -> tuple[RunGroup, ...]:
         m = run.manifest
         runs_by_place.setdefault((m.scenario, m.workload, m.mode), []).append(run)
     return tuple(RunGroup(tuple(rows_by_place[p]), tuple(runs_by_place[p])) for p in sorted(rows_by_place))
+
+
+def _some(labels: Sequence[str]) -> str:
+    more = len(labels) - _LABELS_SHOWN
+    return f"{', '.join(labels[:_LABELS_SHOWN])} and {more:,} more" if more > 0 else named_once(labels)

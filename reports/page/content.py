@@ -176,18 +176,20 @@ def _answer(subject: Subject) -> Blocks:
         beside,
         job_starts(group),
         Prose(primary_query(group)),
-        Prose(_left_out(group)) if group.alike_count else None,
+        Prose(_left_out(group)) if group.alike else None,
         *_pictures(subject, "answer"),
         Listing(counted, certain_title) if counted else None,
     )
 
 
 def _left_out(group: RunGroup) -> Sentence:
-    count = group.alike_count
+    count = sum(map(len, group.alike.values()))
     who = "One strategy has" if count == 1 else f"{count:,} strategies have"
     return say(
         f"{who} the very figures of another one, because the setting that distinguishes them never mattered: "
-        "the page shows the first of each such set."
+        "the page shows the first of each such set (",
+        Verbatim(group.alike_in_words),
+        ").",
     )
 
 

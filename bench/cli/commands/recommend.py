@@ -244,6 +244,8 @@ def _lines(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> 
             f"Better, but beyond a limit: {row.strategy}, {format_value(objective, row.values[objective])} "
             f"with {limit.metric} = {format_value(limit.metric, row.values[limit.metric])}."
         )
+    if group.alike:
+        yield f"Left out, because all their figures are those of another one: {group.alike_in_words}."
     if answer.same:
         yield f"With the very same {objective}: {named_once(answer.same)}."
     if answer.alike:

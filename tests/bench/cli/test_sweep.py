@@ -31,6 +31,8 @@ def test_cells_that_do_the_same_are_shown_once(compactbench, scenario, tmp_path)
     compactbench("sweep", scenario, "--over", files)
     text = (tmp_path / "results/sweep/report/report.md").read_text()
     assert "2 strategies have the very figures of another one" in text
+    cells = [f"every-2min min-input-files={count}" for count in (2, 3, 4)]
+    assert f"`{cells[1]} and {cells[2]} like {cells[0]}`" in text
     rows = compactbench("show", "results/sweep", "--format", "json").json["rows"]
     assert len(rows) == 4
 
