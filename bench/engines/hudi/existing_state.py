@@ -19,7 +19,9 @@ from bench.engines.hudi.timeline_files import TimelineError, TimelineFiles, Writ
 from strategies.hudi.files import HudiState, Instant
 from strategies.state import MIB
 
-MAX_FILE_BYTES = 120 * MIB  # the default of hoodie.parquet.max.file.size, which a table does not store
+DEFAULT_MAX_FILE_BYTES = (
+    120 * MIB
+)  # the default of hoodie.parquet.max.file.size, which a table does not store
 
 
 class StateReading:
@@ -70,7 +72,7 @@ class StateReading:
         live, last = self.live(), self._last
         records = self._records(live)
         first_ms = self.ms_of(self._instants[0].requested) if self._instants else self._now_ms
-        ledger = HudiLedger(MAX_FILE_BYTES, properties, first_ms)
+        ledger = HudiLedger(DEFAULT_MAX_FILE_BYTES, properties, first_ms)
         ledger.add([live_file(file, records.get(file.path)) for file in live], 0)
         ledger.version = None if last is None else last.requested
         ledger.timeline = tuple(self._instant(instant, first_ms) for instant in self._instants)

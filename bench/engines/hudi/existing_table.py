@@ -12,6 +12,7 @@ from bench.engines.hudi.fitting import options_problem
 from bench.engines.hudi.folder import METADATA_FOLDER, TableFolder
 from bench.engines.hudi.history import read_history
 from bench.engines.hudi.slices import has_buckets
+from bench.engines.hudi.table_keys import partition_columns
 from bench.engines.hudi.timeline_files import (
     PROPERTIES_FILE,
     EarlyTimelineFiles,
@@ -56,14 +57,14 @@ class HudiTable(FolderTable):
 
     @property
     def facts(self) -> TableFacts:
-        logs, fields = self.state.delete_files, self.properties.get("hoodie.table.partition.fields", "")
+        logs = self.state.delete_files
         return TableFacts(
             location=self.location,
             metadata=f"{self.location.rstrip('/')}/{METADATA_FOLDER}",
             format_version=None,
             version=self.state.version,
             committed_at=self.committed_at,
-            partition_spec=", ".join(filter(None, map(str.strip, fields.split(",")))),
+            partition_spec=", ".join(partition_columns(self.properties)),
             columns=self.columns,
             delete_files=[DeleteFacts.of("log_file", logs, has_rows=all(log.has_rows_count for log in logs))],
         )

@@ -14,10 +14,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bench.engines.contract import TAG_PROPERTY, Tag
-from bench.engines.hudi.existing_state import MAX_FILE_BYTES, StateReading
+from bench.engines.hudi.existing_state import DEFAULT_MAX_FILE_BYTES, StateReading
 from bench.engines.hudi.history_hits import with_known_hits
 from bench.engines.hudi.packing import DEFAULT_ROW_BYTES
 from bench.engines.hudi.slices import StoredFile, has_buckets, is_later, latest_slices, stored_file
+from bench.engines.hudi.table_keys import partition_columns
 from bench.engines.hudi.timeline import (
     Fields,
     Service,
@@ -65,8 +66,8 @@ def read_history(
         format="hudi",
         table_keys={"index": "bucket" if table.has_buckets else "simple"},
         columns_count=_columns_count(writes),
-        partition_columns=_partition_columns(properties),
-        target_file_size_bytes=MAX_FILE_BYTES,
+        partition_columns=partition_columns(properties),
+        target_file_size_bytes=DEFAULT_MAX_FILE_BYTES,
         from_ms=kept[0].at_ms,
         until_ms=kept[-1].at_ms,
     )
@@ -263,12 +264,6 @@ def _check(table: _Table, reading: StateReading, place: str) -> int:
 def _columns_count(writes: Sequence[Write]) -> int:
     columns = next(filter(None, (columns_of(write.commit) for write in reversed(writes))), ())
     return sum(not name.startswith(_OWN_COLUMNS) for name in columns)
-
-
-def _partition_columns(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Without the kinds that a key generator may store with them ("day:SIMPLE")."""
-    fields = properties.get("hoodie.table.partition.fields", "").split(",")
-    return tuple(field.partition(":")[0].strip() for field in fields if field.strip())
 
 
 def _notes(

@@ -76,3 +76,9 @@ def path_of(partition: str) -> str:
 def hudi_day(day: date) -> str:
     """A day as Hudi's strategies read it: 2026/01/01."""
     return f"{day:%Y/%m/%d}"
+
+
+def partition_columns(properties: Mapping[str, str]) -> tuple[str, ...]:
+    """Without the kinds that a key generator may store with them ("day:SIMPLE")."""
+    fields = properties.get("hoodie.table.partition.fields", "").split(",")
+    return tuple(field.partition(":")[0].strip() for field in fields if field.strip())

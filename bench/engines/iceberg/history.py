@@ -17,17 +17,15 @@ from pyiceberg.types import NestedField
 
 from bench.engines.contract import TAG_PROPERTY, Tag
 from bench.engines.iceberg.manifests import LiveFile, RecordedEntry, entries_of, key_column
+from bench.engines.iceberg.model.files import KINDS
 from bench.engines.iceberg.state import TARGET_FILE_SIZE, decoding, target_bytes_of
 from bench.errors import ScenarioError
 from bench.text import counted
-from strategies.iceberg.files import DeleteKind, IcebergDeleteFile
+from strategies.iceberg.files import IcebergDeleteFile
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
-_CONTENTS = {
-    DeleteKind.EQUALITY: Content.EQUALITY, DeleteKind.POSITION: Content.POSITION,
-    DeleteKind.DELETION_VECTOR: Content.VECTOR,
-}  # fmt: skip
+_CONTENTS = {kind: content for content, kind in KINDS.items()}
 _BY_POSITION = (Content.POSITION, Content.VECTOR)
 _WHOLE = 0.95  # of the rows of a partition: a compaction of so many counts as one of all
 _VERSION_MIN = 2  # earlier ones have no sequence numbers
