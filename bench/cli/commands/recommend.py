@@ -1,5 +1,6 @@
 """`compactbench recommend`: which strategy to run, given what to minimise and what to keep."""
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -34,6 +35,7 @@ from reports.text import format_value
 from reports.verdicts.compare import Comparison
 from reports.verdicts.recommended import Kept, Limit, Recommendation
 from reports.verdicts.recommended import recommend as recommended
+from reports.verdicts.robust import robust
 from strategies.planner import traits_of
 from strategies.quantities import parse_bytes, parse_duration_s
 
@@ -136,6 +138,8 @@ def recommend(
                 _print(measured, recommended(measured, answer.objective, limits), limits, table)
         if output == "json":
             print_json(printed)
+        elif len(answers) > 1:
+            _print_robust(answers)
     if any(answer.best is None for _, answer in answers):
         raise typer.Exit(1)
 
@@ -214,6 +218,30 @@ def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], tab
         print_paragraph(when)
         for statement in statements:
             print_line(f"    {statement};")
+
+
+def _print_robust(answers: Sequence[tuple[RunGroup, Recommendation]]) -> None:
+    """The answer for the scenarios of one sweep together, which differ in the stream."""
+    scenarios = {group.manifest.scenario for group, _ in answers}
+    alike = {(group.manifest.format, group.manifest.mode, answer.objective) for group, answer in answers}
+    if len(scenarios) < len(answers) or len(alike) > 1:
+        return
+    print_heading(f"all {len(answers):,} scenarios")
+    choice = robust(answers)
+    if choice is None:
+        print_paragraph("No strategy keeps the limits in all of them.")
+        return
+    objective = answers[0][1].objective
+    how_good = _factor_in_words(objective, choice.factor)
+    print_paragraph(f"Run {choice.strategy}: it keeps the limits in all of them. {how_good}")
+
+
+def _factor_in_words(objective: str, factor: float) -> str:
+    if factor == 1:
+        return f"Its {objective} is the best in each."
+    if math.isinf(factor):
+        return f"The best {objective} of one of them is 0, which it does not have."
+    return f"Its {objective} is within {human_ratio(factor)} of the best in each."
 
 
 def _lines(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> Iterator[str]:

@@ -71,6 +71,16 @@ def test_measured_strategies_are_not_confirmed(compactbench, results):
     assert "only simulated runs are confirmed" in compactbench("recommend", results, *words, code=2).err
 
 
+def test_one_strategy_for_all_streams_of_a_sweep(compactbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    compactbench("sweep", write(tmp_path), "--over", "workload.rows_per_commit=40,80,120")
+    printed = compactbench("recommend", "results/sweep", "--subject-to", "files_end<=10").words
+    assert "all 3 scenarios Run every-2min: it keeps the limits in all of them." in printed
+    assert "Its compaction_cpu_s is the best in each." in printed
+    printed = compactbench("recommend", "results/sweep", "--subject-to", "files_end<=0", code=1).words
+    assert "No strategy keeps the limits in all of them." in printed
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
