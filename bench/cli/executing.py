@@ -8,14 +8,12 @@ from typing import NoReturn
 
 import typer
 
-from bench.cli.output import ERR
+from bench.cli.output import ERR, EXIT_INTERRUPTED
 from bench.cli.progress import SuiteProgress, doing
 from bench.results.folders import RunResult
 from bench.runs.preflight.checks import check
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.suite import Options, run_suite
-
-EXIT_INTERRUPTED = 130  # what a shell reports for a program killed by SIGINT
 
 
 def _interrupted(signum: int, frame: FrameType | None) -> NoReturn:

@@ -14,7 +14,15 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bench.cli.output import ERR, EXIT_BROKEN_PIPE, concealing, print_error, print_warning, printable
+from bench.cli.output import (
+    ERR,
+    EXIT_BROKEN_PIPE,
+    EXIT_INTERRUPTED,
+    concealing,
+    print_error,
+    print_warning,
+    printable,
+)
 from bench.errors import CompactbenchError, MissingRuntimeError, ScenarioError
 from bench.scenario.values import is_utf8
 from bench.secrets import Secrets
@@ -177,6 +185,9 @@ def _run(words: list[str]) -> int:
         return error.exit_code
     except BrokenPipeError:
         raise
+    except KeyboardInterrupt:
+        print_warning("stopped")
+        return EXIT_INTERRUPTED
     except Exception as error:
         return _usage_error(error) or _system_error(error) or _bug(error)
     return code if isinstance(code, int) else 0

@@ -24,6 +24,7 @@ from bench.errors import CompactbenchError
 from bench.secrets import NO_SECRETS, Secrets
 from reports.data.spreadsheets import formula_safe
 
+EXIT_INTERRUPTED = 130  # what a shell reports for a program killed by SIGINT
 EXIT_BROKEN_PIPE = 141  # what a shell reports for a program killed by SIGPIPE
 PIPE_WIDTH = 120  # of tables in files and pipes, unless the shell exports COLUMNS
 WIDTH_MIN = 20  # a smaller COLUMNS, such as the 0 of some editors and containers, is ignored

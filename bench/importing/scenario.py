@@ -1,5 +1,6 @@
 """The scenario of an imported table: its time grid, its table and policies to start from, with comments."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from workloads.history_file import TableHistory
 from workloads.recorded import Content, HistoryFacts, RecordedCommit
 
 _TEMPLATE = "scenario.toml.j2"
+_PLAIN = re.compile(r"[\w .:/-]+")
 _LARGE = 0.1  # of the target size
 
 
@@ -42,6 +44,8 @@ def scenario_text(
     """A scenario file that replays the commits of `table` in `history_file`, which is next to `file`."""
     facts, stream = history.facts, stream_of(history)
     grid = time_grid([commit.at_ms for commit in stream], facts.from_ms)
+    commits = counted(len(stream), "commit")
+    span = human_duration((facts.until_ms - facts.from_ms) / 1000)
     contents = {recorded.content for recorded in history.files}
     partitions = [recorded.partition for recorded in history.files if recorded.partition]
     environment = Environment(
@@ -49,11 +53,12 @@ def scenario_text(
         lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,  # noqa: S701  TOML, not HTML
     )  # fmt: skip
     return environment.get_template(_TEMPLATE).render(
-        table=table, file=file.name, history=history_file.name,
-        commits=counted(len(stream), "commit"),
+        table=_line(table), file=file.name, history=history_file.name,
+        commits=commits,
         from_utc=utc_text(facts.from_ms), until_utc=utc_text(facts.until_ms),
-        span=human_duration((facts.until_ms - facts.from_ms) / 1000),
-        notes=facts.notes,
+        span=span,
+        notes=[*map(_line, facts.notes)],
+        description=value_text(f"The history of {_line(table)}: {commits} in {span}."),
         duration=duration_ms_text(grid.duration_ms),
         commit_interval=duration_ms_text(grid.interval_ms),
         late=human_duration(grid.late_max_ms / 1000),
@@ -63,7 +68,7 @@ def scenario_text(
         target_file_size=bytes_text(facts.target_file_size_bytes),
         has_equality_deletes=Content.EQUALITY in contents,
         hit_share=None if facts.hit_share is None else round(facts.hit_share, 4),
-        partition_columns=", ".join(facts.partition_columns),
+        partition_columns=_line(", ".join(facts.partition_columns)),
         example_condition=_condition(facts.partition_columns, partitions),
         cores=cores,
         sweep=_sweep(imports, facts, grid, has_deletes=contents != {Content.DATA}),
@@ -76,9 +81,15 @@ def utc_text(at_ms: int) -> str:
 
 
 def _condition(columns: Sequence[str], partitions: Sequence[str]) -> str:
-    """An example: the last partition that was written to."""
+    """An example: the last partition that was written to; empty if it would need quoting of its own."""
     values = values_of(partitions[-1], len(columns)) if columns and partitions else None
-    return f"{columns[-1]} = '{values[-1]}'" if values else ""
+    is_plain = values and columns[-1].isidentifier() and _PLAIN.fullmatch(values[-1])
+    return f"{columns[-1]} = '{values[-1]}'" if values and is_plain else ""
+
+
+def _line(text: str) -> str:
+    """Text of the table on one line of a comment."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _sweep(imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool) -> str:

@@ -13,7 +13,8 @@ OPTION = "--over"
 COUNT_MAX = 1_000  # values of one axis
 _STRATEGY = re.compile(r"strategies(?:\[(?P<label>[^\[\]]+)\]|\.(?P<name>[^.=\[\]]+))\.(?P<key>.+)")
 _RANGE = re.compile(r"(?P<low>[^.*]+(?:\.\d+)?[A-Za-z]*)\.\.(?P<high>[^*]+)\*(?P<count>\d+)")
-_SHORT = {"every": "rules[0].trigger.interval"}
+RULE = "rules[0]."  # the keys of an axis that are in the first rule of its strategy
+_SHORT = {"every": f"{RULE}trigger.interval"}
 _OPTIONS = "options."
 
 
@@ -42,6 +43,8 @@ def parse_axis(text: str, tick_ms: int) -> Axis:
         raise _not_an_axis(text)
     of_strategy = _STRATEGY.fullmatch(key)
     made = tuple(dict.fromkeys(_values(text, values.strip(), tick_ms)))
+    if not made:
+        raise _not_an_axis(text)
     if of_strategy is None:
         return Axis(None, key, key.rpartition(".")[2], made)
     inner, label = of_strategy["key"], of_strategy["label"] or of_strategy["name"]
@@ -49,7 +52,7 @@ def parse_axis(text: str, tick_ms: int) -> Axis:
         return Axis(label, _SHORT[inner], inner, made)
     if inner.startswith(_OPTIONS):
         name = inner.removeprefix(_OPTIONS)
-        return Axis(label, f'rules[0].planner.options."{name}"', name, made)
+        return Axis(label, f'{RULE}planner.options."{name}"', name, made)
     return Axis(label, inner, inner.rpartition(".")[2], made)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import product
@@ -16,7 +17,7 @@ from bench.scenario import file as scenario_file
 from bench.scenario.load import load_scenario, scenario_of
 from bench.scenario.scenario import Scenario
 from bench.secrets import Secrets
-from bench.sweep.axes import OPTION, Axis, parse_axis
+from bench.sweep.axes import OPTION, RULE, Axis, parse_axis
 
 CELLS_MAX = 10_000
 _MARK_LENGTH = 6
@@ -30,6 +31,8 @@ def swept_scenarios(name_or_path: str, overrides: Sequence[str], over: Sequence[
     base = load_scenario(name_or_path, overrides)
     axes = [parse_axis(text, base.commit_interval_ms) for text in over]
     labels = [spec.label for spec in base.strategies]
+    _check_distinct(axes)
+    _check_count(axes, len(labels))
     for axis in axes:
         if axis.strategy is not None and axis.strategy not in labels:
             problem = f"no such strategy; {known_text(axis.strategy, labels)}"
@@ -37,14 +40,29 @@ def swept_scenarios(name_or_path: str, overrides: Sequence[str], over: Sequence[
     document = _swept(base.document, [axis for axis in axes if axis.strategy is not None])
     own = [axis for axis in axes if axis.strategy is None]
     secrets = Secrets.of_arguments(overrides)
-    scenarios = [
-        scenario_of(file, made, secrets=secrets) for file, made in _documents(base.file, document, own)
-    ]
-    count = sum(len(scenario.strategies) for scenario in scenarios)
+    return [scenario_of(file, made, secrets=secrets) for file, made in _documents(base.file, document, own)]
+
+
+def _check_distinct(axes: Sequence[Axis]) -> None:
+    """Of two axes of one key only the last would have an effect."""
+    for (strategy, key), count in Counter((axis.strategy, axis.key) for axis in axes).items():
+        if count > 1:
+            name = key if strategy is None else f"strategies.{strategy}.{key}"
+            raise ScenarioError(
+                "is given twice: write all its values in one", code="twice", path=f"{OPTION} {name}"
+            )
+
+
+def _check_count(axes: Sequence[Axis], strategies_count: int) -> None:
+    """Before any of them is made."""
+    sizes: dict[str | None, int] = {}
+    for axis in axes:
+        sizes[axis.strategy] = sizes.get(axis.strategy, 1) * len(axis.values)
+    scenarios_count = sizes.pop(None, 1)
+    count = scenarios_count * (sum(sizes.values()) + strategies_count - len(sizes))
     if count > CELLS_MAX:
         problem = f"makes {count:,} runs, more than {CELLS_MAX:,}: take fewer values"
         raise ScenarioError(problem, code="too-many", path=OPTION)
-    return scenarios
 
 
 def _swept(document: Mapping[str, Any], axes: Sequence[Axis]) -> dict[str, Any]:
@@ -60,49 +78,62 @@ def _cells(strategy: Mapping[str, Any], axes: Sequence[Axis]) -> Iterator[Mappin
     for values in product(*(axis.values for axis in axes)):
         cell = {"strategies": [deepcopy(dict(strategy))]}
         for axis, value in zip(axes, values, strict=True):
-            scenario_file.override(cell, f"strategies[0].{axis.key}={value}", OPTION)
+            _set_in_rule(cell, axis, value)
         names = (axis.name for axis in axes)
         label = cell_label(strategy["label"], zip(names, values, strict=True))
         yield {**cell["strategies"][0], "label": label}
+
+
+def _set_in_rule(cell: dict[str, Any], axis: Axis, value: str) -> None:
+    if axis.key.startswith(RULE) and not cell["strategies"][0].get("rules"):
+        problem = "the strategy has no rule, so it has no interval and no options: choose another one"
+        raise ScenarioError(problem, code="no-rule", path=f"{OPTION} strategies.{axis.strategy}.{axis.name}")
+    scenario_file.override(cell, f"strategies[0].{axis.key}={value}", OPTION)
 
 
 def _documents(
     file: Path, document: Mapping[str, Any], axes: Sequence[Axis]
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Each scenario with a file name of its own, which names its results; it need not exist."""
+    used: set[str] = set()
     for values in product(*(axis.values for axis in axes)):
         changed = deepcopy(dict(document))
         for axis, value in zip(axes, values, strict=True):
             scenario_file.override(changed, f"{axis.key}={value}", OPTION)
         names = [f"{axis.name}-{value}" for axis, value in zip(axes, values, strict=True)]
         stem = "-".join(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") for name in (file.stem, *names))
-        yield file.with_name(f"{_shortened(stem)}{file.suffix}"), changed
+        if len(stem) > scenario_file.NAME_LENGTH_MAX or stem in used:
+            stem = _marked(stem, values)
+        used.add(stem)
+        yield file.with_name(f"{stem}{file.suffix}"), changed
 
 
-def _shortened(stem: str) -> str:
-    """A name of a permitted length, which still differs from the others."""
-    if len(stem) <= scenario_file.NAME_LENGTH_MAX:
-        return stem
-    mark = hashlib.sha256(stem.encode()).hexdigest()[:_MARK_LENGTH]
+def _marked(stem: str, values: Sequence[str]) -> str:
+    """A name of a permitted length, which still differs from those with other values."""
+    mark = hashlib.sha256(f"{stem} {values}".encode()).hexdigest()[:_MARK_LENGTH]
     return f"{stem[: scenario_file.NAME_LENGTH_MAX - _MARK_LENGTH - 1].strip('-')}-{mark}"
 
 
 def sampled(runs: Sequence[PlannedRun], all_scenarios: Sequence[Scenario], count: int) -> list[PlannedRun]:
     """The runs whose cells are in a sample of `count`, drawn from the seed of the scenario.
 
-    It does not depend on which runs are left. Strategies that are not swept are always in it.
+    It does not depend on which runs are left. Strategies that are not swept are always in it; if none is, the
+    sample is one of scenarios.
     """
+    seed = all_scenarios[0].seed
+
+    def place(cell: tuple[str, ...]) -> bytes:
+        return hashlib.sha256("/".join((str(seed), *cell)).encode()).digest()
+
     cells = [
         (scenario.name, spec.label)
         for scenario in all_scenarios
         for spec in scenario.strategies
         if cell_of(spec.label)
     ]
-    seed = all_scenarios[0].seed
-
-    def place(cell: tuple[str, str]) -> bytes:
-        return hashlib.sha256(f"{seed}/{cell[0]}/{cell[1]}".encode()).digest()
-
+    if not cells:
+        names = sorted(((scenario.name,) for scenario in all_scenarios), key=place)[:count]
+        return [run for run in runs if (run.scenario.name,) in names]
     chosen = set(sorted(cells, key=place)[:count])
     return [
         run for run in runs if not cell_of(run.spec.label) or (run.scenario.name, run.spec.label) in chosen

@@ -108,7 +108,7 @@ def import_table(
 
 def _name_of(table: str) -> str:
     """The last part of a name or of a path: of .../orders/metadata/v3.metadata.json it is orders."""
-    parts = [part for part in table.rstrip("/").split("/") if part]
+    parts = [part for part in table.rstrip("/").split("/") if part] or [table]
     if parts[-1].endswith(".metadata.json"):
         parts = [part for part in parts[:-1] if part != "metadata"]
     return parts[-1].rpartition(".")[2] or parts[-1]

@@ -192,11 +192,15 @@ def _limit(text: str) -> Limit:
     metric, value = parts["metric"], parts["value"]
     _check_metric(metric, path)
     parsers = {"s": parse_duration_s, "bytes": parse_bytes}
+    problem = "must be a finite number"
     for parse in (float, parsers.get(METRIC_BY_NAME[metric].unit, float)):
         try:
-            return Limit(metric, float(parse(value)), parts["sign"] == "<")
-        except ValueError as error:
+            number = float(parse(value))
+        except (ValueError, OverflowError) as error:
             problem = str(error)
+        else:
+            if math.isfinite(number):
+                return Limit(metric, number, parts["sign"] == "<")
     raise ScenarioError(problem, code="invalid", path=path)
 
 
@@ -246,8 +250,9 @@ def _factor_in_words(objective: str, factor: float) -> str:
 
 def _lines(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> Iterator[str]:
     objective, best = answer.objective, answer.best
+    without = [row.strategy for row in group.choices if row.values[objective] is None]
     if best is None:
-        yield _no_answer(answer, limits)
+        yield _no_answer(answer, limits, has_objective=len(without) < len(group.choices))
     else:
         label = best.strategy
         yield f"Run {label}: {group.manifest_of(label).strategy_summary}."
@@ -274,6 +279,8 @@ def _lines(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> 
         )
     if group.alike:
         yield f"Left out, because all their figures are those of another one: {group.alike_in_words}."
+    if best is not None and without:
+        yield f"Left out, because they have no {objective}: {named_once(without)}."
     if answer.same:
         yield f"With the very same {objective}: {named_once(answer.same)}."
     if answer.alike:
@@ -285,10 +292,10 @@ def _lines(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> 
         yield f"No verdict on {named_once(label for label, own in answer.unjudged if own == why)}: {why}."
 
 
-def _no_answer(answer: Recommendation, limits: Sequence[Limit]) -> str:
+def _no_answer(answer: Recommendation, limits: Sequence[Limit], *, has_objective: bool) -> str:
     if answer.unjudged:
         return "No strategy with comparable seconds keeps the limits."
-    if not limits:
+    if not limits or not has_objective:
         return f"No strategy has the figure {answer.objective}."
     kept = named_once(
         f"{limit.metric} {'<=' if limit.is_upper else '>='} {format_value(limit.metric, limit.value)}"

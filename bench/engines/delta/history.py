@@ -68,7 +68,7 @@ def read_history(log: DeltaLog, since_ms: int | None) -> TableHistory:
         notes=tuple(_notes(commits, table, files.estimated_count)),
     )
     history = TableHistory(facts, tuple(start.values()), tuple(recorded))
-    _check(history, commits, table, log.folder)
+    _check(history, commits, table, log)
     return history
 
 
@@ -166,8 +166,11 @@ def _is_compaction(commit: LogCommit) -> bool:
     return all(action.fields.get("dataChange") is False for action in (*commit.added, *commit.removed))
 
 
-def _check(history: TableHistory, commits: Iterable[LogCommit], table: Description, folder: str) -> None:
-    """Compare the files at the end with those that are live by the log. Raises ScenarioError."""
+def _check(history: TableHistory, commits: Sequence[LogCommit], table: Description, log: DeltaLog) -> None:
+    """Compare the files at the end with those that are live by the log, and with its last checksum.
+
+    Raises ScenarioError.
+    """
     live = (file for action in live_actions(commits) for file in _files_of(action, table))
     wanted = Counter((isinstance(file, DeletionVector), file.partition, file.size_bytes) for file in live)
     left = history.live_after().values()
@@ -176,7 +179,15 @@ def _check(history: TableHistory, commits: Iterable[LogCommit], table: Descripti
             f"its commits leave {len(left)} files and vectors, but {wanted.total()} are live by its actions: "
             "check the table with its own engine",
             code="damaged",
-            path=folder,
+            path=log.folder,
+        )
+    stated, found = log.files_count(commits[-1].version), sum(file.is_data for file in left)
+    if stated is not None and stated != found:
+        raise ScenarioError(
+            f"its commits leave {counted(found, 'data file')}, but the checksum of version "
+            f"{commits[-1].version} states {stated}: check the table with its own engine",
+            code="damaged",
+            path=log.folder,
         )
 
 

@@ -7,6 +7,7 @@ read from a checkpoint: for the state of the table the last one, for its history
 Source: Delta transaction log protocol, "Delta Log Entries", "Checkpoints", "Action Reconciliation".
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -147,6 +148,16 @@ class DeltaLog:
         """When the file of a commit was written, in milliseconds since 1970."""
         (info,) = self._system.get_file_info([self.path_of(version)])
         return (info.mtime_ns or 0) // 1_000_000
+
+    def files_count(self, version: int) -> int | None:
+        """The live files of a version by its checksum file ("Version Checksum File"); None without one."""
+        try:
+            with self._system.open_input_file(f"{self.path_of(version).removesuffix('.json')}.crc") as file:
+                fields = json.loads(file.read())
+        except (OSError, ValueError):
+            return None
+        count = fields.get("numFiles") if isinstance(fields, dict) else None
+        return count if isinstance(count, int) else None
 
     def stored_bytes(self) -> tuple[int, int]:
         """The bytes of all files of the table, live or not, and the part of them in the log."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bench.engines.simulated.key_ranges import KeyRange
+from strategies.partitions import decoded
 from workloads.partitioning import DAY_S, Partitioning
 
 if TYPE_CHECKING:  # imported when it is needed: that takes a tenth of a second
@@ -76,10 +77,13 @@ def values_of(partition: str, columns_count: int) -> list[str] | None:
 
     The only value of a path may contain slashes, as Hudi's days do.
     """
-    if columns_count == 1:
-        return [partition.rpartition("=")[2]]
-    parts = [part.rpartition("=")[2] for part in partition.split("/")]
-    return parts if len(parts) == columns_count else None
+    parts = [partition] if columns_count == 1 else partition.split("/")
+    return [*map(_value_in, parts)] if len(parts) == columns_count else None
+
+
+def _value_in(part: str) -> str:
+    name, equals, value = part.partition("=")
+    return decoded(value if equals else name)
 
 
 @lru_cache(_CACHED)

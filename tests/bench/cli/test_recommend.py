@@ -87,6 +87,8 @@ def test_one_strategy_for_all_streams_of_a_sweep(compactbench, tmp_path, monkeyp
         (["--subject-to", "query_mean_s<2"], "write METRIC<=VALUE"),
         (["--subject-to", "latency<=2"], "'latency' is not a metric"),
         (["--subject-to", "query_mean_s<=soon"], "is not a duration"),
+        (["--subject-to", "query_mean_s<=nan"], "is not a duration"),
+        (["--subject-to", "files_end<=inf"], "must be a finite number"),
         (["--objective", "cost"], "'cost' is not a metric"),
         (["--subject-to", "query_mean_s<=2s", "--repetitions", "2"], "add --confirm N"),
         (["--objective", "compactions"], "neither more nor less of it is better"),

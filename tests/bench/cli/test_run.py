@@ -6,6 +6,7 @@ from scenario_builder import SOUND, write
 from stored import stored
 
 from bench.cli import executing
+from bench.cli.output import EXIT_INTERRUPTED
 from bench.errors import MissingRuntimeError
 from bench.results.records import REPLACED
 from bench.runs.jobs import SentScenario
@@ -205,7 +206,7 @@ def test_sigterm_stops_a_suite_and_is_the_callers_again_afterwards(run, monkeypa
     monkeypatch.setattr(executing, "run_suite", terminated)
     callers = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        run("--simulate", code=executing.EXIT_INTERRUPTED)
+        run("--simulate", code=EXIT_INTERRUPTED)
         run("--only", "strategy=nver", code=2)
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
     finally:

@@ -45,6 +45,18 @@ def test_long_names_stay_different(tmp_path):
     assert all(len(one) <= 60 for one in names)
 
 
+def test_values_that_differ_in_characters_of_no_name_stay_apart(tmp_path):
+    scenarios = swept_scenarios(write(tmp_path), (), ["description=a b,a-b"])
+    names = {scenario.name for scenario in scenarios}
+    assert "demo-description-a-b" in names
+    assert len(names) == 2
+
+
+def test_a_key_is_swept_once(tmp_path):
+    with pytest.raises(ScenarioError, match="is given twice"):
+        swept_scenarios(write(tmp_path), (), [EVERY, "strategies.every-2min.every=7min"])
+
+
 def test_settings_of_the_command_hold_in_every_cell(tmp_path):
     (scenario,) = swept_scenarios(write(tmp_path), ["duration=20min"], [EVERY])
     assert scenario.duration_ms == 20 * 60_000
@@ -59,11 +71,19 @@ def test_a_sample_keeps_what_is_not_swept_and_does_not_depend_on_what_is_left(tm
     assert sampled(chosen[1:], scenarios, 2) == chosen[1:]
 
 
+def test_without_cells_a_sample_is_one_of_scenarios(tmp_path):
+    scenarios = swept_scenarios(write(tmp_path), (), ["workload.rows_per_commit=80,800,8000"])
+    chosen = sampled(plan_runs(scenarios, (), None, (), mode="simulated"), scenarios, 2)
+    assert len({run.scenario.name for run in chosen}) == 2
+    assert len(chosen) == 4
+
+
 @pytest.mark.parametrize(
     ("over", "problem"),
     [
         ("strategies.often.every=1min", "no such strategy"),
-        ("strategies.never.every=1min", "strategies"),
+        ("strategies.never.every=1min", "has no rule"),
+        ("strategies.every-2min.every=,", "write KEY="),
         ("workload.rows=1", "rows"),
         ("strategies.every-2min.a b=1", "is not a setting"),
         ("strategies.every-2min.every=soon", "interval"),

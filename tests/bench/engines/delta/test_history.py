@@ -180,3 +180,15 @@ def test_a_file_with_two_vectors_is_refused(commit, place):
     commit(at(2_000), add("a", vector=dv("u2")))
     with refused("damaged", f"{place}/{LOG_FOLDER}"):
         imported(place)
+
+
+@pytest.mark.parametrize(("stated", "is_refused"), [(2, True), (1, False)])
+def test_a_log_that_lost_an_action_is_refused_by_its_checksum(commit, place, stated, is_refused):
+    commit(at(1_000), *BY_DAY, add("a"), add("b"))
+    commit(at(2_000), remove("a"))
+    Path(place, LOG_FOLDER, f"{1:020}.crc").write_text(f'{{"numFiles": {stated}}}')
+    if is_refused:
+        with refused("damaged", f"{place}/{LOG_FOLDER}"):
+            imported(place)
+    else:
+        assert len(imported(place).live_after()) == 1

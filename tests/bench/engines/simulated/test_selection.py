@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from bench.engines.hudi.table_keys import hudi_day
-from bench.engines.simulated.selection import EVERYTHING, selection_of
+from bench.engines.simulated.selection import EVERYTHING, selection_of, values_of
 from workloads.partitioning import Partitioning
 
 NONE, DAYS, CITIES, BUCKETS = (Partitioning(by) for by in ("none", "day", "city", "bucket"))
@@ -74,6 +74,20 @@ def test_all_conditions_must_hold():
     assert (selection.keys, selection.admits("user_city=Oslo"), selection.admits("user_city=Paris")) == (
         (5, 5), True, False,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("partition", "columns_count", "values"),
+    [
+        ("p=a%2Fb", 1, ["a/b"]),
+        ("p=k=1/q=2", 2, ["k=1", "2"]),
+        ("eu/7", 2, ["eu", "7"]),
+        ("2026/01/05", 1, ["2026/01/05"]),
+        ("2026/01/05", 2, None),
+    ],
+)
+def test_values_are_read_from_paths_that_name_their_columns_or_not(partition, columns_count, values):
+    assert values_of(partition, columns_count) == values
 
 
 @pytest.mark.parametrize(
