@@ -31,7 +31,7 @@ from strategies.triggers import trigger_traits
 from workloads.commit import ImportedTable
 from workloads.schema import ORDERS, Schema
 
-LABEL_LENGTH_MAX = 60
+LABEL_LENGTH_MAX = 100
 _ARGUMENTS_OF_JAVA = re.compile(r"spark\.(?:driver|executor|yarn\.am)\.(?:extra|default)JavaOptions")
 _SIZE_BYTES = re.compile(r"0*[1-9][0-9]{0,17}")  # fits into the 64 bits that formats read a size into
 _DELAYABLE = frozenset({

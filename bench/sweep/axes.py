@@ -16,6 +16,7 @@ _RANGE = re.compile(r"(?P<low>[^.*]+(?:\.\d+)?[A-Za-z]*)\.\.(?P<high>[^*]+)\*(?P
 RULE = "rules[0]."  # the keys of an axis that are in the first rule of its strategy
 _SHORT = {"every": f"{RULE}trigger.interval"}
 _OPTIONS = "options."
+_NAME_LENGTH_MAX = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,16 @@ def parse_axis(text: str, tick_ms: int) -> Axis:
         return Axis(label, _SHORT[inner], inner, made)
     if inner.startswith(_OPTIONS):
         name = inner.removeprefix(_OPTIONS)
-        return Axis(label, f'{RULE}planner.options."{name}"', name, made)
+        return Axis(label, f'{RULE}planner.options."{name}"', _short(name), made)
     return Axis(label, inner, inner.rpartition(".")[2], made)
+
+
+def _short(option: str) -> str:
+    """The end of a dotted name, as long as labels have room for: small.file.limit."""
+    parts = option.split(".")
+    while len(parts) > 1 and len(".".join(parts)) > _NAME_LENGTH_MAX:
+        del parts[0]
+    return ".".join(parts)
 
 
 def _not_an_axis(text: str) -> ScenarioError:

@@ -132,7 +132,7 @@ SIZE = "write.target-file-size-bytes"
     [
         ({"strategies": [{"label": "a"}, {"label": "a"}]}, "taken", "strategies[1].label"),
         *(({"strategies": [{"label": label}]}, "bad-name", "strategies[0].label")
-          for label in ("", "x" * 61, "a\tb", " a", "../etc", "a\\b", "..")),
+          for label in ("", "x" * 101, "a\tb", " a", "../etc", "a\\b", "..")),
         ({"strategies": [{}]}, "missing", "strategies[0].label"),
         (strategy(switch=[{"at": "5min", "strategy": "b"}]),
          "unknown-name", "strategies[0].switch[0].strategy"),

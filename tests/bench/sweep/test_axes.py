@@ -25,6 +25,10 @@ def test_the_interval_and_options_of_a_strategy_have_short_names():
     option = axis("strategies.rewrite.options.min-input-files=2")
     assert option.key == 'rules[0].planner.options."min-input-files"'
     assert option.name == "min-input-files"
+    long = axis("strategies.c.options.hoodie.clustering.plan.strategy.small.file.limit=1,2")
+    assert (long.key[17:-1], long.name) == (
+        'options."hoodie.clustering.plan.strategy.small.file.limit', "small.file.limit"
+    )  # fmt: skip
     assert axis("strategies[rewrite].writer.commit_every=1h").key == "writer.commit_every"
 
 
