@@ -2,9 +2,8 @@
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -22,21 +21,17 @@ from bench.cli.output import (
     print_paragraph,
     print_remark,
 )
+from bench.cli.recommendation_words import robust_sentence, sentences
+from bench.cli.roll_out import roll_out
 from bench.engines.keys import known_text
-from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
-from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words
 from bench.scenario.schema import REPETITIONS_MAX
-from bench.text import human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
-from reports.text import format_value
-from reports.verdicts.compare import Comparison
-from reports.verdicts.recommended import Kept, Limit, Recommendation
+from reports.verdicts.recommended import Limit, Recommendation
 from reports.verdicts.recommended import recommend as recommended
 from reports.verdicts.robust import robust
-from strategies.planner import traits_of
 from strategies.quantities import parse_bytes, parse_duration_s
 
 _LIMIT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>])=\s*(?P<value>\S+)\s*")
@@ -213,12 +208,12 @@ def _check_metric(name: str, path: str) -> None:
 def _print(group: RunGroup, answer: Recommendation, limits: Sequence[Limit], table: str) -> None:
     m = group.manifest
     print_heading(f"{m.scenario} ({m.format}, {m.mode})")
-    for line in _lines(group, answer, limits):
+    for line in sentences(group, answer, limits):
         print_paragraph(line)
     print_cautions(group)
     if answer.best is None:
         return
-    for when, statements in _roll_out(group, answer.best.strategy, table):
+    for when, statements in roll_out(group, answer.best.strategy, table):
         print_paragraph(when)
         for statement in statements:
             print_line(f"    {statement};")
@@ -231,131 +226,7 @@ def _print_robust(answers: Sequence[tuple[RunGroup, Recommendation]]) -> None:
     if len(scenarios) < len(answers) or len(alike) > 1:
         return
     print_heading(f"all {len(answers):,} scenarios")
-    choice = robust(answers)
-    if choice is None:
-        print_paragraph("No strategy keeps the limits in all of them.")
-        return
-    objective = answers[0][1].objective
-    how_good = _factor_in_words(objective, choice.factor)
-    print_paragraph(f"Run {choice.strategy}: it keeps the limits in all of them. {how_good}")
-
-
-def _factor_in_words(objective: str, factor: float) -> str:
-    if factor == 1:
-        return f"Its {objective} is the best in each."
-    if math.isinf(factor):
-        return f"The best {objective} of one of them is 0, which it does not have."
-    return f"Its {objective} is within {human_ratio(factor)} of the best in each."
-
-
-def _lines(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> Iterator[str]:
-    objective, best = answer.objective, answer.best
-    without = [row.strategy for row in group.choices if row.values[objective] is None]
-    if best is None:
-        yield _no_answer(answer, limits, has_objective=len(without) < len(group.choices))
-    else:
-        label = best.strategy
-        yield f"Run {label}: {group.manifest_of(label).strategy_summary}."
-        value = format_value(objective, best.values[objective])
-        most = "most" if METRIC_BY_NAME[objective].better == "higher" else "least"
-        of = (
-            "and no other strategy keeps"
-            if len(answer.keeping) == 1
-            else f"the {most} of {len(answer.keeping):,} that keep"
-        )
-        yield f"Its {objective} is {value}, {of} the limits."
-        yield from map(_kept_in_words, answer.kept)
-    if answer.few is not None:
-        times = "once" if answer.few == 1 else "twice"
-        yield f"It compacted {times} only: its figures depend on where the stream happens to end."
-    if answer.safe:
-        safe = format_value(objective, answer.safe.values[objective])
-        yield f"To be safe: {answer.safe.strategy}, {safe}, keeps the limits by more than that."
-    if answer.beyond:
-        row, limit = answer.beyond
-        yield (
-            f"Better, but beyond a limit: {row.strategy}, {format_value(objective, row.values[objective])} "
-            f"with {limit.metric} = {format_value(limit.metric, row.values[limit.metric])}."
-        )
-    if group.alike:
-        yield f"Left out, because all their figures are those of another one: {group.alike_in_words}."
-    if best is not None and without:
-        yield f"Left out, because they have no {objective}: {named_once(without)}."
-    if answer.same:
-        yield f"With the very same {objective}: {named_once(answer.same)}."
-    if answer.alike:
-        shown = "; ".join(f"{label} ({_ratio(one)})" for label, one in answer.alike[:_SHOWN])
-        more = f"; and {len(answer.alike) - _SHOWN:,} more" if len(answer.alike) > _SHOWN else ""
-        why = "the errors of the model do not" if group.is_simulated else "noise does not"
-        yield f"By {objective}, {why} tell it from {shown}{more}."
-    for why in dict.fromkeys(why for _, why in answer.unjudged):
-        yield f"No verdict on {named_once(label for label, own in answer.unjudged if own == why)}: {why}."
-
-
-def _no_answer(answer: Recommendation, limits: Sequence[Limit], *, has_objective: bool) -> str:
-    if answer.unjudged:
-        return "No strategy with comparable seconds keeps the limits."
-    if not limits or not has_objective:
-        return f"No strategy has the figure {answer.objective}."
-    kept = named_once(
-        f"{limit.metric} {'<=' if limit.is_upper else '>='} {format_value(limit.metric, limit.value)}"
-        for limit in limits
-    )
-    no_strategy = f"No strategy that has the figure {answer.objective} keeps {kept}."
-    if answer.nearest is None:
-        return no_strategy
-    row, limit = answer.nearest
-    value = format_value(limit.metric, row.values[limit.metric])
-    return f"{no_strategy} The nearest is {row.strategy} with {limit.metric} = {value}."
-
-
-def _roll_out(group: RunGroup, label: str, table: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What to do on the table, in words and as statements."""
-    manifest, definition = group.manifest_of(label), group.definition(label)
-    for part in ("writer", "properties"):
-        settings = definition.get(part) or {}
-        if settings:
-            texts = ", ".join(f"{name} = {value}" for name, value in settings.items())
-            yield f"To roll it out, set the {part} of the table: {texts}.", ()
-    roll_out = FORMATS[manifest.format].engines.roll_out
-    for rule in definition.get("rules", ()):
-        planner = build(PLANNER, rule["planner"], Path.cwd())
-        if not traits_of(planner).may_plan:
-            continue
-        when = in_words(build(TRIGGER, rule["trigger"], Path.cwd()))
-        statements = roll_out(planner, table, manifest.target_file_size_bytes)
-        if not statements:
-            yield f"{when}: {in_words(planner)} plans by the table's state: no statement does the same.", ()
-        elif traits_of(planner).reads_state:
-            yield (
-                "To roll it out, set once; an Amoro server that manages the table then evaluates it at its "
-                f"own times, in the simulation {when}:",
-                statements,
-            )
-        else:
-            yield f"To roll it out, run on the table, {when}:", statements
-
-
-def _kept_in_words(kept: Kept) -> str:
-    metric, bound = kept.limit.metric, "at most" if kept.limit.is_upper else "at least"
-    value, limit = format_value(metric, kept.value), format_value(metric, kept.limit.value)
-    if kept.at_end is not None:
-        last = format_value(metric, kept.at_end)
-        return f"{metric} is {value}, but {last} in the last quarter of the stream: beyond {limit}."
-    if kept.factor is None:
-        return f"{metric} is {value}, {bound} {limit}; by how much it may differ is not known."
-    if kept.is_sure:
-        within = "" if kept.factor == 1 else f", also if it is {human_ratio(kept.factor)} off"
-        return f"{metric} is {value}, {bound} {limit}{within}."
-    factor = human_ratio(kept.factor)
-    return f"{metric} is {value}, {bound} {limit}, but it may be {factor} off: the limit may not hold."
-
-
-def _ratio(comparison: Comparison) -> str:
-    if comparison.ratio is None or comparison.low is None or comparison.high is None:
-        return "ratio not known"
-    interval = f", {human_ratio(comparison.low)} to {human_ratio(comparison.high)}"
-    return f"{human_ratio(comparison.ratio)}{interval if comparison.has_interval else ''}"
+    print_paragraph(robust_sentence(robust(answers), answers[0][1].objective))
 
 
 def _fields(group: RunGroup, answer: Recommendation, table: str) -> dict[str, Any]:
@@ -379,6 +250,6 @@ def _fields(group: RunGroup, answer: Recommendation, table: str) -> dict[str, An
         "without_verdict": dict(answer.unjudged),
         "roll_out": [
             {"when": when, "statements": list(statements)}
-            for when, statements in (_roll_out(group, best.strategy, table) if best else ())
+            for when, statements in (roll_out(group, best.strategy, table) if best else ())
         ],
     }  # fmt: skip

@@ -1,0 +1,110 @@
+"""A recommendation in sentences."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from bench.results.metrics import METRIC_BY_NAME
+from bench.text import human_ratio, named_once
+from reports.data.group import RunGroup
+from reports.text import format_value
+from reports.verdicts.compare import Comparison
+from reports.verdicts.recommended import Kept, Limit, Recommendation
+from reports.verdicts.robust import Robust
+
+_SHOWN = 5
+
+
+def sentences(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) -> Iterator[str]:
+    objective, best = answer.objective, answer.best
+    without = [row.strategy for row in group.choices if row.values[objective] is None]
+    if best is None:
+        yield _no_answer(answer, limits, has_objective=len(without) < len(group.choices))
+    else:
+        label = best.strategy
+        yield f"Run {label}: {group.manifest_of(label).strategy_summary}."
+        value = format_value(objective, best.values[objective])
+        most = "most" if METRIC_BY_NAME[objective].better == "higher" else "least"
+        of = (
+            "and no other strategy keeps"
+            if len(answer.keeping) == 1
+            else f"the {most} of {len(answer.keeping):,} that keep"
+        )
+        yield f"Its {objective} is {value}, {of} the limits."
+        yield from map(_kept_in_words, answer.kept)
+    if answer.few is not None:
+        times = "once" if answer.few == 1 else "twice"
+        yield f"It compacted {times} only: its figures depend on where the stream happens to end."
+    if answer.safe:
+        safe = format_value(objective, answer.safe.values[objective])
+        yield f"To be safe: {answer.safe.strategy}, {safe}, keeps the limits by more than that."
+    if answer.beyond:
+        row, limit = answer.beyond
+        yield (
+            f"Better, but beyond a limit: {row.strategy}, {format_value(objective, row.values[objective])} "
+            f"with {limit.metric} = {format_value(limit.metric, row.values[limit.metric])}."
+        )
+    if group.alike:
+        yield f"Left out, because all their figures are those of another one: {group.alike_in_words}."
+    if best is not None and without:
+        yield f"Left out, because they have no {objective}: {named_once(without)}."
+    if answer.same:
+        yield f"With the very same {objective}: {named_once(answer.same)}."
+    if answer.alike:
+        shown = "; ".join(f"{label} ({_ratio(one)})" for label, one in answer.alike[:_SHOWN])
+        more = f"; and {len(answer.alike) - _SHOWN:,} more" if len(answer.alike) > _SHOWN else ""
+        why = "the errors of the model do not" if group.is_simulated else "noise does not"
+        yield f"By {objective}, {why} tell it from {shown}{more}."
+    for why in dict.fromkeys(why for _, why in answer.unjudged):
+        yield f"No verdict on {named_once(label for label, own in answer.unjudged if own == why)}: {why}."
+
+
+def _no_answer(answer: Recommendation, limits: Sequence[Limit], *, has_objective: bool) -> str:
+    if answer.unjudged:
+        return "No strategy with comparable seconds keeps the limits."
+    if not limits or not has_objective:
+        return f"No strategy has the figure {answer.objective}."
+    kept = named_once(
+        f"{limit.metric} {'<=' if limit.is_upper else '>='} {format_value(limit.metric, limit.value)}"
+        for limit in limits
+    )
+    no_strategy = f"No strategy that has the figure {answer.objective} keeps {kept}."
+    if answer.nearest is None:
+        return no_strategy
+    row, limit = answer.nearest
+    value = format_value(limit.metric, row.values[limit.metric])
+    return f"{no_strategy} The nearest is {row.strategy} with {limit.metric} = {value}."
+
+
+def _kept_in_words(kept: Kept) -> str:
+    metric, bound = kept.limit.metric, "at most" if kept.limit.is_upper else "at least"
+    value, limit = format_value(metric, kept.value), format_value(metric, kept.limit.value)
+    if kept.at_end is not None:
+        last = format_value(metric, kept.at_end)
+        return f"{metric} is {value}, but {last} in the last quarter of the stream: beyond {limit}."
+    if kept.factor is None:
+        return f"{metric} is {value}, {bound} {limit}; by how much it may differ is not known."
+    if kept.is_sure:
+        within = "" if kept.factor == 1 else f", also if it is {human_ratio(kept.factor)} off"
+        return f"{metric} is {value}, {bound} {limit}{within}."
+    factor = human_ratio(kept.factor)
+    return f"{metric} is {value}, {bound} {limit}, but it may be {factor} off: the limit may not hold."
+
+
+def _ratio(comparison: Comparison) -> str:
+    if comparison.ratio is None or comparison.low is None or comparison.high is None:
+        return "ratio not known"
+    interval = f", {human_ratio(comparison.low)} to {human_ratio(comparison.high)}"
+    return f"{human_ratio(comparison.ratio)}{interval if comparison.has_interval else ''}"
+
+
+def robust_sentence(choice: Robust | None, objective: str) -> str:
+    """The answer for several scenarios together."""
+    if choice is None:
+        return "No strategy keeps the limits in all of them."
+    if choice.factor == 1:
+        how_good = f"Its {objective} is the best in each."
+    elif math.isinf(choice.factor):
+        how_good = f"The best {objective} of one of them is 0, which it does not have."
+    else:
+        how_good = f"Its {objective} is within {human_ratio(choice.factor)} of the best in each."
+    return f"Run {choice.strategy}: it keeps the limits in all of them. {how_good}"

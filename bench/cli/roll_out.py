@@ -1,0 +1,36 @@
+"""What to do on a table so that it is compacted as a strategy did it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.engines.registry import FORMATS
+from bench.scenario.plugins import PLANNER, TRIGGER, build, in_words
+from reports.data.group import RunGroup
+from strategies.planner import traits_of
+
+
+def roll_out(group: RunGroup, label: str, table: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What to do on the table, in words and as statements."""
+    manifest, definition = group.manifest_of(label), group.definition(label)
+    for part in ("writer", "properties"):
+        settings = definition.get(part) or {}
+        if settings:
+            texts = ", ".join(f"{name} = {value}" for name, value in settings.items())
+            yield f"To roll it out, set the {part} of the table: {texts}.", ()
+    statements_of = FORMATS[manifest.format].engines.roll_out
+    for rule in definition.get("rules", ()):
+        planner = build(PLANNER, rule["planner"], Path.cwd())
+        if not traits_of(planner).may_plan:
+            continue
+        when = in_words(build(TRIGGER, rule["trigger"], Path.cwd()))
+        statements = statements_of(planner, table, manifest.target_file_size_bytes)
+        if not statements:
+            yield f"{when}: {in_words(planner)} plans by the table's state: no statement does the same.", ()
+        elif traits_of(planner).reads_state:
+            yield (
+                "To roll it out, set once; an Amoro server that manages the table then evaluates it at its "
+                f"own times, in the simulation {when}:",
+                statements,
+            )
+        else:
+            yield f"To roll it out, run on the table, {when}:", statements
