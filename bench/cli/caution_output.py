@@ -5,16 +5,20 @@ from collections.abc import Iterable
 from bench.cli.output import print_remark
 from bench.results.folders import RunResult
 from reports.data.group import RunGroup, run_groups
-from reports.page.sections.cautions import cautions
 
 
 def print_cautions_of_runs(runs: Iterable[RunResult]) -> None:
-    for group in run_groups(runs):
+    simulated = [run for run in runs if run.manifest.mode == "simulated"]
+    for group in run_groups(simulated):
         print_cautions(group)
 
 
 def print_cautions(group: RunGroup) -> None:
     """The grave ones about a simulation, on stderr; none for real runs."""
-    for caution in cautions(group) if group.is_simulated else ():
+    if not group.is_simulated:
+        return
+    from reports.page.sections.cautions import cautions  # loads SciPy, which other rows do not wait for
+
+    for caution in cautions(group):
         if caution.is_grave:
             print_remark(f"{group.manifest.scenario}: {caution.text}")
