@@ -32,6 +32,21 @@ CatalogPropertiesOption = Annotated[
     ),
 ]
 
+FormatNameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--table-format", metavar="NAME", help="The format of the table, if its folder does not tell it."
+    ),
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AGE",
+        show_default="as far as the metadata reach",
+        help="Only the commits of this time before now, e.g. 30d. Older files are there at the start.",
+    ),
+]
+
 
 def properties_of(settings: Sequence[str]) -> dict[str, str]:
     """The properties of a catalog, with env:NAME replaced as in a scenario's [catalog].

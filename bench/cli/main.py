@@ -50,6 +50,7 @@ COMMANDS: dict[str, str] = {
     "recommend": "bench.cli.commands.recommend:recommend",
     "plan": "bench.cli.commands.plan:plan",
     "import": "bench.cli.commands.import_table:import_table",
+    "init": "bench.cli.commands.init:init",
     "list": "bench.cli.commands.list:list_what",
     "doctor": "bench.cli.commands.doctor:doctor",
     "clean": "bench.cli.commands.clean:clean",

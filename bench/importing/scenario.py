@@ -11,12 +11,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from bench.engines.existing import Importing
 from bench.engines.keys import bytes_text, duration_ms_text, value_text
 from bench.engines.simulated.selection import values_of
+from bench.importing.answers import Answers
 from bench.importing.time_grid import TimeGrid, time_grid
 from bench.text import counted, human_bytes, human_duration
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, HistoryFacts, RecordedCommit
 
-_TEMPLATE = "scenario.toml.j2"
 _PLAIN = re.compile(r"[\w .:/-]+")
 _LARGE = 0.1  # of the target size
 
@@ -39,7 +39,7 @@ def stream_of(history: TableHistory) -> Sequence[RecordedCommit]:
 
 
 def scenario_text(
-    history: TableHistory, imports: Importing, table: str, file: Path, history_file: Path, cores: int
+    history: TableHistory, imports: Importing, table: str, file: Path, history_file: Path, answers: Answers
 ) -> str:
     """A scenario file that replays the commits of `table` in `history_file`, which is next to `file`."""
     facts, stream = history.facts, stream_of(history)
@@ -48,11 +48,9 @@ def scenario_text(
     span = human_duration((facts.until_ms - facts.from_ms) / 1000)
     contents = {recorded.content for recorded in history.files}
     partitions = [recorded.partition for recorded in history.files if recorded.partition]
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,  # noqa: S701  TOML, not HTML
-    )  # fmt: skip
-    return environment.get_template(_TEMPLATE).render(
+    hit_share = facts.hit_share if answers.hit_share is None else answers.hit_share
+    return rendered(
+        "scenario.toml.j2",
         table=_line(table), file=file.name, history=history_file.name,
         commits=commits,
         from_utc=utc_text(facts.from_ms), until_utc=utc_text(facts.until_ms),
@@ -67,13 +65,21 @@ def scenario_text(
         table_keys={name: value_text(value) for name, value in facts.table_keys.items()},
         target_file_size=bytes_text(facts.target_file_size_bytes),
         has_equality_deletes=Content.EQUALITY in contents,
-        hit_share=None if facts.hit_share is None else round(facts.hit_share, 4),
+        hit_share=None if hit_share is None else round(hit_share, 4),
         partition_columns=_line(", ".join(facts.partition_columns)),
         example_condition=_condition(facts.partition_columns, partitions),
-        cores=cores,
-        sweep=_sweep(imports, facts, grid, has_deletes=contents != {Content.DATA}),
-        policies=list(_policies(imports, facts, grid, has_deletes=contents != {Content.DATA})),
+        answers=answers,
+        sweep=sweep_axis(imports, facts, grid, has_deletes=contents != {Content.DATA}),
+        policies=list(policies(imports, facts, grid, has_deletes=contents != {Content.DATA})),
     )  # fmt: skip
+
+
+def rendered(template: str, **values: object) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True, autoescape=False,  # noqa: S701  TOML, not HTML
+    )  # fmt: skip
+    return environment.get_template(template).render(**values)
 
 
 def utc_text(at_ms: int) -> str:
@@ -92,7 +98,7 @@ def _line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def _sweep(imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool) -> str:
+def sweep_axis(imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool) -> str:
     """An axis that suits the grid, from often to a few times in the whole history."""
     first, *_ = imports.planners(facts, has_deletes)
     low, high = grid.policy_intervals_ms[0], max(2 * grid.policy_intervals_ms[0], grid.duration_ms // 4)
@@ -100,7 +106,7 @@ def _sweep(imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_delet
     return f"strategies.{first}.every={duration_ms_text(low)}..{duration_ms_text(high)}*12"
 
 
-def _policies(
+def policies(
     imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool
 ) -> Iterator[tuple[str, str, str]]:
     """Label, interval and planner of each strategy: the first planner at three intervals, others at one."""

@@ -8,6 +8,7 @@ from histories import commit, data, positions, written
 from iceberg_tables import catalog_properties, make_table
 
 from bench.engines.registry import FORMATS
+from bench.importing.answers import Answers
 from bench.importing.scenario import scenario_text
 from bench.results.folders import load_runs
 from bench.results.records import QueryRecord
@@ -109,7 +110,7 @@ def test_a_history_that_begins_with_a_compaction_is_replayed_to_its_end(compactb
     facts = replace(made.facts, from_ms=early)
     late = replace(made, facts=facts, start=tuple(files), commits=(compaction, *made.commits))
     text = scenario_text(
-        late, FORMATS["iceberg"].existing.imports, "t", Path("t.toml"), Path("t.history.parquet"), 2
+        late, FORMATS["iceberg"].existing.imports, "t", Path("t.toml"), Path("t.history.parquet"), Answers()
     )
     write_history(late, Path("t.history.parquet"))
     Path("t.toml").write_text(text)

@@ -1,0 +1,119 @@
+"""`compactbench init`: write a scenario by asking for what it needs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bench.cli.existing import (
+    CatalogOption,
+    CatalogPropertiesOption,
+    FormatNameOption,
+    SinceOption,
+    properties_of,
+)
+from bench.cli.importing import (
+    Source,
+    check_writable,
+    print_history,
+    read_history,
+    target_of,
+    write_scenario,
+    writing,
+)
+from bench.cli.output import print_line
+from bench.cli.questions import ask, number, one_of, whole
+from bench.engines.keys import known_text
+from bench.engines.registry import FORMATS
+from bench.errors import ScenarioError
+from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
+from bench.importing.new_scenario import Stream, new_scenario_text
+from bench.scenario.load import load_scenario
+from strategies.quantities import parse_duration_ms
+from workloads.recorded import Content
+
+DEFAULT_FILE = Path("mine.toml")
+_ROWS_MAX, _AMOUNT_MAX = 10**10, 10**9
+
+
+def init(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="One of your tables, named as for `compactbench import`. Without it a stream is described.",
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            show_default=f"TABLE.toml or {DEFAULT_FILE}",
+            help="The scenario to write.",
+        ),
+    ] = None,
+    since: SinceOption = None,
+    catalog: CatalogOption = None,
+    catalog_properties: CatalogPropertiesOption = None,
+    format_name: FormatNameOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the files if they exist.")] = False,
+) -> None:
+    """Write your first scenario: a few questions, each with an answer to accept.
+
+    * `compactbench init`
+
+    * `compactbench init /data/lake/orders`
+
+    Without a table the questions are about the stream, and the rows will be synthetic. With one, its history
+    is imported as `compactbench import` does, and the questions are about what metadata do not tell.
+
+    The file has comments on what to adapt, and the commands that come next.
+    """
+    if table is None:
+        target = file or DEFAULT_FILE
+        check_writable(target, force=force)
+        text = _asked_text(target, format_name)
+        with writing(target):
+            target.write_text(text, encoding="utf-8")
+    else:
+        source = Source(table, catalog, properties_of(catalog_properties or ()), format_name)
+        target = target_of(source, file, force=force)
+        imported = read_history(source, since)
+        print_history(imported)
+        contents = {recorded.content for recorded in imported.history.files}
+        is_open = Content.EQUALITY in contents and imported.history.facts.hit_share is None
+        write_scenario(imported, target, _asked_answers(asks_hit_share=is_open))
+    load_scenario(str(target))
+    print_line(f"written: {target}; next: compactbench run {target} --simulate")
+
+
+def _asked_text(target: Path, format_name: str | None) -> str:
+    imports = {name: one.existing.imports for name, one in FORMATS.items() if one.existing}
+    name = format_name or ask(f"Table format ({', '.join(imports)})", "iceberg", one_of(*imports))
+    importing = imports.get(name)
+    if importing is None:
+        raise ScenarioError(known_text(name, imports), code="unknown-name", path=f"--table-format {name}")
+    does = ask("Stream: append rows, or also update and delete them", "append", one_of("append", "upsert"))
+    initial_rows = (
+        None if does == "append" else ask("Rows of the table at the start", "1000000", whole(_ROWS_MAX))
+    )
+    interval_ms = ask("It commits every", "1min", parse_duration_ms)
+    rows = ask("Rows in a commit", "1000", whole(_ROWS_MAX))
+    files = ask("Files that a commit writes", str(min(8, rows)), whole(rows))
+    return new_scenario_text(Stream(name, interval_ms, rows, files, initial_rows), importing, target)
+
+
+def _asked_answers(*, asks_hit_share: bool) -> Answers:
+    hit_share = None
+    if asks_hit_share:
+        question = (
+            "Share of the keys in equality deletes that delete a row: 0 if the stream only inserts, 1 if it "
+            "only updates and deletes"
+        )
+        hit_share = ask(question, "0.5", number(1))
+    cores = ask("Cores of the cluster that compacts and reads", str(DEFAULT_CORES), whole(CORES_MAX))
+    core_hour = ask("Price of a core for an hour, or 0", "0", number(_AMOUNT_MAX))
+    queries = ask("Queries per hour, or 0 if you do not know", "0", number(_AMOUNT_MAX))
+    return Answers(cores, core_hour or None, queries or None, hit_share)

@@ -1,0 +1,188 @@
+"""Reads the history of one of the user's tables, and writes it as a scenario (`import` and `init`)."""
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bench.cli.output import ERR, conceal, print_facts, print_heading, print_remark
+from bench.engines.existing import Importing, TableAddress
+from bench.engines.format import Format
+from bench.engines.keys import duration_ms_text
+from bench.engines.registry import existing_tables
+from bench.errors import ScenarioError
+from bench.importing.answers import Answers
+from bench.importing.scenario import scenario_text, stream_of, utc_text, with_notes
+from bench.importing.time_grid import time_grid
+from bench.scenario import file as scenario_file
+from bench.secrets import Secrets
+from bench.text import counted, human_bytes, human_duration
+from strategies.quantities import parse_duration_ms
+from workloads.history_file import TableHistory, write_history
+from workloads.recorded import RecordedFile
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table, as the user names it, in a catalog with these properties."""
+
+    table: str
+    catalog: str | None
+    properties: Mapping[str, str]
+    format_name: str | None
+    branch: str | None = None
+
+    @property
+    def name(self) -> str:
+        return _name_of(self.table)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    name: str
+    history: TableHistory
+    imports: Importing
+    table_format: Format
+
+
+def target_of(source: Source, file: Path | None, *, force: bool) -> Path:
+    """The scenario file to write. Raises ScenarioError if it cannot or must not be written."""
+    target = file or Path(f"{_file_name(source.name)}.toml")
+    check_writable(target, history_file_of(target), force=force)
+    return target
+
+
+def history_file_of(target: Path) -> Path:
+    return target.with_suffix(".history.parquet")
+
+
+def read_history(source: Source, since: str | None) -> Imported:
+    """The history of the table, `since` being the age of its first commit ("30d").
+
+    Raises ScenarioError if it cannot be read, or has nothing to replay.
+    """
+    conceal(Secrets.of(source.properties))
+    since_ms = None if since is None else round(time.time() * 1000) - _age_ms(since)
+    table_format, tables = existing_tables(source.format_name, source.table)
+    if tables.imports is None:
+        problem = f"the history of a {table_format.words.title} table cannot be read"
+        raise ScenarioError(problem, code="unsupported", path=source.table)
+    with ERR.status("reading metadata"):
+        address = TableAddress(source.table, source.catalog, source.properties, branch=source.branch)
+        history = with_notes(tables.imports.history(address, since_ms))
+    if not stream_of(history):
+        raise ScenarioError(
+            "its metadata record no commit of the stream in this time: nothing can be replayed",
+            code="empty",
+            path=source.table,
+        )
+    return Imported(source.name, history, tables.imports, table_format)
+
+
+def write_scenario(imported: Imported, target: Path, answers: Answers) -> None:
+    """Write the scenario, and its history beside it. Raises ScenarioError."""
+    history_file = history_file_of(target)
+    text = scenario_text(imported.history, imported.imports, imported.name, target, history_file, answers)
+    with writing(history_file):
+        write_history(imported.history, history_file)
+    with writing(target):
+        target.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raises ScenarioError if the file cannot be written in this block."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror}); choose another place with --file"
+        raise ScenarioError(problem, code="unwritable", path=path) from error
+
+
+def _name_of(table: str) -> str:
+    """The last part of a name or of a path: of .../orders/metadata/v3.metadata.json it is orders."""
+    parts = [part for part in table.rstrip("/").split("/") if part] or [table]
+    if parts[-1].endswith(".metadata.json"):
+        parts = [part for part in parts[:-1] if part != "metadata"]
+    return parts[-1].rpartition(".")[2] or parts[-1]
+
+
+def _file_name(name: str) -> str:
+    """The name as a scenario file may have it."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "table"
+
+
+def check_writable(target: Path, *others: Path, force: bool) -> None:
+    """Raises ScenarioError for a name that no scenario may have, and for files that exist, unless `force`."""
+    scenario_file.check_name(target)
+    if not target.absolute().parent.is_dir():
+        problem = "its folder does not exist: create it, or choose another file with --file"
+        raise ScenarioError(problem, code="unwritable", path=target)
+    existing = next((path for path in (target, *others) if path.exists()), None)
+    if existing is not None and not force:
+        problem = "exists: choose another file with --file, or replace it with --force"
+        raise ScenarioError(problem, code="exists", path=existing)
+
+
+def _age_ms(text: str) -> int:
+    try:
+        return parse_duration_ms(text)
+    except ValueError as error:
+        raise ScenarioError(str(error), code="not-a-duration", path="--since") from error
+
+
+def print_history(imported: Imported) -> None:
+    """What the metadata record, in short, and below it what they lack."""
+    history = imported.history
+    delete_files = imported.table_format.words.deletes[0]
+    facts, stream = history.facts, stream_of(history)
+    compactions_count = len(history.commits) - len(stream)
+    span = human_duration((facts.until_ms - facts.from_ms) / 1000)
+    print_heading(f"history of {imported.name}")
+    print_facts(
+        {
+            "from": f"{utc_text(facts.from_ms)} to {utc_text(facts.until_ms)} UTC, {span}",
+            "commits": f"{len(stream):,}, besides {counted(compactions_count, 'compaction')}{_read(history)}",
+            "replayed": _replayed(history),
+            "at the start": _amount(history.start, delete_files),
+            "at the end": _amount(list(history.live_after().values()), delete_files),
+            **_walls(history),
+            "partitioned by": ", ".join(facts.partition_columns) or "nothing",
+            "target file size": human_bytes(facts.target_file_size_bytes),
+        }
+    )
+    for note in facts.notes:
+        print_remark(note)
+
+
+def _read(history: TableHistory) -> str:
+    removed = (file for one in history.commits if one.is_compaction for file in one.removed)
+    size_bytes = sum(file.size_bytes for file in removed)
+    return f", which read {human_bytes(size_bytes)}" if size_bytes else ""
+
+
+def _replayed(history: TableHistory) -> str:
+    grid = time_grid([one.at_ms for one in stream_of(history)], history.facts.from_ms)
+    late = human_duration(grid.late_max_ms / 1000)
+    return f"in steps of {duration_ms_text(grid.interval_ms)}, commits at most {late} late"
+
+
+def _walls(history: TableHistory) -> dict[str, str]:
+    """How long commits and compactions took, if the table records that."""
+    walls = {
+        "a commit took": [one.wall_s for one in stream_of(history) if one.wall_s is not None],
+        "a compaction took": [
+            one.wall_s for one in history.commits if one.is_compaction and one.wall_s is not None
+        ],
+    }
+    return {name: f"{human_duration(median(own))} (median)" for name, own in walls.items() if own}
+
+
+def _amount(files: tuple[RecordedFile, ...] | list[RecordedFile], delete_files: str) -> str:
+    data = [file for file in files if file.is_data]
+    deletes_count = len(files) - len(data)
+    more = f", {deletes_count:,} {delete_files}" if deletes_count else ""
+    return f"{counted(len(data), 'data file')}, {human_bytes(sum(file.size_bytes for file in data))}{more}"

@@ -1,0 +1,15 @@
+"""What a user adds to what is known of a stream."""
+
+from dataclasses import dataclass
+
+DEFAULT_CORES, CORES_MAX = 2, 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """`hit_share` (0..1) is that of `HistoryFacts`; prices and queries are per hour. None is not known."""
+
+    cores: int = DEFAULT_CORES
+    core_hour: float | None = None
+    queries_per_hour: float | None = None
+    hit_share: float | None = None

@@ -1,0 +1,71 @@
+import io
+
+import pytest
+from iceberg_tables import make_table
+
+from bench.scenario.load import load_scenario
+
+
+@pytest.fixture
+def init(compactbench, tmp_path, monkeypatch):
+    """`compactbench init` in tmp_path, with these answers; "" accepts what is offered."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, answers, code=0):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{answer}\n" for answer in answers)))
+        return compactbench("init", *words, code=code)
+
+    return run
+
+
+def test_every_question_can_be_answered_by_accepting(init, compactbench):
+    printed = init(answers=[""] * 5)
+    assert "written: mine.toml; next: compactbench run mine.toml --simulate" in printed.out
+    scenario = load_scenario("mine.toml")
+    assert scenario.table.format == "iceberg"
+    assert (scenario.commits_count, scenario.workload.rows_per_commit) == (60, 1000)
+    assert "rewrite" in {spec.label for spec in scenario.strategies}
+    compactbench("run", "mine.toml", "--simulate", "--quiet", "--set", "duration=4min")
+
+
+@pytest.mark.parametrize("table_format", ["iceberg", "delta", "hudi"])
+@pytest.mark.parametrize("stream", [["append"], ["upsert", "5,000"]])
+def test_each_format_and_stream_is_simulated_under_policies_that_act(
+    init, compactbench, table_format, stream
+):
+    init("-f", "s.toml", answers=[table_format, *stream, "30s", "100", "4"])
+    compactbench("run", "s.toml", "--simulate", "--quiet")
+    rows = compactbench("show", "results", "--format", "json").json["rows"]
+    assert len(rows) > 1
+    assert any(row["compactions"] for row in rows)
+
+
+def test_what_is_no_answer_is_asked_again(init):
+    answers = ["parquet", "delta", "", "soon", "1h", "-5", "3", "8", "3"]
+    printed = init("-f", "again.toml", answers=answers)
+    assert "write delta or hudi or iceberg" in printed.err
+    assert "'soon' is not a duration" in printed.err
+    assert "write a whole number from 1 to 3" in printed.err
+    assert load_scenario("again.toml").workload.files_per_commit == 3
+
+
+def test_of_a_table_it_asks_what_its_metadata_do_not_tell(init, compactbench, tmp_path):
+    (tmp_path / "lake").mkdir()
+    table = make_table(tmp_path / "lake", [{"Oslo": 4, "Rome": 2}, {"Oslo": 3}])
+    words = (table.location().removeprefix("file://"), "-f", "own.toml")
+    assert "history of visits" in init(*words, answers=["8", "0.05", "120"]).out
+    scenario = load_scenario("own.toml")
+    assert scenario.resources.compactor.cores == 8
+    assert (scenario.prices.core_hour, scenario.prices.queries_per_hour) == (0.05, 120)
+
+
+def test_without_answers_nothing_is_written(init, tmp_path):
+    assert "nothing was written" in init(answers=["delta"], code=130).err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_exists_is_replaced_on_request_only(init, tmp_path):
+    (tmp_path / "mine.toml").write_text("mine")
+    assert "exists: choose another file" in init(answers=[], code=2).err
+    init("--force", answers=[""] * 5)
+    assert load_scenario("mine.toml").name == "mine"
