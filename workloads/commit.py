@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
-from workloads.recorded import HistoryFacts, RecordedChange
+from workloads.recorded import HistoryFacts, OwnCompactions, RecordedChange
 from workloads.schema import Schema
 
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ class ImportedTable(Protocol):
 
     @property
     def partitioning(self) -> Partitioning: ...
+
+    def own_compactions(self, duration_ms: int) -> OwnCompactions | None: ...
 
 
 @runtime_checkable

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, ClassVar
 from workloads.commit import CommitSpec, PartitionShape, check
 from workloads.history_file import TableHistory, read_history
 from workloads.partitioning import Partitioning
-from workloads.recorded import Content, HistoryFacts, RecordedChange, RecordedCommit, RecordedFile
+from workloads.recorded import (
+    Content,
+    HistoryFacts,
+    OwnCompactions,
+    RecordedChange,
+    RecordedCommit,
+    RecordedFile,
+)
 from workloads.schema import SCHEMAS, Schema
 from workloads.undo import without_compactions
 
@@ -130,6 +137,12 @@ class History:
         from_ms = self._history.facts.from_ms
         later = (change for at_ms, change in self._changes if at_ms > from_ms + duration_ms)
         return sum(_rows_of(change) for change in later)
+
+    def own_compactions(self, duration_ms: int) -> OwnCompactions | None:
+        """What the table's own compactions did in this time; None if they are replayed, or there are none."""
+        if not self.undo_compactions:
+            return None
+        return self._history.own_compactions(self._history.facts.from_ms + duration_ms)
 
     def rows(
         self, spark: SparkSession, seed: int, spec: CommitSpec, commit_interval_ms: int,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
+from workloads.recorded import Content, HistoryFacts, OwnCompactions, RecordedCommit, RecordedFile
 
 SCHEMA_VERSION = 1
 _METADATA = b"compactbench.history"
@@ -66,6 +66,21 @@ class TableHistory:
                     raise ValueError(f"version {commit.version} removes a file that is not in the table")
             live.update((file.id, file) for file in commit.added)
         return live
+
+    def own_compactions(self, until_ms: int) -> OwnCompactions | None:
+        """Those up to a time (milliseconds since 1970 UTC); None if there are none."""
+        commits = [commit for commit in self.commits if commit.at_ms <= until_ms]
+        compactions = [commit for commit in commits if commit.is_compaction]
+        if not compactions:
+            return None
+        live = replace(self, commits=tuple(commits)).live_after().values()
+        data_count = sum(file.is_data for file in live)
+        return OwnCompactions(
+            count=len(compactions),
+            added_bytes=sum(file.size_bytes for commit in compactions for file in commit.added),
+            data_files_end=data_count,
+            delete_files_end=len(live) - data_count,
+        )
 
 
 def write_history(history: TableHistory, path: Path) -> None:

@@ -39,6 +39,19 @@ class HistoryFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnCompactions:
+    """What the compactions of a recorded table did, and the files that it had afterwards.
+
+    `added_bytes` are the data and delete files that they wrote.
+    """
+
+    count: int
+    added_bytes: int
+    data_files_end: int
+    delete_files_end: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedFile:
     """A file of a recorded table; `id` is unique in its history, and nothing else identifies it.
 

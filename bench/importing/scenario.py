@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -70,6 +72,7 @@ def scenario_text(
         example_condition=_condition(facts.partition_columns, partitions),
         answers=answers,
         sweep=sweep_axis(imports, facts, grid, has_deletes=contents != {Content.DATA}),
+        own_interval=_own_interval(history),
         policies=list(policies(imports, facts, grid, has_deletes=contents != {Content.DATA})),
     )  # fmt: skip
 
@@ -104,6 +107,13 @@ def sweep_axis(imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_d
     low, high = grid.policy_intervals_ms[0], max(2 * grid.policy_intervals_ms[0], grid.duration_ms // 4)
     high = high // grid.interval_ms * grid.interval_ms
     return f"strategies.{first}.every={duration_ms_text(low)}..{duration_ms_text(high)}*12"
+
+
+def _own_interval(history: TableHistory) -> str:
+    """How far the table's own compactions were apart, in words; empty if there were fewer than two."""
+    times_ms = [commit.at_ms for commit in history.commits if commit.is_compaction]
+    gaps_ms = [later - earlier for earlier, later in pairwise(times_ms)]
+    return human_duration(median(gaps_ms) / 1000) if gaps_ms else ""
 
 
 def policies(

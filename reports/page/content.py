@@ -21,6 +21,7 @@ from reports.page.sections.keeping_up import keeping_up
 from reports.page.sections.limits import limits
 from reports.page.sections.matrix import matrix
 from reports.page.sections.money import cheapest_in_money
+from reports.page.sections.own_compactions import own_compactions
 from reports.page.sections.parameters import parameters
 from reports.page.sections.partitions import partition_tables
 from reports.page.sections.parts import part_name, sentences_by_part, tables_by_part
@@ -174,6 +175,7 @@ def _answer(subject: Subject) -> Blocks:
         Prose(TRADE_OFF) if any("best trade-off" in str(line) for line in lines) else None,
         *tables_by_part(group, lambda part: budgets(part, verdicts)),
         beside,
+        own_compactions(group),
         job_starts(group),
         Prose(primary_query(group)),
         Prose(_left_out(group)) if group.alike else None,

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from workloads.commit import Dated, ImportedTable, Recorded
 from workloads.history import History, schema_of, ticks_of
 from workloads.partitioning import Partitioning
+from workloads.recorded import OwnCompactions
 from workloads.schema import SCHEMAS
 
 
@@ -47,6 +48,18 @@ def test_compactions_are_undone_unless_they_are_wanted(tmp_path):
     path = str(written(tmp_path, commit(0, [data(0)]), commit(1, [data(1)]), merging))
     assert [spec.index for spec in specs(History(path), 3) if spec.rows] == [1, 2]
     assert [spec.index for spec in specs(History(path, undo_compactions=False), 3) if spec.rows] == [1, 2, 3]
+
+
+def test_what_the_tables_own_compactions_did_is_known(tmp_path):
+    merging = commit(2, [data(2, rows=200)], [data(0), data(1)], is_compaction=True)
+    late = commit(8, [data(4)], [data(3)], is_compaction=True)
+    path = str(
+        written(tmp_path, commit(0, [data(0)]), commit(1, [data(1)]), merging, commit(3, [data(3)]), late)
+    )
+    own = History(path).own_compactions(5 * MINUTE_MS)
+    assert own == OwnCompactions(1, data(2, rows=200).size_bytes, 2, 0)
+    assert History(path).own_compactions(MINUTE_MS) is None
+    assert History(path, undo_compactions=False).own_compactions(5 * MINUTE_MS) is None
 
 
 def test_positions_that_replace_others_of_their_file_delete_only_the_additional_rows(tmp_path):

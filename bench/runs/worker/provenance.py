@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from bench.scenario.specs import StrategySpec
 from strategies.plan import Capability
 from workloads.commit import ImportedTable, Workload
 from workloads.debezium import Debezium
-from workloads.recorded import HistoryFacts
+from workloads.recorded import HistoryFacts, OwnCompactions
 
 PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
 
@@ -115,11 +116,12 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
 
     For streams with updates: the primary `key`, `changes_by` (the statement that changes rows) and `is_merge`
     (whether that is the format's own MERGE). With an initial load: `initial_order`, the order of its rows.
-    Of an imported table only what its metadata said, with the `notes` of the import.
+    Of an imported table only what its metadata said, with the `notes` of the import, and what its
+    `own_compactions` did.
     """
     workload = scenario.workload
     if isinstance(workload, ImportedTable):
-        return _of_history(workload.facts)
+        return _of_history(workload.facts, workload.own_compactions(scenario.duration_ms))
     set_by_user = {**scenario.spark.settings, **scenario.table.properties, **spec.properties}
     table_format = FORMATS[scenario.table.format]
     default_codec = f"{table_format.table.default_codec} (format default)"
@@ -139,8 +141,9 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     return facts
 
 
-def _of_history(facts: HistoryFacts) -> dict[str, JsonValue]:
+def _of_history(facts: HistoryFacts, own: OwnCompactions | None) -> dict[str, JsonValue]:
     return {
+        **({"own_compactions": asdict(own)} if own else {}),
         "table": "an imported table",
         "columns_count": facts.columns_count,
         "partition_columns": list(facts.partition_columns),

@@ -1,0 +1,41 @@
+"""What the compactions of an imported table did, beside those of the simulated strategies."""
+
+from bench.text import MISSING
+from reports.data.group import RunGroup
+from reports.page.tables import Cell, Column, Table, by_columns
+from reports.phrases import Verbatim
+from reports.text import format_value
+
+_SHOWN = (  # metric, title, name in the dataset
+    ("compactions", "Compactions", "count"),
+    ("compaction_added_bytes", "Compaction added", "added_bytes"),
+    ("files_end", "Files at end", "data_files_end"),
+    ("delete_files_end", "Delete files at end", "delete_files_end"),
+)
+_CAPTION = "The table's own compactions, and what the strategies would have done"
+_NOTE = (
+    "The first row is recorded in the table's metadata, the others are simulated on the same stream. If the "
+    "policy of that table is among them, their difference is the error of the simulation."
+)
+
+
+def own_compactions(group: RunGroup) -> Table | None:
+    """None if the table had no compactions."""
+    own = group.manifest.dataset.get("own_compactions")
+    if not isinstance(own, dict):
+        return None
+    names = [Cell("recorded"), *(Cell(Verbatim(row.strategy)) for row in group.rows)]
+    columns = [(Column("Strategy", is_number=False), names)]
+    for metric, title, name in _SHOWN:
+        recorded = own.get(name)
+        values = [
+            float(recorded) if isinstance(recorded, int) else None,
+            *(row.values[metric] for row in group.rows),
+        ]
+        if any(values):
+            cells = [
+                Cell(MISSING if value is None else format_value(metric, value), value=value)
+                for value in values
+            ]
+            columns.append((Column(group.in_delete_words(title)), cells))
+    return by_columns(columns, _NOTE, caption=_CAPTION)
