@@ -217,8 +217,8 @@ class Ticket:
     """An accepted plan, pending until it is completed.
 
     `preview` is what our own planner expects of each action, given the table at scheduling. `staging_s`
-    are the wall seconds of staging, which the cost of the outcome includes. `executor` None is the engine's
-    own.
+    are the wall seconds of staging, which the cost of the outcome includes. `expected_s` are the modelled
+    wall seconds until it can commit, 0 where that is not known. `executor` None is the engine's own.
     """
 
     id: TicketId
@@ -228,6 +228,7 @@ class Ticket:
     due_at_ms: int
     staging_s: float = 0.0
     executor: str | None = None
+    expected_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,7 +343,8 @@ class EngineSettings:
     `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
     None means the file that ships with the format. `versions` names the line of `bench.engines.runtime.LINES`
     whose jars a real table uses; None means the default line. `is_jvm_warm`: a simulated JVM has compiled its
-    code before the stream begins; otherwise it is as new as that of a real run.
+    code before the stream begins; otherwise it is as new as that of a real run. `has_real_clock`: simulated
+    compactions take scenario time, and commit what they read when they began.
     """
 
     folder: Path
@@ -353,6 +355,7 @@ class EngineSettings:
     coefficients: Path | None = None
     versions: str | None = None
     is_jvm_warm: bool = False
+    has_real_clock: bool = False
 
 
 class Table(Protocol):

@@ -46,7 +46,7 @@ class Planning:
 
 @dataclass(slots=True)
 class Staged(Generic[_Prepared]):
-    """Prepared but uncommitted actions of a plan, and their cost.
+    """Prepared but uncommitted actions of a plan, and their cost, which is the whole cost if it `is_priced`.
 
     `veto` is why the plan is refused, `error` why its preparation failed.
     """
@@ -55,13 +55,14 @@ class Staged(Generic[_Prepared]):
     cost: Cost = NO_COST
     veto: str | None = None
     error: str | None = None
+    is_priced: bool = False
 
-    def to_stage(self, plan: Plan, planning: Planning) -> Iterator[tuple[int, Action]]:
+    def to_stage(self, plan: Plan, is_staged: Callable[[Action], bool]) -> Iterator[tuple[int, Action]]:
         """The actions to prepare, with their positions; stops at a veto or an error."""
         for position, action in enumerate(plan.actions):
             if self.veto is not None or self.error is not None:
                 return
-            if planning.is_staged(action):
+            if is_staged(action):
                 yield position, action
 
     def status(self, error: str | None, versions: tuple[Version, ...]) -> PlanStatus:

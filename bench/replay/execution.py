@@ -1,5 +1,8 @@
 """A plan from its schedule to its outcome and its record, and when both phases began and ended."""
 
+import math
+from dataclasses import replace
+
 from bench.engines.contract import Engine, Observation, Outcome, Ticket, Version
 from bench.engines.format import SizeModel
 from bench.replay.step_log import PARTITIONS_MAX, Fields, StepLog, version_ids
@@ -20,14 +23,27 @@ class Execution:
     outcome: Outcome
 
     def __init__(
-        self, plan: Plan, engine: Engine, log: StepLog, rule: Rule | None = None, delay_ms: int = 0
+        self,
+        plan: Plan,
+        engine: Engine,
+        log: StepLog,
+        rule: Rule | None = None,
+        delay_ms: int = 0,
+        *,
+        takes_time: bool = False,
     ) -> None:
-        """Schedule a plan of a `rule`, or of the scenario's maintenance."""
+        """Schedule a plan of a `rule`, or of the scenario's maintenance.
+
+        With `takes_time` it is due when it can commit, or after the delay if that is later.
+        """
         self._engine, self._log, self._started_s = engine, log, log.now_s
         self.ticket = self._engine.schedule(
             plan, log.at_ms, log.at_ms + delay_ms, rule.executor if rule else None
         )
         staged_s = self.ticket.staging_s
+        if takes_time:
+            done_at_ms = log.at_ms + math.ceil(self.ticket.expected_s * 1000)
+            self.ticket = replace(self.ticket, due_at_ms=max(self.ticket.due_at_ms, done_at_ms))
         log.took(staged_s)
         self.staged = Span(self._started_s, self._started_s + staged_s) if staged_s else None
         self._started_s += staged_s

@@ -5,15 +5,14 @@ A role (writer, reader, compactor, maintainer) is a generator, as processes are 
 - `Until`: it has nothing to do before that moment;
 - `Step`: work on the table. The schedule sends back its result.
 
-- `Turns`: a step takes no scenario time, and roles act one after the other in the order of `Turn`. Each step
-  is timed in real seconds with the machine to itself.
-- Two more are planned. *Overlapped*, for simulations: a step takes its modelled time, cores are shared, and
-  the next event comes from a heap of time, priority and serial number. *Live*: each role is a process of its
-  own, and scenario time is real time.
+- `Turns`: roles act one after the other, ordered by scenario time and, at one moment, by `Turn`. A step takes
+  no scenario time, so a compactor whose compactions do (`Scenario.has_real_clock`) has two: one that begins a
+  compaction, and one at its end that commits. Each step is timed with the machine to itself.
+- Another is planned. *Live*: each role is a process of its own, and scenario time is real time.
 
 Today's roles rely on turns. They share the tick of a `StepLog`, which the writer sets; a compactor completes,
 queries, evaluates and executes within one `Step`; and the writer calls the compactor for inline rules. For
-the other schedules, each role needs a log of its own, and a step for each of these parts.
+a live schedule, each role needs a log of its own, and a step for each of these parts.
 """
 
 import heapq
@@ -29,12 +28,14 @@ _Result = TypeVar("_Result")
 class Turn(IntEnum):
     """The order in which roles act at one moment of scenario time."""
 
-    COMMIT = 0  # the writer
-    READ = 1  # the reader, after the commit
-    COMPACT = 2
-    MAINTAIN = 3
-    SETTLE = 4  # the reader, at the end of the moment
-    DRAIN = 5  # the compactor, after the last commit: plans that are still pending
+    FINISH = 0  # the compactor, with a real clock: what has ended since the last commit
+    SETTLE_LATE = 1  # the reader, with a real clock: before the next commit
+    COMMIT = 2  # the writer
+    READ = 3  # the reader, after the commit
+    COMPACT = 4
+    MAINTAIN = 5
+    SETTLE = 6  # the reader, at the end of the moment
+    DRAIN = 7  # the compactor, after the last commit: plans that are still pending
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,8 @@ def over_time(
     next observation.
     """
     is_of_moment = queries.column("when") == when
+    if when == "settled" and run.manifest.notes.get("clock") == "real":
+        return _until_compacted(run, queries)
     probed = over_probed_ticks(run.manifest, queries.where(is_of_moment))
     if are_beside_stream(run.of(CompactionRecord)).any():
         return probed
@@ -127,6 +129,51 @@ def over_time(
         np.concatenate([tables[:of_probed], _regressors(left_out)]).mean(axis=0),
     )
     return probed if weights is None else OverTime(fitted, weights)
+
+
+def _until_compacted(run: RunResult, queries: Records[QueryRecord]) -> OverTime:
+    """The weights if compactions commit between two ticks (`clock = "real"`).
+
+    Until then the query after the commit represents the table, and from then on the settled one, which is as
+    late as the next commit.
+    """
+    shares = _shares_before(run)
+    is_settled = queries.column("when") == "settled"
+    is_counted = is_settled | (queries.column("when") == "after_commit")
+    probed = over_probed_ticks(run.manifest, queries.where(is_counted))
+    before = shares[probed.queries.column("tick")]
+    is_settled = probed.queries.column("when") == "settled"
+    probed = OverTime(probed.queries, probed.weights * np.where(is_settled, 1 - before, before))
+    if not (len(probed.queries) and len(_left_out(run, probed.queries, "settled"))):
+        return probed
+    fitted = queries.take(np.argsort(~is_counted, kind="stable"))
+    met = met_by(run, fitted)
+    if (met < 0).any():
+        return probed
+    weights = calibrated(
+        np.pad(probed.weights, (0, len(fitted) - len(probed.queries))),
+        _regressors(run.of(ObserveRecord).take(met)),
+        _mean_table(run, shares),
+    )
+    return probed if weights is None else OverTime(fitted, weights)
+
+
+def _shares_before(run: RunResult) -> np.ndarray:
+    """By tick, the share of the time until the next one that was over when the last compaction committed."""
+    interval_ms = run.manifest.commit_interval_ms
+    compactions = run.of(CompactionRecord).having(status="ok")
+    ticks, shares = compactions.column("tick"), np.zeros(run.manifest.duration_ms // interval_ms + 1)
+    np.maximum.at(shares, ticks, (compactions.column("at_ms") - ticks * interval_ms) / interval_ms)
+    return shares
+
+
+def _mean_table(run: RunResult, shares: np.ndarray) -> np.ndarray:
+    """The regressors of the table, averaged over the time in which it had rows."""
+    committed, left = as_committed(run), as_left(run)  # one of each for every tick
+    ticks = left.column("tick")
+    has_rows, before = content_share(run)(ticks) > 0, shares[ticks][:, None]
+    tables = before * _regressors(committed) + (1 - before) * _regressors(left)
+    return np.asarray(tables[has_rows].mean(axis=0))
 
 
 def unmet_share(run: RunResult, queries: Records[QueryRecord]) -> float:

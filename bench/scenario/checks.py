@@ -111,6 +111,13 @@ def check_jvm(scenario: Scenario) -> None:
         raise OptionError(("jvm",), problem, scenario.jvm, code="unsupported").within(scenario.name)
 
 
+def check_clock(scenario: Scenario) -> None:
+    """Refuse a real clock in a real run, where it is not implemented yet. Raises ScenarioError."""
+    if scenario.has_real_clock:
+        problem = 'real tables cannot do everything at once yet: set it to "virtual", or add --simulate'
+        raise OptionError(("clock",), problem, "real", code="unsupported").within(scenario.name)
+
+
 def check_has_rows(scenario: Scenario) -> None:
     """Refuse an imported table in a real run. Raises ScenarioError."""
     if isinstance(scenario.workload, ImportedTable):

@@ -151,7 +151,7 @@ def _scenario(
         repetitions=keys.repetitions,
         probe_every_ms=probe_every_ms, side_probe_every_ms=side_probe_every_ms,
         probe_phase=keys.probe_phase,
-        page_cache=keys.page_cache, jvm=keys.jvm,
+        page_cache=keys.page_cache, jvm=keys.jvm, has_real_clock=keys.clock == "real",
         compaction_delay_ms=keys.compaction_delay_ms,
         warm_up_rounds=keys.warm_up_rounds,
         table=keys.table,

@@ -53,6 +53,7 @@ class Scenario:
     probe_phase: Phase
     page_cache: Literal["cold"] | None
     jvm: Literal["warm"] | None
+    has_real_clock: bool
     compaction_delay_ms: int
     warm_up_rounds: int
     table: TableKeys

@@ -207,7 +207,7 @@ class ScenarioKeys(Keys):
     seed: int = Field(ge=0, lt=2**63, examples=[20260101])
     duration_ms: Duration = Field(alias="duration", examples=["60min"])
     commit_interval_ms: Duration = Field(alias="commit_interval", gt=0, examples=["1min"])
-    clock: Literal["virtual"] = "virtual"
+    clock: Literal["virtual", "real"] = "virtual"
     repetitions: int = Field(default=1, ge=1, le=REPETITIONS_MAX)
     probe_every_ms: Duration | None = Field(default=None, alias="probe_every")
     side_probe_every_ms: Duration | None = Field(default=None, alias="side_probe_every")

@@ -26,10 +26,12 @@ def coefficients(**changes):
     )  # fmt: skip
 
 
-def make(costs=None, cores=CORES, settings=None, **table):
+def make(costs=None, cores=CORES, settings=None, has_real_clock=False, **table):
     """A simulated table that is there, written with these settings of Spark."""
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, **table})
-    engine = simulated_table(DeltaTableModel, spec, costs or coefficients(), cores, settings or {})
+    engine = simulated_table(
+        DeltaTableModel, spec, costs or coefficients(), cores, settings or {}, has_real_clock=has_real_clock
+    )
     engine.create()
     return engine
 

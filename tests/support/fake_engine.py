@@ -48,6 +48,7 @@ class Costs:
     query_file_s: float = 0.01
     compaction_s: float = 4.0
     staging_s: float = 0.0
+    expected_s: float = 0.0  # until a compaction can commit, with a real clock
     queued_s: float = 0.0  # of concurrent plans
     observe_s: float = 0.25
     control_s: float | None = None
@@ -123,7 +124,8 @@ class FakeEngine:
         seen = PendingPlan(at_ms, due_at_ms, plan.reason, frozenset(f.path for f in inputs))
         preview = PlanPreview(self.ledger.version, ())
         number = TicketId(next(self._ticket_ids))
-        ticket = Ticket(number, plan, preview, at_ms, due_at_ms, self.costs.staging_s, executor)
+        costs = self.costs
+        ticket = Ticket(number, plan, preview, at_ms, due_at_ms, costs.staging_s, executor, costs.expected_s)
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket

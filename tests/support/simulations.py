@@ -16,9 +16,13 @@ def simulated_table(
     coefficients: Coefficients,
     cores: Cores | None = None,
     conf: Mapping[str, str] | None = None,
+    *,
+    has_real_clock: bool = False,
 ) -> SimulatedEngine[Any]:
     """An engine with the format's `model`; `conf` are settings of Spark."""
     engines = FORMATS[coefficients.format].engines
     assert engines.simulated is not None
-    settings = EngineSettings(Path(), spec, SparkSettings(conf=conf or {}), cores=cores or Cores())
+    settings = EngineSettings(
+        Path(), spec, SparkSettings(conf=conf or {}), cores=cores or Cores(), has_real_clock=has_real_clock
+    )
     return SimulatedEngine(settings, coefficients, engines.simulated.capabilities, engines.planning, model)

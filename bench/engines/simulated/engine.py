@@ -65,7 +65,7 @@ class SimulatedEngine(Generic[Prepared]):
     ) -> None:
         self.table_id, self.capabilities, self.planning = TABLE_ID, capabilities, planning
         self._coefficients, self._cores = coefficients, settings.cores
-        self._is_jvm_warm = settings.is_jvm_warm
+        self._is_jvm_warm, self._has_real_clock = settings.is_jvm_warm, settings.has_real_clock
         self._make_model = partial(model, settings, coefficients)
         self._make_sibling = partial(
             SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model
@@ -111,17 +111,35 @@ class SimulatedEngine(Generic[Prepared]):
         return self._ledger.state(at_ms)
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int, executor: str | None = None) -> Ticket:
-        """Ignores `executor`: scenarios that choose one are refused."""
+        """Ignores `executor`: scenarios that choose one are refused.
+
+        With a real clock all rewrites are staged, also by commands that on a virtual clock plan and commit in
+        one call. A rewrite is priced where it is staged, unless it is only scheduled (as by Hudi).
+        """
         ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
-        for position, action in staged.to_stage(plan, self.planning):
+        previews = ticket.preview.actions
+        for position, action in staged.to_stage(plan, self._is_staged):
             try:
-                staged.actions[position] = self.model.stage(action, ticket.preview.actions[position], at_ms)
+                staged.actions[position] = self.model.stage(action, previews[position], at_ms)
             except ValueError as error:  # a file that it names is gone
                 staged.error = str(error)
-        if self.model.stages_files and staged.actions:
-            planned = [ticket.preview.actions[position] for position in staged.actions]
-            staged.cost = self._price_rewrite(plan, rewrite_work(planned), planned, self._live_count)
-        return replace(ticket, staging_s=staged.cost.wall_s)
+        if staged.actions and (self.model.stages_files or self._has_real_clock):
+            planned = [previews[position] for position in staged.actions]
+            work = sum(
+                (self._work_of(previews[position], staged.actions[position]) for position in staged.actions),
+                NO_REWRITE_WORK,
+            )
+            is_noop = work == NO_REWRITE_WORK
+            staged.cost = self._price_rewrite(plan, work, planned, self._live_count, is_noop=is_noop)
+            staged.is_priced = True
+        wall_s = staged.cost.wall_s
+        return replace(ticket, staging_s=wall_s if self.model.stages_files else 0.0, expected_s=wall_s)
+
+    def _is_staged(self, action: Action) -> bool:
+        if self.planning.is_staged(action):
+            return True
+        is_metadata = isinstance(action, Native) and action.command in self.model.metadata_commands
+        return self._has_real_clock and not is_metadata
 
     def start(self, ticket: Ticket) -> None:
         """Nothing: concurrent work takes no longer in the model."""
@@ -131,7 +149,9 @@ class SimulatedEngine(Generic[Prepared]):
         cost, versions, error = staged.cost, tuple[Version, ...](), staged.veto or staged.error
         done, work, live_count = list[Preview | NoPreview](), NO_REWRITE_WORK, self._live_count
         for position, action in enumerate(ticket.plan.actions if error is None else ()):
-            preview, prepared = self._preview(ticket, position, action, at_ms), staged.actions.get(position)
+            prepared = staged.actions.get(position)
+            planned = ticket.preview.actions[position]
+            preview = self._preview(ticket, position, action, at_ms) if prepared is None else planned
             try:
                 new = self.model.execute(action, preview, prepared, tag)
             except ValueError as refusal:
@@ -139,14 +159,13 @@ class SimulatedEngine(Generic[Prepared]):
                 break
             if new is None:  # a commit has done it before
                 continue
-            planned = preview if prepared is None else ticket.preview.actions[position]
-            done.append(planned)
-            work += self._work_of(planned, prepared)
+            done.append(preview)
+            work += self._work_of(preview, prepared)
             self._ledger.saw_versions(new)
             versions += new
         if done and self._is_metadata_only(ticket.plan):
             cost += self._price(maintenance_step(total_maintenance(versions)), self._cores.compactor)
-        elif done and not (self.model.stages_files and staged.actions):
+        elif done and not staged.is_priced:
             cost += self._price_rewrite(ticket.plan, work, done, live_count, is_noop=not versions)
         status = staged.status(error, versions)
         self._tickets.ended(ticket, at_ms, status, versions, cost)

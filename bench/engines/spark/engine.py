@@ -194,7 +194,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         ticket, staged = self._tickets.issue(
             plan, chosen.capabilities, chosen.planning, at_ms, due_at_ms, executor
         )
-        for position, action in staged.to_stage(plan, chosen.planning):
+        for position, action in staged.to_stage(plan, chosen.planning.is_staged):
             try:
                 with chosen.step() as staging:
                     staged.actions[position] = chosen.stage(action, at_ms)

@@ -44,24 +44,45 @@ class Compactions:
         """Whether commits evaluate rules, now or after a switch."""
         return self._strategy.has_inline_rules
 
+    def finish(self, until_ms: int) -> None:
+        """Complete the plans that have taken their time by a moment, each at the end of its time."""
+        tick, at_ms = self._log.tick, self._log.at_ms
+        self._is_settling = False
+        for execution in self._taken_due(until_ms):
+            self._log.at(tick, execution.ticket.due_at_ms)
+            self._complete(execution, settles=False)
+        self._log.at(tick, at_ms)
+
     def compact(self, tick: int) -> None:
-        """Complete the pending plans that are due, evaluate the rules, and execute what they plan."""
+        """Complete the pending plans that are due, evaluate the rules, and execute what they plan.
+
+        With a real clock the compactor does one thing at a time, and evaluates no rule while it compacts.
+        """
         is_probed, log = bool(self._queries.due(tick)), self._log
         self._is_settling = False
-        due = [execution for execution in self._pending if execution.ticket.due_at_ms <= log.at_ms]
+        if self._scenario.has_real_clock and self._pending:
+            return
+        due = self._taken_due(log.at_ms)
         for execution in due:
-            self._pending.remove(execution)
             self._complete(execution, settles=is_probed and execution is due[-1])
         records, last = self.evaluate(is_inline=False)
         for record in records:
             log.recorder.write(*record)
         if last is None or last.plan is None:
             return
-        if not (self._delay_ms(last.rule) or self._queries.has_run_now):  # before a rewrite is staged
+        is_delayed = self._delay_ms(last.rule) > 0 or self._scenario.has_real_clock
+        if not (is_delayed or self._queries.has_run_now):  # before a rewrite is staged
             self._queries.run_primary("before")
-        execution = self.schedule(last.plan, last.rule)
+        execution = self.schedule(last.plan, last.rule, takes_time=self._scenario.has_real_clock)
         if not execution.is_delayed:
             self._complete(execution, settles=is_probed)
+
+    def _taken_due(self, at_ms: int) -> list[Execution]:
+        """The pending plans that are due, which are pending no longer."""
+        due = [execution for execution in self._pending if execution.ticket.due_at_ms <= at_ms]
+        for execution in due:
+            self._pending.remove(execution)
+        return due
 
     def drain(self) -> None:
         """Complete all plans that are still pending."""
@@ -89,9 +110,10 @@ class Compactions:
             started_s, elapsed = log.now_s, log.clock.stopwatch()
         return records, decision
 
-    def schedule(self, plan: Plan, rule: Rule) -> Execution:
-        """Schedule a rule's plan, which stays pending if it has a delay."""
-        execution = Execution(plan, self._engine, self._log, rule, self._delay_ms(rule))
+    def schedule(self, plan: Plan, rule: Rule, *, takes_time: bool = False) -> Execution:
+        """Schedule a rule's plan, which stays pending if it has a delay or takes time."""
+        delay_ms = self._delay_ms(rule)
+        execution = Execution(plan, self._engine, self._log, rule, delay_ms, takes_time=takes_time)
         if execution.is_delayed:
             self._pending.append(execution)
         return execution
@@ -137,8 +159,13 @@ class Compactions:
 
 def compactor(scenario: Scenario, compactions: Compactions) -> Role:
     """Compacts after each commit of the stream, and completes what is pending after the last one."""
+    end_ms = scenario.duration_ms
     for tick, at_ms in scenario.ticks():
         yield Until(at_ms, Turn.COMPACT)
         yield from perform(partial(compactions.compact, tick))
-    yield Until(scenario.duration_ms, Turn.DRAIN)
+        if scenario.has_real_clock:
+            end_ms = at_ms + scenario.commit_interval_ms
+            yield Until(end_ms, Turn.FINISH)
+            yield from perform(partial(compactions.finish, end_ms))
+    yield Until(end_ms, Turn.DRAIN)
     yield from perform(compactions.drain)

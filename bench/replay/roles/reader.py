@@ -108,7 +108,10 @@ class Queries:
 
 
 def reader(scenario: Scenario, queries: Queries) -> Role:
-    """Queries at each tick of the cadence: after the commit, and once more at the end of the tick."""
+    """Queries at each tick of the cadence: after the commit, and once more at the end of the tick.
+
+    With a real clock a tick ends just before the next commit, when compactions may have ended meanwhile.
+    """
     for tick, at_ms in scenario.ticks():
         probes = queries.due(tick)
         if not probes:
@@ -118,6 +121,9 @@ def reader(scenario: Scenario, queries: Queries) -> Role:
         yield from perform(queries.control)
         for probe in probes:
             yield from perform(partial(queries.run, probe, "after_commit"))
-        yield Until(at_ms, Turn.SETTLE)
+        if scenario.has_real_clock:
+            yield Until(at_ms + scenario.commit_interval_ms, Turn.SETTLE_LATE)
+        else:
+            yield Until(at_ms, Turn.SETTLE)
         for probe in probes:
             yield from perform(partial(queries.run, probe, "settled"))

@@ -16,7 +16,13 @@ from bench.runs.preflight.places import check_places
 from bench.runs.preflight.space import check_space
 from bench.runs.suite.cases import PlannedRun
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
-from bench.scenario.checks import check_has_rows, check_jvm, check_page_cache, check_real_resources
+from bench.scenario.checks import (
+    check_clock,
+    check_has_rows,
+    check_jvm,
+    check_page_cache,
+    check_real_resources,
+)
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
@@ -109,6 +115,7 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
         check_real_resources(scenario)
         check_page_cache(scenario)
         check_jvm(scenario)
+        check_clock(scenario)
         _check_catalog(scenario)
     elif scenario.variant is not None:
         _check_modelled(scenario, scenario.variant)

@@ -57,6 +57,7 @@ def notes(
     is_concurrent: bool = False,
     page_cache: str | None = None,
     is_jvm_warm: bool = False,
+    has_real_clock: bool = False,
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic."""
     is_recorded = isinstance(workload, Debezium | ImportedTable)
@@ -66,7 +67,8 @@ def notes(
         left_out = {fact: "not modelled" for fact, is_set in unmodelled.items() if is_set}
         pruning = "by partition" if isinstance(workload, ImportedTable) else "one key condition"
         jvm = "warm" if is_jvm_warm else "new"
-        return {**_NOTES[mode], "pruning": pruning, **keys, **left_out, "jvm": jvm}
+        clock = {"clock": "real"} if has_real_clock else {}
+        return {**_NOTES[mode], **clock, "pruning": pruning, **keys, **left_out, "jvm": jvm}
     measured = {"cpu": _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}

@@ -252,7 +252,8 @@ def _lists(group: RunGroup) -> Iterator[Caution]:
     single = [label for label, figures in group.figures.items() if is_real and len(figures) < 2]
     ineffective = [row.strategy for row in rows if row.values["ineffective_compactions"]]
     # A virtual clock stands still while compaction runs; a real one would not.
-    overlapping = [row.strategy for row in rows if (row.values["overlapped_commits"] or 0) > 1]
+    is_virtual = group.manifest.notes.get("clock") == "virtual"
+    overlapping = [row.strategy for row in rows if is_virtual and (row.values["overlapped_commits"] or 0) > 1]
     for names, text in (
         (unchecked, "Table content was not checked in every run of {names}."),
         (single, "{names}: fewer than two usable runs, so noise cannot be estimated."),

@@ -22,6 +22,14 @@ METHOD: Mapping[Note, Entry] = {
             "maintenance, and queries of the settled table."
         ),
     ),
+    ("clock", "real"): (
+        "Clock",
+        say(
+            "A compaction takes as much scenario time as the model says. It rewrites the files that were "
+            "there when it began, and commits at its end, unless a commit in between has made that "
+            "impossible by the rules of the format. Meanwhile no other compaction begins."
+        ),
+    ),
     ("times", "measured"): ("Timing", say("Each step is timed separately, while no other step runs.")),
     ("concurrency", "compaction beside the stream"): (
         "Concurrency",
@@ -145,6 +153,10 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
         "The virtual clock stands still during compaction. This favours long compactions, and hides "
         "conflicts between writer and compactor and their competition with queries. The duty cycle above "
         "shows how much is hidden."
+    ),
+    ("clock", "real"): say(
+        "Commits and queries take no scenario time, so no commit fails because of a compaction. Each role "
+        "has cores of its own, so they do not slow each other down."
     ),
     ("concurrency", "not modelled"): say(
         "Contention is not modelled: a rule with ",

@@ -169,3 +169,39 @@ def test_the_mean_of_the_probed_ticks_is_a_figure_of_its_own_if_there_are_others
     assert (
         probed_mean_s(manifest(side_probe_every_ms=5 * MINUTE_MS), queries(query(2.0, primary=False))) == 2.0
     )
+
+
+def real(files_left, files_committed, **changes):
+    """The stream with a real clock; at the second tick a compaction commits 45 s after the commit."""
+    made = stream(files_left, files_committed, **changes)
+    ended = compaction(tick=2, at_ms=2 * MINUTE_MS + 45_000)
+    notes = {**made.manifest.notes, "clock": "real"}
+    return replace(with_records(made, *made.records, ended), manifest=replace_notes(made.manifest, notes))
+
+
+def replace_notes(of_run, notes):
+    return of_run.model_copy(update={"notes": notes})
+
+
+def test_with_a_real_clock_a_compaction_counts_from_its_end_on():
+    """Until then the table is the one that the commit has left."""
+    made = real((9, 1, 9), (9, 17, 9), probe_every_ms=MINUTE_MS)
+    asked = [
+        at(tick, wall_s, when)
+        for tick, before_s, wall_s_left in ((1, 1.0, 1.0), (2, 3.0, 0.4), (3, 1.0, 1.0))
+        for when, wall_s in (("after_commit", before_s), ("settled", wall_s_left))
+    ]
+    of_second = 0.75 * 3.0 + 0.25 * 0.4
+    assert over_time(made, queries(*asked)).wall_s == pytest.approx((1.0 + of_second + 1.0) / 3)
+
+
+def test_with_a_real_clock_ticks_without_a_query_count_by_their_files():
+    """The line rises by 0.1 s a file; three of four minutes have 9 files, and the second 17 for 45 s."""
+    made = real((9, 1, 9, 9), (9, 17, 9, 9))
+    asked = [
+        at(tick, files / 10, when)
+        for tick, files_then in ((2, (17, 1)), (4, (9, 9)))
+        for when, files in zip(("after_commit", "settled"), files_then, strict=True)
+    ]
+    mean_files = (9 + 0.75 * 17 + 0.25 * 1 + 9 + 9) / 4
+    assert over_time(made, queries(*asked)).wall_s == pytest.approx(mean_files / 10)

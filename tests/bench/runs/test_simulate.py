@@ -9,6 +9,8 @@ from functools import partial
 
 import pytest
 from coefficients import shipped_with
+from histories import commit as history_commit
+from histories import data, positions, written
 from records import commit, end, observed
 from refused import printed_codes
 from result_builder import manifest, write_run
@@ -591,3 +593,28 @@ def test_the_mean_over_time_hardly_depends_on_how_many_ticks_are_probed(simulate
     }
     assert max(map(abs, off["query_mean_s"])) < 0.002
     assert max(map(abs, off["query_probed_mean_s"])) > 0.05
+
+
+@pytest.mark.parametrize(
+    ("clock", "statuses"), [("virtual", ["ok", "ok", "ok"]), ("real", ["failed", "failed", "ok"])]
+)
+def test_a_rewrite_slower_than_the_commits_that_delete_its_rows_fails_with_a_real_clock(
+    simulate, results, tmp_path, clock, statuses
+):
+    """Spark's MERGE writes position deletes for the files that a rewrite of 90 s has read."""
+    deletes = [history_commit(minute, [positions(10 + minute, 0, 5)]) for minute in range(1, 7)]
+    written(tmp_path, history_commit(0, [data(n) for n in range(4)]), *deletes)
+    workload = '[workload]\ntype = "history"\npath = "t.history.parquet"\n'
+    text = SOUND[: SOUND.index("[workload]")] + workload + SOUND[SOUND.index("[[strategies]]") :]
+    deleting = 'options = { "delete-file-threshold" = 1 }'
+    text = text.replace('"iceberg.rewrite_data_files" }', f'"iceberg.rewrite_data_files", {deleting} }}')
+    wall = "[operations.rewrite.wall]\ns = "
+    slow = shipped_with(tmp_path, wall, f"{wall}90.0  # instead of ")
+    file = write(tmp_path, text.replace('duration = "10min"', 'duration = "6min"'))
+    settings = ("--set", f"clock={clock}", "--coefficients", str(slow))
+    assert simulate(*settings, scenario=file)[0] == 0
+    compactions = results()["every-2min"].of(CompactionRecord)
+    assert [record.status for record in compactions] == statuses  # no commit follows the last one
+    assert all(record.cost.wall_s > 90 for record in compactions)
+    errors = [record.error for record in compactions if record.status == "failed"]
+    assert all("found new position delete" in error for error in errors)

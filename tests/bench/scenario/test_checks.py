@@ -40,7 +40,7 @@ def rule(planner, trigger=EACH_2MIN, **keys):
         ({"repetitions": 1001}, "out-of-range", "repetitions"),
         ({"commit_interval": "0s"}, "out-of-range", "commit_interval"),
         ({"commit_interval": "0.5ms"}, "invalid", "commit_interval"),
-        ({"clock": "real"}, "invalid", "clock"),
+        ({"clock": "wall"}, "invalid", "clock"),
         ({"seed": True}, "wrong-type", "seed"),
         ({"durations": "1h"}, "unknown-name", "durations"),
         ({"probe_every": "90s"}, "not-a-multiple", "probe_every"),

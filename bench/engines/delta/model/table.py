@@ -4,7 +4,8 @@ A rewritten file has the live rows of the files it replaces. Their number is an 
 the keys that commits hit (`bench.engines.simulated.live_rows`).
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
 from bench.engines.delta.ledger import delta_ledger
@@ -31,6 +32,14 @@ from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
 _OPERATIONS = {Command.REORG: "REORG", Command.REPARTITION: "WRITE"}  # others: OPTIMIZE
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What OPTIMIZE has read: the key of the deletion vector of each data file, by its path."""
+
+    preview: Preview
+    vector_keys: Mapping[str, str | None]
 
 
 class DeltaTableModel:
@@ -139,17 +148,45 @@ class DeltaTableModel:
         work = rewrite_work([preview])
         return (InlineCompaction(NO_COST, versions, Command.OPTIMIZE, preview.is_sorted, work),)
 
-    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> None:
-        raise ValueError(NO_REWRITE)
+    def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
+        if isinstance(action, Rewrite):
+            raise ValueError(NO_REWRITE)
+        if isinstance(preview, NoPreview):
+            raise ValueError(preview.reason)
+        files = (file for group in preview.groups for file in group.files)
+        return Prepared(preview, {file.path: self._vector_key(file.path) for file in files})
+
+    def _conflict(self, staged: Prepared) -> str | None:
+        """Why OPTIMIZE cannot commit: another commit has removed a file that it read, or marked rows of it.
+
+        A commit that only adds files is no conflict. Source: ConflictChecker and OptimizeTableCommand of
+        Delta 3.3: OPTIMIZE commits with snapshot isolation, and starts again from the newest version as long
+        as the files that it read, with their vectors, are live.
+        """
+        data = self.ledger.data_files
+        for path, vector_key in staged.vector_keys.items():
+            if path not in data:
+                return f"ConcurrentDeleteReadException: {path} has been removed"
+            if self._vector_key(path) != vector_key:
+                return f"ConcurrentDeleteReadException: rows of {path} have been deleted"
+        return None
+
+    def _vector_key(self, path: str) -> str | None:
+        vector = self._versions.vectors.get(path)
+        return None if vector is None else vector.key
 
     def execute(
-        self, action: Action, preview: Preview | NoPreview, staged: None, tag: Tag
+        self, action: Action, preview: Preview | NoPreview, staged: Prepared | None, tag: Tag
     ) -> tuple[Version, ...]:
         if isinstance(action, Rewrite):
             raise ValueError(NO_REWRITE)
         command = Command(action.command) if isinstance(action, Native) else Command.OPTIMIZE
         if isinstance(action, Native) and command is Command.VACUUM:
             return self._vacuum(int(action.arguments["older_than_at_ms"]), tag)
+        if staged is not None:
+            if problem := self._conflict(staged):
+                raise ValueError(problem)
+            preview = staged.preview
         if isinstance(preview, NoPreview):
             raise ValueError(preview.reason)
         options = optimize_options(action.options, self._spec.target_file_size_bytes)
@@ -177,8 +214,8 @@ class DeltaTableModel:
                 versions.append(self._versions.write(changes, at_ms, tag))
         return tuple(versions)
 
-    def work_of(self, staged: None) -> RewriteWork:
-        return RewriteWork()
+    def work_of(self, staged: Prepared) -> RewriteWork:
+        return rewrite_work([staged.preview])
 
     def opened(self, sql: str) -> ScanWork:
         wanted = selection_of(sql, self._spec.partitioning)

@@ -118,12 +118,11 @@ class IcebergTableModel:
         return version
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
-        if not isinstance(action, Rewrite):
-            raise ValueError("Iceberg's procedures plan and commit in one call")
-        data, deletes = self.ledger.data_files, self.ledger.delete_files
-        missing = next((key for key in action.keys if key not in data and key not in deletes), None)
-        if missing:
-            raise ValueError(f"{missing} is no longer live")
+        if isinstance(action, Rewrite):
+            data, deletes = self.ledger.data_files, self.ledger.delete_files
+            missing = next((key for key in action.keys if key not in data and key not in deletes), None)
+            if missing:
+                raise ValueError(f"{missing} is no longer live")
         return self._prepare(action, preview)
 
     def _prepare(self, action: Action, preview: Preview | NoPreview) -> Prepared:

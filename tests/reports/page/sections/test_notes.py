@@ -44,6 +44,7 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
             is_concurrent=is_true,
             page_cache=page_cache,
             is_jvm_warm=is_true,
+            has_real_clock=is_true,
         ).items()
     }
     of_published_runs = {("class_data", "archive"), ("table_metadata", "read by each query")}

@@ -378,3 +378,43 @@ class AnyHistory(RuleBasedStateMachine):
 
 AnyHistory.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
 TestAnyHistory = AnyHistory.TestCase
+
+
+# A real clock
+
+
+@pytest.mark.parametrize(
+    ("upsert_mode", "between", "conflict"),
+    [
+        (MERGE_ON_READ, changes(1, 1000, updates=100), "rows of"),
+        (None, changes(1, 1000, updates=100), "has been removed"),
+        (MERGE_ON_READ, replace(load(500, 2), index=1, at_ms=60_000, first_row=1000), None),
+    ],
+)
+def test_a_commit_while_optimize_runs_is_a_conflict_if_it_changes_what_was_read(
+    upsert_mode, between, conflict
+):
+    engine = make(upsert_mode=upsert_mode, has_real_clock=True)
+    commit_specs(engine, load(1000, 4))
+    ticket = engine.schedule(OPTIMIZE, 60_000, 60_000)
+    commit_specs(engine, between)
+    added_count = len(files(engine))
+    outcome = engine.complete(ticket, 90_000)
+    # The work is done and paid for in either case.
+    assert outcome.cost.wall_s == ticket.expected_s > 0
+    if conflict is None:
+        assert outcome.status == "ok"
+        assert outcome.versions[0].change.files_removed_count == 4
+    else:
+        assert (outcome.status, outcome.versions) == ("failed", ())
+        assert conflict in outcome.error
+        assert len(files(engine)) == added_count
+
+
+def test_a_virtual_clock_plans_and_commits_in_one_call():
+    engine = make(upsert_mode=MERGE_ON_READ)
+    commit_specs(engine, load(1000, 4))
+    ticket = engine.schedule(OPTIMIZE, 60_000, 60_000)
+    assert ticket.expected_s == 0
+    commit_specs(engine, changes(1, 1000, updates=100))
+    assert engine.complete(ticket, 90_000).status == "ok"
