@@ -24,7 +24,7 @@ from strategies.iceberg.procedures import (
 )
 from strategies.never import Never
 from strategies.planner import Planner
-from strategies.triggers import AfterCommits, Every, FileCount, Trigger
+from strategies.triggers import AfterCommits, At, Every, FileCount, Trigger
 
 ENTRY_POINT_GROUP = "compactbench.strategies"
 
@@ -56,6 +56,7 @@ MOVED: dict[str, str] = {
 
 TRIGGERS: dict[str, Callable[..., Trigger]] = {
     "after_commits": AfterCommits,
+    "at": At,
     "every": Every,
     "file_count": FileCount,
     "hudi.num_and_time": NumAndTime,

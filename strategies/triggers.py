@@ -82,6 +82,26 @@ class Every(Trigger):
 
 
 @dataclass(frozen=True, slots=True)
+class At(Trigger):
+    """Fires at each of some moments of scenario time, or with the first commit after it.
+
+    Moments that have passed since the previous evaluation fire once.
+    """
+
+    times_ms: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.times_ms or min(self.times_ms) <= 0:
+            raise ValueError(f"times_ms={list(self.times_ms)} must be one or more times, each > 0")
+
+    def traits(self) -> TriggerTraits:
+        return TriggerTraits(reads_state=False)
+
+    def due(self, state: TableState, memory: RuleMemory) -> bool:
+        return any(memory.evaluated_at_ms < time_ms <= state.observed_at_ms for time_ms in self.times_ms)
+
+
+@dataclass(frozen=True, slots=True)
 class AfterCommits(Trigger):
     """Fires once `commits` commits of the stream have landed since it last fired."""
 

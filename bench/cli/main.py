@@ -48,6 +48,7 @@ COMMANDS: dict[str, str] = {
     "calibrate": "bench.cli.commands.calibrate:calibrate",
     "sweep": "bench.cli.commands.sweep:sweep",
     "recommend": "bench.cli.commands.recommend:recommend",
+    "hindsight": "bench.cli.commands.hindsight:hindsight",
     "plan": "bench.cli.commands.plan:plan",
     "import": "bench.cli.commands.import_table:import_table",
     "init": "bench.cli.commands.init:init",

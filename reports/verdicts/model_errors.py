@@ -222,12 +222,12 @@ def _choices(group: RunGroup) -> list[list[str]]:
 
 
 def _mean_cost(runs: Iterable[RunResult], queries_per_h: int) -> float | None:
-    costs = [_cost_s(run, queries_per_h) for run in runs]
+    costs = [cpu_with_queries_s(run, queries_per_h) for run in runs]
     known = [cost for cost in costs if cost is not None]
     return fmean(known) if known and len(known) == len(costs) else None
 
 
-def _cost_s(run: RunResult, queries_per_h: int) -> float | None:
+def cpu_with_queries_s(run: RunResult, queries_per_h: float) -> float | None:
     """CPU seconds of commits, policy and queries by new sessions over the whole scenario."""
     total_cpu_s = run_figures(run)["total_cpu_s"]
     query_cpu_s = over_time(run, figures(run, None).by_new).cpu_s

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies.state import MIB, DataFile, TableState
-from strategies.triggers import AfterCommits, Every, FileCount, RuleMemory, TriggerTraits, trigger_traits
+from strategies.triggers import AfterCommits, At, Every, FileCount, RuleMemory, TriggerTraits, trigger_traits
 
 
 def look(at_ms=0, commits=0, sizes=(), target=128 * MIB):
@@ -55,6 +55,18 @@ def test_an_offset_shifts_the_times_of_the_interval(interval_ms, until_ms, data)
 def test_an_offset_lies_within_the_interval(offset_ms):
     with pytest.raises(ValueError, match="offset_ms"):
         Every(60_000, offset_ms)
+
+
+@given(times=st.sets(st.integers(1, 500), min_size=1), look_ms=st.integers(1, 50))
+def test_at_fires_at_the_first_look_after_each_time(times, look_ms):
+    expected = sorted({-(-time // look_ms) * look_ms for time in times})
+    assert firings(At(tuple(times)), range(look_ms, 501 + look_ms, look_ms)) == expected
+
+
+@pytest.mark.parametrize("times_ms", [(), (0,), (60_000, -1)])
+def test_at_needs_times_after_the_start(times_ms):
+    with pytest.raises(ValueError, match="times_ms"):
+        At(times_ms)
 
 
 @given(ticks=st.integers(1, 200), commits=st.integers(1, 50))

@@ -141,6 +141,14 @@ class SimulatedEngine(Generic[Prepared]):
         is_metadata = isinstance(action, Native) and action.command in self.model.metadata_commands
         return self._has_real_clock and not is_metadata
 
+    def price(self, plan: Plan, at_ms: int) -> Cost | None:
+        """What it would cost to execute a plan now; None if a preview of it is not known."""
+        state = self.state(at_ms)
+        previews = [try_preview(action, state, self.planning.preview) for action in plan.actions]
+        if any(isinstance(preview, NoPreview) for preview in previews) or self._is_metadata_only(plan):
+            return None
+        return self._price_rewrite(plan, rewrite_work(previews), previews, self._live_count)
+
     def start(self, ticket: Ticket) -> None:
         """Nothing: concurrent work takes no longer in the model."""
 

@@ -1,0 +1,1 @@
+"""The best moments to compact, known only after the stream has ended."""

@@ -1,0 +1,50 @@
+import pytest
+from scenario_builder import write
+
+
+@pytest.fixture
+def scenario(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path)
+
+
+def test_each_strategy_is_told_its_cost_over_the_best_schedule(compactbench, scenario):
+    answer = compactbench("hindsight", scenario, "--format", "json", "--quiet").json
+    assert answer["scenario"] == "demo"
+    assert [rate["queries_per_h"] for rate in answer["rates"]] == [1, 10, 100, 1000]
+    for rate in answer["rates"]:
+        assert rate["bound_extra_cpu_s"] == pytest.approx(rate["best_extra_cpu_s"])
+        assert abs(rate["error_of_parts"]) < 1e-6
+        over = {one["strategy"]: one["over_best"] for one in rate["strategies"]}
+        assert list(over) == ["never", "every-2min"]
+        assert min(over.values()) >= 1 - 1e-9
+    assert answer["rates"][0]["best_compactions_at_s"] == []  # nobody reads, so nobody compacts
+    assert len(answer["rates"][-1]["best_compactions_at_s"]) > 1
+
+
+def test_the_schedule_is_told_in_words_and_stored_as_a_strategy(compactbench, scenario):
+    printed = compactbench("hindsight", scenario, "--set", "prices.queries_per_hour=1000")
+    assert "Best at 1,000 queries an hour: iceberg.rewrite_data_files()" in printed.words
+    assert "best schedule: extra CPU" in printed.words
+    stored = compactbench("show", "results/hindsight", "--format", "json").json["rows"]
+    assert [row["strategy"] for row in stored] == ["never", "every-2min", "hindsight-1000"]
+
+
+def test_with_fewer_moments_than_ticks_there_is_a_bound(compactbench, scenario):
+    printed = compactbench("hindsight", scenario, "--moments", "2")
+    assert "Schedules that compact at 2 of the 10 ticks were searched." in printed.words
+    assert "The extra CPU of any schedule is at least this multiple of the best one's" in printed.words
+
+
+def test_planners_whose_plans_are_not_modelled_are_named(compactbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    printed = compactbench("hindsight", "hudi-upsert-quick", "--set", "duration=2min", "--quiet")
+    assert "no schedules of log-compact-4min: its plans are not modelled" in printed.err
+
+
+def test_a_scenario_without_a_planner_to_search_is_refused(compactbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = 'strategies=[{ label = "never" }]'
+    printed = compactbench("hindsight", "quickstart", "--set", settings, code=2)
+    assert "there is nothing to search" in printed.err
+    assert len(printed.err.splitlines()) == 1

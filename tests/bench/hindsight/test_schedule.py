@@ -1,0 +1,69 @@
+"""Dynamic programming against all choices, on costs that grow while a table is not compacted."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.hindsight.schedule import cheapest, lowest
+from bench.hindsight.search import moments
+from bench.hindsight.segments import Floor, Segment
+
+COSTS = st.floats(0, 10, allow_subnormal=False)
+
+
+@st.composite
+def streams(draw):
+    """Costs by the number of ticks since the last compaction, which never fall."""
+    count = draw(st.integers(1, 7))
+    commit, query, compaction = (
+        np.cumsum(draw(st.lists(COSTS, min_size=count + 1, max_size=count + 1))) for _ in range(3)
+    )
+    starts = range(count + 1)
+    segments = [
+        Segment(
+            start,
+            _after(start + 1, commit[: count - start], count),
+            _after(start, query[: count + 1 - start], count),
+            np.where(_after(start + 1, compaction[: count - start], count) > 0,
+                     _after(start + 1, compaction[: count - start], count), np.inf),
+        )
+        for start in starts
+    ]  # fmt: skip
+    return count, segments, draw(COSTS)
+
+
+def _after(first, values, count):
+    made = np.zeros(count + 1)
+    made[first : first + len(values)] = values
+    return made
+
+
+def cost_of(ticks, segments, queries_per_tick):
+    """As a replay adds them up: each tick has a commit, perhaps a compaction, and queries."""
+    total, last = 0.0, 0
+    for tick in range(1, len(segments)):
+        total += segments[last].commit[tick]
+        if tick in ticks:
+            total += segments[last].compaction[tick]
+            last = tick
+        total += queries_per_tick * segments[last].query[tick]
+    return total
+
+
+@given(stream=streams(), most=st.integers(1, 7))
+def test_the_cheapest_schedule_is_found_and_none_undercuts_the_bound(stream, most):
+    count, segments, queries_per_tick = stream
+    ends = moments(count, most)
+    every = [ticks for size in range(count + 1) for ticks in combinations(range(1, count + 1), size)]
+    cost = {ticks: cost_of(ticks, segments, queries_per_tick) for ticks in every}
+    least = min(cost[ticks] for ticks in every if set(ticks) <= set(ends))
+    floor = lowest([Floor(segments[0].commit, segments[0].query)], segments)
+    found = cheapest([segments[start] for start in (0, *ends)], ends, floor, queries_per_tick)
+    assert found.cpu_s == pytest.approx(least)
+    assert cost[found.ticks] == pytest.approx(least)
+    assert found.bound_cpu_s <= min(cost.values()) + 1e-9
+    if ends == tuple(range(1, count + 1)):
+        assert found.bound_cpu_s == pytest.approx(least)
