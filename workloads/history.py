@@ -29,6 +29,7 @@ from workloads.undo import without_compactions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_VOLUME_MIN, _VOLUME_MAX = 0.01, 100
 _BINS = 4  # of sizes of files, for each doubling of their rows
 
 
@@ -40,8 +41,9 @@ class History:
     has no other commit. The compactions in the history are left out, and whatever removed their output
     removes what they compacted; with `undo_compactions` = false they are replayed as commits. A share
     `hit_share` (0..1) of the keys in equality deletes deletes a row, by default as many as the history tells;
-    if it does not tell, the share has to be given. Such a scenario can only be simulated. The repr contains a
-    hash of the content instead of the path.
+    if it does not tell, the share has to be given. With `volume` = 1.5 each file of table and stream has half
+    as many rows and bytes again, at the same times. Such a scenario can only be simulated. The repr contains
+    a hash of the content instead of the path.
 
     Raises ValueError, which names the file and the remedy.
     """
@@ -49,6 +51,7 @@ class History:
     path: str = field(repr=False)
     undo_compactions: bool = True
     hit_share: float | None = None
+    volume: float = 1.0
     content_sha256: str = field(init=False)
     _history: TableHistory = field(init=False, repr=False, compare=False)
     _changes: tuple[tuple[int, RecordedChange], ...] = field(init=False, repr=False, compare=False)
@@ -59,8 +62,16 @@ class History:
     def __post_init__(self) -> None:
         if self.hit_share is not None:
             check("hit_share", self.hit_share, 0 <= self.hit_share <= 1, "in [0, 1]")
+        check(
+            "volume",
+            self.volume,
+            _VOLUME_MIN <= self.volume <= _VOLUME_MAX,
+            f"in [{_VOLUME_MIN}, {_VOLUME_MAX}]",
+        )
         path = Path(self.path)
         history = read_history(path)
+        if self.volume != 1:
+            history = history.with_volume(self.volume)
         share = history.facts.hit_share if self.hit_share is None else self.hit_share
         has_keys = any(file.content is Content.EQUALITY for file in history.files)
         if self.hit_share is not None and not has_keys:
@@ -139,8 +150,11 @@ class History:
         return sum(_rows_of(change) for change in later)
 
     def own_compactions(self, duration_ms: int) -> OwnCompactions | None:
-        """What the table's own compactions did in this time; None if they are replayed, or there are none."""
-        if not self.undo_compactions:
+        """What the table's own compactions did in this time.
+
+        None if there are none, if they are replayed, or if they compacted files of other sizes.
+        """
+        if not self.undo_compactions or self.volume != 1:
             return None
         return self._history.own_compactions(self._history.facts.from_ms + duration_ms)
 

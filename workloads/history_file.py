@@ -67,6 +67,18 @@ class TableHistory:
             live.update((file.id, file) for file in commit.added)
         return live
 
+    def with_volume(self, factor: float) -> TableHistory:
+        """The history of a table with so many times the rows and bytes in each file."""
+
+        def larger(files: tuple[RecordedFile, ...]) -> tuple[RecordedFile, ...]:
+            return tuple(file.with_volume(factor) for file in files)
+
+        commits = (
+            replace(commit, added=larger(commit.added), removed=larger(commit.removed))
+            for commit in self.commits
+        )
+        return replace(self, start=larger(self.start), commits=tuple(commits))
+
     def own_compactions(self, until_ms: int) -> OwnCompactions | None:
         """Those up to a time (milliseconds since 1970 UTC); None if there are none."""
         commits = [commit for commit in self.commits if commit.at_ms <= until_ms]

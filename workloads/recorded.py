@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -79,6 +79,20 @@ class RecordedFile:
     @property
     def is_data(self) -> bool:
         return self.content is Content.DATA
+
+    def with_volume(self, factor: float) -> RecordedFile:
+        """With so many times the rows and bytes, of each at least one if it had any."""
+
+        def times(count: int) -> int:
+            return max(1, round(count * factor)) if count else 0
+
+        return replace(
+            self,
+            size_bytes=times(self.size_bytes),
+            rows=times(self.rows),
+            new_rows=None if self.new_rows is None else times(self.new_rows),
+            hit_rows=None if self.hit_rows is None else times(self.hit_rows),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,37 @@ def test_what_the_tables_own_compactions_did_is_known(tmp_path):
     assert History(path, undo_compactions=False).own_compactions(5 * MINUTE_MS) is None
 
 
+@pytest.mark.parametrize("volume", [0.5, 1.5])
+def test_a_volume_changes_rows_and_bytes_of_table_and_stream_alike(tmp_path, volume):
+    changes = [
+        commit(0, [data(1)]),
+        commit(1, [data(2), equality(3, rows=40)]),
+        commit(2, [data(4)], [data(0)]),
+    ]
+    path = str(written(tmp_path, *changes, start=[data(0)]))
+    one, other = (specs(History(path, hit_share=0.5, volume=times), 3) for times in (1.0, volume))
+    assert [spec.rows * volume for spec in one] == [spec.rows for spec in other]
+    assert [spec.expected_bytes for spec in other] == [
+        pytest.approx(spec.expected_bytes * volume, abs=2) for spec in one
+    ]
+    assert [spec.index for spec in one] == [spec.index for spec in other]
+    for before, after in zip(one, other, strict=True):
+        assert [file.id for file in before.recorded.removed] == [file.id for file in after.recorded.removed]
+
+
+def test_compactions_of_other_sizes_say_nothing_of_another_volume(tmp_path):
+    merging = commit(2, [data(2, rows=200)], [data(0), data(1)], is_compaction=True)
+    path = str(written(tmp_path, commit(0, [data(0)]), commit(1, [data(1)]), merging))
+    assert History(path).own_compactions(5 * MINUTE_MS) is not None
+    assert History(path, volume=1.5).own_compactions(5 * MINUTE_MS) is None
+
+
+@pytest.mark.parametrize("volume", [0, -1, 1000])
+def test_a_volume_is_near_that_of_the_table(tmp_path, volume):
+    with pytest.raises(ValueError, match="volume"):
+        History(str(written(tmp_path, commit(0, [data(0)]))), volume=volume)
+
+
 def test_positions_that_replace_others_of_their_file_delete_only_the_additional_rows(tmp_path):
     first, second = positions(1, target=0, rows=10), positions(2, target=0, rows=25)
     path = written(tmp_path, commit(0, [data(0)]), commit(1, [first]), commit(2, [second], [first]))
