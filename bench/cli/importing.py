@@ -2,9 +2,11 @@
 
 import re
 import time
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -15,9 +17,11 @@ from bench.engines.keys import duration_ms_text
 from bench.engines.registry import existing_tables
 from bench.errors import ScenarioError
 from bench.importing.answers import Answers
+from bench.importing.own_speed import own_speed
 from bench.importing.scenario import scenario_text, stream_of, utc_text, with_notes
 from bench.importing.time_grid import time_grid
 from bench.scenario import file as scenario_file
+from bench.scenario.load import scenario_of
 from bench.secrets import Secrets
 from bench.text import counted, human_bytes, human_duration
 from strategies.quantities import parse_duration_ms
@@ -84,12 +88,23 @@ def read_history(source: Source, since: str | None) -> Imported:
 
 def write_scenario(imported: Imported, target: Path, answers: Answers) -> None:
     """Write the scenario, and its history beside it. Raises ScenarioError."""
-    history_file = history_file_of(target)
-    text = scenario_text(imported.history, imported.imports, imported.name, target, history_file, answers)
+    history, history_file = imported.history, history_file_of(target)
     with writing(history_file):
-        write_history(imported.history, history_file)
+        write_history(history, history_file)
+    text = partial(scenario_text, history, imported.imports, imported.name, target, history_file, answers)
+    speed = None
+    if any(commit.wall_s for commit in stream_of(history)):
+        document = tomllib.loads(text())
+        document["workload"]["undo_compactions"] = False
+        speed = own_speed(history, scenario_of(target, document))
+    if speed is not None:
+        print_remark(
+            f"{counted(speed.commits_count, 'commit')} took {human_duration(speed.recorded_s)} (median) in the "
+            f"table, and {human_duration(speed.modelled_s)} by the cost model on "
+            f"{counted(answers.cores, 'core')}: if its cluster has so many, set core_speed = {speed.factor:.2g}"
+        )
     with writing(target):
-        target.write_text(text, encoding="utf-8")
+        target.write_text(text(speed), encoding="utf-8")
 
 
 @contextmanager

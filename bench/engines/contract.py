@@ -343,7 +343,8 @@ class EngineSettings:
     `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
     None means the file that ships with the format. `versions` names the line of `bench.engines.runtime.LINES`
     whose jars a real table uses; None means the default line. `is_jvm_warm`: a simulated JVM has compiled its
-    code before the stream begins; otherwise it is as new as that of a real run. `has_real_clock`: simulated
+    code before the stream begins; otherwise it is as new as that of a real run. `core_speed` is relative to
+    the cores of the coefficients. `has_real_clock`: simulated
     compactions take scenario time, and commit what they read when they began.
     """
 
@@ -355,6 +356,7 @@ class EngineSettings:
     coefficients: Path | None = None
     versions: str | None = None
     is_jvm_warm: bool = False
+    core_speed: float = 1.0
     has_real_clock: bool = False
 
 

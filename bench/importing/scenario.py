@@ -14,6 +14,7 @@ from bench.engines.existing import Importing
 from bench.engines.keys import bytes_text, duration_ms_text, value_text
 from bench.engines.simulated.selection import values_of
 from bench.importing.answers import Answers
+from bench.importing.own_speed import OwnSpeed
 from bench.importing.time_grid import TimeGrid, time_grid
 from bench.text import counted, human_bytes, human_duration
 from workloads.history_file import TableHistory
@@ -41,7 +42,13 @@ def stream_of(history: TableHistory) -> Sequence[RecordedCommit]:
 
 
 def scenario_text(
-    history: TableHistory, imports: Importing, table: str, file: Path, history_file: Path, answers: Answers
+    history: TableHistory,
+    imports: Importing,
+    table: str,
+    file: Path,
+    history_file: Path,
+    answers: Answers,
+    speed: OwnSpeed | None = None,
 ) -> str:
     """A scenario file that replays the commits of `table` in `history_file`, which is next to `file`."""
     facts, stream = history.facts, stream_of(history)
@@ -71,6 +78,9 @@ def scenario_text(
         partition_columns=_line(", ".join(facts.partition_columns)),
         example_condition=_condition(facts.partition_columns, partitions),
         answers=answers,
+        speed=speed,
+        recorded_wall=speed and human_duration(speed.recorded_s),
+        modelled_wall=speed and human_duration(speed.modelled_s),
         sweep=sweep_axis(imports, facts, grid, has_deletes=contents != {Content.DATA}),
         own_interval=_own_interval(history),
         policies=list(policies(imports, facts, grid, has_deletes=contents != {Content.DATA})),

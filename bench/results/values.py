@@ -107,6 +107,18 @@ class Cost:
             self.spark + other.spark,
         )
 
+    def on_cores(self, speed: float) -> "Cost":
+        """A modelled cost, on cores that are so many times as fast."""
+        if speed == 1:
+            return self
+        return replace(
+            self,
+            wall_s=self.wall_s / speed,
+            cpu_s=self.cpu_s / speed,
+            executor_cpu_s=self.executor_cpu_s / speed,
+            jit_cpu_s=None if self.jit_cpu_s is None else self.jit_cpu_s / speed,
+        )
+
     @property
     def own_cpu_s(self) -> float | None:
         """The CPU of the step; None if it cannot be separated from the CPU of another step."""

@@ -138,7 +138,10 @@ def check_real_resources(scenario: Scenario) -> None:
     if master.kind == "local":
         memory_bytes = spark.driver_memory_bytes
         memory = f'spark.driver_memory = "{bytes_text(memory_bytes)}"'
-    for name, share in scenario.resources:
+    if (speed := scenario.resources.core_speed) is not None:
+        raise _dishonoured(scenario, ("core_speed",), speed, "the cores of this machine")
+    for name in ("writer", "compactor", "reader"):
+        share = getattr(scenario.resources, name)
         if share.cores not in (None, cores):
             of_spark = f'spark.master = "{spark.master}" ({available})'
             raise _dishonoured(scenario, (name, "cores"), share.cores, of_spark)
@@ -146,7 +149,7 @@ def check_real_resources(scenario: Scenario) -> None:
             raise _dishonoured(scenario, (name, "memory"), bytes_text(share.memory_bytes), memory)
 
 
-def _dishonoured(scenario: Scenario, key: KeyPath, share: int | str, of_spark: str) -> OptionError:
+def _dishonoured(scenario: Scenario, key: KeyPath, share: float | str, of_spark: str) -> OptionError:
     problem = (
         f"cannot be honoured with {of_spark}: one Spark application writes, compacts and reads. Leave the "
         "resource out, set it to what Spark has, or simulate (`run --simulate`), which honours it"

@@ -129,8 +129,12 @@ class Share(Keys):
 
 
 class Resources(Keys):
-    """[resources]: honoured by simulations; in a real run, one Spark application does everything."""
+    """[resources]: honoured by simulations; in a real run, one Spark application does everything.
 
+    `core_speed` is how fast a core is, relative to those that the coefficients were measured on.
+    """
+
+    core_speed: float | None = Field(default=None, ge=0.01, le=100)
     writer: Share = Share()
     compactor: Share = Share()
     reader: Share = Share()

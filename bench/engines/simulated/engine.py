@@ -65,6 +65,7 @@ class SimulatedEngine(Generic[Prepared]):
     ) -> None:
         self.table_id, self.capabilities, self.planning = TABLE_ID, capabilities, planning
         self._coefficients, self._cores = coefficients, settings.cores
+        self._core_speed = settings.core_speed
         self._is_jvm_warm, self._has_real_clock = settings.is_jvm_warm, settings.has_real_clock
         self._make_model = partial(model, settings, coefficients)
         self._make_sibling = partial(
@@ -101,7 +102,7 @@ class SimulatedEngine(Generic[Prepared]):
         cost = self._coefficients.price(step, cores, self._jvm_cpu_s)
         self._jvm_cpu_s += cost.cpu_s
         self._beyond.note(self._coefficients.operations[step.operation], step)
-        return cost
+        return cost.on_cores(self._core_speed)
 
     def _priced(self, compaction: InlineCompaction, live_count: int) -> InlineCompaction:
         step = rewrite_step(compaction.work, live_count, compaction.action, is_sorted=compaction.is_sorted)
@@ -217,7 +218,7 @@ class SimulatedEngine(Generic[Prepared]):
         scan = replace(scan, metadata_files_count=self.model.opened_metadata_files_count)
         step = query_step(scan)
         planning = replace(step, operation=Operation.PLANNING)
-        planning_s = self._coefficients.price(planning, cores, self._jvm_cpu_s).wall_s
+        planning_s = self._coefficients.price(planning, cores, self._jvm_cpu_s).wall_s / self._core_speed
         cost = self._price(step, cores)
         planning_s = min(planning_s, cost.wall_s)
         return QueryOutcome(cost, planning_s, cost.wall_s - planning_s, scan)

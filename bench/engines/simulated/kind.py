@@ -34,7 +34,10 @@ def simulated_kind(
 
     def options(settings: EngineSettings) -> Mapping[str, JsonValue]:
         coefficients = read(settings.coefficients)
-        return {"cores": asdict(settings.cores), "coefficients": coefficients.model_dump(mode="json")}
+        cores: dict[str, JsonValue] = {"cores": asdict(settings.cores)}
+        if settings.core_speed != 1:
+            cores["core_speed"] = settings.core_speed
+        return {**cores, "coefficients": coefficients.model_dump(mode="json")}
 
     return EngineKind(
         open_engine,

@@ -58,6 +58,7 @@ def notes(
     page_cache: str | None = None,
     is_jvm_warm: bool = False,
     has_real_clock: bool = False,
+    core_speed: float = 1.0,
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic."""
     is_recorded = isinstance(workload, Debezium | ImportedTable)
@@ -68,7 +69,8 @@ def notes(
         pruning = "by partition" if isinstance(workload, ImportedTable) else "one key condition"
         jvm = "warm" if is_jvm_warm else "new"
         clock = {"clock": "real"} if has_real_clock else {}
-        return {**_NOTES[mode], **clock, "pruning": pruning, **keys, **left_out, "jvm": jvm}
+        speed = {} if core_speed == 1 else {"core_speed": "given"}
+        return {**_NOTES[mode], **clock, **speed, "pruning": pruning, **keys, **left_out, "jvm": jvm}
     measured = {"cpu": _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}

@@ -30,6 +30,14 @@ METHOD: Mapping[Note, Entry] = {
             "impossible by the rules of the format. Meanwhile no other compaction begins."
         ),
     ),
+    ("core_speed", "given"): (
+        "Speed",
+        say(
+            "All modelled seconds, of CPU too, are divided by the scenario's ",
+            Verbatim("resources.core_speed"),
+            ": how fast its cores are, relative to those that the cost model was fitted on.",
+        ),
+    ),
     ("times", "measured"): ("Timing", say("Each step is timed separately, while no other step runs.")),
     ("concurrency", "compaction beside the stream"): (
         "Concurrency",

@@ -305,6 +305,24 @@ def test_a_warm_jvm_takes_less_cpu_for_the_same_files(simulate, tmp_path):
         assert (warm_commits.column("added_bytes") == commits.column("added_bytes")).all()
 
 
+def test_faster_cores_take_less_time_for_the_same_files(simulate, tmp_path):
+    one, fast = (
+        load_runs(tmp_path / name)
+        for name, settings in (("one", ()), ("fast", ("--set", "resources.core_speed=2")))
+        if simulate("--out", str(tmp_path / name), "--set", "jvm=warm", *settings)[0] == 0
+    )
+    for slow_run, fast_run in zip(one, fast, strict=True):
+        assert fast_run.manifest.notes["core_speed"] == "given"
+        for kind in (CommitRecord, QueryRecord, CompactionRecord):
+            slow, quick = slow_run.of(kind), fast_run.of(kind)
+            for field in ("wall_s", "cpu_s"):
+                assert quick.column(field) == pytest.approx(slow.column(field) / 2)
+        queries, quick_queries = (run.of(QueryRecord) for run in (slow_run, fast_run))
+        assert quick_queries.column("planning_s") == pytest.approx(queries.column("planning_s") / 2)
+        added = (run.of(CommitRecord).column("added_bytes") for run in (slow_run, fast_run))
+        assert len({tuple(own) for own in added}) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "place", "error"),
     [

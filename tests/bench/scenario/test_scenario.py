@@ -216,6 +216,12 @@ def test_resources_that_differ_from_those_of_spark_are_refused(tmp_path, master,
         check_real_resources(scenario)
 
 
+def test_a_real_run_has_the_cores_that_it_has(tmp_path):
+    scenario = load(tmp_path, resources={"core_speed": 2})
+    with refused("resources-not-honoured", "resources.core_speed"):
+        check_real_resources(scenario)
+
+
 @pytest.mark.parametrize(
     ("resources", "master"),
     [({}, "local[2]"), ({"compactor": {"cores": 2, "memory": "4GiB"}}, "local[2]"),

@@ -45,6 +45,7 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
             page_cache=page_cache,
             is_jvm_warm=is_true,
             has_real_clock=is_true,
+            core_speed=2.0 if is_true else 1.0,
         ).items()
     }
     of_published_runs = {("class_data", "archive"), ("table_metadata", "read by each query")}
