@@ -17,7 +17,7 @@ from bench.engines.keys import duration_ms_text
 from bench.engines.registry import existing_tables
 from bench.errors import ScenarioError
 from bench.importing.answers import Answers
-from bench.importing.own_speed import own_speed
+from bench.importing.own_speed import OwnSpeed, own_speed
 from bench.importing.scenario import scenario_text, stream_of, utc_text, with_notes
 from bench.importing.time_grid import time_grid
 from bench.scenario import file as scenario_file
@@ -98,13 +98,18 @@ def write_scenario(imported: Imported, target: Path, answers: Answers) -> None:
         document["workload"]["undo_compactions"] = False
         speed = own_speed(history, scenario_of(target, document))
     if speed is not None:
-        print_remark(
-            f"{counted(speed.commits_count, 'commit')} took {human_duration(speed.recorded_s)} (median) in the "
-            f"table, and {human_duration(speed.modelled_s)} by the cost model on "
-            f"{counted(answers.cores, 'core')}: if its cluster has so many, set core_speed = {speed.factor:.2g}"
-        )
+        print_remark(_in_words(speed, answers.cores))
     with writing(target):
         target.write_text(text(speed), encoding="utf-8")
+
+
+def _in_words(speed: OwnSpeed, cores: int) -> str:
+    recorded, modelled = human_duration(speed.recorded_s), human_duration(speed.modelled_s)
+    return (
+        f"{counted(speed.commits_count, 'commit')} took {recorded} (median), and would take {modelled} by the "
+        f"cost model on {counted(cores, 'core')}: if your cluster has so many, set "
+        f"resources.core_speed = {speed.factor:.2g}"
+    )
 
 
 @contextmanager
