@@ -106,7 +106,7 @@ def write_scenario(imported: Imported, target: Path, answers: Answers) -> None:
 def _in_words(speed: OwnSpeed, cores: int) -> str:
     recorded, modelled = human_duration(speed.recorded_s), human_duration(speed.modelled_s)
     return (
-        f"{counted(speed.commits_count, 'commit')} took {recorded} (median), and would take {modelled} by the "
+        f"{counted(speed.commits_count, 'commit')} took {recorded} (median), and {modelled} by the "
         f"cost model on {counted(cores, 'core')}: if your cluster has so many, set "
         f"resources.core_speed = {speed.factor:.2g}"
     )
