@@ -77,6 +77,10 @@ docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report ane
 model-errors: $(READY) ## Simulate the published runs again and write how far the simulations are off; review the diff
 	@$(BIN)/python -P -m tools.model_errors
 
+.PHONY: outside-tables
+outside-tables: $(READY) ## Predict two published tables from other clusters and write what the page says of them; review the diff
+	@$(BIN)/python -P -m tools.outside_tables
+
 .PHONY: coefficients
 coefficients: $(READY) ## Fit the shipped cost coefficients to the published runs anew; then `make model-errors docs`
 	@$(BIN)/python -P -m tools.calibrating

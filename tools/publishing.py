@@ -4,6 +4,7 @@
     tools/published/<name>.tar.xz   manifests and records of its runs
     tools/published/*.j2            the pages; their measured figures are computed when they are written
     tools/published/model-errors.json   how far simulations of these runs are off (`make model-errors`)
+    tools/published/outside-tables.json predictions of tables from other clusters (`make outside-tables`)
 
 `make docs` writes the pages. A test writes them again and compares, so that no figure in prose can drift from
 the runs it came from. `python -m tools.publishing NAME RESULTS...` packs runs.
@@ -499,6 +500,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
     environment.globals["same_files"] = _same_files(by_name)
     environment.globals["model_errors"] = json.loads((FOLDER / "model-errors.json").read_bytes())
+    environment.globals["outside"] = json.loads((FOLDER / "outside-tables.json").read_bytes())
     environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
     written: dict[Path, str] = {}
     for template in sorted(FOLDER.glob("*.md.j2")):
