@@ -60,7 +60,11 @@ def simulated(name: str, settings: Sequence[str], strategies: Sequence[str]) -> 
     with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
         with SuiteProgress(runs, ERR, quiet=True) as progress:
             run_suite(runs, Options(Path(folder)), progress)
-        return {run.manifest.strategy: run_figures(run) for run in load_runs(Path(folder))}
+        return {run.manifest.strategy: _known(run_figures(run)) for run in load_runs(Path(folder))}
+
+
+def _known(figures: Mapping[str, float | None]) -> Mapping[str, float]:
+    return {name: value for name, value in figures.items() if value is not None}
 
 
 def fitted(first: tuple[float, float, float], second: tuple[float, float, float]) -> tuple[float, float]:
