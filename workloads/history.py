@@ -242,8 +242,7 @@ def schema_of(history: TableHistory) -> Schema:
 
     Between its sizes and beyond them, files grow as those of the standard table do.
     """
-    count = history.facts.columns_count
-    standard = SCHEMAS[min(SCHEMAS, key=lambda width: abs(math.log(width / max(1, count))))]
+    standard = SCHEMAS[nearest_width(history.facts.columns_count)]
     points = _sizes(history.files)
     if not points:
         return replace(standard, of_table=True)
@@ -254,6 +253,11 @@ def schema_of(history: TableHistory) -> Schema:
         highest = max(highest + 1, round(standard.expected_bytes(rows) * _between(ratios, rows)))
         sizes.append((rows, highest))
     return replace(standard, measured_bytes=tuple(sizes), of_table=True)
+
+
+def nearest_width(columns_count: int) -> int:
+    """The number of columns of the standard table that is closest, by its ratio."""
+    return min(SCHEMAS, key=lambda width: abs(math.log(width / max(1, columns_count))))
 
 
 def _sizes(files: Iterable[RecordedFile]) -> list[tuple[int, float]]:

@@ -1,5 +1,6 @@
 """The scenario of a stream that a few questions describe, with policies to start from and comments."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from bench.importing.time_grid import TimeGrid
 from strategies.state import MIB
 from workloads.recorded import HistoryFacts
 
+TableKeys = Mapping[str, str | int]
+
 COMMITS = 60
 _TARGET_BYTES = 128 * MIB
-_TABLE_KEYS = {  # beyond the defaults; a Hudi table with a bucket index cannot be clustered
+_TABLE_KEYS: Mapping[tuple[str, bool], TableKeys] = {
+    # beyond the defaults; a Hudi table with a bucket index cannot be clustered
     ("hudi", False): {"index": "simple"},
     ("hudi", True): {"index": "bucket"},
 }
@@ -22,7 +26,9 @@ _TABLE_KEYS = {  # beyond the defaults; a Hudi table with a bucket index cannot 
 class Stream:
     """Commits of `rows_per_commit` rows in `files_per_commit` files.
 
-    `initial_rows` is None if rows are only appended; otherwise the stream changes a table that has so many.
+    `initial_rows` is None if there is no table at the start, and `initial_files` 0 if their number follows
+    from the target size. With an `insert_share` of 1 rows are only appended. `table_keys` None are the usual
+    ones of the format. `columns` is the width of the table (`workloads.schema`).
     """
 
     format: str
@@ -30,21 +36,43 @@ class Stream:
     rows_per_commit: int
     files_per_commit: int
     initial_rows: int | None = None
+    initial_files: int = 0
+    insert_share: float = 1.0
+    delete_share: float = 0.0
+    upsert_mode: str | None = None
+    commits: int = COMMITS
+    target_file_size_bytes: int = _TARGET_BYTES
+    table_keys: TableKeys | None = None
+    columns: int = 17
+    partitioning: str = "none"
+    buckets: int | None = None
+
+    @property
+    def is_upsert(self) -> bool:
+        return self.insert_share < 1
 
 
-def new_scenario_text(stream: Stream, imports: Importing, file: Path) -> str:
-    """A scenario file with `COMMITS` commits of the stream."""
-    grid = TimeGrid(stream.commit_interval_ms, COMMITS, 0)
-    is_upsert = stream.initial_rows is not None
-    table_keys = _TABLE_KEYS.get((stream.format, is_upsert), {})
-    facts = HistoryFacts(stream.format, table_keys, 0, (), _TARGET_BYTES, 0, grid.duration_ms)
+def new_scenario_text(
+    stream: Stream, imports: Importing, file: Path, trace: Path | None = None, stands_in_for: str = ""
+) -> str:
+    """A scenario file with the commits of the stream.
+
+    `trace` has the rows of each commit, and is next to `file`. `stands_in_for` names the table, if there is
+    one, whose stream it imitates.
+    """
+    grid = TimeGrid(stream.commit_interval_ms, stream.commits, 0)
+    table_keys = stream.table_keys
+    if table_keys is None:
+        table_keys = _TABLE_KEYS.get((stream.format, stream.is_upsert), {})
+    target_bytes = stream.target_file_size_bytes
+    facts = HistoryFacts(stream.format, table_keys, 0, (), target_bytes, 0, grid.duration_ms)
     return rendered(
         "new_scenario.toml.j2",
-        stream=stream, file=file.name, commits=COMMITS, is_upsert=is_upsert,
+        stream=stream, file=file.name, trace=trace and trace.name, stands_in_for=stands_in_for,
         duration=duration_ms_text(grid.duration_ms),
         commit_interval=duration_ms_text(grid.interval_ms),
-        target_file_size=bytes_text(_TARGET_BYTES),
+        target_file_size=bytes_text(target_bytes),
         table_keys={name: value_text(value) for name, value in table_keys.items()},
-        sweep=sweep_axis(imports, facts, grid, has_deletes=is_upsert),
-        policies=list(policies(imports, facts, grid, has_deletes=is_upsert)),
+        sweep=sweep_axis(imports, facts, grid, has_deletes=stream.is_upsert),
+        policies=list(policies(imports, facts, grid, has_deletes=stream.is_upsert)),
     )  # fmt: skip

@@ -15,13 +15,16 @@ from bench.cli.existing import (
 )
 from bench.cli.importing import (
     Source,
+    check_writable,
     history_file_of,
     print_history,
     read_history,
     target_of,
     write_scenario,
 )
-from bench.cli.output import print_line
+from bench.cli.output import print_line, print_remark
+from bench.cli.standing_in import scale_of, trace_file_of, write_stand_in
+from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
 
 
@@ -44,6 +47,20 @@ def import_table(
     branch: Annotated[
         str | None, typer.Option(metavar="NAME", help="Import this branch instead of main.")
     ] = None,
+    stand_in: Annotated[
+        Path | None,
+        typer.Option(
+            "--stand-in",
+            metavar="FILE",
+            help="Also write a scenario of synthetic rows in about the same files, which runs for real.",
+        ),
+    ] = None,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE", help="Divide the sizes of the stand-in and its target alike, such as 1/100."
+        ),
+    ] = "1",
     force: Annotated[bool, typer.Option("--force", help="Replace the files if they exist.")] = False,
 ) -> None:
     """Make a scenario of one of your tables: its commits, to be simulated under any compaction policy.
@@ -61,11 +78,24 @@ def import_table(
     The compactions that the table had are left out, so that each policy starts from what the stream wrote.
     docs/my-table.md explains what is exact, and what metadata does not tell.
 
+    A history has no rows, so it can only be simulated. `--stand-in` imitates its stream with rows of the
+    `orders` table: as many files of about the same bytes, at the same times. With `--scale 1/100` the numbers
+    of files, decisions of policies and amplifications carry over, unless files get so small that footers are
+    most of them; seconds and bytes do not.
+
     `--catalog` names a catalog as for `compactbench plan`.
     """
     source = Source(table, catalog, properties_of(catalog_properties or ()), format_name, branch)
     target = target_of(source, file, force=force)
+    share = scale_of(scale)
+    if stand_in is not None:
+        check_writable(stand_in, trace_file_of(stand_in), force=force)
+    elif share != 1:
+        raise ScenarioError("is of a stand-in: add --stand-in FILE", code="no-effect", path="--scale")
     imported = read_history(source, since)
     print_history(imported)
     write_scenario(imported, target, Answers(cores=cores))
+    if stand_in is not None:
+        print_remark(write_stand_in(imported, stand_in, share))
+        print_line(f"written: {stand_in} and {trace_file_of(stand_in)}; next: compactbench run {stand_in}")
     print_line(f"written: {target} and {history_file_of(target)}; next: compactbench run {target} --simulate")

@@ -1,5 +1,6 @@
 """`compactbench init`: write a scenario by asking for what it needs."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -102,7 +103,10 @@ def _asked_text(target: Path, format_name: str | None) -> str:
     interval_ms = ask("It commits every", "1min", parse_duration_ms)
     rows = ask("Rows in a commit", "1000", whole(_ROWS_MAX))
     files = ask("Files that a commit writes", str(min(8, rows)), whole(rows))
-    return new_scenario_text(Stream(name, interval_ms, rows, files, initial_rows), importing, target)
+    stream = Stream(name, interval_ms, rows, files, initial_rows)
+    if does == "upsert":
+        stream = replace(stream, insert_share=0.5, delete_share=0.05)
+    return new_scenario_text(stream, importing, target)
 
 
 def _asked_answers(*, asks_hit_share: bool) -> Answers:

@@ -12,6 +12,7 @@ from bench.importing.answers import Answers
 from bench.importing.scenario import scenario_text
 from bench.results.folders import load_runs
 from bench.results.records import QueryRecord
+from bench.scenario.load import load_scenario
 from workloads.history_file import read_history, write_history
 
 COMMITS = [{"Oslo": 4, "Rome": 2}, {"Oslo": 3, "Rome": 2}, {"Oslo": 2}]
@@ -51,6 +52,32 @@ def test_the_scenario_explains_what_to_adapt(compactbench, location):
     assert scenario["workload"] == {"type": "history", "path": "mine.history.parquet"}
     assert scenario["resources"]["compactor"] == {"cores": 8}
     assert scenario["table"] == {"format": "iceberg", "format_version": 2, "target_file_size": "512MiB"}
+
+
+def test_a_stand_in_has_the_files_of_the_stream_and_rows(compactbench, location):
+    printed = compactbench("import", location, "--stand-in", "real.toml")
+    assert "the stand-in has 3 commits of 2 files (median)" in printed.err
+    assert "next: compactbench run real.toml" in printed.words
+    scenario = load_scenario("real.toml")
+    assert scenario.workload_name == "append"
+    compactbench("run", "real.toml", "--simulate", "--only", "strategy=never")
+    (row,) = compactbench("show", "--format", "json").json["rows"]
+    assert row["files_end"] == 5  # as the table itself: 2, 2 and 1
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--scale", "1/100"], "add --stand-in FILE"),
+        (["--stand-in", "real.toml", "--scale", "2"], "write a share of 1 such as 1/100 or 0.01"),
+        (["--stand-in", "real.toml", "--scale", "1/0"], "write a share of 1 such as 1/100 or 0.01"),
+        (["--stand-in", "real.txt"], "real.txt"),
+    ],
+)
+def test_a_mistaken_stand_in_leaves_no_file(compactbench, location, words, problem):
+    printed = compactbench("import", location, *words, code=2)
+    assert problem in printed.err
+    assert not list(Path().iterdir())
 
 
 def test_conditions_on_the_partition_skip_files(compactbench, location):

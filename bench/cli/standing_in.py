@@ -1,0 +1,51 @@
+"""Writes the stand-in of an imported table: a scenario of synthetic rows, and the rows of each commit."""
+
+from pathlib import Path
+
+from bench.cli.importing import Imported, writing
+from bench.errors import ScenarioError
+from bench.importing.new_scenario import new_scenario_text
+from bench.importing.scenario import stream_of
+from bench.importing.stand_in import stand_in, trace_text
+from bench.importing.time_grid import time_grid
+from bench.scenario.load import load_scenario
+from bench.text import counted, human_bytes, human_count
+
+_SCALE_MIN, _SCALE_MAX = 1e-6, 1.0
+
+
+def trace_file_of(target: Path) -> Path:
+    return target.with_suffix(".trace.csv")
+
+
+def scale_of(text: str) -> float:
+    """Of "1/100" or "0.01". Raises ScenarioError."""
+    over, slash, under = text.partition("/")
+    try:
+        scale = float(over) / float(under) if slash else float(over)
+    except (ValueError, ZeroDivisionError):
+        scale = 0.0
+    if not _SCALE_MIN <= scale <= _SCALE_MAX:
+        problem = "write a share of 1 such as 1/100 or 0.01"
+        raise ScenarioError(problem, code="invalid", path=f"--scale {text}")
+    return scale
+
+
+def write_stand_in(imported: Imported, target: Path, scale: float) -> str:
+    """Write the scenario and its trace; returns in words what they have. Raises ScenarioError."""
+    history, trace = imported.history, trace_file_of(target)
+    grid = time_grid([commit.at_ms for commit in stream_of(history)], history.facts.from_ms)
+    made = stand_in(history, grid, scale, imported.table_format)
+    text = new_scenario_text(made.stream, imported.imports, target, trace, imported.name)
+    with writing(trace):
+        trace.write_text(trace_text(made), encoding="utf-8")
+    with writing(target):
+        target.write_text(text, encoding="utf-8")
+    load_scenario(str(target))
+    stream, rows = made.stream, sum(made.rows)
+    small = ", most of which is footer: take a larger --scale" if made.is_mostly_footer else ""
+    return (
+        f"the stand-in has {counted(sum(map(bool, made.rows)), 'commit')} of "
+        f"{counted(made.files_count, 'file')} (median), {human_bytes(made.file_bytes)} each{small}; "
+        f"{human_count(rows)} rows in all; a target of {human_bytes(stream.target_file_size_bytes)}"
+    )

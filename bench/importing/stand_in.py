@@ -1,0 +1,147 @@
+"""A stream of synthetic rows with about the files of an imported table, so that policies can run for real."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bench.engines.format import Format, SizeModel
+from bench.errors import ScenarioError
+from bench.importing.new_scenario import Stream
+from bench.importing.time_grid import TimeGrid
+from workloads.history import change_of, nearest_width, ticks_of
+from workloads.history_file import TableHistory
+from workloads.recorded import Content, RecordedChange, RecordedCommit, RecordedFile
+from workloads.schema import SCHEMAS
+
+_REWRITES_MAX = 0.1  # of the rows that commits add, for these rows to be taken as those of the stream
+_LOAD = 10  # times the rows of a commit, from which the first one is a load
+_FEW_PARTITIONS = 2
+_FOOTERS = 2  # times the bytes of a file of one row, below which a file is mostly footer
+_FILE_ROWS = range(10**9)
+_MERGE_ON_READ = "merge-on-read"
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """`rows` are the changes of each tick, from 1 on. A typical commit has `files_count` of `file_bytes`."""
+
+    stream: Stream
+    rows: tuple[int, ...]
+    files_count: int
+    file_bytes: int
+
+    @property
+    def is_mostly_footer(self) -> bool:
+        return self.file_bytes < _FOOTERS * SCHEMAS[self.stream.columns].expected_bytes(1)
+
+
+def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: Format) -> StandIn:
+    """A stand-in for a table, with `scale` times its bytes in as many files.
+
+    Rows follow from bytes, because the orders table of the nearest width has rows of another size. Raises
+    ScenarioError if the history does not tell which rows the stream added and changed.
+    """
+    facts, width = history.facts, nearest_width(history.facts.columns_count)
+    size_of = table_format.engines.size_model(SCHEMAS[width]) or SCHEMAS[width].expected_bytes
+    start, stream = _loaded(history)
+    rows = {file.id: file.rows for file in history.files if file.is_data}
+    changes = [change_of(commit, facts.hit_share or 0.0, rows) for commit in stream]
+    written = [[file for file in change.added if file.is_data] for change in changes]
+    _check(history, changes, written)
+    files_count = round(median(len(files) for files in written if files))
+    sized = [_rows_in(size_of, files, scale) for files in written]
+    inserts = _insert_share(changes, written)
+    ticks = dict(
+        zip(ticks_of((one.at_ms for one in stream), facts.from_ms, grid.interval_ms), sized, strict=True)
+    )
+    typical_rows, (partitioning, partitions) = (
+        round(median(filter(None, sized))),
+        _partitions(history, written),
+    )
+    made = Stream(
+        facts.format, grid.interval_ms, typical_rows,
+        files_per_commit=max(1, round(files_count / partitions)),  # each writer writes to all partitions
+        initial_rows=_rows_in(size_of, start, scale) or (None if inserts == 1 else 1),
+        initial_files=len(start),
+        insert_share=inserts,
+        upsert_mode=_upsert_mode(history, table_format),
+        commits=grid.ticks_count,
+        target_file_size_bytes=round(facts.target_file_size_bytes * scale),
+        table_keys=facts.table_keys,
+        columns=width,
+        partitioning=partitioning, buckets=partitions if partitioning == "bucket" else None,
+    )  # fmt: skip
+    file_bytes = size_of(typical_rows, files_count) // files_count
+    rows_of_ticks = tuple(ticks.get(tick, 0) for tick in range(1, grid.ticks_count + 1))
+    return StandIn(made, rows_of_ticks, files_count, file_bytes)
+
+
+def _loaded(history: TableHistory) -> tuple[list[RecordedFile], list[RecordedCommit]]:
+    """The data files at the start, and the commits of the stream.
+
+    A first commit that fills an empty table with far more rows than the others add is no part of the stream.
+    """
+    start = [file for file in history.start if file.is_data]
+    stream = [commit for commit in history.commits if not commit.is_compaction]
+    added = [[file for file in commit.added if file.is_data] for commit in stream]
+    counts = [sum(file.rows for file in files) for files in added]
+    if not start and len(stream) > 1 and counts[0] > _LOAD * median(counts[1:]):
+        return added[0], stream[1:]
+    return start, stream
+
+
+def _check(
+    history: TableHistory, changes: Sequence[RecordedChange], written: Sequence[Sequence[RecordedFile]]
+) -> None:
+    added = sum(file.rows for files in written for file in files)
+    rewritten = sum(file.rows for change in changes for file in change.removed)
+    problem = None
+    if any(file.group is not None for file in history.files):
+        problem = "file groups of Hudi cannot be imitated: which rows go where follows from its index"
+    elif not added:
+        problem = "no commit adds data files, so there is no stream to imitate"
+    elif rewritten > _REWRITES_MAX * added:
+        problem = "its commits copy files to change rows, and do not record how many rows they changed"
+    if problem is not None:
+        raise ScenarioError(problem, code="unsupported", path="--stand-in")
+
+
+def _rows_in(size_of: SizeModel, files: Sequence[RecordedFile], scale: float) -> int:
+    """The rows that have `scale` times the bytes of these files, at least one for each."""
+    return sum(
+        max(1, bisect_left(_FILE_ROWS, scale * file.size_bytes, key=lambda rows: size_of(rows, 1)))
+        for file in files
+    )
+
+
+def _insert_share(changes: Sequence[RecordedChange], written: Sequence[Sequence[RecordedFile]]) -> float:
+    """What is deleted without a new row in its place counts as an update too: a stream has few deletes."""
+    added = sum(file.rows for files in written for file in files)
+    return max(0.0, 1 - sum(change.deleted_rows for change in changes) / added)
+
+
+def _upsert_mode(history: TableHistory, table_format: Format) -> str | None:
+    """Merge on read, if the table has deletions by position; None is the default of the format."""
+    by_position = any(file.content in (Content.POSITION, Content.VECTOR) for file in history.files)
+    by_key = any(file.content is Content.EQUALITY for file in history.files)
+    is_known = _MERGE_ON_READ in table_format.writer.upsert_modes
+    return _MERGE_ON_READ if by_position and is_known and not by_key else None
+
+
+def _partitions(history: TableHistory, written: Sequence[Sequence[RecordedFile]]) -> tuple[str, int]:
+    """How the stand-in is partitioned, and to how many partitions a commit writes.
+
+    By day if a commit of the table writes to one or two partitions, otherwise by bucket.
+    """
+    if not history.facts.partition_columns:
+        return "none", 1
+    count = round(median(len({file.partition for file in files}) for files in written if files))
+    return ("day", 1) if count <= _FEW_PARTITIONS else ("bucket", count)
+
+
+def trace_text(one: StandIn) -> str:
+    """A file for `workloads.trace`: the rows of each tick, at its beginning."""
+    interval_s = one.stream.commit_interval_ms / 1000
+    lines = (f"{tick * interval_s:g},{rows}" for tick, rows in enumerate(one.rows) if rows)
+    return "\n".join(["time,rows", *lines, ""])
