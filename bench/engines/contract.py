@@ -17,6 +17,7 @@ from bench.engines.keys import TableKeys
 from bench.engines.master import parse_master
 from bench.results.records import PlanStatus, RoleId
 from bench.results.values import (
+    NO_COST,
     Change,
     CommitWork,
     Cost,
@@ -217,8 +218,8 @@ class Ticket:
     """An accepted plan, pending until it is completed.
 
     `preview` is what our own planner expects of each action, given the table at scheduling. `staging_s`
-    are the wall seconds of staging, which the cost of the outcome includes. `expected_s` are the modelled
-    wall seconds until it can commit, 0 where that is not known. `executor` None is the engine's own.
+    are the wall seconds of staging, which the cost of the outcome includes. `expected` is the modelled cost
+    until it can commit, zero where that is not known. `executor` None is the engine's own.
     """
 
     id: TicketId
@@ -228,7 +229,7 @@ class Ticket:
     due_at_ms: int
     staging_s: float = 0.0
     executor: str | None = None
-    expected_s: float = 0.0
+    expected: Cost = NO_COST
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ turns (`Turns`). Each step is timed in real seconds, while scenario time advance
 the whole tick. Probes run only at the ticks of the scenario's cadence, which is the same for all strategies.
 """
 
+import math
 from collections.abc import Callable, Iterable
 
 from bench.engines.contract import Batch, Engine
@@ -17,6 +18,7 @@ from bench.replay.roles.maintainer import maintainer
 from bench.replay.roles.reader import Queries, reader
 from bench.replay.roles.writer import writer
 from bench.replay.schedule import Turns
+from bench.replay.shared_cores import SharedCores
 from bench.replay.step_log import ReplayTimes, StepLog
 from bench.results.values import Cost
 from bench.scenario.scenario import Scenario
@@ -42,7 +44,7 @@ def replay(
     compactions are recorded with a forecast. `fixed_work` shows the speed of the machine at each tick of the
     cadence, and `drop_page_cache` is called before each query. Errors of steps are passed on.
     """
-    log = StepLog(engine.table_id, recorder, clock)
+    log = StepLog(engine.table_id, recorder, clock, _cores(scenario))
     queries = Queries(scenario, scenario.cadence(repetition), engine, log, fixed_work, drop_page_cache)
     compactions = Compactions(scenario, strategy, engine, queries, log, after_compaction, size_model)
     Turns().run([
@@ -52,3 +54,9 @@ def replay(
         maintainer(scenario, engine, queries, log),
     ])  # fmt: skip
     return log.times
+
+
+def _cores(scenario: Scenario) -> SharedCores | None:
+    if not scenario.has_real_clock:
+        return None
+    return SharedCores(scenario.resources.shared_cores or math.inf)

@@ -1,12 +1,13 @@
 """What the roles of a replay share: the current tick, the clock, the recorder and the last observation."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bench.engines.contract import Observation, Version
 from bench.replay.clock import Clock
 from bench.replay.recorder import Recorder
+from bench.replay.shared_cores import SharedCores
 from bench.results.records import BaseRecord, ObserveRecord, RoleId
 from bench.results.values import NO_COST, Cost, Span
 
@@ -35,11 +36,13 @@ class StepLog:
     """Writes a record of each step on one table.
 
     `observed` is the table as last observed. `unbooked` is the cost of that reading until it is charged to a
-    rule that needs it.
+    rule that needs it. With a real clock `cores` are those on which steps run at the same time.
     """
 
-    def __init__(self, table_id: str, recorder: Recorder, clock: Clock) -> None:
-        self.table_id, self.recorder, self.clock = table_id, recorder, clock
+    def __init__(
+        self, table_id: str, recorder: Recorder, clock: Clock, cores: SharedCores | None = None
+    ) -> None:
+        self.table_id, self.recorder, self.clock, self.cores = table_id, recorder, clock, cores
         self.tick = 0
         self.at_ms = 0
         self.observed: Observation | None = None
@@ -54,6 +57,25 @@ class StepLog:
     def at(self, tick: int, at_ms: int) -> None:
         """Begin a tick: the following steps belong to it."""
         self.tick, self.at_ms = tick, at_ms
+
+    def lag_s(self) -> float:
+        """By how much the cores are behind the tick that has just begun; 0 with a virtual clock."""
+        if self.cores is None:
+            return 0.0
+        self.cores.advance(self.at_ms / 1000)
+        return self.cores.now_s - self.at_ms / 1000
+
+    def ran(self, cost: Cost) -> Cost:
+        """The cost of a step that others wait for, with the time that it took beside what else is running."""
+        if self.cores is None or not cost.wall_s:
+            return cost
+        return replace(cost, wall_s=self.cores.run(cost.wall_s, cost.cpu_s / cost.wall_s))
+
+    def beside(self, cost: Cost) -> Cost:
+        """The cost of a step that nobody waits for, likewise."""
+        if self.cores is None or not cost.wall_s:
+            return cost
+        return replace(cost, wall_s=self.cores.beside(cost.wall_s, cost.cpu_s / cost.wall_s))
 
     def took(self, seconds: float) -> None:
         """Account for a measured step."""

@@ -164,7 +164,7 @@ def _shares_before(run: RunResult) -> np.ndarray:
     compactions = run.of(CompactionRecord).having(status="ok")
     ticks, shares = compactions.column("tick"), np.zeros(run.manifest.duration_ms // interval_ms + 1)
     np.maximum.at(shares, ticks, (compactions.column("at_ms") - ticks * interval_ms) / interval_ms)
-    return shares
+    return np.minimum(shares, 1.0)  # a compaction may end late, with a commit that is late itself
 
 
 def _mean_table(run: RunResult, shares: np.ndarray) -> np.ndarray:

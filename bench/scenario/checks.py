@@ -62,6 +62,10 @@ def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
         _check_rule(keys, maintenance, ("maintenance", index))
     _check_spark(keys.spark, secrets)
     _check_catalog(keys)
+    shared = keys.resources.shared_cores
+    if shared is not None and keys.clock == "virtual":
+        problem = 'has no effect, because steps take turns: leave it out, or set clock = "real"'
+        raise OptionError(("resources", "shared_cores"), problem, shared, code="no-effect")
 
 
 def check_tables(scenario: Scenario) -> None:

@@ -131,10 +131,12 @@ class Share(Keys):
 class Resources(Keys):
     """[resources]: honoured by simulations; in a real run, one Spark application does everything.
 
-    `core_speed` is how fast a core is, relative to those that the coefficients were measured on.
+    `core_speed` is how fast a core is, relative to those that the coefficients were measured on. With a real
+    clock, steps that run at the same time have `shared_cores` together, each at most the cores of its role.
     """
 
     core_speed: float | None = Field(default=None, ge=0.01, le=100)
+    shared_cores: float | None = Field(default=None, gt=0, lt=2**31)
     writer: Share = Share()
     compactor: Share = Share()
     reader: Share = Share()

@@ -48,7 +48,7 @@ class Costs:
     query_file_s: float = 0.01
     compaction_s: float = 4.0
     staging_s: float = 0.0
-    expected_s: float = 0.0  # until a compaction can commit, with a real clock
+    expected_s: float = 0.0  # until a compaction can commit, with a real clock; on two cores
     queued_s: float = 0.0  # of concurrent plans
     observe_s: float = 0.25
     control_s: float | None = None
@@ -125,7 +125,8 @@ class FakeEngine:
         preview = PlanPreview(self.ledger.version, ())
         number = TicketId(next(self._ticket_ids))
         costs = self.costs
-        ticket = Ticket(number, plan, preview, at_ms, due_at_ms, costs.staging_s, executor, costs.expected_s)
+        expected = Cost(costs.expected_s, 2 * costs.expected_s)
+        ticket = Ticket(number, plan, preview, at_ms, due_at_ms, costs.staging_s, executor, expected)
         self._pending[ticket.id] = seen, inputs
         self._tell_pending()
         return ticket

@@ -133,8 +133,8 @@ class SimulatedEngine(Generic[Prepared]):
             is_noop = work == NO_REWRITE_WORK
             staged.cost = self._price_rewrite(plan, work, planned, self._live_count, is_noop=is_noop)
             staged.is_priced = True
-        wall_s = staged.cost.wall_s
-        return replace(ticket, staging_s=wall_s if self.model.stages_files else 0.0, expected_s=wall_s)
+        staging_s = staged.cost.wall_s if self.model.stages_files else 0.0
+        return replace(ticket, staging_s=staging_s, expected=staged.cost)
 
     def _is_staged(self, action: Action) -> bool:
         if self.planning.is_staged(action):

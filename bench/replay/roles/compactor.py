@@ -1,5 +1,6 @@
 """The compactor: evaluates the rules of the strategy, and executes what they plan, now or when it is due."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -46,12 +47,16 @@ class Compactions:
 
     def finish(self, until_ms: int) -> None:
         """Complete the plans that have taken their time by a moment, each at the end of its time."""
-        tick, at_ms = self._log.tick, self._log.at_ms
+        log = self._log
+        tick, at_ms = log.tick, log.at_ms
         self._is_settling = False
+        if log.cores is not None:
+            log.cores.advance(until_ms / 1000)
+            until_ms = max(until_ms, math.ceil(log.cores.now_s * 1000))
         for execution in self._taken_due(until_ms):
-            self._log.at(tick, execution.ticket.due_at_ms)
+            log.at(tick, execution.due_at_ms or at_ms)
             self._complete(execution, settles=False)
-        self._log.at(tick, at_ms)
+        log.at(tick, at_ms)
 
     def compact(self, tick: int) -> None:
         """Complete the pending plans that are due, evaluate the rules, and execute what they plan.
@@ -79,7 +84,7 @@ class Compactions:
 
     def _taken_due(self, at_ms: int) -> list[Execution]:
         """The pending plans that are due, which are pending no longer."""
-        due = [execution for execution in self._pending if execution.ticket.due_at_ms <= at_ms]
+        due = [one for one in self._pending if one.due_at_ms is not None and one.due_at_ms <= at_ms]
         for execution in due:
             self._pending.remove(execution)
         return due
@@ -87,6 +92,8 @@ class Compactions:
     def drain(self) -> None:
         """Complete all plans that are still pending."""
         self._is_settling = False
+        if self._log.cores is not None:
+            self._log.cores.advance(math.inf)
         for execution in self._pending:
             self._complete(execution, settles=False)
 

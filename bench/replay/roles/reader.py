@@ -68,19 +68,21 @@ class Queries:
             self._drop_page_cache()
         started_s = log.now_s
         outcome = self._prober.query(probe, session)
-        log.took(outcome.cost.wall_s)
-        fields = log.fields("reader", log.observed, started_s, outcome.cost)
+        cost = log.beside(outcome.cost)
+        slower = cost.wall_s / outcome.cost.wall_s if outcome.cost.wall_s else 1.0
+        log.took(cost.wall_s)
+        fields = log.fields("reader", log.observed, started_s, cost)
         fields |= {
             "work": outcome.work,
             "probe": probe.name,
             "primary": probe.primary,
             "when": when,
             "session": session,
-            "planning_s": outcome.planning_s,
-            "execution_s": outcome.execution_s,
+            "planning_s": outcome.planning_s * slower,
+            "execution_s": outcome.execution_s * slower,
         }
         if probe.primary:
-            self._latest = log.at_ms, outcome.cost.wall_s
+            self._latest = log.at_ms, cost.wall_s
         log.recorder.write(QueryRecord, fields)
 
     def run_primary(self, when: Literal["before", "after"]) -> None:
@@ -110,13 +112,15 @@ class Queries:
 def reader(scenario: Scenario, queries: Queries) -> Role:
     """Queries at each tick of the cadence: after the commit, and once more at the end of the tick.
 
-    With a real clock a tick ends just before the next commit, when compactions may have ended meanwhile.
+    With a real clock a tick ends just before the next commit, when compactions may have ended meanwhile, and
+    a query after the commit runs beside the compaction that begins in the tick.
     """
+    after_commit = Turn.SETTLE if scenario.has_real_clock else Turn.READ
     for tick, at_ms in scenario.ticks():
         probes = queries.due(tick)
         if not probes:
             continue
-        yield Until(at_ms, Turn.READ)
+        yield Until(at_ms, after_commit)
         yield from perform(queries.speed)
         yield from perform(queries.control)
         for probe in probes:

@@ -89,6 +89,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             page_cache=scenario.page_cache,
             is_jvm_warm=settings.is_jvm_warm,
             has_real_clock=settings.has_real_clock,
+            shares_cores=scenario.resources.shared_cores is not None,
             core_speed=settings.core_speed,
         ),
         scenario_text=dict(scenario.resolved),

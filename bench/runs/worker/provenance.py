@@ -58,6 +58,7 @@ def notes(
     page_cache: str | None = None,
     is_jvm_warm: bool = False,
     has_real_clock: bool = False,
+    shares_cores: bool = False,
     core_speed: float = 1.0,
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic."""
@@ -68,7 +69,8 @@ def notes(
         left_out = {fact: "not modelled" for fact, is_set in unmodelled.items() if is_set}
         pruning = "by partition" if isinstance(workload, ImportedTable) else "one key condition"
         jvm = "warm" if is_jvm_warm else "new"
-        clock = {"clock": "real"} if has_real_clock else {}
+        cores = "shared" if shares_cores else "of each role"
+        clock = {"clock": "real", "cores": cores} if has_real_clock else {}
         speed = {} if core_speed == 1 else {"core_speed": "given"}
         return {**_NOTES[mode], **clock, **speed, "pruning": pruning, **keys, **left_out, "jvm": jvm}
     measured = {"cpu": _cpu(spark)}

@@ -25,9 +25,19 @@ METHOD: Mapping[Note, Entry] = {
     ("clock", "real"): (
         "Clock",
         say(
-            "A compaction takes as much scenario time as the model says. It rewrites the files that were "
-            "there when it began, and commits at its end, unless a commit in between has made that "
-            "impossible by the rules of the format. Meanwhile no other compaction begins."
+            "A commit and a compaction take as much scenario time as the model says; a commit that is due "
+            "while the one before it runs comes late. A compaction rewrites the files that were there when "
+            "it began, and commits at its end, unless a commit in between has made that impossible by the "
+            "rules of the format. Meanwhile no other compaction begins."
+        ),
+    ),
+    ("cores", "shared"): (
+        "Cores",
+        say(
+            "Steps that run at the same time share the scenario's ",
+            Verbatim("resources.shared_cores"),
+            " evenly, and none uses more than the cores of its role. So commits and compactions slow each "
+            "other and queries down.",
         ),
     ),
     ("core_speed", "given"): (
@@ -163,9 +173,10 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
         "shows how much is hidden."
     ),
     ("clock", "real"): say(
-        "Commits and queries take no scenario time, so no commit fails because of a compaction. Each role "
-        "has cores of its own, so they do not slow each other down."
+        "No commit fails because of a compaction. The queries are samples: they are slowed down, and slow "
+        "down nobody."
     ),
+    ("cores", "of each role"): say("Each role has cores of its own, so roles do not slow each other down."),
     ("concurrency", "not modelled"): say(
         "Contention is not modelled: a rule with ",
         Verbatim("concurrent = true"),

@@ -1,27 +1,29 @@
-from dataclasses import replace
-
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
 from replay import replay
 from scenario_builder import load
 
-from bench.results.records import CompactionRecord, DecisionRecord, QueryRecord
+from bench.results.records import CommitRecord, CompactionRecord, DecisionRecord, QueryRecord
 from strategies.strategy import Rule
 from strategies.triggers import Every
 
 EVERY_1, EVERY_2 = (Rule(Every(minutes * 60_000), CompactAll()) for minutes in (1, 2))
-BEGIN = "commit ok, observe after commit, query after_commit"
-IDLE = f"{BEGIN}, decision mine 0 not_due, query settled"
-END = "query before, observe after compaction, compaction ok of {}s, query after, query settled"
+COMMIT, READ = "commit ok, observe after commit", "query after_commit"
+IDLE = f"{COMMIT}, decision mine 0 not_due, {READ}, query settled"
+BEGIN = f"{COMMIT}, decision mine 0 planned, {READ}, query settled"
+END = (
+    f"{COMMIT}, {READ}, query before, observe after compaction, compaction ok of {{}}s, query after, "
+    "query settled"
+)
 
 
 @pytest.fixture
 def at_once(tmp_path):
     """A replay with a real clock in which a compaction takes so many seconds; a commit is each minute."""
 
-    def run(duration, seconds, *rules):
-        scenario = replace(load(tmp_path, duration=duration), has_real_clock=True)
-        recorder, _ = replay(scenario, *rules, engine=FakeEngine(Costs(expected_s=seconds)))
+    def run(duration, seconds, *rules, resources=None, **costs):
+        scenario = load(tmp_path, duration=duration, resources=resources or {}, clock="real")
+        recorder, _ = replay(scenario, *rules, engine=FakeEngine(Costs(expected_s=seconds, **costs)))
         return recorder
 
     return run
@@ -31,13 +33,13 @@ def test_a_compaction_commits_between_two_commits_and_meanwhile_no_rule_is_evalu
     recorder = at_once("5min", 90, EVERY_2)
     assert recorder.ticks() == [
         f"1 {IDLE}",
-        f"2 {BEGIN}, decision mine 0 planned, query settled",
-        f"3 {BEGIN}, " + END.format(120),
-        f"4 {BEGIN}, decision mine 0 planned, query settled",
-        f"5 {BEGIN}, " + END.format(240),
+        f"2 {BEGIN}",
+        f"3 {END.format(120)}",
+        f"4 {BEGIN}",
+        f"5 {END.format(240)}",
     ]
     first, second = recorder.of(CompactionRecord)
-    assert (first.at_ms, second.at_ms) == (210_000, 330_000)
+    assert (first.at_ms, second.at_ms) == (211_000, 331_000)  # a commit takes 1 s, and the compaction 90
     # It read the 16 files of two commits; 8 more came while it ran.
     assert first.change.files_removed_count == 16
     assert (first.before.data_files_count, first.after.data_files_count) == (24, 9)
@@ -47,7 +49,7 @@ def test_a_compaction_commits_between_two_commits_and_meanwhile_no_rule_is_evalu
 
 def test_one_that_ends_before_the_next_commit_sees_none(at_once):
     first, *_ = at_once("4min", 20, EVERY_2).of(CompactionRecord)
-    assert (first.tick, first.at_ms) == (2, 140_000)
+    assert (first.tick, first.at_ms) == (2, 141_000)
     assert (first.before.data_files_count, first.after.data_files_count) == (16, 1)
 
 
@@ -69,3 +71,26 @@ def test_a_compaction_that_takes_no_time_is_that_of_a_virtual_clock(at_once, tmp
     assert [(c.tick, c.at_ms, c.change) for c in at_once_ends] == [
         (c.tick, c.at_ms, c.change) for c in virtual
     ]
+
+
+def test_steps_that_run_at_the_same_time_share_cores(at_once):
+    """Commit and compaction want two cores, a query one."""
+    recorder = at_once("3min", 90, EVERY_2, resources={"shared_cores": 2}, compaction_s=90.0)
+    alone, beside = recorder.of(CommitRecord)[0], recorder.of(CommitRecord)[2]
+    assert (alone.cost.wall_s, beside.cost.wall_s) == (pytest.approx(1), pytest.approx(2))
+    assert alone.cost.cpu_s == beside.cost.cpu_s
+    (compaction,) = recorder.of(CompactionRecord)
+    assert compaction.cost.wall_s == pytest.approx(91)  # half as fast in the 2 s of the commit
+    assert compaction.at_ms == 121_000 + 91_000
+    after_commit = [q for q in recorder.of(QueryRecord) if q.when == "after_commit" and q.primary]
+    assert [q.cost.wall_s / (0.01 * 8 * q.tick) for q in after_commit] == [pytest.approx(1)] * 3
+    recorder = at_once("3min", 90, EVERY_2, resources={"shared_cores": 1}, compaction_s=90.0)
+    after_commit = [q for q in recorder.of(QueryRecord) if q.when == "after_commit" and q.primary]
+    assert [q.cost.wall_s / (0.01 * 8 * q.tick) for q in after_commit] == [
+        pytest.approx(slower) for slower in (1, 2, 2)
+    ]
+
+
+def test_a_writer_that_cannot_keep_up_is_ever_later(at_once):
+    commits = at_once("4min", 0, commit_s=90.0).of(CommitRecord)
+    assert [commit.waited_s for commit in commits] == [0, 30, 60, 90]

@@ -305,6 +305,28 @@ def test_a_warm_jvm_takes_less_cpu_for_the_same_files(simulate, tmp_path):
         assert (warm_commits.column("added_bytes") == commits.column("added_bytes")).all()
 
 
+def test_a_query_beside_a_compaction_is_slower_on_shared_cores(simulate, tmp_path):
+    """Commits come so often that each is made while the compaction before it runs."""
+    settings = ("--set", "clock=real", "--set", "commit_interval=2s", "--set", "duration=40s")
+    own, shared = (
+        {run.manifest.strategy: run for run in load_runs(tmp_path / name)}
+        for name, more in (("own", ()), ("shared", ("--set", "resources.shared_cores=1")))
+        if simulate("--out", str(tmp_path / name), *settings, *more)[0] == 0
+    )
+    for label, run in own.items():
+        assert (run.manifest.notes["cores"], shared[label].manifest.notes["cores"]) == (
+            "of each role",
+            "shared",
+        )
+        kinds = (CommitRecord, CompactionRecord, QueryRecord)
+        alone, beside = (
+            [one.of(kind).column("wall_s").sum() for kind in kinds] for one in (run, shared[label])
+        )
+        assert all(beside_s >= alone_s * 0.999 for alone_s, beside_s in zip(alone, beside, strict=True))
+        if len(run.of(CompactionRecord)):
+            assert beside[2] > alone[2] * 1.1
+
+
 def test_faster_cores_take_less_time_for_the_same_files(simulate, tmp_path):
     one, fast = (
         load_runs(tmp_path / name)

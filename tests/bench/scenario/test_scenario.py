@@ -216,6 +216,12 @@ def test_resources_that_differ_from_those_of_spark_are_refused(tmp_path, master,
         check_real_resources(scenario)
 
 
+def test_steps_that_take_turns_share_no_cores(tmp_path):
+    assert load(tmp_path, resources={"shared_cores": 2}, clock="real").resources.shared_cores == 2
+    with refused("no-effect", "resources.shared_cores"):
+        load(tmp_path, resources={"shared_cores": 2})
+
+
 def test_a_real_run_has_the_cores_that_it_has(tmp_path):
     scenario = load(tmp_path, resources={"core_speed": 2})
     with refused("resources-not-honoured", "resources.core_speed"):

@@ -35,6 +35,7 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
         for spark in SPARK
         for catalog in CATALOGS
         for is_true in (True, False)
+        for has_real_clock in (True, False)
         for page_cache in ("cold", None)
         for note in provenance.notes(
             mode,
@@ -44,7 +45,8 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
             is_concurrent=is_true,
             page_cache=page_cache,
             is_jvm_warm=is_true,
-            has_real_clock=is_true,
+            has_real_clock=has_real_clock,
+            shares_cores=is_true,
             core_speed=2.0 if is_true else 1.0,
         ).items()
     }
