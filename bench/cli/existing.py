@@ -20,7 +20,9 @@ TableArgument = Annotated[
 ]
 CatalogOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="A catalog by its name in the configuration described above."),
+    typer.Option(
+        metavar="NAME", help="A catalog by its name in the configuration of PyIceberg (.pyiceberg.yaml)."
+    ),
 ]
 CatalogPropertiesOption = Annotated[
     list[str] | None,

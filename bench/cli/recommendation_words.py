@@ -24,12 +24,14 @@ def sentences(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) 
         yield f"Run {label}: {group.manifest_of(label).strategy_summary}."
         value = format_value(objective, best.values[objective])
         most = "most" if METRIC_BY_NAME[objective].better == "higher" else "least"
-        of = (
-            "and no other strategy keeps"
-            if len(answer.keeping) == 1
-            else f"the {most} of {len(answer.keeping):,} that keep"
-        )
-        yield f"Its {objective} is {value}, {of} the limits."
+        judged_count = len(group.choices) - len(without) - len(answer.unjudged)
+        if len(answer.keeping) == 1:
+            of = "and no other strategy keeps the limits"
+        elif len(answer.keeping) == judged_count and limits:
+            of = f"the {most} of all {judged_count:,}: the limits exclude none"
+        else:
+            of = f"the {most} of {len(answer.keeping):,} that keep the limits"
+        yield f"Its {objective} is {value}, {of}."
         yield from map(_kept_in_words, answer.kept)
     if answer.few is not None:
         times = "once" if answer.few == 1 else "twice"

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.cli.tables import Column
-from bench.engines.keys import duration_ms_text
 from bench.hindsight.search import Best
 from bench.scenario.plugins import in_words
-from bench.text import MISSING, counted, human_ratio, whole_percent
+from bench.text import MISSING, counted, human_duration, human_ratio, named_once, whole_percent
 from reports.text import cost_text
 
 _SHOWN = 8
@@ -19,14 +18,16 @@ _ALIKE = 0.01  # of a schedule's CPU, by which its simulation may differ from th
 class Regrets:
     """At one rate of queries: CPU seconds of commits, policy and queries.
 
-    `floor_cpu_s` is what commits and queries take at least, `best_cpu_s` that of the simulated best schedule,
-    and `cpu_s` that of each strategy, None where it is not known.
+    `floor_cpu_s` is what commits and queries take at least, `found_cpu_s` that of the schedule that was
+    found, as simulated, and `cpu_s` that of each strategy, None where it is not known. `cheaper` is a
+    strategy with one of the planners whose own schedule is cheaper than what was found.
     """
 
     best: Best
     floor_cpu_s: float
-    best_cpu_s: float
+    found_cpu_s: float
     cpu_s: Mapping[str, float | None]
+    cheaper: str | None = None
 
     @property
     def rate(self) -> str:
@@ -34,7 +35,8 @@ class Regrets:
 
     @property
     def best_extra_s(self) -> float:
-        return self.best_cpu_s - self.floor_cpu_s
+        own_s = None if self.cheaper is None else self.cpu_s[self.cheaper]
+        return (self.found_cpu_s if own_s is None else own_s) - self.floor_cpu_s
 
     @property
     def bound_over_best(self) -> float | None:
@@ -43,8 +45,8 @@ class Regrets:
 
     @property
     def error(self) -> float:
-        """The best schedule, simulated, against the sum of its parts."""
-        return self.best_cpu_s / self.best.schedule.cpu_s - 1
+        """The schedule that was found, simulated, against the sum of its parts."""
+        return self.found_cpu_s / self.best.schedule.cpu_s - 1
 
     def over_best(self, strategy: str) -> float | None:
         """None if its cost is not known, or if the best schedule has no extra CPU."""
@@ -60,7 +62,10 @@ def regret_table(every: Sequence[Regrets]) -> tuple[list[str | Column], list[tup
     lines = [(strategy, *(_cell(one.over_best(strategy)) for one in every)) for strategy in every[0].cpu_s]
     lines += [
         ("best schedule: extra CPU", *(cost_text(one.best_extra_s) for one in every)),
-        ("best schedule: compactions", *(str(len(one.best.schedule.ticks)) for one in every)),
+        (
+            "best schedule: compactions",
+            *(one.cheaper or str(len(one.best.schedule.ticks)) for one in every),
+        ),
     ]
     return ["strategy", *(Column(rate_text(one.best.queries_per_h), "queries/h") for one in every)], lines
 
@@ -82,20 +87,23 @@ def regret_sentences(
         "schedule, which knows the whole stream."
     )
     for one in every:
-        yield f"Best at {one.rate}: {_schedule(one.best, tick_ms)}."
+        schedule = _schedule(one.best, tick_ms) if one.cheaper is None else f"as {one.cheaper} does"
+        yield f"Best at {one.rate}: {schedule}."
     if moments_count < commits_count:
         bounds = "; ".join(f"{_cell(one.bound_over_best)} at {one.rate}" for one in every)
         yield (
             f"Schedules that compact at {moments_count:,} of the {commits_count:,} ticks were searched. The "
             f"extra CPU of any schedule is at least this multiple of the best one's: {bounds}."
         )
-    for one in every:
-        if abs(one.error) > _ALIKE:
-            yield (
-                f"At {one.rate} the simulated best schedule takes {whole_percent(abs(one.error))} "
-                f"{'more' if one.error > 0 else 'less'} CPU than the sum of its parts: costs also depend on "
-                "earlier compactions, as those of Delta's checkpoints do, so there may be better schedules."
-            )
+    rough = [one for one in every if abs(one.error) > _ALIKE]
+    if rough:
+        rates = named_once(rate_text(one.best.queries_per_h) for one in rough)
+        most = whole_percent(max(abs(one.error) for one in rough))
+        yield (
+            f"At {rates} queries an hour the CPU of the schedule that was found differs by up to {most} from "
+            "the sum of its parts: what a compaction does also depends on earlier ones, so there may be "
+            "better schedules, and bounds are rough."
+        )
     if cheaper := [text for one in every for text in _cheaper(one)]:
         yield (
             f"Cheaper than the best schedule: {'; '.join(cheaper)}. Schedules run one planner of the "
@@ -115,7 +123,7 @@ def _schedule(best: Best, tick_ms: int) -> str:
     ticks = best.schedule.ticks
     if not ticks:
         return "never compact"
-    shown = [duration_ms_text(tick * tick_ms) for tick in ticks[:_SHOWN]]
+    shown = [human_duration(tick * tick_ms / 1000) for tick in ticks[:_SHOWN]]
     more = f" and {len(ticks) - _SHOWN:,} more" if len(ticks) > _SHOWN else ""
     planner = in_words(best.spec.strategy.rules[0].planner)
     return f"{planner}, {counted(len(ticks), 'compaction')}, after {', '.join(shown)}{more}"
@@ -125,8 +133,10 @@ def regrets_json(every: Sequence[Regrets], tick_ms: int) -> list[dict[str, Any]]
     return [
         {
             "queries_per_h": one.best.queries_per_h,
-            "best_planner": in_words(one.best.spec.strategy.rules[0].planner),
-            "best_compactions_at_s": [tick * tick_ms / 1000 for tick in one.best.schedule.ticks],
+            "found_planner": in_words(one.best.spec.strategy.rules[0].planner),
+            "found_compactions_at_s": [tick * tick_ms / 1000 for tick in one.best.schedule.ticks],
+            "found_extra_cpu_s": one.found_cpu_s - one.floor_cpu_s,
+            "cheaper_strategy": one.cheaper,
             "best_extra_cpu_s": one.best_extra_s,
             "bound_extra_cpu_s": one.best.bound_cpu_s - one.floor_cpu_s,
             "error_of_parts": one.error,

@@ -1,5 +1,6 @@
 """The best schedule in hindsight: for a scenario, which planner at which moments."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from bench.secrets import Secrets
 from strategies.planner import traits_of
 
 _HOUR_MS = 3_600_000
+STRIDES = (1, 2, 4, 8)  # of moments
 # Of the scenario, what would make a cost depend on more than the last compaction, or on the clock.
 _NOT_SEARCHED = ("clock", "compaction_delay", "maintenance", "probe_every", "variants")
 
@@ -35,17 +37,22 @@ class Searched:
 class Best:
     """The cheapest schedule at a rate of queries, and the strategy whose planner it runs.
 
-    `bound_cpu_s` is the least bound of all planners.
+    `bound_cpu_s` is the least bound of all planners. It was found with every `stride`-th moment.
     """
 
     queries_per_h: float
     spec: StrategySpec
     schedule: Schedule
     bound_cpu_s: float
+    stride: int = 1
 
     @property
     def label(self) -> str:
         return f"hindsight-{self.queries_per_h:g}"
+
+    @property
+    def tried_label(self) -> str:
+        return f"{self.label}-{self.stride}"
 
 
 def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> Scenario:
@@ -55,20 +62,22 @@ def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> Scenario:
     return scenario_of(base.file, {**document, "jvm": "warm"}, secrets=Secrets.of_arguments(overrides))
 
 
-def searched_specs(scenario: Scenario) -> list[StrategySpec]:
-    """The first strategy of each planner that decides alone, with its writer and properties.
+def planner_of(spec: StrategySpec) -> str | None:
+    """What a strategy runs, with its writer and properties; None unless one planner alone decides."""
+    if len(spec.strategy.rules) != 1 or spec.switches:
+        return None
+    rule, table = spec.strategy.rules[0], strategy_table(spec)
+    if rule.is_inline or rule.is_concurrent or rule.delay_ms or not traits_of(rule.planner).may_plan:
+        return None
+    return repr((table["rules"][0]["planner"], table["writer"], table["properties"]))
 
-    Raises ScenarioError if there is none.
-    """
+
+def searched_specs(scenario: Scenario) -> list[StrategySpec]:
+    """The first strategy of each planner that decides alone. Raises ScenarioError if there is none."""
     specs: dict[str, StrategySpec] = {}
     for spec in scenario.strategies:
-        if len(spec.strategy.rules) == 1 and not spec.switches:
-            rule, table = spec.strategy.rules[0], strategy_table(spec)
-            if traits_of(rule.planner).may_plan and not (
-                rule.is_inline or rule.is_concurrent or rule.delay_ms
-            ):
-                key = repr((table["rules"][0]["planner"], table["writer"], table["properties"]))
-                specs.setdefault(key, spec)
+        if (planner := planner_of(spec)) is not None:
+            specs.setdefault(planner, spec)
     if not specs:
         problem = (
             "no strategy has one rule alone, without inline, concurrent and delay: there is nothing to search"
@@ -106,17 +115,32 @@ def search(
     return Searched(spec, tuple(made), floor)
 
 
-def best_schedule(
+def best_schedules(
     scenario: Scenario, searched: Sequence[Searched], ends: Sequence[int], queries_per_h: float
-) -> Best:
-    """The cheapest schedule of all planners."""
+) -> list[Best]:
+    """The cheapest schedule of all planners, and cheapest ones that compact at fewer moments, to be tried.
+
+    The first is the best, if a compaction leaves the same table whatever came before it. Otherwise one with
+    other moments may be.
+    """
     queries_per_tick = queries_per_h * scenario.commit_interval_ms / _HOUR_MS
-    found = [
-        (cheapest(one.segments, ends, lowest([one.floor], one.segments), queries_per_tick), one.spec)
-        for one in searched
-    ]
-    schedule, spec = min(found, key=lambda one: one[0].cpu_s)
-    return Best(queries_per_h, spec, schedule, min(made.bound_cpu_s for made, _ in found))
+    made: dict[tuple[str, tuple[int, ...]], Best] = {}
+    bound_cpu_s = math.inf
+    for stride in STRIDES:
+        fewer = ends[::-1][::stride][::-1]
+        found = [(_cheapest(one, fewer, queries_per_tick), one.spec) for one in searched]
+        schedule, spec = min(found, key=lambda one: one[0].cpu_s)
+        if stride == 1:
+            bound_cpu_s = min(one.bound_cpu_s for one, _ in found)
+        made.setdefault(
+            (spec.label, schedule.ticks), Best(queries_per_h, spec, schedule, bound_cpu_s, stride)
+        )
+    return [*made.values()]
+
+
+def _cheapest(one: Searched, ends: Sequence[int], queries_per_tick: float) -> Schedule:
+    own = [segment for segment in one.segments if segment.start in {0, *ends}]
+    return cheapest(own, ends, lowest([one.floor], own), queries_per_tick)
 
 
 def floor_cpu_s(scenario: Scenario, searched: Sequence[Searched], queries_per_h: float) -> float:
@@ -125,13 +149,13 @@ def floor_cpu_s(scenario: Scenario, searched: Sequence[Searched], queries_per_h:
     return floor.cpu_s(queries_per_h * scenario.commit_interval_ms / _HOUR_MS)
 
 
-def with_schedules(scenario: Scenario, found: Sequence[Best]) -> Scenario:
-    """The scenario with a strategy for each schedule that compacts at all."""
+def with_schedules(scenario: Scenario, found: Mapping[str, Best]) -> Scenario:
+    """The scenario with a strategy of this label for each schedule that compacts at all."""
     document = deepcopy(dict(scenario.document))
     by_label: Mapping[str, Any] = {strategy["label"]: strategy for strategy in document["strategies"]}
-    for one in found:
+    for label, one in found.items():
         if one.schedule.ticks:
-            made = {**deepcopy(by_label[one.spec.label]), "label": one.label}
+            made = {**deepcopy(by_label[one.spec.label]), "label": label}
             times = [duration_ms_text(tick * scenario.commit_interval_ms) for tick in one.schedule.ticks]
             made["rules"][0]["trigger"] = {"type": "at", "times": times}
             document["strategies"].append(made)

@@ -13,6 +13,7 @@ from workloads.history import ticks_of
 from workloads.history_file import TableHistory
 
 _COMMITS_MIN = 5
+_FACTOR_MAX = 10  # beyond which the model does not describe what wrote the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class OwnSpeed:
 
 
 def own_speed(history: TableHistory, scenario: Scenario) -> OwnSpeed | None:
-    """None if the history has fewer than 5 commits with a duration.
+    """None if the history has fewer than 5 commits with a duration, or far other ones than the model.
 
     `scenario` replays the history with its own compactions, so that commits meet the table that they met.
     """
@@ -45,6 +46,8 @@ def own_speed(history: TableHistory, scenario: Scenario) -> OwnSpeed | None:
         return None
     modelled = dict(_modelled(scenario, recorded))
     ratios = [wall_s / recorded[tick] for tick, wall_s in modelled.items()]
+    if not ratios or not 1 / _FACTOR_MAX <= median(ratios) <= _FACTOR_MAX:
+        return None
     return OwnSpeed(
         len(ratios), median(recorded[tick] for tick in modelled), median(modelled.values()), median(ratios)
     )

@@ -1,10 +1,11 @@
 """The scenario of an imported table: its time grid, its table and policies to start from, with comments."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from statistics import median
 
@@ -17,24 +18,65 @@ from bench.importing.answers import Answers
 from bench.importing.own_speed import OwnSpeed
 from bench.importing.time_grid import TimeGrid, time_grid
 from bench.text import counted, human_bytes, human_duration
+from workloads.history import ticks_of
 from workloads.history_file import TableHistory
-from workloads.recorded import Content, HistoryFacts, RecordedCommit
+from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
+from workloads.undo import without_compactions
 
 _PLAIN = re.compile(r"[\w .:/-]+")
+_HOUR_MS = 3_600_000
+_NICE_MS = (
+    *(_HOUR_MS // 60 * minutes for minutes in (5, 10, 30)),
+    *(_HOUR_MS * hours for hours in (1, 2, 6, 12, 24, 48, 168, 720)),
+)
+_OWN_MAX = 200  # compactions whose times a scenario lists
 _LARGE = 0.1  # of the target size
 
 
 def with_notes(history: TableHistory) -> TableHistory:
-    """The history with a note on sizes that the table never had."""
+    """The history with notes on what a replay makes of it."""
+    notes = (*history.facts.notes, *_notes(history))
+    return replace(history, facts=replace(history.facts, notes=notes))
+
+
+def _notes(history: TableHistory) -> Iterator[str]:
     facts = history.facts
     largest = max((file for file in history.files if file.is_data), key=lambda file: file.rows, default=None)
-    if largest is None or largest.size_bytes >= _LARGE * facts.target_file_size_bytes:
-        return history
-    note = (
-        f"no file has more than {largest.rows:,} rows ({human_bytes(largest.size_bytes)}): larger merged "
-        "files, and amplifications with them, grow as those of the standard orders table do"
-    )
-    return replace(history, facts=replace(facts, notes=(*facts.notes, note)))
+    if largest is not None and largest.size_bytes < _LARGE * facts.target_file_size_bytes:
+        yield (
+            f"no file has more than {largest.rows:,} rows ({human_bytes(largest.size_bytes)}): larger merged "
+            "files, and amplifications with them, grow as those of the standard orders table do"
+        )
+    if unmarked := _unmarked_count(stream_of(history)):
+        yield (
+            f"{counted(unmarked, 'commit')} replaced files by fewer ones with as many rows, as compactions "
+            "do, but are not marked as such: they are replayed as commits"
+        )
+    undone = zip(stream_of(history), without_compactions(history.commits), strict=True)
+    more = [len(after.removed) - len(before.removed) for before, after in undone]
+    if any(count > 0 for count in more):
+        commits = counted(sum(count > 0 for count in more), "commit")
+        yield (
+            f"{commits} removed or rewrote files that compactions had written: without these, such commits "
+            f"remove {counted(sum(more), 'more file')} of the stream, under every policy"
+        )
+
+
+def _unmarked_count(stream: Sequence[RecordedCommit]) -> int:
+    """The commits, or pairs of one that only removes and one that only adds, that may be compactions."""
+    count = 0
+    for commit, following in zip_longest(stream, stream[1:]):
+        added = commit.added or (following.added if following and not following.removed else ())
+        removed_rows, added_rows = _rows_by_partition(commit.removed), _rows_by_partition(added)
+        count += bool(removed_rows) and removed_rows == added_rows and len(added) < len(commit.removed)
+    return count
+
+
+def _rows_by_partition(files: Iterable[RecordedFile]) -> Counter[str]:
+    rows = Counter[str]()
+    for file in files:
+        rows[file.partition] += file.rows if file.is_data else 0
+    return rows
 
 
 def stream_of(history: TableHistory) -> Sequence[RecordedCommit]:
@@ -83,6 +125,8 @@ def scenario_text(
         modelled_wall=speed and human_duration(speed.modelled_s),
         sweep=sweep_axis(imports, facts, grid, has_deletes=contents != {Content.DATA}),
         own_interval=_own_interval(history),
+        own_times=_own_times(history, grid),
+        own_planner=next(iter(imports.planners(facts, contents != {Content.DATA}).values())),
         policies=list(policies(imports, facts, grid, has_deletes=contents != {Content.DATA})),
     )  # fmt: skip
 
@@ -115,8 +159,25 @@ def sweep_axis(imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_d
     """An axis that suits the grid, from often to a few times in the whole history."""
     first, *_ = imports.planners(facts, has_deletes)
     low, high = grid.policy_intervals_ms[0], max(2 * grid.policy_intervals_ms[0], grid.duration_ms // 4)
-    high = high // grid.interval_ms * grid.interval_ms
+    high = max(
+        (nice for nice in _NICE_MS if low < nice <= high), default=high // grid.interval_ms * grid.interval_ms
+    )
     return f"strategies.{first}.every={duration_ms_text(low)}..{duration_ms_text(high)}*12"
+
+
+def _own_times(history: TableHistory, grid: TimeGrid) -> list[str]:
+    """When the table's own compactions ran, in scenario time: at the tick of the commit before each of them.
+
+    Empty if there are too many to list.
+    """
+    ticks = ticks_of((commit.at_ms for commit in stream_of(history)), history.facts.from_ms, grid.interval_ms)
+    times_ms, tick = dict[int, None](), 0
+    for commit in history.commits:
+        if not commit.is_compaction:
+            tick = next(ticks)
+        elif tick > 0:
+            times_ms[tick * grid.interval_ms] = None
+    return [duration_ms_text(at_ms) for at_ms in times_ms] if len(times_ms) <= _OWN_MAX else []
 
 
 def _own_interval(history: TableHistory) -> str:

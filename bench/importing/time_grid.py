@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 
 from workloads.history import ticks_of
 
@@ -22,11 +24,15 @@ _POLICY_INTERVALS_MS = (
 
 @dataclass(frozen=True, slots=True)
 class TimeGrid:
-    """`late_max_ms` is by how much the latest commit is replayed after its own time."""
+    """`late_max_ms` is by how much the latest commit is replayed after its own time.
+
+    `gap_ms` is the median time between two commits.
+    """
 
     interval_ms: int
     ticks_count: int
     late_max_ms: int
+    gap_ms: int = 0
 
     @property
     def duration_ms(self) -> int:
@@ -39,10 +45,11 @@ class TimeGrid:
     @property
     def policy_intervals_ms(self) -> tuple[int, ...]:
         """Up to three intervals for compactions: short, medium and long for so many commits."""
+        least_ms = 2 * max(self.interval_ms, self.gap_ms)
         fitting = [
             interval_ms
             for interval_ms in _POLICY_INTERVALS_MS
-            if 2 * self.interval_ms <= interval_ms <= self.duration_ms // 3
+            if least_ms <= interval_ms <= self.duration_ms // 3
         ] or [2 * self.interval_ms]
         return tuple(dict.fromkeys((fitting[0], fitting[len(fitting) // 2], fitting[-1])))
 
@@ -65,4 +72,5 @@ def _grid(times_ms: Sequence[int], from_ms: int, interval_ms: int) -> tuple[Time
         tick * interval_ms - (at_ms - from_ms) for tick, at_ms in zip(ticks, times_ms, strict=True)
     )
     is_close = late_ms[len(late_ms) * 99 // 100] <= _LATE_TICKS_MAX * interval_ms
-    return TimeGrid(interval_ms, ticks[-1], late_ms[-1]), is_close
+    gaps_ms = [later - earlier for earlier, later in pairwise(times_ms)]
+    return TimeGrid(interval_ms, ticks[-1], late_ms[-1], round(median(gaps_ms or [0]))), is_close

@@ -17,6 +17,7 @@ from bench.results.records import (
     ObserveRecord,
     PhaseRecord,
     QueryRecord,
+    RunRecord,
 )
 from bench.text import counted, human_duration
 
@@ -92,7 +93,8 @@ class LiveProgress:
 
     def add(self, kind: type[BaseRecord], record: Mapping[str, Any]) -> None:
         self._figures.add(kind, record)
-        if kind is ObserveRecord and time.monotonic() > self._next_s:
+        is_due = kind is ObserveRecord and time.monotonic() > self._next_s
+        if is_due or kind is RunRecord:  # the last one: nobody asks again
             self._tell(self._figures)
             self._next_s = time.monotonic() + POLL_S
 

@@ -20,6 +20,15 @@ class Robust:
     factor: float
 
 
+def not_in_all(groups: Sequence[RunGroup]) -> list[str]:
+    """The strategies that some of the scenarios do not have, so that they cannot be the answer for all."""
+    labels = [
+        {label for row in group.choices for label in (row.strategy, *group.alike.get(row.strategy, ()))}
+        for group in groups
+    ]
+    return sorted(set.union(*labels) - set.intersection(*labels))
+
+
 def robust(answers: Sequence[tuple[RunGroup, Recommendation]]) -> Robust | None:
     """The one with the least factor (minimax regret); None if none keeps the limits in all scenarios."""
     figures = [_figures(group, answer) for group, answer in answers]

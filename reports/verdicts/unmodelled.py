@@ -27,13 +27,9 @@ _OPERATIONS: Mapping[str, frozenset[str]] = {
     "commit": frozenset({"commit", "upsert", "merge"}),
     "query": frozenset({"query", "planning"}),
 }
+
+
 # How sentences name amounts of work.
-_AMOUNTS = {
-    "s_per_file": "files", "s_per_live_file": "live files", "s_per_mib": "MiB", "s_per_million_rows": "rows",
-    "s_per_delete_file": "delete files", "s_per_partition": "partitions", "s_per_task": "tasks",
-}  # fmt: skip
-
-
 def unmodelled(group: RunGroup, strategy: str, *metrics: str) -> str | None:
     """Why times of a simulated strategy get no verdict; None if they do, and for real runs.
 
@@ -61,8 +57,16 @@ def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[str]:
     }
     for key, factor in sorted(far.items(), key=lambda item: -item[1]):
         operation, _, amount = key.partition(" ")
-        named = _AMOUNTS.get(amount, amount.removeprefix("s_per_").replace("_", " "))
-        yield f"{human_number(factor)} times as many {named} in a {operation} as were measured"
+        where = f"{'an' if operation[0] in 'aeiou' else 'a'} {operation}"
+        yield f"{human_number(factor)} times as many {_plural(amount)} in {where} as were measured"
+
+
+def _plural(amount: str) -> str:
+    """In words, what a coefficient such as `s_per_scanned_file` is multiplied with."""
+    words = amount.removeprefix("s_per_").removeprefix("million_").replace("_", " ")
+    if words.endswith("mib"):
+        return words.removesuffix("mib") + "MiB"
+    return words if words.endswith("s") else f"{words}s"
 
 
 def _enters(operation: str, metrics: Sequence[str]) -> bool:

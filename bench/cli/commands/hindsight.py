@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -20,15 +21,17 @@ from bench.cli.output import (
     print_remark,
     print_tables,
 )
+from bench.cli.progress import SuiteProgress
 from bench.cli.regrets import Regrets, regret_sentences, regret_table, regrets_json
 from bench.errors import ScenarioError
 from bench.hindsight.search import (
     Best,
     Searched,
-    best_schedule,
+    best_schedules,
     floor_cpu_s,
     hindsight_scenario,
     moments,
+    planner_of,
     search,
     searched_specs,
     with_schedules,
@@ -37,7 +40,7 @@ from bench.results.folders import RunResult, load_runs
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
-from bench.runs.suite.suite import Options
+from bench.runs.suite.suite import Options, run_suite
 from bench.scenario.scenario import Scenario
 from reports.verdicts.model_errors import QUERIES_PER_H, cpu_with_queries_s
 
@@ -94,8 +97,8 @@ def hindsight(
         check_coefficients(coefficients, [base])
     ends = moments(base.commits_count, most)
     searched = _searched(base, coefficients, ends, quiet=quiet)
-    found = [best_schedule(base, searched, ends, rate) for rate in _rates(base)]
-    made = with_schedules(base, found)
+    found = [_best(base, best_schedules(base, searched, ends, rate), coefficients) for rate in _rates(base)]
+    made = with_schedules(base, {one.label: one for one in found})
     runs = _simulated(made, scenario, out, coefficients, quiet=quiet)
     if runs is None:
         raise typer.Exit(1)
@@ -137,6 +140,21 @@ def _searched(
     return made
 
 
+def _best(scenario: Scenario, tried: Sequence[Best], coefficients: Path | None) -> Best:
+    """The cheapest one of some schedules, simulated."""
+    if len(tried) == 1:
+        return tried[0]
+    made = with_schedules(scenario, {one.tried_label: one for one in tried})
+    labels = [spec.label for spec in made.strategies[len(scenario.strategies) :]]
+    runs = plan_runs([made], labels, None, (), mode="simulated")
+    with TemporaryDirectory(prefix="compactbench-") as folder, SuiteProgress(runs, ERR, quiet=True) as quiet:
+        stored = run_suite(runs, Options(Path(folder), coefficients=coefficients), quiet) and load_runs(
+            Path(folder)
+        )
+    cpu_s = {run.manifest.strategy: cpu_with_queries_s(run, tried[0].queries_per_h) for run in stored}
+    return min(tried, key=lambda one: cpu_s.get(one.tried_label) or one.schedule.cpu_s)
+
+
 def _simulated(
     scenario: Scenario, named: str, out: Path, coefficients: Path | None, *, quiet: bool
 ) -> Sequence[RunResult] | None:
@@ -156,9 +174,14 @@ def _regrets(
 ) -> Regrets:
     every = {run.manifest.strategy: cpu_with_queries_s(run, best.queries_per_h) for run in runs}
     cpu_s = {strategy: cost for strategy, cost in every.items() if cost is not None}
+    planners = {planner_of(one.spec) for one in searched}
+    own = [spec.label for spec in scenario.strategies if planner_of(spec) in planners and spec.label in cpu_s]
+    best_own = min(own, key=cpu_s.__getitem__)
+    best_cpu_s = cpu_s.get(best.label, best.schedule.cpu_s)  # without a compaction it has no run of its own
     return Regrets(
         best,
         floor_cpu_s(scenario, searched, best.queries_per_h),
-        cpu_s.get(best.label, best.schedule.cpu_s),  # without a compaction it has no run of its own
+        best_cpu_s,
         {spec.label: cpu_s.get(spec.label) for spec in scenario.strategies},
+        cheaper=best_own if cpu_s[best_own] < best_cpu_s else None,
     )

@@ -31,7 +31,7 @@ from bench.scenario.schema import REPETITIONS_MAX
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.recommended import Limit, Recommendation
 from reports.verdicts.recommended import recommend as recommended
-from reports.verdicts.robust import robust
+from reports.verdicts.robust import not_in_all, robust
 from strategies.quantities import parse_bytes, parse_duration_s
 
 _LIMIT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>[<>])=\s*(?P<value>\S+)\s*")
@@ -227,6 +227,9 @@ def _print_robust(answers: Sequence[tuple[RunGroup, Recommendation]]) -> None:
         return
     print_heading(f"all {len(answers):,} scenarios")
     print_paragraph(robust_sentence(robust(answers), answers[0][1].objective))
+    if absent := not_in_all([group for group, _ in answers]):
+        shown = f"{', '.join(absent[:_SHOWN])}{' and others' if len(absent) > _SHOWN else ''}"
+        print_paragraph(f"Not considered, because only some of the scenarios have them: {shown}.")
 
 
 def _fields(group: RunGroup, answer: Recommendation, table: str) -> dict[str, Any]:

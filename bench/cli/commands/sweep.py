@@ -14,7 +14,7 @@ from bench.cli.progress import doing
 from bench.results.folders import load_runs
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
-from bench.runs.suite.results_folder import earlier_runs, locked
+from bench.runs.suite.results_folder import check_alone, earlier_runs, locked
 from bench.runs.suite.suite import Options
 from bench.sweep.grid import sampled, swept_scenarios
 from reports.data.group import run_groups
@@ -79,6 +79,7 @@ def sweep(
     words = ["sweep", scenario, *(word for text in over for word in ("--over", text))]
     options = Options(out, command=shlex.join(["compactbench", *words]), coefficients=coefficients)
     with locked(out):
+        check_alone(scenarios, out)
         done = earlier_runs(scenarios, out, resume=True, mode="simulated")
         runs = plan_runs(scenarios, (), None, done, mode="simulated")
         if sample is not None:

@@ -14,13 +14,14 @@ from bench.engines.delta.description import Description, description_of
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit, live_actions
 from bench.engines.delta.state import LiveFile, is_automatic, live_files
 from bench.errors import ScenarioError
-from bench.text import counted, human_bytes
+from bench.text import counted, human_bytes, named_once
 from strategies.delta.files import DeletionVector, DeltaDataFile
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
 
 # If no file of a table has statistics. Sizes of merged files do not depend on it: they add up by bytes.
 _BYTES_PER_ROW = 100
+_SPARK = {"Apache-Spark", "Databricks-Runtime"}  # as commits name it in engineInfo
 
 _Files = list[RecordedFile]
 
@@ -199,6 +200,11 @@ def _notes(commits: Sequence[LogCommit], table: Description, estimated_count: in
             "is part of the table at the start"
         )
         yield from _tombstones(first)
+    engines = {str(commit.info.get("engineInfo", "")) for commit in commits if not commit.is_checkpoint}
+    if others := sorted(
+        {engine.partition("/")[0].partition(":")[0] for engine in engines if engine} - _SPARK
+    ):
+        yield f"{named_once(others)} wrote to it, too: the seconds of the cost model are those of Spark"
     untimed_count = sum(commit.committed_ms is None for commit in commits if not commit.is_checkpoint)
     if untimed_count:
         yield f"{counted(untimed_count, 'commit')} of unknown time: that of the log file is taken"

@@ -15,7 +15,7 @@ from bench.results.rows import is_disturbing, usable
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.dropping import folders_of_tables
 from bench.scenario.scenario import Scenario
-from bench.text import counted, human_number
+from bench.text import counted, human_number, named_once
 
 WORK = ".work"  # in the results folder: the tables of the run in progress
 LOCK = ".lock"
@@ -53,6 +53,22 @@ def earlier_runs(
             _check_same_sessions(run)
         earlier += runs
     return tuple(earlier)
+
+
+def check_alone(scenarios: Sequence[Scenario], out: Path) -> None:
+    """Refuse a results folder with runs of other scenarios, which an answer for all of it would count.
+
+    Raises ScenarioError.
+    """
+    own = {scenario.name for scenario in scenarios}
+    others = sorted({path.parent.parent.name for path in out.glob(f"*/*/{MANIFEST}")} - own)
+    if others:
+        raise ScenarioError(
+            f"has runs of {named_once(others)}, which are not in this sweep: remove them, or choose another "
+            "--out",
+            code="has-runs",
+            path=out,
+        )
 
 
 def replaced_if_disturbed(run: RunResult) -> RunResult:

@@ -82,9 +82,9 @@ def _imported(group: RunGroup) -> Iterator[Caution]:
     if group.manifest.is_imported and isinstance(notes, list):
         text = "; ".join(str(note) for note in notes)
         yield _caution(
-            "The stream is the history of a table, as its metadata record it{notes}. What readers of that "
-            "table ask, and what its compactions cost, is not in it.",
-            notes=Verbatim(f": {text}") if text else "",
+            "The stream is the history of a table, as its metadata record it. What readers of that table "
+            "ask, and what its compactions cost, is not in it.{notes}",
+            notes=say(" The import noted: ", Verbatim(text), ".") if text else "",
         )  # fmt: skip
 
 

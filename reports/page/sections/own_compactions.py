@@ -14,8 +14,9 @@ _SHOWN = (  # metric, title, name in the dataset
 )
 _CAPTION = "The table's own compactions, and what the strategies would have done"
 _NOTE = (
-    "The first row is recorded in the table's metadata, the others are simulated on the same stream. If the "
-    "policy of that table is among them, their difference is the error of the simulation."
+    "The first row is recorded in the table's metadata, the others are simulated on the same stream. Where a "
+    "strategy compacts at the same moments with the planner of that table, their difference is the error of "
+    "the simulation; at other moments, files at the end also differ by when the last compaction ran."
 )
 
 

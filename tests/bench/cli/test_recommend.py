@@ -11,7 +11,7 @@ def results(tmp_path_factory):
 def test_the_answer_in_words(compactbench, results):
     printed = compactbench("recommend", results, "--subject-to", "query_mean_s<=1h").words
     assert "Run never: no rules." in printed
-    assert "Its compaction_cpu_s is 0 s, the least of 4 that keep the limits." in printed
+    assert "Its compaction_cpu_s is 0 s, the least of all 4: the limits exclude none." in printed
 
 
 def test_what_decides_is_in_the_json(compactbench, results):
@@ -79,6 +79,19 @@ def test_one_strategy_for_all_streams_of_a_sweep(compactbench, tmp_path, monkeyp
     assert "Its compaction_cpu_s is the best in each." in printed
     printed = compactbench("recommend", "results/sweep", "--subject-to", "files_end<=0", code=1).words
     assert "No strategy keeps the limits in all of them." in printed
+
+
+def test_strategies_that_some_streams_lack_are_named(compactbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scenario = write(tmp_path)
+    for rows, more in ((40, ()), (80, ("--over", "strategies.every-2min.every=2min,5min"))):
+        words = ("--over", f"workload.rows_per_commit={rows}", *more, "--out", f"results/{rows}")
+        compactbench("sweep", scenario, *words)
+    printed = compactbench("recommend", "results/40", "results/80", "--subject-to", "files_end<=1000").words
+    assert (
+        "Not considered, because only some of the scenarios have them: every-2min, every-2min every=2min, "
+        "every-2min every=5min." in printed
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,13 @@ def test_an_interrupted_sweep_goes_on(compactbench, scenario):
     assert "3/3 runs" in printed.err
 
 
+def test_a_sweep_of_other_scenarios_needs_a_folder_of_its_own(compactbench, scenario):
+    compactbench("sweep", scenario, "--over", "workload.rows_per_commit=80,800")
+    printed = compactbench("sweep", scenario, "--over", EVERY, code=2)
+    assert "demo-rows-per-commit-80 and demo-rows-per-commit-800, which are not in this sweep" in printed.err
+    compactbench("sweep", scenario, "--over", EVERY, "--out", "results/other")
+
+
 def test_cells_that_do_the_same_are_shown_once(compactbench, scenario, tmp_path):
     files = "strategies.every-2min.options.min-input-files=2,3,4"
     compactbench("sweep", scenario, "--over", files)

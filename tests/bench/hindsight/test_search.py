@@ -9,7 +9,7 @@ from bench.errors import ScenarioError
 from bench.hindsight.schedule import Schedule
 from bench.hindsight.search import (
     Best,
-    best_schedule,
+    best_schedules,
     floor_cpu_s,
     hindsight_scenario,
     moments,
@@ -31,7 +31,7 @@ def every_schedule(scenario, spec, folder):
     """The CPU of commits, compactions and queries of each choice of ticks, by rate."""
     chosen = [ticks for count in range(1, TICKS + 1) for ticks in combinations(range(1, TICKS + 1), count)]
     found = [Best(index, spec, Schedule(ticks, 0, 0), 0) for index, ticks in enumerate(chosen)]
-    made = with_schedules(scenario, found)
+    made = with_schedules(scenario, {one.label: one for one in found})
     labels = [one.label for one in found] + ["never"]
     run_suite(plan_runs([made], labels, None, (), mode="simulated"), Options(folder), Mock(spec=Watcher))
     by_label = {run.manifest.strategy: run for run in load_runs(folder)}
@@ -57,7 +57,7 @@ def test_no_schedule_is_cheaper_than_the_one_that_is_found(name, label, settings
         ends = moments(TICKS, most)
         searched = [search(scenario, spec, None, ends, lambda: None)]
         for rate, cpu_s in every.items():
-            best = best_schedule(scenario, searched, ends, rate)
+            best, *_ = best_schedules(scenario, searched, ends, rate)
             possible = {ticks: cost for ticks, cost in cpu_s.items() if set(ticks) <= set(ends)}
             least = min(cpu_s.values())
             assert best.schedule.cpu_s == pytest.approx(min(possible.values()), rel=1e-5)

@@ -27,7 +27,7 @@ def with_walls(count, wall_s, compaction=None):
     )
 
 
-@pytest.mark.parametrize("wall_s", [0.2, 3.0])
+@pytest.mark.parametrize("wall_s", [0.1, 1.0])
 def test_the_speed_makes_modelled_commits_as_long_as_recorded_ones(tmp_path, wall_s):
     recorded = with_walls(8, wall_s)
     found = own_speed(recorded, scenario(tmp_path, recorded))
@@ -45,4 +45,10 @@ def test_compactions_and_commits_without_a_duration_do_not_count(tmp_path):
 
 def test_a_few_commits_tell_no_speed(tmp_path):
     recorded = with_walls(4, 1.0)
+    assert own_speed(recorded, scenario(tmp_path, recorded)) is None
+
+
+@pytest.mark.parametrize("wall_s", [0.001, 60.0])
+def test_what_is_nothing_like_the_model_tells_no_speed(tmp_path, wall_s):
+    recorded = with_walls(8, wall_s)
     assert own_speed(recorded, scenario(tmp_path, recorded)) is None
