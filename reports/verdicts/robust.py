@@ -22,11 +22,11 @@ class Robust:
 
 def not_in_all(groups: Sequence[RunGroup]) -> list[str]:
     """The strategies that some of the scenarios do not have, so that they cannot be the answer for all."""
-    labels = [
+    labels: list[set[str]] = [
         {label for row in group.choices for label in (row.strategy, *group.alike.get(row.strategy, ()))}
         for group in groups
     ]
-    return sorted(set.union(*labels) - set.intersection(*labels))
+    return sorted(set[str]().union(*labels) - labels[0].intersection(*labels))
 
 
 def robust(answers: Sequence[tuple[RunGroup, Recommendation]]) -> Robust | None:
