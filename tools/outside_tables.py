@@ -9,19 +9,14 @@ Source of the published figures: the comparison that Apache Amoro published, as 
 """
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
-from bench.cli.output import ERR
-from bench.cli.progress import SuiteProgress
-from bench.results.folders import load_runs
+from bench.cli.simulating import simulated_aside
 from bench.results.rows import run_figures
 from bench.runs.suite.cases import plan_runs
-from bench.runs.suite.suite import Options, run_suite
 from bench.scenario.load import load_scenario
 from tools.publishing import FOLDER
 
@@ -57,10 +52,7 @@ def simulated(name: str, settings: Sequence[str], strategies: Sequence[str]) -> 
     """The figures of each strategy, with the number of its `compactions`."""
     scenario = load_scenario(name, settings)
     runs = plan_runs([scenario], strategies, None, (), mode="simulated")
-    with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
-        with SuiteProgress(runs, ERR, quiet=True) as progress:
-            run_suite(runs, Options(Path(folder)), progress)
-        return {run.manifest.strategy: _known(run_figures(run)) for run in load_runs(Path(folder))}
+    return {run.manifest.strategy: _known(run_figures(run)) for run in simulated_aside(runs)}
 
 
 def _known(figures: Mapping[str, float | None]) -> Mapping[str, float]:

@@ -42,8 +42,8 @@ class History:
     removes what they compacted; with `undo_compactions` = false they are replayed as commits. A share
     `hit_share` (0..1) of the keys in equality deletes deletes a row, by default as many as the history tells;
     if it does not tell, the share has to be given. With `volume` = 1.5 each file of table and stream has half
-    as many rows and bytes again, at the same times. Such a scenario can only be simulated. The repr contains
-    a hash of the content instead of the path.
+    as many rows and bytes again, at the same times. The repr contains a hash of the content instead of the
+    path. A recorded table can only be simulated.
 
     Raises ValueError, which names the file and the remedy.
     """

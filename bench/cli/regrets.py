@@ -1,17 +1,15 @@
-"""What strategies cost over the best schedule in hindsight, and how that is told."""
+"""What strategies cost over the best schedule in hindsight."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
-from bench.cli.tables import Column
-from bench.hindsight.search import Best
-from bench.scenario.plugins import in_words
-from bench.text import MISSING, counted, human_duration, human_ratio, named_once, whole_percent
-from reports.text import cost_text
-
-_SHOWN = 8
-_ALIKE = 0.01  # of a schedule's CPU, by which its simulation may differ from the sum of its parts
+from bench.cli.simulating import simulated_aside
+from bench.hindsight.search import Candidate, Searched, floor_cpu_s, planner_of, with_schedules
+from bench.results.folders import RunResult
+from bench.runs.suite.cases import plan_runs
+from bench.scenario.scenario import Scenario
+from reports.verdicts.query_load import cpu_with_queries_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +18,15 @@ class Regrets:
 
     `floor_cpu_s` is what commits and queries take at least, `found_cpu_s` that of the schedule that was
     found, as simulated, and `cpu_s` that of each strategy, None where it is not known. `cheaper` is a
-    strategy with one of the planners whose own schedule is cheaper than what was found.
+    strategy with one of the planners whose own schedule is cheaper than what was found. *Extra* CPU is what
+    is above the floor.
     """
 
-    best: Best
+    found: Candidate
     floor_cpu_s: float
     found_cpu_s: float
     cpu_s: Mapping[str, float | None]
     cheaper: str | None = None
-
-    @property
-    def rate(self) -> str:
-        return f"{rate_text(self.best.queries_per_h)} queries an hour"
 
     @property
     def best_extra_s(self) -> float:
@@ -40,13 +35,13 @@ class Regrets:
 
     @property
     def bound_over_best(self) -> float | None:
-        """The extra CPU that each schedule has at least, over that of the best one that was found."""
-        return self._over_best(self.best.bound_cpu_s)
+        """The extra CPU that each schedule has at least, over that of the best one that is known."""
+        return self._over_best(self.found.bound_cpu_s)
 
     @property
     def error(self) -> float:
         """The schedule that was found, simulated, against the sum of its parts."""
-        return self.found_cpu_s / self.best.schedule.cpu_s - 1
+        return self.found_cpu_s / self.found.schedule.cpu_s - 1
 
     def over_best(self, strategy: str) -> float | None:
         """None if its cost is not known, or if the best schedule has no extra CPU."""
@@ -58,96 +53,41 @@ class Regrets:
         return (cpu_s - self.floor_cpu_s) / self.best_extra_s
 
 
-def regret_table(every: Sequence[Regrets]) -> tuple[list[str | Column], list[tuple[str, ...]]]:
-    lines = [(strategy, *(_cell(one.over_best(strategy)) for one in every)) for strategy in every[0].cpu_s]
-    lines += [
-        ("best schedule: extra CPU", *(cost_text(one.best_extra_s) for one in every)),
-        (
-            "best schedule: compactions",
-            *(one.cheaper or str(len(one.best.schedule.ticks)) for one in every),
-        ),
-    ]
-    return ["strategy", *(Column(rate_text(one.best.queries_per_h), "queries/h") for one in every)], lines
+def cheapest_simulated(
+    scenario: Scenario, tried: Sequence[Candidate], coefficients: Path | None
+) -> Candidate:
+    """The candidate of one rate that costs least when it is simulated."""
+    if len(tried) == 1:
+        return tried[0]
+    by_label = {f"{one.label}-{one.stride}": one for one in tried}
+    made = with_schedules(scenario, by_label)
+    labels = [spec.label for spec in made.strategies if spec.label in by_label]
+    runs = simulated_aside(plan_runs([made], labels, None, (), mode="simulated"), coefficients)
+    cpu_s = _cpu_s(runs, tried[0].queries_per_h)
+    # One that never compacts has no run of its own.
+    label = min(by_label, key=lambda label: cpu_s.get(label, by_label[label].schedule.cpu_s))
+    return by_label[label]
 
 
-def rate_text(queries_per_h: float) -> str:
-    return f"{queries_per_h:,g}"
-
-
-def _cell(ratio: float | None) -> str:
-    return MISSING if ratio is None else human_ratio(ratio)
-
-
-def regret_sentences(
-    every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int
-) -> Iterator[str]:
-    yield (
-        "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
-        "compacted after each commit at no cost. Each figure is a strategy's extra CPU over that of the best "
-        "schedule, which knows the whole stream."
+def regrets_of(
+    scenario: Scenario, searched: Sequence[Searched], found: Candidate, runs: Iterable[RunResult]
+) -> Regrets:
+    """`runs` are those of the scenario's strategies, and of the schedule that was found if it compacts."""
+    cpu_s = _cpu_s(runs, found.queries_per_h)
+    planners = {planner_of(one.spec) for one in searched}
+    own = [spec.label for spec in scenario.strategies if planner_of(spec) in planners and spec.label in cpu_s]
+    cheapest_own = min(own, key=cpu_s.__getitem__)
+    found_cpu_s = cpu_s.get(found.label, found.schedule.cpu_s)
+    return Regrets(
+        found,
+        floor_cpu_s(scenario, searched, found.queries_per_h),
+        found_cpu_s,
+        {spec.label: cpu_s.get(spec.label) for spec in scenario.strategies},
+        cheaper=cheapest_own if cpu_s[cheapest_own] < found_cpu_s else None,
     )
-    for one in every:
-        schedule = _schedule(one.best, tick_ms) if one.cheaper is None else f"as {one.cheaper} does"
-        yield f"Best at {one.rate}: {schedule}."
-    if moments_count < commits_count:
-        bounds = "; ".join(f"{_cell(one.bound_over_best)} at {one.rate}" for one in every)
-        yield (
-            f"Schedules that compact at {moments_count:,} of the {commits_count:,} ticks were searched. The "
-            f"extra CPU of any schedule is at least this multiple of the best one's: {bounds}."
-        )
-    rough = [one for one in every if abs(one.error) > _ALIKE]
-    if rough:
-        rates = named_once(rate_text(one.best.queries_per_h) for one in rough)
-        most = whole_percent(max(abs(one.error) for one in rough))
-        yield (
-            f"At {rates} queries an hour the CPU of the schedule that was found differs by up to {most} from "
-            "the sum of its parts: what a compaction does also depends on earlier ones, so there may be "
-            "better schedules, and bounds are rough."
-        )
-    if cheaper := [text for one in every for text in _cheaper(one)]:
-        yield (
-            f"Cheaper than the best schedule: {'; '.join(cheaper)}. Schedules run one planner of the "
-            "scenario; these strategies have another writer, rewrite less of the table, or compact within "
-            "commits."
-        )
 
 
-def _cheaper(one: Regrets) -> Iterator[str]:
-    for strategy in one.cpu_s:
-        ratio = one.over_best(strategy)
-        if ratio is not None and ratio < 1 - _ALIKE:
-            yield f"{strategy} at {one.rate}"
-
-
-def _schedule(best: Best, tick_ms: int) -> str:
-    ticks = best.schedule.ticks
-    if not ticks:
-        return "never compact"
-    shown = [human_duration(tick * tick_ms / 1000) for tick in ticks[:_SHOWN]]
-    more = f" and {len(ticks) - _SHOWN:,} more" if len(ticks) > _SHOWN else ""
-    planner = in_words(best.spec.strategy.rules[0].planner)
-    return f"{planner}, {counted(len(ticks), 'compaction')}, after {', '.join(shown)}{more}"
-
-
-def regrets_json(every: Sequence[Regrets], tick_ms: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "queries_per_h": one.best.queries_per_h,
-            "found_planner": in_words(one.best.spec.strategy.rules[0].planner),
-            "found_compactions_at_s": [tick * tick_ms / 1000 for tick in one.best.schedule.ticks],
-            "found_extra_cpu_s": one.found_cpu_s - one.floor_cpu_s,
-            "cheaper_strategy": one.cheaper,
-            "best_extra_cpu_s": one.best_extra_s,
-            "bound_extra_cpu_s": one.best.bound_cpu_s - one.floor_cpu_s,
-            "error_of_parts": one.error,
-            "strategies": [
-                {
-                    "strategy": strategy,
-                    "extra_cpu_s": None if cpu_s is None else cpu_s - one.floor_cpu_s,
-                    "over_best": one.over_best(strategy),
-                }
-                for strategy, cpu_s in one.cpu_s.items()
-            ],
-        }
-        for one in every
-    ]
+def _cpu_s(runs: Iterable[RunResult], queries_per_h: float) -> dict[str, float]:
+    """By strategy, where it is known."""
+    every = {run.manifest.strategy: cpu_with_queries_s(run, queries_per_h) for run in runs}
+    return {strategy: cost_s for strategy, cost_s in every.items() if cost_s is not None}

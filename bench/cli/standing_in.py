@@ -1,5 +1,6 @@
 """Writes the stand-in of an imported table: a scenario of synthetic rows, and the rows of each commit."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.cli.importing import Imported, writing
@@ -31,21 +32,36 @@ def scale_of(text: str) -> float:
     return scale
 
 
-def write_stand_in(imported: Imported, target: Path, scale: float) -> str:
-    """Write the scenario and its trace; returns in words what they have. Raises ScenarioError."""
-    history, trace = imported.history, trace_file_of(target)
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A stand-in that is not written yet; `summary` says in words what it has."""
+
+    target: Path
+    text: str
+    trace: str
+    summary: str
+
+    def write(self) -> None:
+        """Raises ScenarioError."""
+        trace = trace_file_of(self.target)
+        with writing(trace):
+            trace.write_text(self.trace, encoding="utf-8")
+        with writing(self.target):
+            self.target.write_text(self.text, encoding="utf-8")
+        load_scenario(str(self.target))
+
+
+def described(imported: Imported, target: Path, scale: float) -> Described:
+    """Raises ScenarioError if the history does not tell enough."""
+    history = imported.history
     grid = time_grid([commit.at_ms for commit in stream_of(history)], history.facts.from_ms)
     made = stand_in(history, grid, scale, imported.table_format)
-    text = new_scenario_text(made.stream, imported.imports, target, trace, imported.name)
-    with writing(trace):
-        trace.write_text(trace_text(made), encoding="utf-8")
-    with writing(target):
-        target.write_text(text, encoding="utf-8")
-    load_scenario(str(target))
-    stream, rows = made.stream, sum(made.rows)
+    text = new_scenario_text(made.stream, imported.imports, target, trace_file_of(target), imported.name)
     small = ", most of which is footer: take a larger --scale" if made.is_mostly_footer else ""
-    return (
+    return Described(
+        target, text, trace_text(made),
         f"the stand-in has {counted(sum(map(bool, made.rows)), 'commit')} of "
         f"{counted(made.files_count, 'file')} (median), {human_bytes(made.file_bytes)} each{small}; "
-        f"{human_count(rows)} rows in all; a target of {human_bytes(stream.target_file_size_bytes)}"
-    )
+        f"{human_count(sum(made.rows))} rows in all; a target of "
+        f"{human_bytes(made.stream.target_file_size_bytes)}",
+    )  # fmt: skip

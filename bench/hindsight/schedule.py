@@ -36,32 +36,33 @@ class Schedule:
 
 def lowest(floors: Sequence[Floor], segments: Sequence[Segment] = ()) -> Floor:
     """The least cost of each tick."""
-    commit, query = (np.min([getattr(floor, name) for floor in floors], 0) for name in ("commit", "query"))
+    commit_cpu_s = np.min([floor.commit_cpu_s for floor in floors], 0)
+    query_cpu_s = np.min([floor.query_cpu_s for floor in floors], 0)
     for one in segments:
-        after = slice(one.start + 1, None)
-        commit[after] = np.minimum(commit[after], one.commit[after])
-        query[one.start :] = np.minimum(query[one.start :], one.query[one.start :])
-    return Floor(commit, query)
+        after, from_start = slice(one.start + 1, None), slice(one.start, None)
+        commit_cpu_s[after] = np.minimum(commit_cpu_s[after], one.commit_cpu_s[after])
+        query_cpu_s[from_start] = np.minimum(query_cpu_s[from_start], one.query_cpu_s[from_start])
+    return Floor(commit_cpu_s, query_cpu_s)
 
 
 def cheapest(
-    segments: Sequence[Segment], ends: Sequence[int], floor: Floor, queries_per_tick: float
+    segments: Sequence[Segment], moments: Sequence[int], floor: Floor, queries_per_tick: float
 ) -> Schedule:
-    """The cheapest schedule that compacts at some of the ticks `ends`, of which the last ends the stream.
+    """The cheapest schedule that compacts at some of the ticks `moments`, of which the last ends the stream.
 
     `segments` start at 0 and at those of these ticks at which there is something to compact.
     """
-    query_at = {one.start: queries_per_tick * float(one.query[one.start]) for one in segments}
-    at_ends = [(end, end) for end in ends]
-    ticks, cpu_s = _least(segments, at_ends, lambda block: query_at[block[1]], queries_per_tick)
+    query_at = {one.start: queries_per_tick * float(one.query_cpu_s[one.start]) for one in segments}
+    single_ticks = [(tick, tick) for tick in moments]
+    ticks, cpu_s = _least(segments, single_ticks, lambda block: query_at[block[1]], queries_per_tick)
 
     def rest(block: _Block) -> float:
         """What the block costs at least, without its first commit."""
         first, last = block
-        of_commits = floor.commit[first + 1 : last + 1].sum()
-        return float(of_commits + queries_per_tick * floor.query[first : last + 1].sum())
+        of_commits = floor.commit_cpu_s[first + 1 : last + 1].sum()
+        return float(of_commits + queries_per_tick * floor.query_cpu_s[first : last + 1].sum())
 
-    blocks = list(zip((1, *(end + 1 for end in ends)), ends, strict=False))
+    blocks = list(zip((1, *(tick + 1 for tick in moments)), moments, strict=False))
     return Schedule(ticks, cpu_s, _least(segments, blocks, rest, queries_per_tick)[1])
 
 
@@ -71,23 +72,22 @@ def _least(
     rest: Callable[[_Block], float],
     queries_per_tick: float,
 ) -> tuple[tuple[int, ...], float]:
-    """The cheapest choice of blocks to compact in, by their last ticks, and its cost."""
+    """The cheapest choice of blocks to compact in, by their last ticks, and its CPU seconds."""
     by_start = {one.start: one for one in segments}
     best: dict[int, tuple[float, tuple[int, ...]]] = {0: (0.0, ())}
     whole: list[tuple[float, tuple[int, ...]]] = []
     for start, one in sorted(by_start.items()):
         if start not in best:
             continue
-        cost_s, ticks = best[start]
-        of_commits, of_queries = np.cumsum(one.commit), np.cumsum(one.query) - one.query[start]
-        of_queries *= queries_per_tick
-        whole.append((cost_s + float(of_commits[-1] + of_queries[-1]), ticks))
+        cpu_s, ticks = best[start]
+        of_commits = np.cumsum(one.commit_cpu_s)
+        of_queries = queries_per_tick * (np.cumsum(one.query_cpu_s) - one.query_cpu_s[start])
+        whole.append((cpu_s + float(of_commits[-1] + of_queries[-1]), ticks))
         for first, last in blocks:
-            price_s = one.compaction[first : last + 1].min() if first > start else np.inf
-            if last not in by_start or not np.isfinite(price_s):
-                continue
-            until_s = float(of_commits[first] + of_queries[first - 1] + price_s)
-            made = (cost_s + until_s + rest((first, last)), (*ticks, last))
-            best[last] = min(best.get(last, made), made)
-    cost_s, ticks = min(whole)
-    return ticks, cost_s
+            price_s = one.compaction_cpu_s[first : last + 1].min() if first > start else np.inf
+            if last in by_start and np.isfinite(price_s):
+                until_s = float(of_commits[first] + of_queries[first - 1] + price_s)
+                made = (cpu_s + until_s + rest((first, last)), (*ticks, last))
+                best[last] = min(best.get(last, made), made)
+    cpu_s, ticks = min(whole)
+    return ticks, cpu_s

@@ -10,7 +10,7 @@ from typing import Any
 from bench.engines.keys import duration_ms_text
 from bench.errors import ScenarioError
 from bench.hindsight.schedule import Schedule, cheapest, lowest
-from bench.hindsight.segments import Floor, Segment, floor_of, segments
+from bench.hindsight.segments import Floor, NotModelledError, Segment, floor_of, segments
 from bench.runs.preflight.checks import check_supported
 from bench.scenario.load import load_scenario, scenario_of
 from bench.scenario.scenario import Scenario
@@ -19,9 +19,10 @@ from bench.secrets import Secrets
 from strategies.planner import traits_of
 
 _HOUR_MS = 3_600_000
-STRIDES = (1, 2, 4, 8)  # of moments
-# Of the scenario, what would make a cost depend on more than the last compaction, or on the clock.
-_NOT_SEARCHED = ("clock", "compaction_delay", "maintenance", "probe_every", "variants")
+_STRIDES = (1, 2, 4, 8)  # of moments
+# What a search leaves out of a scenario: with it, a cost would depend on more than the last compaction.
+_LEFT_OUT = ("clock", "compaction_delay", "maintenance", "variants")
+_REPLACED = ("probe_every", "probe_phase", "jvm")  # by a query at each tick, and compiled code
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,10 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
-class Best:
-    """The cheapest schedule at a rate of queries, and the strategy whose planner it runs.
+class Candidate:
+    """A schedule that may be the cheapest at a rate of queries, and the strategy whose planner it runs.
 
-    `bound_cpu_s` is the least bound of all planners. It was found with every `stride`-th moment.
+    It compacts at some of every `stride`-th moment. No schedule of any planner costs less than `bound_cpu_s`.
     """
 
     queries_per_h: float
@@ -50,16 +51,21 @@ class Best:
     def label(self) -> str:
         return f"hindsight-{self.queries_per_h:g}"
 
-    @property
-    def tried_label(self) -> str:
-        return f"{self.label}-{self.stride}"
 
+def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> tuple[Scenario, list[str]]:
+    """The scenario with a query at each tick and compiled code, and the keys that were left out of it.
 
-def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> Scenario:
-    """The scenario with a query at each tick, compiled code and no maintenance. Raises ScenarioError."""
+    Raises ScenarioError.
+    """
     base = load_scenario(name_or_path, overrides)
-    document = {key: value for key, value in base.document.items() if key not in _NOT_SEARCHED}
-    return scenario_of(base.file, {**document, "jvm": "warm"}, secrets=Secrets.of_arguments(overrides))
+    document = {key: value for key, value in base.document.items() if key not in (*_LEFT_OUT, *_REPLACED)}
+    left_out = [key for key in _LEFT_OUT if key in base.document]
+    if "shared_cores" in document.get("resources", {}):
+        own = {key: value for key, value in document["resources"].items() if key != "shared_cores"}
+        document["resources"] = own
+        left_out.append("resources.shared_cores")
+    made = scenario_of(base.file, {**document, "jvm": "warm"}, secrets=Secrets.of_arguments(overrides))
+    return made, left_out
 
 
 def planner_of(spec: StrategySpec) -> str | None:
@@ -87,7 +93,7 @@ def searched_specs(scenario: Scenario) -> list[StrategySpec]:
     return [*specs.values()]
 
 
-def moments(commits_count: int, most: int) -> tuple[int, ...]:
+def moments_of(commits_count: int, most: int) -> tuple[int, ...]:
     """The ticks at which a schedule may compact, evenly spaced, the last one at the end of the stream."""
     every = -(-commits_count // most)
     return tuple(range(commits_count, 0, -every))[::-1]
@@ -97,7 +103,7 @@ def search(
     scenario: Scenario,
     spec: StrategySpec,
     coefficients: Path | None,
-    ends: Sequence[int],
+    moments: Sequence[int],
     advance: Callable[[], None],
 ) -> Searched:
     """Simulate the parts of all schedules of a strategy's planner; calls `advance` after each of them.
@@ -107,40 +113,40 @@ def search(
     made: list[Segment] = []
     try:
         floor = floor_of(scenario, spec, coefficients)
-        for one in segments(scenario, spec, coefficients, ends):
+        for one in segments(scenario, spec, coefficients, moments):
             made += [] if one is None else [one]
             advance()
-    except ValueError as error:
+    except NotModelledError as error:
         raise ScenarioError(str(error), code="no-effect", path=spec.label) from error
     return Searched(spec, tuple(made), floor)
 
 
-def best_schedules(
-    scenario: Scenario, searched: Sequence[Searched], ends: Sequence[int], queries_per_h: float
-) -> list[Best]:
-    """The cheapest schedule of all planners, and cheapest ones that compact at fewer moments, to be tried.
+def candidates(
+    scenario: Scenario, searched: Sequence[Searched], moments: Sequence[int], queries_per_h: float
+) -> list[Candidate]:
+    """The cheapest schedule of all planners, and the cheapest ones that compact at fewer moments.
 
-    The first is the best, if a compaction leaves the same table whatever came before it. Otherwise one with
-    other moments may be.
+    The first is the best, if a compaction leaves the same table whatever came before it. Otherwise one of the
+    others may be.
     """
     queries_per_tick = queries_per_h * scenario.commit_interval_ms / _HOUR_MS
-    made: dict[tuple[str, tuple[int, ...]], Best] = {}
+    made: dict[tuple[str, tuple[int, ...]], Candidate] = {}
     bound_cpu_s = math.inf
-    for stride in STRIDES:
-        fewer = ends[::-1][::stride][::-1]
+    for stride in _STRIDES:
+        fewer = moments[::-1][::stride][::-1]
         found = [(_cheapest(one, fewer, queries_per_tick), one.spec) for one in searched]
         schedule, spec = min(found, key=lambda one: one[0].cpu_s)
         if stride == 1:
             bound_cpu_s = min(one.bound_cpu_s for one, _ in found)
-        made.setdefault(
-            (spec.label, schedule.ticks), Best(queries_per_h, spec, schedule, bound_cpu_s, stride)
-        )
+        one = Candidate(queries_per_h, spec, schedule, bound_cpu_s, stride)
+        made.setdefault((spec.label, schedule.ticks), one)
     return [*made.values()]
 
 
-def _cheapest(one: Searched, ends: Sequence[int], queries_per_tick: float) -> Schedule:
-    own = [segment for segment in one.segments if segment.start in {0, *ends}]
-    return cheapest(own, ends, lowest([one.floor], own), queries_per_tick)
+def _cheapest(one: Searched, moments: Sequence[int], queries_per_tick: float) -> Schedule:
+    starts = {0, *moments}
+    own = [segment for segment in one.segments if segment.start in starts]
+    return cheapest(own, moments, lowest([one.floor], own), queries_per_tick)
 
 
 def floor_cpu_s(scenario: Scenario, searched: Sequence[Searched], queries_per_h: float) -> float:
@@ -149,11 +155,11 @@ def floor_cpu_s(scenario: Scenario, searched: Sequence[Searched], queries_per_h:
     return floor.cpu_s(queries_per_h * scenario.commit_interval_ms / _HOUR_MS)
 
 
-def with_schedules(scenario: Scenario, found: Mapping[str, Best]) -> Scenario:
+def with_schedules(scenario: Scenario, schedules: Mapping[str, Candidate]) -> Scenario:
     """The scenario with a strategy of this label for each schedule that compacts at all."""
     document = deepcopy(dict(scenario.document))
     by_label: Mapping[str, Any] = {strategy["label"]: strategy for strategy in document["strategies"]}
-    for label, one in found.items():
+    for label, one in schedules.items():
         if one.schedule.ticks:
             made = {**deepcopy(by_label[one.spec.label]), "label": label}
             times = [duration_ms_text(tick * scenario.commit_interval_ms) for tick in one.schedule.ticks]

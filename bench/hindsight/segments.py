@@ -24,83 +24,84 @@ from bench.scenario.specs import StrategySpec
 from strategies.planner import consult
 
 
+class NotModelledError(Exception):
+    """The cost of a plan is not known before it is executed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """CPU seconds by tick, from a compaction at tick `start` on; 0 is the table that never was compacted.
 
-    Arrays have an item for each tick of the stream from 0 on. `commit` has the commit of a tick, `query` one
-    primary query at its end, and `compaction` a compaction after its commit, infinite if nothing would be
-    compacted or if its price was not asked for. Items before `start` are 0.
+    Arrays have an item for each tick of the stream from 0 on: the commit of a tick, one primary query at its
+    end, and a compaction after its commit, which is infinite if nothing would be compacted or if its price
+    was not asked for. Items before `start` are 0.
     """
 
     start: int
-    commit: np.ndarray
-    query: np.ndarray
-    compaction: np.ndarray
+    commit_cpu_s: np.ndarray
+    query_cpu_s: np.ndarray
+    compaction_cpu_s: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """CPU seconds by tick, from 0 on, of the commit and of a query if every commit is compacted."""
+    """CPU seconds by tick, from 0 on, of the commit and of a query if the table is compacted at each tick."""
 
-    commit: np.ndarray
-    query: np.ndarray
+    commit_cpu_s: np.ndarray
+    query_cpu_s: np.ndarray
 
     def cpu_s(self, queries_per_tick: float) -> float:
         """Of the whole stream."""
-        return float(self.commit[1:].sum() + queries_per_tick * self.query[1:].sum())
+        return float(self.commit_cpu_s[1:].sum() + queries_per_tick * self.query_cpu_s[1:].sum())
 
 
 def floor_of(scenario: Scenario, spec: StrategySpec, coefficients: Path | None) -> Floor:
     """By the planner of the first rule."""
     made = Floor(*np.zeros((2, scenario.commits_count + 1)))
-    for engine, batch in _committed(scenario, spec, coefficients, made.commit):
+    for engine, batch in _committed(scenario, spec, coefficients, made.commit_cpu_s):
         _compact(engine, spec, batch.spec.at_ms)
-        made.query[batch.spec.index] = engine.query(scenario.primary_probe).cost.cpu_s
+        made.query_cpu_s[batch.spec.index] = engine.query(scenario.primary_probe).cost.cpu_s
     return made
 
 
 def segments(
-    scenario: Scenario, spec: StrategySpec, coefficients: Path | None, ends: Sequence[int]
+    scenario: Scenario, spec: StrategySpec, coefficients: Path | None, moments: Sequence[int]
 ) -> Iterator[Segment | None]:
-    """The segments that start at 0 and at each of the ticks `ends`, by the planner of the first rule.
+    """The segments that start at 0 and at each of the ticks `moments`, by the planner of the first rule.
 
     Compactions have prices at each of these ticks and, of the ticks between two of them, at the first one
-    that has something to compact. None if nothing is compacted at a start. Raises ValueError if the cost of a
-    plan is not modelled.
+    that has something to compact. None if nothing is compacted at a start. Raises NotModelledError.
     """
-    return (_segment(scenario, spec, coefficients, ends, start) for start in (0, *ends))
+    return (_segment(scenario, spec, coefficients, moments, start) for start in (0, *moments))
 
 
 def _segment(
-    scenario: Scenario, spec: StrategySpec, coefficients: Path | None, ends: Sequence[int], start: int
+    scenario: Scenario, spec: StrategySpec, coefficients: Path | None, moments: Sequence[int], start: int
 ) -> Segment | None:
     count = scenario.commits_count + 1
     made = Segment(start, np.zeros(count), np.zeros(count), np.full(count, np.inf))
-    is_block_priced, last_ticks = False, frozenset(ends)
-    for engine, batch in _committed(scenario, spec, coefficients, made.commit):
+    is_block_priced, priced = False, frozenset(moments)
+    for engine, batch in _committed(scenario, spec, coefficients, made.commit_cpu_s):
         tick, at_ms = batch.spec.index, batch.spec.at_ms
         if tick < start:
             continue
         if tick == start and start > 0:
             if not _compact(engine, spec, at_ms):
                 return None
-        elif tick > 0 and (tick in last_ticks or not is_block_priced):
-            made.compaction[tick] = _price_s(engine, spec, at_ms)
-            is_block_priced = np.isfinite(made.compaction[tick])
-        made.query[tick] = engine.query(scenario.primary_probe).cost.cpu_s
-        if tick in last_ticks:
+        elif tick > 0 and (tick in priced or not is_block_priced):
+            made.compaction_cpu_s[tick] = _price_s(engine, spec, at_ms)
+            is_block_priced = np.isfinite(made.compaction_cpu_s[tick])
+        made.query_cpu_s[tick] = engine.query(scenario.primary_probe).cost.cpu_s
+        if tick in priced:
             is_block_priced = False
-    made.commit[: start + 1] = 0
+    made.commit_cpu_s[: start + 1] = 0
     return made
 
 
 def _compact(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> bool:
-    """Whether there was something to compact."""
+    """Whether the table was compacted."""
     plan = consult(spec.strategy.rules[0].planner, engine.state(at_ms)).plan
-    if plan is not None:
-        engine.complete(engine.schedule(plan, at_ms, at_ms), at_ms)
-    return plan is not None
+    return plan is not None and engine.complete(engine.schedule(plan, at_ms, at_ms), at_ms).status == "ok"
 
 
 def _price_s(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> float:
@@ -109,8 +110,8 @@ def _price_s(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> fl
     if plan is None:
         return math.inf
     cost = engine.price(plan, at_ms)
-    if cost is None or cost.cpu_s is None:
-        raise ValueError("its plans are not modelled before they are executed")
+    if cost is None:
+        raise NotModelledError("its plans are not modelled before they are executed")
     return cost.cpu_s
 
 
@@ -125,5 +126,5 @@ def _committed(
         for batch in kept_back(map(Batch, scenario.shape()), spec.writer.commit_every_ms):
             outcome = engine.commit(batch, batch.spec.at_ms)
             own = (outcome.cost, *(compaction.cost for compaction in outcome.compactions))
-            commit_cpu_s[batch.spec.index] = sum(cost.cpu_s or 0.0 for cost in own)
+            commit_cpu_s[batch.spec.index] = sum(cost.cpu_s for cost in own)
             yield engine, batch

@@ -95,7 +95,9 @@ def _check(
     history: TableHistory, changes: Sequence[RecordedChange], written: Sequence[Sequence[RecordedFile]]
 ) -> None:
     added = sum(file.rows for files in written for file in files)
-    rewritten = sum(file.rows for change in changes for file in change.removed)
+    removed = [(sum(file.rows for file in change.removed), any(change.added)) for change in changes]
+    rewritten = sum(rows for rows, is_replaced in removed if is_replaced)
+    dropped = sum(rows for rows, is_replaced in removed if not is_replaced)
     problem = None
     if any(file.group is not None for file in history.files):
         problem = "file groups of Hudi cannot be imitated: which rows go where follows from its index"
@@ -103,6 +105,8 @@ def _check(
         problem = "no commit adds data files, so there is no stream to imitate"
     elif rewritten > _REWRITES_MAX * added:
         problem = "its commits copy files to change rows, and do not record how many rows they changed"
+    elif dropped > _REWRITES_MAX * added:
+        problem = "its commits remove whole files, as retention does, which our streams do not"
     if problem is not None:
         raise ScenarioError(problem, code="unsupported", path="--stand-in")
 

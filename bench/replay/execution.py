@@ -14,25 +14,25 @@ from strategies.preview import NoPreview, PlanPreview, Preview
 from strategies.strategy import Rule
 
 
-class _Running:
-    """A plan that runs in the background from now on."""
+class Background:
+    """A step that runs beside others from now on; it must take time."""
 
     def __init__(self, cores: SharedCores, expected: Cost) -> None:
         self._cores, self._alone_s, self._began_s = cores, expected.wall_s, cores.now_s
-        self._step = cores.begin(
-            expected.wall_s, expected.cpu_s / expected.wall_s if expected.wall_s else 0.0
-        )
+        self._job = cores.begin(expected.wall_s, expected.cpu_s / expected.wall_s)
 
     @property
     def ended_s(self) -> float | None:
-        return self._cores.ended_s(self._step)
+        return self._cores.ended_s(self._job)
 
     def cost_of(self, cost: Cost) -> Cost:
-        """The cost of the plan, which others have slowed down."""
+        """The cost of the step, which others have slowed down."""
         ended_s = self.ended_s
-        if ended_s is None or not self._alone_s:
-            return cost
-        return replace(cost, wall_s=cost.wall_s * (ended_s - self._began_s) / self._alone_s)
+        return (
+            cost
+            if ended_s is None
+            else replace(cost, wall_s=cost.wall_s * (ended_s - self._began_s) / self._alone_s)
+        )
 
 
 class Execution:
@@ -56,14 +56,18 @@ class Execution:
     ) -> None:
         """Schedule a plan of a `rule`, or of the scenario's maintenance.
 
-        With `takes_time` it runs on the cores of the log from now on, and is due when it has ended there.
+        With `takes_time` it runs on the cores of the log from now on, and is due when it has ended there. A
+        plan of unknown cost, as one that only touches metadata, runs when it is completed.
         """
         self._engine, self._log, self._started_s = engine, log, log.now_s
         self.ticket = self._engine.schedule(
             plan, log.at_ms, log.at_ms + delay_ms, rule.executor if rule else None
         )
         staged_s = self.ticket.staging_s
-        self._running = _Running(log.cores, self.ticket.expected) if takes_time and log.cores else None
+        expected = self.ticket.expected
+        self._running = (
+            Background(log.cores, expected) if takes_time and log.cores and expected.wall_s else None
+        )
         log.took(staged_s)
         self.staged = Span(self._started_s, self._started_s + staged_s) if staged_s else None
         self._started_s += staged_s
@@ -78,18 +82,18 @@ class Execution:
         return is_running or self.ticket.due_at_ms > self.ticket.scheduled_at_ms
 
     @property
-    def due_at_ms(self) -> int | None:
-        """None while it is running."""
+    def due_at_ms(self) -> float:
+        """When it can be completed, in scenario time; infinite while it is running."""
         if self._running is None:
             return self.ticket.due_at_ms
         ended_s = self._running.ended_s
-        return None if ended_s is None else max(self.ticket.due_at_ms, math.ceil(ended_s * 1000))
+        return math.inf if ended_s is None else max(self.ticket.due_at_ms, math.ceil(ended_s * 1000))
 
     def complete(self) -> Outcome:
         """Complete the plan, and account for the time that the stream has waited for it."""
         log, started_s = self._log, self._log.now_s
         outcome = self._engine.complete(self.ticket, log.at_ms)
-        cost = log.ran(outcome.cost) if self._running is None else self._running.cost_of(outcome.cost)
+        cost = log.run(outcome.cost) if self._running is None else self._running.cost_of(outcome.cost)
         self.outcome = outcome = replace(outcome, cost=cost)
         if outcome.cost.is_shared:  # never in a simulation, which executes a concurrent plan only now
             log.took(log.now_s - started_s - outcome.observed.cost.wall_s)

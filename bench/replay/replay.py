@@ -1,4 +1,4 @@
-"""One run: the stream, replayed on a virtual clock.
+"""One run: the stream, replayed.
 
 A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. Roles take
 turns (`Turns`). Each step is timed in real seconds, while scenario time advances by one commit interval for

@@ -5,9 +5,10 @@ A role (writer, reader, compactor, maintainer) is a generator, as processes are 
 - `Until`: it has nothing to do before that moment;
 - `Step`: work on the table. The schedule sends back its result.
 
-- `Turns`: roles act one after the other, ordered by scenario time and, at one moment, by `Turn`. A step takes
-  no scenario time, so a compactor whose compactions do (`Scenario.has_real_clock`) has two: one that begins a
-  compaction, and one at its end that commits. Each step is timed with the machine to itself.
+- `Turns`: roles act one after the other, ordered by scenario time and, at one moment, by `Turn`. With a
+  virtual clock a step takes no scenario time. With a real one (`Scenario.has_real_clock`) steps take time on
+  the cores of the `StepLog`, and a compactor has two turns: one that begins a compaction, and one at its end
+  that commits. Each step is timed with the machine to itself.
 - Another is planned. *Live*: each role is a process of its own, and scenario time is real time.
 
 Today's roles rely on turns. They share the tick of a `StepLog`, which the writer sets; a compactor completes,

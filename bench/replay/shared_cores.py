@@ -13,7 +13,7 @@ _DONE_S = 1e-9
 
 
 @dataclass(slots=True)
-class _Running:
+class _Job:
     remaining_s: float  # alone
     cores: float
 
@@ -24,17 +24,21 @@ class SharedCores:
     def __init__(self, count: float = math.inf) -> None:
         self.now_s = 0.0
         self._count = count
-        self._running: dict[int, _Running] = {}
+        self._running: dict[int, _Job] = {}
         self._ended_s: dict[int, float] = {}
         self._next = 0
 
     def begin(self, alone_s: float, cores: float) -> int:
-        """Start a step in the background; the number identifies it."""
+        """Start a step in the background; the number identifies it.
+
+        One that wants more cores than there are takes longer, also alone.
+        """
         self._next += 1
         if alone_s <= 0:
             self._ended_s[self._next] = self.now_s
         else:
-            self._running[self._next] = _Running(alone_s, min(cores, self._count))
+            slower = max(1.0, cores / self._count)
+            self._running[self._next] = _Job(alone_s * slower, cores / slower)
         return self._next
 
     def ended_s(self, step: int) -> float | None:
@@ -51,9 +55,7 @@ class SharedCores:
     def beside(self, alone_s: float, cores: float) -> float:
         """How long a step would take if it began now; nothing is run."""
         trial = SharedCores(self._count)
-        trial._running = {
-            number: _Running(one.remaining_s, one.cores) for number, one in self._running.items()
-        }
+        trial._running = {number: _Job(one.remaining_s, one.cores) for number, one in self._running.items()}
         trial._next = self._next
         return trial.run(alone_s, cores)
 

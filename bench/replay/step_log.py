@@ -58,15 +58,15 @@ class StepLog:
         """Begin a tick: the following steps belong to it."""
         self.tick, self.at_ms = tick, at_ms
 
-    def lag_s(self) -> float:
-        """By how much the cores are behind the tick that has just begun; 0 with a virtual clock."""
+    def catch_up(self) -> float:
+        """Let the background run until the tick that has just begun; how late the tick begins, in seconds."""
         if self.cores is None:
             return 0.0
         self.cores.advance(self.at_ms / 1000)
         return self.cores.now_s - self.at_ms / 1000
 
-    def ran(self, cost: Cost) -> Cost:
-        """The cost of a step that others wait for, with the time that it took beside what else is running."""
+    def run(self, cost: Cost) -> Cost:
+        """Run a step that others wait for; returns its cost with the time that it took beside others."""
         if self.cores is None or not cost.wall_s:
             return cost
         return replace(cost, wall_s=self.cores.run(cost.wall_s, cost.cpu_s / cost.wall_s))

@@ -131,7 +131,8 @@ def noop_evaluations(f: RunFigures) -> float | None:
 def returned_s(f: RunFigures) -> np.ndarray:
     """For each commit of the stream, the wall seconds until its writer can continue.
 
-    The writer waits for compactions that its commit runs itself. A concurrent compaction uses the same cores,
+    The writer waits for compactions that its commit runs itself, and with a real clock for its commit before.
+    A concurrent compaction uses the same cores,
     so Spark jobs queue, beginning with the jobs that prepare the batch: this part of the preparation counts
     as waiting too.
     """

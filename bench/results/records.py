@@ -229,7 +229,9 @@ class CommitRecord(BaseRecord):
     change: Change = Change()
     work: CommitWork = CommitWork()
     prepare_s: Seconds = 0.0
-    waited_s: Seconds = 0.0  # for compactions that the commit ran itself, which have records of their own
+    # For compactions that the commit ran itself, which have records of their own; with a real clock also for
+    # the commit before it.
+    waited_s: Seconds = 0.0
     versions: list[str] = []  # created by the commit
 
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from bench.results.figures import figures
 from bench.results.folders import RunResult
-from bench.results.latency import over_time
 from bench.results.rows import run_figures
 from reports.data.group import RunGroup
 from reports.verdicts.judge import compare_strategies
+from reports.verdicts.query_load import QUERIES_PER_H, cpu_with_queries_s
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.unmodelled import figure_error
 
@@ -27,7 +26,6 @@ METRICS = (
     "commit_added_bytes", "files_end", "delete_files_end",
 )  # fmt: skip
 RANKED = ("compaction_cpu_s", "query_new_session_mean_s")
-QUERIES_PER_H = (1, 10, 100, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,15 +223,6 @@ def _mean_cost(runs: Iterable[RunResult], queries_per_h: int) -> float | None:
     costs = [cpu_with_queries_s(run, queries_per_h) for run in runs]
     known = [cost for cost in costs if cost is not None]
     return fmean(known) if known and len(known) == len(costs) else None
-
-
-def cpu_with_queries_s(run: RunResult, queries_per_h: float) -> float | None:
-    """CPU seconds of commits, policy and queries by new sessions over the whole scenario."""
-    total_cpu_s = run_figures(run)["total_cpu_s"]
-    query_cpu_s = over_time(run, figures(run, None).by_new).cpu_s
-    if total_cpu_s is None or query_cpu_s is None:
-        return None
-    return total_cpu_s + queries_per_h * run.manifest.duration_ms / 3_600_000 * query_cpu_s
 
 
 @dataclass(frozen=True, slots=True)

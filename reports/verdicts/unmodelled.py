@@ -29,7 +29,6 @@ _OPERATIONS: Mapping[str, frozenset[str]] = {
 }
 
 
-# How sentences name amounts of work.
 def unmodelled(group: RunGroup, strategy: str, *metrics: str) -> str | None:
     """Why times of a simulated strategy get no verdict; None if they do, and for real runs.
 

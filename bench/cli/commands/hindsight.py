@@ -1,9 +1,9 @@
 """`compactbench hindsight`: what each strategy costs over the best schedule that was possible."""
 
 import shlex
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -20,18 +20,16 @@ from bench.cli.output import (
     print_paragraph,
     print_remark,
     print_tables,
+    without_secrets,
 )
-from bench.cli.progress import SuiteProgress
-from bench.cli.regrets import Regrets, regret_sentences, regret_table, regrets_json
+from bench.cli.regret_output import regret_sentences, regret_table, regrets_json
+from bench.cli.regrets import cheapest_simulated, regrets_of
 from bench.errors import ScenarioError
 from bench.hindsight.search import (
-    Best,
     Searched,
-    best_schedules,
-    floor_cpu_s,
+    candidates,
     hindsight_scenario,
-    moments,
-    planner_of,
+    moments_of,
     search,
     searched_specs,
     with_schedules,
@@ -40,9 +38,10 @@ from bench.results.folders import RunResult, load_runs
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
-from bench.runs.suite.suite import Options, run_suite
+from bench.runs.suite.suite import Options
 from bench.scenario.scenario import Scenario
-from reports.verdicts.model_errors import QUERIES_PER_H, cpu_with_queries_s
+from bench.text import named_once
+from reports.verdicts.query_load import QUERIES_PER_H
 
 _MOMENTS = 120
 
@@ -80,10 +79,10 @@ def hindsight(
 
     * `compactbench hindsight mine.toml --set prices.queries_per_hour=40`
 
-    The best schedule has the least CPU of commits, compactions and queries that any choice of moments for
-    one of the scenario's planners can have, found by dynamic programming. So it says how much a better
-    trigger could gain at most. All costs are modelled, in the steady state (`jvm = "warm"`) and without
-    maintenance; compactions take no scenario time.
+    The best schedule has the least CPU of commits, compactions and queries that a choice of moments for one
+    of the scenario's planners can have, found by dynamic programming. So it says how much a better trigger
+    could gain. All costs are modelled, in the steady state (`jvm = "warm"`) and without maintenance;
+    compactions take no scenario time.
 
     With more ticks than `--moments`, the answer has a bound that no schedule undercuts.
 
@@ -91,25 +90,34 @@ def hindsight(
     `compactbench report` draws them beside the others.
     """
     out = out.absolute()
-    base = hindsight_scenario(scenario, overrides or ())
+    base, left_out = hindsight_scenario(scenario, overrides or ())
     conceal(base.secrets)
+    if left_out:
+        print_remark(f"left out of the search, and of all costs: {named_once(left_out)}")
     if coefficients:
         check_coefficients(coefficients, [base])
-    ends = moments(base.commits_count, most)
-    searched = _searched(base, coefficients, ends, quiet=quiet)
-    found = [_best(base, best_schedules(base, searched, ends, rate), coefficients) for rate in _rates(base)]
-    made = with_schedules(base, {one.label: one for one in found})
-    runs = _simulated(made, scenario, out, coefficients, quiet=quiet)
+    words = [scenario, *(word for text in overrides or () for word in ("--set", without_secrets(text)))]
+    options = Options(
+        out, command=shlex.join(["compactbench", "hindsight", *words, "--moments", str(most)]),
+        coefficients=coefficients,
+    )  # fmt: skip
+    moments = moments_of(base.commits_count, most)
+    searched = _searched(base, coefficients, moments, quiet=quiet)
+    found = [
+        cheapest_simulated(base, candidates(base, searched, moments, rate), coefficients)
+        for rate in _rates(base)
+    ]
+    runs = _stored(with_schedules(base, {one.label: one for one in found}), options, quiet=quiet)
     if runs is None:
         raise typer.Exit(1)
-    regrets = [_regrets(base, searched, one, runs) for one in found]
+    regrets = [regrets_of(base, searched, one, runs) for one in found]
     if output == "json":
         print_json({"scenario": base.name, "rates": regrets_json(regrets, base.commit_interval_ms)})
         return
     columns, lines = regret_table(regrets)
     title = f"{base.name} ({base.table.format}, simulated): extra CPU over that of the best schedule"
     print_tables([(title, columns, lines)])
-    for sentence in regret_sentences(regrets, base.commits_count, len(ends), base.commit_interval_ms):
+    for sentence in regret_sentences(regrets, base.commits_count, len(moments), base.commit_interval_ms):
         print_paragraph(sentence)
     print_cautions_of_runs(runs)
     print_line(f"results in {out}; next: compactbench report {out}")
@@ -122,15 +130,15 @@ def _rates(scenario: Scenario) -> tuple[float, ...]:
 
 
 def _searched(
-    scenario: Scenario, coefficients: Path | None, ends: Sequence[int], *, quiet: bool
+    scenario: Scenario, coefficients: Path | None, moments: Sequence[int], *, quiet: bool
 ) -> list[Searched]:
     """Raises the error of `search` if it can search no planner; otherwise says which ones it cannot."""
     specs, made, errors = searched_specs(scenario), list[Searched](), list[ScenarioError]()
     with Progress(console=ERR, transient=True, disable=quiet or not ERR.is_terminal) as progress:
-        task = progress.add_task("searching schedules", total=len(specs) * (len(ends) + 1))
+        task = progress.add_task("searching schedules", total=len(specs) * (len(moments) + 1))
         for spec in specs:
             try:
-                made.append(search(scenario, spec, coefficients, ends, lambda: progress.advance(task)))
+                made.append(search(scenario, spec, coefficients, moments, lambda: progress.advance(task)))
             except ScenarioError as error:
                 errors.append(error)
     if not made:
@@ -140,48 +148,16 @@ def _searched(
     return made
 
 
-def _best(scenario: Scenario, tried: Sequence[Best], coefficients: Path | None) -> Best:
-    """The cheapest one of some schedules, simulated."""
-    if len(tried) == 1:
-        return tried[0]
-    made = with_schedules(scenario, {one.tried_label: one for one in tried})
-    labels = [spec.label for spec in made.strategies[len(scenario.strategies) :]]
-    runs = plan_runs([made], labels, None, (), mode="simulated")
-    with TemporaryDirectory(prefix="compactbench-") as folder, SuiteProgress(runs, ERR, quiet=True) as quiet:
-        stored = run_suite(runs, Options(Path(folder), coefficients=coefficients), quiet) and load_runs(
-            Path(folder)
-        )
-    cpu_s = {run.manifest.strategy: cpu_with_queries_s(run, tried[0].queries_per_h) for run in stored}
-    return min(tried, key=lambda one: cpu_s.get(one.tried_label) or one.schedule.cpu_s)
-
-
-def _simulated(
-    scenario: Scenario, named: str, out: Path, coefficients: Path | None, *, quiet: bool
-) -> Sequence[RunResult] | None:
-    """The runs of all strategies; None if one failed."""
-    options = Options(
-        out, command=shlex.join(["compactbench", "hindsight", named]), coefficients=coefficients
-    )
-    with locked(out):
-        done = earlier_runs([scenario], out, resume=True, mode="simulated")
+def _stored(scenario: Scenario, options: Options, *, quiet: bool) -> Sequence[RunResult] | None:
+    """The runs of all strategies, in place of earlier schedules; None if one failed."""
+    folder = options.out / scenario.name
+    hashes = {spec.label: spec.hash for spec in scenario.strategies}
+    with locked(options.out):
+        for run in load_runs(folder) if folder.is_dir() else ():
+            label = run.manifest.strategy
+            if label.startswith("hindsight-") and hashes.get(label) != run.manifest.strategy_hash:
+                shutil.rmtree(run.folder)
+        done = earlier_runs([scenario], options.out, resume=True, mode="simulated")
         runs = plan_runs([scenario], (), None, done, mode="simulated")
         made = execute(runs, options, goes_on_with="the same command makes the others", quiet=quiet)
-    return load_runs(out / scenario.name) if all(run.finished for run in made) else None
-
-
-def _regrets(
-    scenario: Scenario, searched: Sequence[Searched], best: Best, runs: Sequence[RunResult]
-) -> Regrets:
-    every = {run.manifest.strategy: cpu_with_queries_s(run, best.queries_per_h) for run in runs}
-    cpu_s = {strategy: cost for strategy, cost in every.items() if cost is not None}
-    planners = {planner_of(one.spec) for one in searched}
-    own = [spec.label for spec in scenario.strategies if planner_of(spec) in planners and spec.label in cpu_s]
-    best_own = min(own, key=cpu_s.__getitem__)
-    best_cpu_s = cpu_s.get(best.label, best.schedule.cpu_s)  # without a compaction it has no run of its own
-    return Regrets(
-        best,
-        floor_cpu_s(scenario, searched, best.queries_per_h),
-        best_cpu_s,
-        {spec.label: cpu_s.get(spec.label) for spec in scenario.strategies},
-        cheaper=best_own if cpu_s[best_own] < best_cpu_s else None,
-    )
+    return load_runs(folder) if all(run.finished for run in made) else None

@@ -23,7 +23,7 @@ from bench.cli.importing import (
     write_scenario,
 )
 from bench.cli.output import print_line, print_remark
-from bench.cli.standing_in import scale_of, trace_file_of, write_stand_in
+from bench.cli.standing_in import described, scale_of, trace_file_of
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
 
@@ -89,13 +89,19 @@ def import_table(
     target = target_of(source, file, force=force)
     share = scale_of(scale)
     if stand_in is not None:
+        if stand_in.absolute() == target.absolute():
+            raise ScenarioError(
+                "is the scenario of the history: name another file", code="twice", path="--stand-in"
+            )
         check_writable(stand_in, trace_file_of(stand_in), force=force)
     elif share != 1:
         raise ScenarioError("is of a stand-in: add --stand-in FILE", code="no-effect", path="--scale")
     imported = read_history(source, since)
     print_history(imported)
+    imitated = None if stand_in is None else described(imported, stand_in, share)
     write_scenario(imported, target, Answers(cores=cores))
-    if stand_in is not None:
-        print_remark(write_stand_in(imported, stand_in, share))
-        print_line(f"written: {stand_in} and {trace_file_of(stand_in)}; next: compactbench run {stand_in}")
+    if imitated is not None:
+        imitated.write()
+        print_remark(imitated.summary)
+        print_line(f"written: {stand_in} and its rows; next: compactbench run {stand_in}")
     print_line(f"written: {target} and {history_file_of(target)}; next: compactbench run {target} --simulate")

@@ -114,17 +114,20 @@ class SimulatedEngine(Generic[Prepared]):
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int, executor: str | None = None) -> Ticket:
         """Ignores `executor`: scenarios that choose one are refused.
 
-        With a real clock all rewrites are staged, also by commands that on a virtual clock plan and commit in
-        one call. A rewrite is priced where it is staged, unless it is only scheduled (as by Hudi).
+        With a real clock a rewrite is staged even by a command that on a virtual clock plans and commits in
+        one call, unless it is one of several actions, each of which changes what the next one finds.
         """
         ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
         previews = ticket.preview.actions
-        for position, action in staged.to_stage(plan, self._is_staged):
+        takes_time = self._has_real_clock and len(plan.actions) == 1 and not self._is_metadata_only(plan)
+        for position, action in staged.to_stage(
+            plan, lambda action: takes_time or self.planning.is_staged(action)
+        ):
             try:
                 staged.actions[position] = self.model.stage(action, previews[position], at_ms)
             except ValueError as error:  # a file that it names is gone
                 staged.error = str(error)
-        if staged.actions and (self.model.stages_files or self._has_real_clock):
+        if staged.actions and (self.model.stages_files or takes_time):
             planned = [previews[position] for position in staged.actions]
             work = sum(
                 (self._work_of(previews[position], staged.actions[position]) for position in staged.actions),
@@ -134,13 +137,8 @@ class SimulatedEngine(Generic[Prepared]):
             staged.cost = self._price_rewrite(plan, work, planned, self._live_count, is_noop=is_noop)
             staged.is_priced = True
         staging_s = staged.cost.wall_s if self.model.stages_files else 0.0
-        return replace(ticket, staging_s=staging_s, expected=staged.cost)
-
-    def _is_staged(self, action: Action) -> bool:
-        if self.planning.is_staged(action):
-            return True
-        is_metadata = isinstance(action, Native) and action.command in self.model.metadata_commands
-        return self._has_real_clock and not is_metadata
+        expected = staged.cost if staged.is_priced or not self._has_real_clock else self.price(plan, at_ms)
+        return replace(ticket, staging_s=staging_s, expected=expected or NO_COST)
 
     def price(self, plan: Plan, at_ms: int) -> Cost | None:
         """What it would cost to execute a plan now; None if a preview of it is not known."""
@@ -148,10 +146,13 @@ class SimulatedEngine(Generic[Prepared]):
         previews = [try_preview(action, state, self.planning.preview) for action in plan.actions]
         if any(isinstance(preview, NoPreview) for preview in previews) or self._is_metadata_only(plan):
             return None
-        return self._price_rewrite(plan, rewrite_work(previews), previews, self._live_count)
+        step = self._rewrite_step(plan, rewrite_work(previews), previews, self._live_count)
+        return self._coefficients.price(step, self._cores.compactor, self._jvm_cpu_s).on_cores(
+            self._core_speed
+        )
 
     def start(self, ticket: Ticket) -> None:
-        """Nothing: concurrent work takes no longer in the model."""
+        """Nothing: a concurrent plan is executed when it is completed."""
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
@@ -200,11 +201,17 @@ class SimulatedEngine(Generic[Prepared]):
         self, plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_count: int,
         *, is_noop: bool = False,
     ) -> Cost:  # fmt: skip
-        """The cost of a plan with this work, which is one step, as its record is."""
+        step = self._rewrite_step(plan, work, previews, live_count, is_noop=is_noop)
+        return self._price(step, self._cores.compactor)
+
+    def _rewrite_step(
+        self, plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_count: int,
+        *, is_noop: bool = False,
+    ) -> Step:  # fmt: skip
+        """A plan with this work, which is one step, as its record is."""
         is_sorted = any(isinstance(preview, Preview) and preview.is_sorted for preview in previews)
         action = describe_action(plan.actions[0])
-        step = rewrite_step(work, live_count, action, is_sorted=is_sorted, is_noop=is_noop)
-        return self._price(step, self._cores.compactor)
+        return rewrite_step(work, live_count, action, is_sorted=is_sorted, is_noop=is_noop)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
         """The ticket's preview, or a new one if the table has changed since, e.g. by an earlier action."""

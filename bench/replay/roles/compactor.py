@@ -45,16 +45,17 @@ class Compactions:
         """Whether commits evaluate rules, now or after a switch."""
         return self._strategy.has_inline_rules
 
-    def finish(self, until_ms: int) -> None:
-        """Complete the plans that have taken their time by a moment, each at the end of its time."""
+    def finish(self, until_ms: float) -> None:
+        """With a real clock: complete the plans that have ended by a moment, each at the end of its time."""
         log = self._log
+        if log.cores is None:
+            return
         tick, at_ms = log.tick, log.at_ms
         self._is_settling = False
-        if log.cores is not None:
-            log.cores.advance(until_ms / 1000)
-            until_ms = max(until_ms, math.ceil(log.cores.now_s * 1000))
-        for execution in self._taken_due(until_ms):
-            log.at(tick, execution.due_at_ms or at_ms)
+        log.cores.advance(until_ms / 1000)
+        ended = self._taken_due(max(until_ms, log.cores.now_s * 1000))
+        for execution in sorted(ended, key=lambda execution: execution.due_at_ms):
+            log.at(tick, int(execution.due_at_ms))
             self._complete(execution, settles=False)
         log.at(tick, at_ms)
 
@@ -82,9 +83,9 @@ class Compactions:
         if not execution.is_delayed:
             self._complete(execution, settles=is_probed)
 
-    def _taken_due(self, at_ms: int) -> list[Execution]:
-        """The pending plans that are due, which are pending no longer."""
-        due = [one for one in self._pending if one.due_at_ms is not None and one.due_at_ms <= at_ms]
+    def _taken_due(self, at_ms: float) -> list[Execution]:
+        """The plans that are due by a moment, which are pending no longer."""
+        due = [execution for execution in self._pending if execution.due_at_ms <= at_ms]
         for execution in due:
             self._pending.remove(execution)
         return due
@@ -92,9 +93,8 @@ class Compactions:
     def drain(self) -> None:
         """Complete all plans that are still pending."""
         self._is_settling = False
-        if self._log.cores is not None:
-            self._log.cores.advance(math.inf)
-        for execution in self._pending:
+        self.finish(math.inf)
+        for execution in self._taken_due(math.inf):
             self._complete(execution, settles=False)
 
     def evaluate(self, *, is_inline: bool) -> tuple[list[NewRecord], Decision | None]:

@@ -34,8 +34,10 @@ def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) 
     The commit waits while plans of inline rules are executed. Nobody sees the table in between, as with
     formats whose commits compact by themselves.
     """
-    before, started_s, lag_s = log.observed, log.now_s, log.lag_s()
-    outcome = yield from perform(lambda: _ran(table.commit(batch, log.at_ms), log))
+    before, started_s, late_s = log.observed, log.now_s, log.catch_up()
+    outcome = yield from perform(lambda: table.commit(batch, log.at_ms))
+    if not batch.spec.is_initial:  # scenario time begins after it
+        outcome = _run(outcome, log)
     inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
     log.took(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
     log.observed, log.unbooked = outcome.observed, outcome.observed.cost
@@ -45,7 +47,7 @@ def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) 
         waited_s, records, observed = yield from perform(lambda: _wait(compactions, outcome.observed))
     committed_s = started_s + outcome.prepare_s
     if batch.spec.rows:
-        waited_s += lag_s + inline_cost.wall_s
+        waited_s += late_s + inline_cost.wall_s
         log.recorder.write(CommitRecord, _commit_fields(log, batch, outcome, committed_s, waited_s))
     compacted_s = committed_s + outcome.cost.wall_s
     for compaction in outcome.compactions:
@@ -59,10 +61,10 @@ def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) 
         log.recorder.write(*record)
 
 
-def _ran(outcome: CommitOutcome, log: StepLog) -> CommitOutcome:
+def _run(outcome: CommitOutcome, log: StepLog) -> CommitOutcome:
     """The outcome with the time that its steps took beside others."""
-    cost = log.ran(outcome.cost)
-    compactions = (replace(compaction, cost=log.ran(compaction.cost)) for compaction in outcome.compactions)
+    cost = log.run(outcome.cost)
+    compactions = (replace(compaction, cost=log.run(compaction.cost)) for compaction in outcome.compactions)
     return replace(outcome, cost=cost, compactions=tuple(compactions))
 
 

@@ -14,17 +14,17 @@ def test_each_strategy_is_told_its_cost_over_the_best_schedule(compactbench, sce
     assert [rate["queries_per_h"] for rate in answer["rates"]] == [1, 10, 100, 1000]
     for rate in answer["rates"]:
         assert rate["bound_extra_cpu_s"] == pytest.approx(rate["best_extra_cpu_s"])
-        assert abs(rate["error_of_parts"]) < 1e-6
+        assert abs(rate["found"]["error_of_parts"]) < 1e-6
         over = {one["strategy"]: one["over_best"] for one in rate["strategies"]}
         assert list(over) == ["never", "every-2min"]
         assert min(over.values()) >= 1 - 1e-9
-    assert answer["rates"][0]["found_compactions_at_s"] == []  # nobody reads, so nobody compacts
-    assert len(answer["rates"][-1]["found_compactions_at_s"]) > 1
+    assert answer["rates"][0]["found"]["compactions_at_s"] == []  # nobody reads, so nobody compacts
+    assert len(answer["rates"][-1]["found"]["compactions_at_s"]) > 1
 
 
 def test_the_schedule_is_told_in_words_and_stored_as_a_strategy(compactbench, scenario):
     printed = compactbench("hindsight", scenario, "--set", "prices.queries_per_hour=1000")
-    assert "Best at 1,000 queries an hour: iceberg.rewrite_data_files()" in printed.words
+    assert "Best at 1,000 queries/h: iceberg.rewrite_data_files()" in printed.words
     assert "best schedule: extra CPU" in printed.words
     stored = compactbench("show", "results/hindsight", "--format", "json").json["rows"]
     assert [row["strategy"] for row in stored] == ["never", "every-2min", "hindsight-1000"]
@@ -48,3 +48,33 @@ def test_a_scenario_without_a_planner_to_search_is_refused(compactbench, tmp_pat
     printed = compactbench("hindsight", "quickstart", "--set", settings, code=2)
     assert "there is nothing to search" in printed.err
     assert len(printed.err.splitlines()) == 1
+
+
+def test_what_a_search_cannot_have_is_left_out_and_said(compactbench, scenario):
+    settings = ("--set", "clock=real", "--set", "resources.shared_cores=2")
+    printed = compactbench("hindsight", scenario, *settings, "--quiet")
+    assert "left out of the search, and of all costs: clock and resources.shared_cores" in (printed.err)
+
+
+def test_another_search_replaces_the_schedules_of_the_last_one(compactbench, scenario):
+    counts = []
+    for moments in ("1", "10"):
+        compactbench("hindsight", scenario, "--moments", moments, "--set", "prices.queries_per_hour=1000")
+        rows = compactbench("show", "results/hindsight", "--format", "json").json["rows"]
+        assert [row["strategy"] for row in rows] == ["never", "every-2min", "hindsight-1000"]
+        counts.append(rows[-1]["compactions"])
+    assert counts[0] == 1 < counts[1]
+
+
+def test_where_compactions_depend_on_each_other_no_strategy_beats_the_best(compactbench, scenario):
+    """With five files for a rewrite and two a commit, what is compacted depends on when it was before."""
+    settings = (
+        "workload.files_per_commit=2",
+        "table.partitioning=bucket",
+        "table.buckets=3",
+        "duration=40min",
+    )
+    words = [word for setting in settings for word in ("--set", setting)]
+    answer = compactbench("hindsight", scenario, *words, "--format", "json", "--quiet").json
+    for rate in answer["rates"]:
+        assert min(one["over_best"] for one in rate["strategies"]) >= 1 - 1e-9

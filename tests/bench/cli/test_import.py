@@ -72,6 +72,7 @@ def test_a_stand_in_has_the_files_of_the_stream_and_rows(compactbench, location)
         (["--stand-in", "real.toml", "--scale", "2"], "write a share of 1 such as 1/100 or 0.01"),
         (["--stand-in", "real.toml", "--scale", "1/0"], "write a share of 1 such as 1/100 or 0.01"),
         (["--stand-in", "real.txt"], "real.txt"),
+        (["--stand-in", "visits.toml"], "is the scenario of the history: name another file"),
     ],
 )
 def test_a_mistaken_stand_in_leaves_no_file(compactbench, location, words, problem):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.hindsight.schedule import cheapest, lowest
-from bench.hindsight.search import moments
+from bench.hindsight.search import moments_of
 from bench.hindsight.segments import Floor, Segment
 
 COSTS = st.floats(0, 10, allow_subnormal=False)
@@ -45,25 +45,25 @@ def cost_of(ticks, segments, queries_per_tick):
     """As a replay adds them up: each tick has a commit, perhaps a compaction, and queries."""
     total, last = 0.0, 0
     for tick in range(1, len(segments)):
-        total += segments[last].commit[tick]
+        total += segments[last].commit_cpu_s[tick]
         if tick in ticks:
-            total += segments[last].compaction[tick]
+            total += segments[last].compaction_cpu_s[tick]
             last = tick
-        total += queries_per_tick * segments[last].query[tick]
+        total += queries_per_tick * segments[last].query_cpu_s[tick]
     return total
 
 
 @given(stream=streams(), most=st.integers(1, 7))
 def test_the_cheapest_schedule_is_found_and_none_undercuts_the_bound(stream, most):
     count, segments, queries_per_tick = stream
-    ends = moments(count, most)
+    moments = moments_of(count, most)
     every = [ticks for size in range(count + 1) for ticks in combinations(range(1, count + 1), size)]
     cost = {ticks: cost_of(ticks, segments, queries_per_tick) for ticks in every}
-    least = min(cost[ticks] for ticks in every if set(ticks) <= set(ends))
-    floor = lowest([Floor(segments[0].commit, segments[0].query)], segments)
-    found = cheapest([segments[start] for start in (0, *ends)], ends, floor, queries_per_tick)
+    least = min(cost[ticks] for ticks in every if set(ticks) <= set(moments))
+    floor = lowest([Floor(segments[0].commit_cpu_s, segments[0].query_cpu_s)], segments)
+    found = cheapest([segments[start] for start in (0, *moments)], moments, floor, queries_per_tick)
     assert found.cpu_s == pytest.approx(least)
     assert cost[found.ticks] == pytest.approx(least)
     assert found.bound_cpu_s <= min(cost.values()) + 1e-9
-    if ends == tuple(range(1, count + 1)):
+    if moments == tuple(range(1, count + 1)):
         assert found.bound_cpu_s == pytest.approx(least)

@@ -8,11 +8,11 @@ import pytest
 from bench.errors import ScenarioError
 from bench.hindsight.schedule import Schedule
 from bench.hindsight.search import (
-    Best,
-    best_schedules,
+    Candidate,
+    candidates,
     floor_cpu_s,
     hindsight_scenario,
-    moments,
+    moments_of,
     search,
     searched_specs,
     with_schedules,
@@ -21,7 +21,7 @@ from bench.results.folders import load_runs
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.suite import Options, run_suite
 from bench.runs.suite.watcher import Watcher
-from reports.verdicts.model_errors import cpu_with_queries_s
+from reports.verdicts.query_load import cpu_with_queries_s
 
 TICKS = 5
 RATES = (1.0, 30.0, 200.0, 1500.0)
@@ -30,7 +30,7 @@ RATES = (1.0, 30.0, 200.0, 1500.0)
 def every_schedule(scenario, spec, folder):
     """The CPU of commits, compactions and queries of each choice of ticks, by rate."""
     chosen = [ticks for count in range(1, TICKS + 1) for ticks in combinations(range(1, TICKS + 1), count)]
-    found = [Best(index, spec, Schedule(ticks, 0, 0), 0) for index, ticks in enumerate(chosen)]
+    found = [Candidate(index, spec, Schedule(ticks, 0, 0), 0) for index, ticks in enumerate(chosen)]
     made = with_schedules(scenario, {one.label: one for one in found})
     labels = [one.label for one in found] + ["never"]
     run_suite(plan_runs([made], labels, None, (), mode="simulated"), Options(folder), Mock(spec=Watcher))
@@ -50,15 +50,15 @@ def every_schedule(scenario, spec, folder):
     ],
 )
 def test_no_schedule_is_cheaper_than_the_one_that_is_found(name, label, settings, tmp_path):
-    scenario = hindsight_scenario(name, [f"duration={TICKS}min", *settings])
+    scenario, _ = hindsight_scenario(name, [f"duration={TICKS}min", *settings])
     spec = next(spec for spec in scenario.strategies if spec.label == label)
     every = every_schedule(scenario, spec, tmp_path)
     for most in (TICKS, 3, 2):
-        ends = moments(TICKS, most)
-        searched = [search(scenario, spec, None, ends, lambda: None)]
+        moments = moments_of(TICKS, most)
+        searched = [search(scenario, spec, None, moments, lambda: None)]
         for rate, cpu_s in every.items():
-            best, *_ = best_schedules(scenario, searched, ends, rate)
-            possible = {ticks: cost for ticks, cost in cpu_s.items() if set(ticks) <= set(ends)}
+            best, *_ = candidates(scenario, searched, moments, rate)
+            possible = {ticks: cost for ticks, cost in cpu_s.items() if set(ticks) <= set(moments)}
             least = min(cpu_s.values())
             assert best.schedule.cpu_s == pytest.approx(min(possible.values()), rel=1e-5)
             assert best.schedule.cpu_s == pytest.approx(cpu_s[best.schedule.ticks], rel=1e-5)
@@ -68,18 +68,18 @@ def test_no_schedule_is_cheaper_than_the_one_that_is_found(name, label, settings
 
 
 def test_moments_are_evenly_spaced_and_end_with_the_stream():
-    assert moments(6, 6) == (1, 2, 3, 4, 5, 6)
-    assert moments(6, 120) == (1, 2, 3, 4, 5, 6)
-    assert moments(60, 7) == (6, 15, 24, 33, 42, 51, 60)
-    assert len(moments(43_200, 120)) == 120
+    assert moments_of(6, 6) == (1, 2, 3, 4, 5, 6)
+    assert moments_of(6, 120) == (1, 2, 3, 4, 5, 6)
+    assert moments_of(60, 7) == (6, 15, 24, 33, 42, 51, 60)
+    assert len(moments_of(43_200, 120)) == 120
 
 
 def test_planners_are_searched_once_if_they_decide_alone():
-    scenario = hindsight_scenario("append-only", ())
+    scenario, _ = hindsight_scenario("append-only", ())
     assert [spec.label for spec in searched_specs(scenario)] == ["every-1min", "amoro"]
 
 
 def test_a_scenario_without_such_a_planner_is_refused():
-    scenario = hindsight_scenario("delta-upsert-quick", ['strategies=[{ label = "never" }]'])
+    scenario, _ = hindsight_scenario("delta-upsert-quick", ['strategies=[{ label = "never" }]'])
     with pytest.raises(ScenarioError, match="there is nothing to search"):
         searched_specs(scenario)

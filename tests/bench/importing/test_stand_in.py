@@ -74,6 +74,7 @@ def test_partitions_of_a_commit_are_days_or_buckets(partitions, partitioning, bu
         (history(commit(1, [data(1, group=1)]), table_format="hudi"), "file groups of Hudi"),
         (history(commit(1, [positions(1, 0, 5)]), start=[data(0)]), "no commit adds data files"),
         (history(commit(1, [data(1)], [data(0)]), start=[data(0)]), "copy files to change rows"),
+        (history(commit(1, [data(1)]), commit(2, [], [data(0)]), start=[data(0)]), "remove whole files"),
     ],
 )
 def test_what_does_not_tell_its_stream_is_refused(recorded, problem):

@@ -94,3 +94,22 @@ def test_steps_that_run_at_the_same_time_share_cores(at_once):
 def test_a_writer_that_cannot_keep_up_is_ever_later(at_once):
     commits = at_once("4min", 0, commit_s=90.0).of(CommitRecord)
     assert [commit.waited_s for commit in commits] == [0, 30, 60, 90]
+
+
+def test_scenario_time_begins_after_the_initial_load(tmp_path):
+    scenario = load(
+        tmp_path, duration="2min", clock="real",
+        workload={"type": "upsert", "initial_rows": 10, "rows_per_commit": 4, "files_per_commit": 1},
+    )  # fmt: skip
+    recorder, _ = replay(scenario, engine=FakeEngine(Costs(commit_s=45.0)))
+    commits = recorder.of(CommitRecord)
+    assert [commit.is_initial for commit in commits] == [True, False, False]
+    assert [commit.waited_s for commit in commits] == [0, 0, 0]
+
+
+def test_delayed_plans_end_in_the_order_of_their_ends(at_once):
+    slow = Rule(Every(60_000), CompactAll(), delay_ms=150_000, is_inline=True)
+    recorder = at_once("5min", 0, slow)
+    ends = [compaction.at_ms for compaction in recorder.of(CompactionRecord)]
+    assert ends == sorted(ends)
+    assert [c.scheduled_at_ms for c in recorder.of(CompactionRecord)] == [60_000 * n for n in range(1, 6)]

@@ -17,6 +17,11 @@ def test_a_step_alone_takes_its_own_time():
     assert cores.now_s == pytest.approx(10)
 
 
+def test_a_step_that_wants_more_cores_than_there_are_takes_longer():
+    assert SharedCores(2).run(10, 8) == pytest.approx(40)
+    assert SharedCores(2).beside(10, 8) == pytest.approx(40)
+
+
 def test_two_steps_that_want_all_cores_get_half_each():
     cores = SharedCores(2)
     background = cores.begin(10, 2)
@@ -42,8 +47,8 @@ def test_no_more_work_is_done_than_cores_allow_and_none_is_idle_while_work_waits
     cores = SharedCores(count)
     steps = [cores.begin(alone_s, width) for alone_s, width in jobs]
     cores.advance(float("inf"))
-    work = sum(alone_s * min(width, count) for alone_s, width in jobs)
-    longest = max(alone_s for alone_s, _ in jobs)
+    work = sum(alone_s * width for alone_s, width in jobs)
+    longest = max(alone_s * max(1, width / count) for alone_s, width in jobs)
     last_s = max(cores.ended_s(step) for step in steps)
     assert last_s >= max(longest, work / count) * (1 - 1e-6)
     assert last_s <= longest + work / count + 1e-6

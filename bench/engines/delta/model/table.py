@@ -43,8 +43,9 @@ class Prepared:
 
 
 class DeltaTableModel:
-    """The `FormatModel` of Delta. It stages nothing, because Delta's commands choose files when they run.
+    """The `FormatModel` of Delta.
 
+    With a virtual clock it stages nothing, because Delta's commands choose files when they run.
     REPARTITION may trigger automatic compaction as commits do; this is not modelled.
     """
 

@@ -418,3 +418,13 @@ def test_a_virtual_clock_plans_and_commits_in_one_call():
     assert ticket.expected.wall_s == 0
     commit_specs(engine, changes(1, 1000, updates=100))
     assert engine.complete(ticket, 90_000).status == "ok"
+
+
+@pytest.mark.parametrize("has_real_clock", [False, True])
+def test_a_plan_of_two_actions_does_not_fail_by_its_first_one(has_real_clock):
+    engine = make(upsert_mode=MERGE_ON_READ, has_real_clock=has_real_clock)
+    commit_specs(engine, load(1000, 4), changes(1, 1000, updates=100))
+    both = replace(OPTIMIZE, actions=(Native(Command.REORG), *OPTIMIZE.actions))
+    ticket = engine.schedule(both, 60_000, 60_000)
+    assert (ticket.expected.wall_s > 0) is has_real_clock
+    assert engine.complete(ticket, 90_000).status == "ok"

@@ -1,0 +1,108 @@
+"""The costs of strategies over the best schedule, in words."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from bench.cli.regrets import Regrets
+from bench.cli.tables import Column
+from bench.hindsight.search import Candidate
+from bench.scenario.plugins import in_words
+from bench.text import MISSING, counted, human_duration, human_ratio, named_once, whole_percent
+from reports.text import cost_text
+
+_SHOWN = 8
+_ALIKE = 0.01  # of a schedule's CPU, by which its simulation may differ from the sum of its parts
+
+
+def regret_table(every: Sequence[Regrets]) -> tuple[list[str | Column], list[tuple[str, ...]]]:
+    lines = [(strategy, *(_cell(one.over_best(strategy)) for one in every)) for strategy in every[0].cpu_s]
+    lines += [
+        ("best schedule: extra CPU", *(cost_text(one.best_extra_s) for one in every)),
+        (
+            "best schedule: compactions",
+            *("see below" if one.cheaper else str(len(one.found.schedule.ticks)) for one in every),
+        ),
+    ]
+    return ["strategy", *(Column(_rate(one), "queries/h") for one in every)], lines
+
+
+def _rate(one: Regrets) -> str:
+    return f"{one.found.queries_per_h:,g}"
+
+
+def _cell(ratio: float | None) -> str:
+    return MISSING if ratio is None else human_ratio(ratio)
+
+
+def regret_sentences(
+    every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int
+) -> Iterator[str]:
+    yield (
+        "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
+        "compacted after each commit at no cost. Each figure is a strategy's extra CPU over that of the best "
+        "schedule that is known, which needs to know the whole stream."
+    )
+    for one in every:
+        schedule = _schedule(one.found, tick_ms) if one.cheaper is None else f"as {one.cheaper} does"
+        yield f"Best at {_rate(one)} queries/h: {schedule}."
+    if moments_count < commits_count:
+        bounds = "; ".join(f"{_cell(one.bound_over_best)} at {_rate(one)}" for one in every)
+        yield (
+            f"Schedules that compact at {moments_count:,} of the {commits_count:,} ticks were searched. The "
+            f"extra CPU of any schedule is at least this multiple of the best one's: {bounds} queries/h."
+        )
+    if rough := [one for one in every if abs(one.error) > _ALIKE]:
+        yield (
+            f"At {named_once(map(_rate, rough))} queries/h the CPU of the schedule that was found differs by "
+            f"up to {whole_percent(max(abs(one.error) for one in rough))} from the sum of its parts: what a "
+            "compaction does also depends on earlier ones, so there may be better schedules, and bounds are "
+            "rough."
+        )
+    if cheaper := [text for one in every for text in _cheaper(one)]:
+        yield (
+            f"Cheaper than any schedule of one planner that was found: {'; '.join(cheaper)} queries/h. These "
+            "strategies have several planners or another writer, or compact within commits."
+        )
+
+
+def _cheaper(one: Regrets) -> Iterator[str]:
+    for strategy in one.cpu_s:
+        ratio = one.over_best(strategy)
+        if ratio is not None and ratio < 1 - _ALIKE:
+            yield f"{strategy} at {_rate(one)}"
+
+
+def _schedule(found: Candidate, tick_ms: int) -> str:
+    ticks = found.schedule.ticks
+    if not ticks:
+        return "never compact"
+    shown = [human_duration(tick * tick_ms / 1000) for tick in ticks[:_SHOWN]]
+    more = f" and {len(ticks) - _SHOWN:,} more" if len(ticks) > _SHOWN else ""
+    planner = in_words(found.spec.strategy.rules[0].planner)
+    return f"{planner}, {counted(len(ticks), 'compaction')}, after {', '.join(shown)}{more}"
+
+
+def regrets_json(every: Sequence[Regrets], tick_ms: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "queries_per_h": one.found.queries_per_h,
+            "found": {
+                "planner": in_words(one.found.spec.strategy.rules[0].planner),
+                "compactions_at_s": [tick * tick_ms / 1000 for tick in one.found.schedule.ticks],
+                "extra_cpu_s": one.found_cpu_s - one.floor_cpu_s,
+                "error_of_parts": one.error,
+            },
+            "cheaper_strategy": one.cheaper,
+            "best_extra_cpu_s": one.best_extra_s,
+            "bound_extra_cpu_s": one.found.bound_cpu_s - one.floor_cpu_s,
+            "strategies": [
+                {
+                    "strategy": strategy,
+                    "extra_cpu_s": None if cpu_s is None else cpu_s - one.floor_cpu_s,
+                    "over_best": one.over_best(strategy),
+                }
+                for strategy, cpu_s in one.cpu_s.items()
+            ],
+        }
+        for one in every
+    ]
