@@ -658,3 +658,20 @@ def test_a_rewrite_slower_than_the_commits_that_delete_its_rows_fails_with_a_rea
     assert all(record.cost.wall_s > 90 for record in compactions)
     errors = [record.error for record in compactions if record.status == "failed"]
     assert all("found new position delete" in error for error in errors)
+
+
+@pytest.mark.parametrize(("clock", "statuses"), [("virtual", {"ok"}), ("real", {"failed"})])
+def test_the_documented_stream_is_compacted_in_turns_and_never_at_once(tmp_path, clock, statuses):
+    settings = (
+        "duration=30min", "commit_interval=5s", "workload.initial_rows=100_000", "probe_every=1min",
+        "table.target_file_size=32MiB", f"clock={clock}",
+    )  # fmt: skip
+    words = [word for setting in settings for word in ("--set", setting)]
+    words += ["--only", "strategy=reorg-4min", "--out", str(tmp_path / "out")]
+    assert main(["run", "delta-upsert-quick", "--simulate", *words]) == 0
+    (run,) = load_runs(tmp_path / "out")
+    compactions, commits = run.of(CompactionRecord), run.of(CommitRecord)
+    assert set(compactions.column("status").astype(str)) == statuses
+    assert len(compactions) == 7
+    latest_s = float(commits.column("waited_s").max())
+    assert latest_s > 1800 if clock == "real" else latest_s == 0
