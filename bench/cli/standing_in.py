@@ -10,9 +10,10 @@ from bench.importing.scenario import stream_of
 from bench.importing.stand_in import stand_in, trace_text
 from bench.importing.time_grid import time_grid
 from bench.scenario.load import load_scenario
-from bench.text import counted, human_bytes, human_count
+from bench.text import counted, human_bytes, human_count, human_ratio
 
 _SCALE_MIN, _SCALE_MAX = 1e-6, 1.0
+_OVERHEAD_MAX = 1.2
 
 
 def trace_file_of(target: Path) -> Path:
@@ -57,11 +58,16 @@ def described(imported: Imported, target: Path, scale: float) -> Described:
     grid = time_grid([commit.at_ms for commit in stream_of(history)], history.facts.from_ms)
     made = stand_in(history, grid, scale, imported.table_format)
     text = new_scenario_text(made.stream, imported.imports, target, trace_file_of(target), imported.name)
-    small = ", most of which is footer: take a larger --scale" if made.is_mostly_footer else ""
+    small = ""
+    if made.overhead > _OVERHEAD_MAX:
+        small = (
+            f" (footers make them {human_ratio(made.overhead)} larger than they would be at full scale, so "
+            "amplifications differ by about as much: take a larger --scale)"
+        )
     return Described(
         target, text, trace_text(made),
         f"the stand-in has {counted(sum(map(bool, made.rows)), 'commit')} of "
-        f"{counted(made.files_count, 'file')} (median), {human_bytes(made.file_bytes)} each{small}; "
+        f"{counted(made.files_count, 'file')} on average, of about {human_bytes(made.file_bytes)}{small}; "
         f"{human_count(sum(made.rows))} rows in all; a target of "
         f"{human_bytes(made.stream.target_file_size_bytes)}",
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 from bench.engines.format import Format, SizeModel
 from bench.errors import ScenarioError
@@ -17,23 +17,22 @@ from workloads.schema import SCHEMAS
 _REWRITES_MAX = 0.1  # of the rows that commits add, for these rows to be taken as those of the stream
 _LOAD = 10  # times the rows of a commit, from which the first one is a load
 _FEW_PARTITIONS = 2
-_FOOTERS = 2  # times the bytes of a file of one row, below which a file is mostly footer
 _FILE_ROWS = range(10**9)
 _MERGE_ON_READ = "merge-on-read"
 
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """`rows` are the changes of each tick, from 1 on. A typical commit has `files_count` of `file_bytes`."""
+    """`rows` are the changes of each tick, from 1 on. A typical commit has `files_count` of `file_bytes`.
+
+    `overhead` is how much larger its files are than as parts of a merged file, over that at full scale.
+    """
 
     stream: Stream
     rows: tuple[int, ...]
     files_count: int
     file_bytes: int
-
-    @property
-    def is_mostly_footer(self) -> bool:
-        return self.file_bytes < _FOOTERS * SCHEMAS[self.stream.columns].expected_bytes(1)
+    overhead: float
 
 
 def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: Format) -> StandIn:
@@ -49,7 +48,7 @@ def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: 
     changes = [change_of(commit, facts.hit_share or 0.0, rows) for commit in stream]
     written = [[file for file in change.added if file.is_data] for change in changes]
     _check(history, changes, written)
-    files_count = round(median(len(files) for files in written if files))
+    files_count = max(1, round(fmean(len(files) for files in written if files)))
     sized = [_rows_in(size_of, files, scale) for files in written]
     inserts = _insert_share(changes, written)
     ticks = dict(
@@ -74,7 +73,15 @@ def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: 
     )  # fmt: skip
     file_bytes = size_of(typical_rows, files_count) // files_count
     rows_of_ticks = tuple(ticks.get(tick, 0) for tick in range(1, grid.ticks_count + 1))
-    return StandIn(made, rows_of_ticks, files_count, file_bytes)
+    full_rows = sum(_rows_in(size_of, files, 1.0) for files in written) / sum(map(len, written))
+    overhead = _overhead(size_of, typical_rows / files_count) / _overhead(size_of, full_rows)
+    return StandIn(made, rows_of_ticks, files_count, file_bytes, overhead)
+
+
+def _overhead(size_of: SizeModel, rows: float) -> float:
+    """The bytes of a row in a file of so many rows, over those in a file of a thousand times as many."""
+    few, many = max(1, round(rows)), max(1, round(1000 * rows))
+    return size_of(few, 1) / few / (size_of(many, 1) / many)
 
 
 def _loaded(history: TableHistory) -> tuple[list[RecordedFile], list[RecordedCommit]]:

@@ -1,6 +1,7 @@
 """A plan from its schedule to its outcome and its record, and when both phases began and ended."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bench.engines.contract import Engine, Observation, Outcome, Ticket, Version
@@ -19,11 +20,13 @@ class Background:
 
     def __init__(self, cores: SharedCores, expected: Cost) -> None:
         self._cores, self._alone_s, self._began_s = cores, expected.wall_s, cores.now_s
-        self._job = cores.begin(expected.wall_s, expected.cpu_s / expected.wall_s)
+        self.job = cores.begin(expected.wall_s, expected.cpu_s / expected.wall_s)
+        self.expected_end_s: float | None = None
 
     @property
     def ended_s(self) -> float | None:
-        return self._cores.ended_s(self._job)
+        """The time at which it is sure to end, if that is known; None while it runs."""
+        return self._cores.ended_s(self.job) if self.expected_end_s is None else self.expected_end_s
 
     def cost_of(self, cost: Cost) -> Cost:
         """The cost of the step, which others have slowed down."""
@@ -88,6 +91,11 @@ class Execution:
             return self.ticket.due_at_ms
         ended_s = self._running.ended_s
         return math.inf if ended_s is None else max(self.ticket.due_at_ms, math.ceil(ended_s * 1000))
+
+    def ends(self, ends_s: Mapping[int, float]) -> None:
+        """Take it for ended if it will end at one of these times, which are those of jobs on the cores."""
+        if self._running is not None and self._running.job in ends_s:
+            self._running.expected_end_s = ends_s[self._running.job]
 
     def complete(self) -> Outcome:
         """Complete the plan, and account for the time that the stream has waited for it."""

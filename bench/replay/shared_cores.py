@@ -54,10 +54,20 @@ class SharedCores:
 
     def beside(self, alone_s: float, cores: float) -> float:
         """How long a step would take if it began now; nothing is run."""
+        return self._trial().run(alone_s, cores)
+
+    def ends_during(self, alone_s: float, cores: float) -> dict[int, float]:
+        """The steps in the background that would end while a step runs that begins now, and when."""
+        trial = self._trial()
+        trial.run(alone_s, cores)
+        return {step: trial._ended_s[step] for step in self._running if step in trial._ended_s}
+
+    def _trial(self) -> "SharedCores":
         trial = SharedCores(self._count)
+        trial.now_s = self.now_s
         trial._running = {number: _Job(one.remaining_s, one.cores) for number, one in self._running.items()}
         trial._next = self._next
-        return trial.run(alone_s, cores)
+        return trial
 
     def advance(self, until_s: float) -> None:
         """Let the background run until then, or until all of it has ended if that is infinite."""

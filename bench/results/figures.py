@@ -172,7 +172,10 @@ def staleness_mean_s(f: RunFigures) -> float | None:
     """Scenario seconds since the last commit, or since 0, as a mean over time; None without a commit.
 
     Over a gap of g seconds between two commits the age grows from 0 to g: g / 2 on average, for g seconds.
+    None with a real clock, by which commits may be late.
     """
+    if f.run.manifest.notes.get("clock") == "real":
+        return None
     duration_ms = f.run.manifest.duration_ms
     gaps_ms = np.diff(np.unique([0, duration_ms, *f.commits.column("at_ms")])).astype(float)
     return total(gaps_ms**2) / 2 / duration_ms / 1000 if f.commits else None

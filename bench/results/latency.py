@@ -46,7 +46,7 @@ import numpy as np
 
 from bench.results.arithmetic import known_mean
 from bench.results.folders import RunResult
-from bench.results.records import CompactionRecord, Manifest, ObserveRecord, QueryRecord
+from bench.results.records import CommitRecord, CompactionRecord, Manifest, ObserveRecord, QueryRecord
 from bench.results.table_content import are_beside_stream, as_committed, as_left, content_share, met_by
 from bench.results.tables import Records, own_cost
 
@@ -111,7 +111,7 @@ def over_time(
     """
     is_of_moment = queries.column("when") == when
     if when == "settled" and run.manifest.notes.get("clock") == "real":
-        return _until_compacted(run, queries)
+        return _by_spans(run, queries)
     probed = over_probed_ticks(run.manifest, queries.where(is_of_moment))
     if are_beside_stream(run.of(CompactionRecord)).any():
         return probed
@@ -131,49 +131,63 @@ def over_time(
     return probed if weights is None else OverTime(fitted, weights)
 
 
-def _until_compacted(run: RunResult, queries: Records[QueryRecord]) -> OverTime:
-    """The weights if compactions commit between two ticks (`clock = "real"`).
+def _by_spans(run: RunResult, queries: Records[QueryRecord]) -> OverTime:
+    """The weights with a real clock, by which commits and compactions take scenario time.
 
-    Until then the query after the commit represents the table, and from then on the settled one, which is as
-    late as the next commit.
+    While a commit runs, readers see the table that the tick before has left. From its end to that of the last
+    compaction in the tick the query after the commit represents the table, and then the settled one, which is
+    as late as the next commit.
     """
-    shares = _shares_before(run)
+    committed, left = _shares(run)
     is_settled = queries.column("when") == "settled"
     is_counted = is_settled | (queries.column("when") == "after_commit")
     probed = over_probed_ticks(run.manifest, queries.where(is_counted))
-    before = shares[probed.queries.column("tick")]
-    is_settled = probed.queries.column("when") == "settled"
-    probed = OverTime(probed.queries, probed.weights * np.where(is_settled, 1 - before, before))
+    ticks, is_settled = probed.queries.column("tick"), probed.queries.column("when") == "settled"
+    weights = probed.weights * np.where(is_settled, left[ticks], committed[ticks])
+    if weights.sum() > 0:  # unless commits run all the time
+        probed = OverTime(probed.queries, weights)
     if not (len(probed.queries) and len(_left_out(run, probed.queries, "settled"))):
         return probed
     fitted = queries.take(np.argsort(~is_counted, kind="stable"))
     met = met_by(run, fitted)
     if (met < 0).any():
         return probed
-    weights = calibrated(
-        np.pad(probed.weights, (0, len(fitted) - len(probed.queries))),
+    fitted_weights = calibrated(
+        np.pad(probed.weights.astype(float), (0, len(fitted) - len(probed.queries))),
         _regressors(run.of(ObserveRecord).take(met)),
-        _mean_table(run, shares),
+        _mean_table(run, committed, left),
     )
-    return probed if weights is None else OverTime(fitted, weights)
+    return probed if fitted_weights is None else OverTime(fitted, fitted_weights)
 
 
-def _shares_before(run: RunResult) -> np.ndarray:
-    """By tick, the share of the time until the next one that was over when the last compaction committed."""
-    interval_ms = run.manifest.commit_interval_ms
-    compactions = run.of(CompactionRecord).having(status="ok")
-    ticks, shares = compactions.column("tick"), np.zeros(run.manifest.duration_ms // interval_ms + 1)
-    np.maximum.at(shares, ticks, (compactions.column("at_ms") - ticks * interval_ms) / interval_ms)
-    return np.minimum(shares, 1.0)  # a compaction may end late, with a commit that is late itself
+def _shares(run: RunResult) -> tuple[np.ndarray, np.ndarray]:
+    """By tick, how long readers saw the table as its commit left it, and as it was at the end of the tick.
+
+    In commit intervals; the time before the first commit has ended is left out.
+    """
+    interval_ms, count = (
+        run.manifest.commit_interval_ms,
+        run.manifest.duration_ms // run.manifest.commit_interval_ms,
+    )
+    commits, compactions = run.of(CommitRecord), run.of(CompactionRecord).having(status="ok")
+    committing, compacted = np.zeros(count + 2), np.zeros(count + 2)
+    took_ms = 1000 * (commits.column("waited_s") + commits.column("wall_s"))
+    committing[commits.column("tick")] = np.minimum(took_ms / interval_ms, 1.0)
+    committing[[0, -1]] = 0.0
+    ticks = compactions.column("tick")
+    np.maximum.at(compacted, ticks, np.minimum(compactions.column("at_ms") / interval_ms - ticks, 1.0))
+    changed = np.maximum(committing, compacted)
+    return (changed - committing)[:-1], (1 - changed)[:-1] + committing[1:]
 
 
-def _mean_table(run: RunResult, shares: np.ndarray) -> np.ndarray:
+def _mean_table(run: RunResult, committed: np.ndarray, left: np.ndarray) -> np.ndarray:
     """The regressors of the table, averaged over the time in which it had rows."""
-    committed, left = as_committed(run), as_left(run)  # one of each for every tick
-    ticks = left.column("tick")
-    has_rows, before = content_share(run)(ticks) > 0, shares[ticks][:, None]
-    tables = before * _regressors(committed) + (1 - before) * _regressors(left)
-    return np.asarray(tables[has_rows].mean(axis=0))
+    after, end = as_committed(run), as_left(run)  # one of each for every tick
+    ticks = end.column("tick")
+    has_rows = content_share(run)(ticks) > 0
+    weights = np.stack([committed[ticks], left[ticks]])[:, has_rows, None]
+    tables = np.stack([_regressors(after), _regressors(end)])[:, has_rows]
+    return np.asarray((weights * tables).sum(axis=(0, 1)) / weights.sum())
 
 
 def unmet_share(run: RunResult, queries: Records[QueryRecord]) -> float:

@@ -1,5 +1,7 @@
 """Which strategies keep up with the stream: whether their steps take less time than the stream lasts.
 
+With a real clock, by which steps overlap, a strategy keeps up if its last commits are not late.
+
 A step is serial except for its tasks, which share the cores. With c cores it takes serial + tasks / c, as in
 Amdahl (1967). Tasks of fewer files than cores count as more serial than they are, so needs are upper bounds.
 """
@@ -14,6 +16,34 @@ from bench.results.table_content import stream_commits_of
 from bench.results.tables import together
 from reports.data.group import RunGroup
 from reports.verdicts.unmodelled import unmodelled
+
+_LAST = 0.1  # of the commits
+REAL_CLOCK = ("clock", "real")
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """How late the last commits of a strategy were on average, and whether by less than a commit interval."""
+
+    strategy: str
+    late_s: float
+    keeps_up: bool
+
+
+def lags(group: RunGroup) -> list[Lag]:
+    """Of each strategy that a policy is chosen from, in runs with a real clock."""
+    made = []
+    for row in group.choices:
+        runs = [run for run in group.usable_runs if run.manifest.strategy == row.strategy]
+        late_s = [
+            float(waited[-max(1, round(_LAST * len(waited))) :].mean())
+            for run in runs
+            if len(waited := stream_commits_of(run).column("waited_s"))
+        ]
+        if late_s and unmodelled(group, row.strategy) is None:
+            interval_s = group.manifest.commit_interval_ms / 1000
+            made.append(Lag(row.strategy, fmean(late_s), fmean(late_s) < interval_s))
+    return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,10 +81,11 @@ def hindsight(
 
     The best schedule has the least CPU of commits, compactions and queries that a choice of moments for one
     of the scenario's planners can have, found by dynamic programming. So it says how much a better trigger
-    could gain. All costs are modelled, in the steady state (`jvm = "warm"`) and without maintenance;
-    compactions take no scenario time.
+    could gain. What comes after the end of the stream counts for nothing. All costs are modelled, in the
+    steady state (`jvm = "warm"`) and without maintenance; compactions take no scenario time.
 
-    With more ticks than `--moments`, the answer has a bound that no schedule undercuts.
+    With more ticks than `--moments`, the answer has a bound below which no schedule is, unless compactions
+    depend on each other.
 
     The runs that are stored have the best schedules as strategies `hindsight-RATE`, with the trigger `at`:
     `compactbench report` draws them beside the others.
@@ -115,9 +116,12 @@ def hindsight(
         print_json({"scenario": base.name, "rates": regrets_json(regrets, base.commit_interval_ms)})
         return
     columns, lines = regret_table(regrets)
-    title = f"{base.name} ({base.table.format}, simulated): extra CPU over that of the best schedule"
+    title = f"{base.name} ({base.table.format}, simulated): extra CPU over that of the best schedule found"
     print_tables([(title, columns, lines)])
-    for sentence in regret_sentences(regrets, base.commits_count, len(moments), base.commit_interval_ms):
+    for sentence in regret_sentences(
+        regrets, base.commits_count, len(moments), base.commit_interval_ms,
+        has_checkpoints=base.table.format == "delta",
+    ):  # fmt: skip
         print_paragraph(sentence)
     print_cautions_of_runs(runs)
     print_line(f"results in {out}; next: compactbench report {out}")

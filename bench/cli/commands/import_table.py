@@ -79,9 +79,9 @@ def import_table(
     docs/my-table.md explains what is exact, and what metadata does not tell.
 
     A history has no rows, so it can only be simulated. `--stand-in` imitates its stream with rows of the
-    `orders` table: as many files of about the same bytes, at the same times. With `--scale 1/100` the numbers
-    of files, decisions of policies and amplifications carry over, unless files get so small that footers are
-    most of them; seconds and bytes do not.
+    `orders` table: on average as many files of about the same bytes, at the same times. With `--scale 1/100`
+    numbers of files and decisions of policies carry over, and amplifications unless footers become a larger
+    part of the files; seconds and bytes do not.
 
     `--catalog` names a catalog as for `compactbench plan`.
     """

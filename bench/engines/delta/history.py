@@ -153,10 +153,17 @@ class _Numbered:
 
 def _recorded(commit: LogCommit, at_ms: int, added: _Files, removed: _Files) -> RecordedCommit:
     took_ms = (commit.info.get("operationMetrics") or {}).get("executionTimeMs")
+    if _engine(commit) not in (*_SPARK, ""):  # another engine's seconds say nothing of Spark's
+        took_ms = None
     return RecordedCommit(
         at_ms, str(commit.version), commit.operation, _is_compaction(commit), tuple(added), tuple(removed),
         None if took_ms is None else int(took_ms) / 1000,
     )  # fmt: skip
+
+
+def _engine(commit: LogCommit) -> str:
+    """The name of what committed, such as Apache-Spark or delta-rs; empty if it is not known."""
+    return str(commit.info.get("engineInfo") or "").partition("/")[0].partition(":")[0]
 
 
 def _is_compaction(commit: LogCommit) -> bool:
@@ -200,10 +207,8 @@ def _notes(commits: Sequence[LogCommit], table: Description, estimated_count: in
             "is part of the table at the start"
         )
         yield from _tombstones(first)
-    engines = {str(commit.info.get("engineInfo", "")) for commit in commits if not commit.is_checkpoint}
-    if others := sorted(
-        {engine.partition("/")[0].partition(":")[0] for engine in engines if engine} - _SPARK
-    ):
+    engines = {_engine(commit) for commit in commits if not commit.is_checkpoint}
+    if others := sorted(engines - {*_SPARK, ""}):
         yield f"{named_once(others)} wrote to it, too: the seconds of the cost model are those of Spark"
     untimed_count = sum(commit.committed_ms is None for commit in commits if not commit.is_checkpoint)
     if untimed_count:

@@ -12,7 +12,7 @@ from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import Fields, NewRecord, StepLog
 from bench.results.records import CompactionRecord, DecisionRecord
-from bench.results.values import NO_COST
+from bench.results.values import NO_COST, Cost
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan
 from strategies.strategy import Decision, Rule
@@ -50,11 +50,28 @@ class Compactions:
         log = self._log
         if log.cores is None:
             return
+        log.cores.advance(until_ms / 1000)
+        self._complete_ended(max(until_ms, log.cores.now_s * 1000))
+
+    def finish_during(self, cost: Cost) -> None:
+        """With a real clock: complete the plans that will have ended when a step of this cost has.
+
+        A commit takes effect at its end, so they come first.
+        """
+        cores = self._log.cores
+        if cores is None or not cost.wall_s:
+            return
+        ends_s = cores.ends_during(cost.wall_s, cost.cpu_s / cost.wall_s)
+        for execution in self._pending:
+            execution.ends(ends_s)
+        self._complete_ended(max(ends_s.values(), default=0.0) * 1000 + 1)
+
+    def _complete_ended(self, until_ms: float) -> None:
+        """Each at the end of its time."""
+        log = self._log
         tick, at_ms = log.tick, log.at_ms
         self._is_settling = False
-        log.cores.advance(until_ms / 1000)
-        ended = self._taken_due(max(until_ms, log.cores.now_s * 1000))
-        for execution in sorted(ended, key=lambda execution: execution.due_at_ms):
+        for execution in sorted(self._taken_due(until_ms), key=lambda execution: execution.due_at_ms):
             log.at(tick, int(execution.due_at_ms))
             self._complete(execution, settles=False)
         log.at(tick, at_ms)

@@ -1,7 +1,9 @@
 """The writer: commits the stream, and waits for the compactions of inline rules."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from bench.engines.contract import (
     INLINE,
@@ -14,28 +16,36 @@ from bench.engines.contract import (
 )
 from bench.replay.execution import rewritten_partitions
 from bench.replay.roles.compactor import Compactions
-from bench.replay.schedule import Role, Turn, Until, perform
+from bench.replay.schedule import Role, Step, Turn, Until, perform
 from bench.replay.step_log import Fields, NewRecord, StepLog, version_ids
 from bench.results.records import CommitRecord, CompactionRecord
-from bench.results.values import NO_COST
+from bench.results.values import NO_COST, Cost
 
 
 def writer(batches: Iterable[Batch], table: Table, compactions: Compactions, log: StepLog) -> Role:
     """Commits each batch when it is due."""
+    last = NO_COST
     for batch in batches:
         yield Until(batch.spec.at_ms, Turn.COMMIT)
         log.at(batch.spec.index, batch.spec.at_ms)
-        yield from _commit(batch, table, compactions, log)
+        last = yield from _commit(batch, table, compactions, log, last)
 
 
-def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) -> Role:
-    """Commit the rows of the tick, if there are any, and record the table.
+def _commit(
+    batch: Batch, table: Table, compactions: Compactions, log: StepLog, last: Cost
+) -> Generator[Until | Step[Any], Any, Cost]:
+    """Commit the rows of the tick, if there are any, and record the table; returns what the commit cost.
 
     The commit waits while plans of inline rules are executed. Nobody sees the table in between, as with
-    formats whose commits compact by themselves.
+    formats whose commits compact by themselves. `last` is the cost of the commit before it, by which a real
+    clock knows what will have ended when this one does.
     """
-    before, started_s, late_s = log.observed, log.now_s, log.catch_up()
+    late_s = log.catch_up()
+    if batch.spec.rows and not batch.spec.is_initial:
+        yield from perform(partial(compactions.finish_during, last))
+    before, started_s = log.observed, log.now_s
     outcome = yield from perform(lambda: table.commit(batch, log.at_ms))
+    alone = outcome.cost
     if not batch.spec.is_initial:  # scenario time begins after it
         outcome = _run(outcome, log)
     inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
@@ -59,6 +69,7 @@ def _commit(batch: Batch, table: Table, compactions: Compactions, log: StepLog) 
     log.saw(observed, "initial" if batch.spec.is_initial else "commit")
     for record in records:
         log.recorder.write(*record)
+    return alone if batch.spec.rows else last
 
 
 def _run(outcome: CommitOutcome, log: StepLog) -> CommitOutcome:

@@ -1,13 +1,15 @@
 """Whether the strategies keep up with the stream: the first sentence of an answer."""
 
-from bench.text import counted, human_percent, human_ratio
+from bench.text import counted, human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
-from reports.verdicts.keeping_up import Load, loads
+from reports.verdicts.keeping_up import REAL_CLOCK, Lag, Load, lags, loads
 
 
 def keeping_up(group: RunGroup) -> tuple[Sentence, ...]:
     """Who keeps up, and how many cores the others need; nothing if no times are known."""
+    if REAL_CLOCK in group.manifest.notes.items():
+        return _with_a_real_clock(lags(group))
     every = sorted(loads(group), key=lambda load: load.share)
     if not every:
         return ()
@@ -34,6 +36,17 @@ def keeping_up(group: RunGroup) -> tuple[Sentence, ...]:
         who = say("all strategies keep up" if group.is_simulated else "All strategies keep up")
         shares = _share(least) + say(" to ") + _share(most)
     return (sentence(text, who=who, shares=shares, **values),)
+
+
+def _with_a_real_clock(every: list[Lag]) -> tuple[Sentence, ...]:
+    late = [lag for lag in every if not lag.keeps_up]
+    if late:
+        how_late = joined(
+            [say(f"{human_duration(lag.late_s)} under ", Verbatim(lag.strategy)) for lag in late]
+        )
+        text = "As modelled, {labels} cannot keep up with the stream: the last commits are late, by {late}."
+        return (sentence(text, labels=listed([lag.strategy for lag in late]), late=how_late),)
+    return (say("As modelled, all strategies keep up with the stream."),) if every else ()
 
 
 def _share(load: Load) -> Sentence:

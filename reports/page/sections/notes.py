@@ -37,7 +37,7 @@ METHOD: Mapping[Note, Entry] = {
             "Steps that run at the same time share the scenario's ",
             Verbatim("resources.shared_cores"),
             " evenly, and none uses more than the cores of its role. So commits and compactions slow each "
-            "other and queries down.",
+            "other down, and compactions slow queries down. No query is sampled while a commit runs.",
         ),
     ),
     ("core_speed", "given"): (

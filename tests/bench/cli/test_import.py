@@ -56,7 +56,7 @@ def test_the_scenario_explains_what_to_adapt(compactbench, location):
 
 def test_a_stand_in_has_the_files_of_the_stream_and_rows(compactbench, location):
     printed = compactbench("import", location, "--stand-in", "real.toml")
-    assert "the stand-in has 3 commits of 2 files (median)" in printed.err
+    assert "the stand-in has 3 commits of 2 files on average" in printed.err
     assert "next: compactbench run real.toml" in printed.words
     scenario = load_scenario("real.toml")
     assert scenario.workload_name == "append"

@@ -29,11 +29,17 @@ def test_commits_have_as_many_files_of_the_scaled_bytes_at_their_times(scale):
     assert one.file_bytes == pytest.approx(500 * KIB * scale, rel=0.02)
     assert [bool(rows) for rows in one.rows] == [True, True, False, True, False, False]
     assert one.stream.target_file_size_bytes == round(128 * 2**20 * scale)
-    assert not one.is_mostly_footer
+    assert one.overhead == pytest.approx(1 if scale == 1 else 1.22, abs=0.01)
 
 
-def test_files_that_are_mostly_footer_are_told():
-    assert made(appends(), 0.01).is_mostly_footer
+def test_how_much_more_of_a_file_is_footer_is_told():
+    assert made(appends(), 1).overhead == pytest.approx(1)
+    assert made(appends(), 0.01).overhead > 1.5
+
+
+def test_there_are_as_many_files_as_in_the_table_on_average():
+    commits = [commit(n, [data(100 * n + k) for k in range(1 if n % 3 else 13)]) for n in range(1, 37)]
+    assert made(history(*commits)).files_count == 5
 
 
 def test_deleted_rows_are_updates_and_deletes_by_position_are_merges():

@@ -15,6 +15,7 @@ from bench.results.latency import (
     unmet_share,
     window_ms,
 )
+from bench.results.records import CommitRecord
 from bench.results.tables import RunRecords
 
 MINUTE_MS = 60_000
@@ -193,6 +194,26 @@ def test_with_a_real_clock_a_compaction_counts_from_its_end_on():
     ]
     of_second = 0.75 * 3.0 + 0.25 * 0.4
     assert over_time(made, queries(*asked)).wall_s == pytest.approx((1.0 + of_second + 1.0) / 3)
+
+
+def test_while_a_commit_runs_readers_see_the_table_before_it():
+    """Commits take 15 s; the compaction of the second tick ends 45 s after its beginning."""
+    made = real((9, 1, 9), (9, 17, 9), probe_every_ms=MINUTE_MS)
+    took = [replace_cost(record, 15.0) for record in made.of(CommitRecord)]
+    others = [record for record in made.records if not isinstance(record, CommitRecord)]
+    made = replace(made, records=RunRecords.listed([*took, *others]))
+    asked = [
+        at(tick, wall_s, when)
+        for tick, before_s, settled_s in ((1, 1.0, 1.0), (2, 3.0, 0.4), (3, 2.0, 2.0))
+        for when, wall_s in (("after_commit", before_s), ("settled", settled_s))
+    ]
+    # 45 s of the first tick's table, and 15 s more while the second commit runs; and so on.
+    expected = (0.75 * 1.0 + 0.25 * 1.0) + (0.5 * 3.0 + 0.25 * 0.4 + 0.25 * 0.4) + 0.75 * 2.0
+    assert over_time(made, queries(*asked)).wall_s == pytest.approx(expected / 2.75)
+
+
+def replace_cost(record, wall_s):
+    return record.model_copy(update={"cost": replace(record.cost, wall_s=wall_s)})
 
 
 def test_with_a_real_clock_ticks_without_a_query_count_by_their_files():

@@ -5,7 +5,7 @@ from records import commit, compaction, end, maintenance, query, run
 
 from reports.data.group import run_groups
 from reports.page.sections.keeping_up import keeping_up
-from reports.verdicts.keeping_up import loads
+from reports.verdicts.keeping_up import lags, loads
 
 HOUR_S = 3600
 
@@ -84,3 +84,25 @@ def test_a_simulation_says_so_and_withheld_times_are_left_out():
     unfitted = end(beyond_fit={"unfitted_operations": ["sort"]})
     sorting = run(commit(), compaction(wall_s=9), unfitted, strategy="a", cores=2, **simulated)
     assert said(sorting) == []
+
+
+def late(label, *waited_s):
+    """A run with a real clock and a commit a minute."""
+    commits = [commit(tick=tick, waited_s=seconds) for tick, seconds in enumerate(waited_s, start=1)]
+    return run(
+        *commits, query(), end(), strategy=label, notes={"clock": "real"}, mode="simulated",
+        commit_interval_ms=60_000,
+    )  # fmt: skip
+
+
+def test_with_a_real_clock_the_last_commits_tell_who_keeps_up():
+    caught_up, behind = late("a", 300, 0, 30), late("b", 0, 60, 120)
+    by_label = {lag.strategy: lag for lag in lags(group(caught_up, behind))}
+    assert (by_label["a"].late_s, by_label["a"].keeps_up) == (30, True)
+    assert (by_label["b"].late_s, by_label["b"].keeps_up) == (120, False)
+    (told,) = keeping_up(group(caught_up, behind))
+    assert str(told) == (
+        "As modelled, b cannot keep up with the stream: the last commits are late, by 2 min under b."
+    )
+    (told,) = keeping_up(group(caught_up))
+    assert str(told) == "As modelled, all strategies keep up with the stream."
