@@ -113,12 +113,12 @@ def _in_words(speed: OwnSpeed, cores: int) -> str:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Raises ScenarioError if the file cannot be written in this block."""
+def writing(path: Path, option: str = "--file") -> Iterator[None]:
+    """Raises ScenarioError, which names the option of the file, if it cannot be written in this block."""
     try:
         yield
     except OSError as error:
-        problem = f"cannot be written ({error.strerror}); choose another place with --file"
+        problem = f"cannot be written ({error.strerror}); choose another place with {option}"
         raise ScenarioError(problem, code="unwritable", path=path) from error
 
 
@@ -135,15 +135,15 @@ def _file_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "table"
 
 
-def check_writable(target: Path, *others: Path, force: bool) -> None:
+def check_writable(target: Path, *others: Path, force: bool, option: str = "--file") -> None:
     """Raises ScenarioError for a name that no scenario may have, and for files that exist, unless `force`."""
     scenario_file.check_name(target)
     if not target.absolute().parent.is_dir():
-        problem = "its folder does not exist: create it, or choose another file with --file"
+        problem = f"its folder does not exist: create it, or choose another file with {option}"
         raise ScenarioError(problem, code="unwritable", path=target)
     existing = next((path for path in (target, *others) if path.exists()), None)
     if existing is not None and not force:
-        problem = "exists: choose another file with --file, or replace it with --force"
+        problem = f"exists: choose another file with {option}, or replace it with --force"
         raise ScenarioError(problem, code="exists", path=existing)
 
 

@@ -28,7 +28,7 @@ def regret_table(every: Sequence[Regrets]) -> tuple[list[str | Column], list[tup
 
 
 def _rate(one: Regrets) -> str:
-    return f"{one.found.queries_per_h:,g}"
+    return f"{one.found.queries_per_h:,.10g}"
 
 
 def _cell(ratio: float | None) -> str:

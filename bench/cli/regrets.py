@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.cli.simulating import simulated_aside
+from bench.errors import ScenarioError
 from bench.hindsight.search import Candidate, Searched, floor_cpu_s, planner_of, with_schedules
 from bench.results.folders import RunResult
 from bench.runs.suite.cases import plan_runs
 from bench.scenario.scenario import Scenario
 from reports.verdicts.query_load import cpu_with_queries_s
+
+_NOISE = 1e-9  # of the floor, below which extra CPU is a rounding error
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Regrets:
         return self._over_best(self.cpu_s[strategy])
 
     def _over_best(self, cpu_s: float | None) -> float | None:
-        if cpu_s is None or self.best_extra_s <= 0:
+        if cpu_s is None or self.best_extra_s <= _NOISE * self.floor_cpu_s:
             return None
         return (cpu_s - self.floor_cpu_s) / self.best_extra_s
 
@@ -72,10 +75,15 @@ def cheapest_simulated(
 def regrets_of(
     scenario: Scenario, searched: Sequence[Searched], found: Candidate, runs: Iterable[RunResult]
 ) -> Regrets:
-    """`runs` are those of the scenario's strategies, and of the schedule that was found if it compacts."""
+    """`runs` are those of the scenario's strategies, and of the schedule that was found if it compacts.
+
+    Raises ScenarioError if the table never has rows.
+    """
     cpu_s = _cpu_s(runs, found.queries_per_h)
     planners = {planner_of(one.spec) for one in searched}
     own = [spec.label for spec in scenario.strategies if planner_of(spec) in planners and spec.label in cpu_s]
+    if not own:
+        raise ScenarioError("no commit has rows: choose a longer duration", code="empty", path=scenario.file)
     cheapest_own = min(own, key=cpu_s.__getitem__)
     found_cpu_s = cpu_s.get(found.label, found.schedule.cpu_s)
     return Regrets(

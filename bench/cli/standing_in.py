@@ -45,9 +45,9 @@ class Described:
     def write(self) -> None:
         """Raises ScenarioError."""
         trace = trace_file_of(self.target)
-        with writing(trace):
+        with writing(trace, "--stand-in"):
             trace.write_text(self.trace, encoding="utf-8")
-        with writing(self.target):
+        with writing(self.target, "--stand-in"):
             self.target.write_text(self.text, encoding="utf-8")
         load_scenario(str(self.target))
 

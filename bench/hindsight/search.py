@@ -18,6 +18,7 @@ from bench.scenario.specs import StrategySpec, strategy_table
 from bench.secrets import Secrets
 from strategies.planner import traits_of
 
+LABEL = "hindsight-"  # of schedules that were found, followed by the rate of queries
 _HOUR_MS = 3_600_000
 _STRIDES = (1, 2, 4, 8)  # of moments
 # What a search leaves out of a scenario: with it, a cost would depend on more than the last compaction.
@@ -49,7 +50,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        return f"hindsight-{self.queries_per_h:g}"
+        return f"{LABEL}{self.queries_per_h:.10g}"
 
 
 def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> tuple[Scenario, list[str]]:
@@ -58,6 +59,9 @@ def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> tuple[Sce
     Raises ScenarioError.
     """
     base = load_scenario(name_or_path, overrides)
+    if taken := next((spec.label for spec in base.strategies if spec.label.startswith(LABEL)), None):
+        problem = f"is a label of schedules that are searched ({LABEL}RATE): rename or remove the strategy"
+        raise ScenarioError(problem, code="taken", path=f"{base.file}: strategies[{taken}]")
     document = {key: value for key, value in base.document.items() if key not in (*_LEFT_OUT, *_REPLACED)}
     left_out = [key for key in _LEFT_OUT if key in base.document]
     if "shared_cores" in document.get("resources", {}):

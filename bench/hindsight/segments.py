@@ -21,6 +21,7 @@ from bench.runs.settings import engine_settings
 from bench.scenario.kept_back import kept_back
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
+from strategies.plan import Plan
 from strategies.planner import consult
 
 
@@ -60,7 +61,7 @@ def floor_of(scenario: Scenario, spec: StrategySpec, coefficients: Path | None) 
     made = Floor(*np.zeros((2, scenario.commits_count + 1)))
     for engine, batch in _committed(scenario, spec, coefficients, made.commit_cpu_s):
         _compact(engine, spec, batch.spec.at_ms)
-        made.query_cpu_s[batch.spec.index] = engine.query(scenario.primary_probe).cost.cpu_s
+        made.query_cpu_s[batch.spec.index] = _query_s(engine, scenario)
     return made
 
 
@@ -91,28 +92,40 @@ def _segment(
         elif tick > 0 and (tick in priced or not is_block_priced):
             made.compaction_cpu_s[tick] = _price_s(engine, spec, at_ms)
             is_block_priced = np.isfinite(made.compaction_cpu_s[tick])
-        made.query_cpu_s[tick] = engine.query(scenario.primary_probe).cost.cpu_s
+        made.query_cpu_s[tick] = _query_s(engine, scenario)
         if tick in priced:
             is_block_priced = False
     made.commit_cpu_s[: start + 1] = 0
     return made
 
 
+def _plan(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> Plan | None:
+    try:
+        return consult(spec.strategy.rules[0].planner, engine.state(at_ms)).plan
+    except Exception as error:  # the planner is the user's
+        raise NotModelledError(f"its planner failed ({type(error).__name__}: {error})") from error
+
+
 def _compact(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> bool:
     """Whether the table was compacted."""
-    plan = consult(spec.strategy.rules[0].planner, engine.state(at_ms)).plan
+    plan = _plan(engine, spec, at_ms)
     return plan is not None and engine.complete(engine.schedule(plan, at_ms, at_ms), at_ms).status == "ok"
 
 
 def _price_s(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> float:
     """The CPU of a compaction; infinite if nothing would be compacted."""
-    plan = consult(spec.strategy.rules[0].planner, engine.state(at_ms)).plan
+    plan = _plan(engine, spec, at_ms)
     if plan is None:
         return math.inf
     cost = engine.price(plan, at_ms)
     if cost is None:
         raise NotModelledError("its plans are not modelled before they are executed")
     return cost.cpu_s
+
+
+def _query_s(engine: SimulatedEngine[Any], scenario: Scenario) -> float:
+    """The CPU of the primary query; nobody asks a table without rows."""
+    return engine.query(scenario.primary_probe).cost.cpu_s if engine.state(0).data_files else 0.0
 
 
 def _committed(

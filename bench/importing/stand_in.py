@@ -41,6 +41,8 @@ def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: 
     Rows follow from bytes, because the orders table of the nearest width has rows of another size. Raises
     ScenarioError if the history does not tell which rows the stream added and changed.
     """
+    if history.facts.target_file_size_bytes * scale < 1:
+        raise ScenarioError("leaves a target file size of 0 bytes", code="out-of-range", path="--scale")
     facts, width = history.facts, nearest_width(history.facts.columns_count)
     size_of = table_format.engines.size_model(SCHEMAS[width]) or SCHEMAS[width].expected_bytes
     start, stream = _loaded(history)
@@ -154,5 +156,5 @@ def _partitions(history: TableHistory, written: Sequence[Sequence[RecordedFile]]
 def trace_text(one: StandIn) -> str:
     """A file for `workloads.trace`: the rows of each tick, at its beginning."""
     interval_s = one.stream.commit_interval_ms / 1000
-    lines = (f"{tick * interval_s:g},{rows}" for tick, rows in enumerate(one.rows) if rows)
+    lines = (f"{tick * interval_s:.3f},{rows}" for tick, rows in enumerate(one.rows) if rows)
     return "\n".join(["time,rows", *lines, ""])

@@ -136,7 +136,7 @@ class Resources(Keys):
     """
 
     core_speed: float | None = Field(default=None, ge=0.01, le=100)
-    shared_cores: float | None = Field(default=None, gt=0, lt=2**31)
+    shared_cores: float | None = Field(default=None, ge=0.01, lt=2**31)
     writer: Share = Share()
     compactor: Share = Share()
     reader: Share = Share()

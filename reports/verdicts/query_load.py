@@ -1,18 +1,23 @@
 """What a run costs at a rate of queries."""
 
+import numpy as np
+
 from bench.results.figures import figures
 from bench.results.folders import RunResult
 from bench.results.latency import over_time
 from bench.results.rows import run_figures
+from bench.results.table_content import as_left, content_share
 
 QUERIES_PER_H = (1, 10, 100, 1000)  # that tables show
 _HOUR_MS = 3_600_000
 
 
 def cpu_with_queries_s(run: RunResult, queries_per_h: float) -> float | None:
-    """CPU seconds of commits, policy and queries by new sessions over the whole scenario."""
+    """CPU seconds of commits, policy and queries by new sessions, while the table has rows."""
     total_cpu_s = run_figures(run)["total_cpu_s"]
     query_cpu_s = over_time(run, figures(run, None).by_new).cpu_s
     if total_cpu_s is None or query_cpu_s is None:
         return None
-    return total_cpu_s + queries_per_h * run.manifest.duration_ms / _HOUR_MS * query_cpu_s
+    ticks = as_left(run).column("tick")
+    with_rows = np.count_nonzero(content_share(run)(ticks[ticks > 0]) > 0)
+    return total_cpu_s + queries_per_h * with_rows * run.manifest.commit_interval_ms / _HOUR_MS * query_cpu_s

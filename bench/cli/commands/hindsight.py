@@ -13,6 +13,7 @@ from bench.cli.caution_output import print_cautions_of_runs
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.output import (
     ERR,
+    EXIT_INTERRUPTED,
     FormatOption,
     conceal,
     print_json,
@@ -35,15 +36,17 @@ from bench.hindsight.search import (
     with_schedules,
 )
 from bench.results.folders import RunResult, load_runs
+from bench.results.records import MANIFEST
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
-from bench.runs.suite.results_folder import earlier_runs, locked
+from bench.runs.suite.results_folder import locked
 from bench.runs.suite.suite import Options
 from bench.scenario.scenario import Scenario
 from bench.text import named_once
 from reports.verdicts.query_load import QUERIES_PER_H
 
 _MOMENTS = 120
+_COMMAND = ("compactbench", "hindsight")
 
 
 @stopped_by_sigterm()
@@ -88,7 +91,7 @@ def hindsight(
     depend on each other.
 
     The runs that are stored have the best schedules as strategies `hindsight-RATE`, with the trigger `at`:
-    `compactbench report` draws them beside the others.
+    `compactbench report` draws them beside the others. The next search of the scenario replaces them.
     """
     out = out.absolute()
     base, left_out = hindsight_scenario(scenario, overrides or ())
@@ -99,18 +102,28 @@ def hindsight(
         check_coefficients(coefficients, [base])
     words = [scenario, *(word for text in overrides or () for word in ("--set", without_secrets(text)))]
     options = Options(
-        out, command=shlex.join(["compactbench", "hindsight", *words, "--moments", str(most)]),
-        coefficients=coefficients,
-    )  # fmt: skip
+        out, command=shlex.join([*_COMMAND, *words, "--moments", str(most)]), coefficients=coefficients
+    )
     moments = moments_of(base.commits_count, most)
-    searched = _searched(base, coefficients, moments, quiet=quiet)
-    found = [
-        cheapest_simulated(base, candidates(base, searched, moments, rate), coefficients)
-        for rate in _rates(base)
-    ]
-    runs = _stored(with_schedules(base, {one.label: one for one in found}), options, quiet=quiet)
-    if runs is None:
-        raise typer.Exit(1)
+    with locked(out):
+        earlier = _earlier_runs(out / base.name)
+        try:
+            searched = _searched(base, coefficients, moments, quiet=quiet)
+            found = [
+                cheapest_simulated(base, candidates(base, searched, moments, rate), coefficients)
+                for rate in _rates(base)
+            ]
+        except KeyboardInterrupt:
+            ERR.print("stopped; the same command begins the search again", highlight=False)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        for run in earlier:
+            shutil.rmtree(run.folder)
+        made = with_schedules(base, {one.label: one for one in found})
+        planned = plan_runs([made], (), None, (), mode="simulated")
+        runs = execute(planned, options, goes_on_with="the same command makes them again", quiet=quiet)
+        if not all(run.finished for run in runs):
+            raise typer.Exit(1)
+        runs = load_runs(out / base.name)
     regrets = [regrets_of(base, searched, one, runs) for one in found]
     if output == "json":
         print_json({"scenario": base.name, "rates": regrets_json(regrets, base.commit_interval_ms)})
@@ -127,10 +140,22 @@ def hindsight(
     print_line(f"results in {out}; next: compactbench report {out}")
 
 
+def _earlier_runs(folder: Path) -> tuple[RunResult, ...]:
+    """What this command has stored for the scenario before, which it replaces.
+
+    Raises ScenarioError if there are other runs.
+    """
+    runs = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
+    own = " ".join(_COMMAND)
+    if any(not run.manifest.command.startswith(own) or run.manifest.mode == "real" for run in runs):
+        raise ScenarioError("has runs of other commands: choose another --out", code="has-runs", path=folder)
+    return runs
+
+
 def _rates(scenario: Scenario) -> tuple[float, ...]:
     """Those of the published tables, or the scenario's own."""
     own = scenario.prices.queries_per_hour
-    return (own,) if own else tuple(map(float, QUERIES_PER_H))
+    return tuple(map(float, QUERIES_PER_H)) if own is None else (own,)
 
 
 def _searched(
@@ -150,18 +175,3 @@ def _searched(
     for problem in errors:
         print_remark(f"no schedules of {problem}")
     return made
-
-
-def _stored(scenario: Scenario, options: Options, *, quiet: bool) -> Sequence[RunResult] | None:
-    """The runs of all strategies, in place of earlier schedules; None if one failed."""
-    folder = options.out / scenario.name
-    hashes = {spec.label: spec.hash for spec in scenario.strategies}
-    with locked(options.out):
-        for run in load_runs(folder) if folder.is_dir() else ():
-            label = run.manifest.strategy
-            if label.startswith("hindsight-") and hashes.get(label) != run.manifest.strategy_hash:
-                shutil.rmtree(run.folder)
-        done = earlier_runs([scenario], options.out, resume=True, mode="simulated")
-        runs = plan_runs([scenario], (), None, done, mode="simulated")
-        made = execute(runs, options, goes_on_with="the same command makes the others", quiet=quiet)
-    return load_runs(folder) if all(run.finished for run in made) else None

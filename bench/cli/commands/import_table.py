@@ -89,11 +89,11 @@ def import_table(
     target = target_of(source, file, force=force)
     share = scale_of(scale)
     if stand_in is not None:
-        if stand_in.absolute() == target.absolute():
+        if stand_in.resolve() == target.resolve():
             raise ScenarioError(
                 "is the scenario of the history: name another file", code="twice", path="--stand-in"
             )
-        check_writable(stand_in, trace_file_of(stand_in), force=force)
+        check_writable(stand_in, trace_file_of(stand_in), force=force, option="--stand-in")
     elif share != 1:
         raise ScenarioError("is of a stand-in: add --stand-in FILE", code="no-effect", path="--scale")
     imported = read_history(source, since)

@@ -25,6 +25,7 @@ from bench.cli.recommendation_words import robust_sentence, sentences
 from bench.cli.roll_out import roll_out
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
+from bench.hindsight.search import LABEL as HINDSIGHT
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.scenario.schema import REPETITIONS_MAX
@@ -153,7 +154,8 @@ def _of_pair(pair: Beside) -> dict[str, Any]:
 
 def _groups(runs: Sequence[RunResult], confirm: int | None) -> list[RunGroup]:
     """Those to answer for: with usable runs, and if they are to be confirmed, simulated."""
-    groups = [part for group in run_groups(runs) for part in group.distinct().parts]
+    policies = [run for run in runs if not run.manifest.strategy.startswith(HINDSIGHT)]
+    groups = [part for group in run_groups(policies) for part in group.distinct().parts]
     if confirm is not None:
         groups = [group for group in groups if group.is_simulated]
         if not groups:

@@ -84,3 +84,65 @@ def test_schedules_of_delta_are_said_to_be_approximate(compactbench, tmp_path, m
     monkeypatch.chdir(tmp_path)
     printed = compactbench("hindsight", "delta-upsert-quick", "--set", "duration=3min", "--quiet").words
     assert "A checkpoint of Delta comes with every so many versions" in printed
+
+
+def test_runs_of_other_commands_stay(compactbench, scenario):
+    compactbench("run", scenario, "--simulate", "--out", "results/hindsight")
+    printed = compactbench("hindsight", scenario, code=2)
+    assert "has runs of other commands: choose another --out" in printed.err
+    rows = compactbench("show", "results/hindsight", "--format", "json").json["rows"]
+    assert [row["strategy"] for row in rows] == ["never", "every-2min"]
+
+
+def test_another_rate_can_be_asked_for_in_the_same_folder_also_after_an_accident(
+    compactbench, scenario, tmp_path
+):
+    (tmp_path / "results/hindsight/demo/left").mkdir(parents=True)
+    for rate in ("40", "0"):
+        answer = compactbench(
+            "hindsight", scenario, "--set", f"prices.queries_per_hour={rate}", "--format", "json", "--quiet"
+        ).json
+        assert [one["queries_per_h"] for one in answer["rates"]] == [float(rate)]
+
+
+def test_a_label_of_a_schedule_is_not_a_strategys(compactbench, scenario):
+    settings = 'strategies=[{ label = "hindsight-100" }]'
+    printed = compactbench("hindsight", scenario, "--set", settings, code=2)
+    assert "strategies[hindsight-100]" in printed.err
+
+
+@pytest.mark.parametrize("first", [1, 5])
+def test_ticks_before_the_first_rows_cost_nothing(compactbench, scenario, tmp_path, first):
+    (tmp_path / "t.csv").write_text("time,rows\n" + "".join(f"{60 * n},40\n" for n in range(first - 1, 10)))
+    trace = 'workload.arrival={ type = "trace", path = "t.csv" }'
+    answer = compactbench("hindsight", scenario, "--set", trace, "--format", "json", "--quiet").json
+    for rate in answer["rates"]:
+        assert rate["bound_extra_cpu_s"] == pytest.approx(rate["best_extra_cpu_s"], rel=1e-6)
+        assert min(one["over_best"] for one in rate["strategies"]) >= 1 - 1e-9
+    assert answer["rates"][0]["strategies"][0]["over_best"] == pytest.approx(1)  # never
+
+
+def test_a_planner_that_fails_is_named_and_the_others_are_searched(compactbench, scenario, tmp_path):
+    (tmp_path / "boom.py").write_text(
+        "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Boom:\n"
+        "    def decide(self, state):\n        raise RuntimeError('boom')\n"
+    )
+    rule = '{ trigger = { type = "every", interval = "1min" }, planner = { type = "boom:Boom" } }'
+    more = f"strategies[never].rules=[{rule}]"
+    printed = compactbench("hindsight", scenario, "--set", more, code=1)
+    assert "no schedules of never: its planner failed (RuntimeError: boom)" in printed.err
+
+
+def test_a_stream_without_rows_is_refused(compactbench, scenario, tmp_path):
+    (tmp_path / "t.csv").write_text("time,rows\n36000,40\n")
+    trace = 'workload.arrival={ type = "trace", path = "t.csv" }'
+    assert "no commit has rows" in compactbench("hindsight", scenario, "--set", trace, code=2).err
+
+
+def test_a_schedule_that_only_hindsight_knows_is_not_recommended(compactbench, scenario):
+    compactbench(
+        "hindsight", scenario, "--set", "prices.queries_per_hour=1000", "--set", "prices.core_hour=1"
+    )
+    printed = compactbench("recommend", "results/hindsight").words
+    assert "Run every-2min" in printed
+    assert "hindsight" not in printed

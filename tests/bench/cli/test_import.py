@@ -73,6 +73,8 @@ def test_a_stand_in_has_the_files_of_the_stream_and_rows(compactbench, location)
         (["--stand-in", "real.toml", "--scale", "1/0"], "write a share of 1 such as 1/100 or 0.01"),
         (["--stand-in", "real.txt"], "real.txt"),
         (["--stand-in", "visits.toml"], "is the scenario of the history: name another file"),
+        (["--stand-in", "../work/visits.toml"], "is the scenario of the history: name another file"),
+        (["--stand-in", "gone/real.toml"], "choose another file with --stand-in"),
     ],
 )
 def test_a_mistaken_stand_in_leaves_no_file(compactbench, location, words, problem):

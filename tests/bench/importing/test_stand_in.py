@@ -92,4 +92,4 @@ def test_the_trace_has_the_rows_of_each_tick_at_its_beginning():
     one = made(appends())
     lines = trace_text(one).splitlines()
     assert lines[0] == "time,rows"
-    assert [line.partition(",")[0] for line in lines[1:]] == ["0", "60", "180"]
+    assert [line.partition(",")[0] for line in lines[1:]] == ["0.000", "60.000", "180.000"]
