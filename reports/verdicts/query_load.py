@@ -6,7 +6,7 @@ from bench.results.figures import figures
 from bench.results.folders import RunResult
 from bench.results.latency import over_time
 from bench.results.rows import run_figures
-from bench.results.table_content import as_left, content_share
+from bench.results.table_content import content_share
 
 QUERIES_PER_H = (1, 10, 100, 1000)  # that tables show
 _HOUR_MS = 3_600_000
@@ -18,6 +18,7 @@ def cpu_with_queries_s(run: RunResult, queries_per_h: float) -> float | None:
     query_cpu_s = over_time(run, figures(run, None).by_new).cpu_s
     if total_cpu_s is None or query_cpu_s is None:
         return None
-    ticks = as_left(run).column("tick")
-    with_rows = np.count_nonzero(content_share(run)(ticks[ticks > 0]) > 0)
-    return total_cpu_s + queries_per_h * with_rows * run.manifest.commit_interval_ms / _HOUR_MS * query_cpu_s
+    interval_ms = run.manifest.commit_interval_ms
+    ticks = np.arange(1, run.manifest.duration_ms // interval_ms + 1)
+    hours = np.count_nonzero(content_share(run)(ticks) > 0) * interval_ms / _HOUR_MS
+    return total_cpu_s + queries_per_h * hours * query_cpu_s
