@@ -44,7 +44,7 @@ def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
 def _has_metadata_table(manifest: Manifest) -> bool:
     """Whether Hudi keeps a metadata table, which the model does not know: each commit writes to it, too."""
     table: Any = manifest.scenario_text.get("table", {})
-    return table.get("properties", {}).get("hoodie.metadata.enable") == "true"
+    return bool(table.get("properties", {}).get("hoodie.metadata.enable") == "true")
 
 
 def unseen_errors(steps: Iterable[MeasuredStep], table_format: str) -> dict[str, ModelError]:
