@@ -83,7 +83,7 @@ class Every(Trigger):
 
 @dataclass(frozen=True, slots=True)
 class At(Trigger):
-    """Fires at each of some moments of scenario time, or with the first commit after it.
+    """Fires at each of the moments `times_ms` of scenario time, or with the first commit after it.
 
     Moments that have passed since the previous evaluation fire once.
     """
