@@ -345,8 +345,8 @@ class EngineSettings:
     None means the file that ships with the format. `versions` names the line of `bench.engines.runtime.LINES`
     whose jars a real table uses; None means the default line. `is_jvm_warm`: a simulated JVM has compiled its
     code before the stream begins; otherwise it is as new as that of a real run. `core_speed` is relative to
-    the cores of the coefficients. `has_real_clock`: simulated
-    compactions take scenario time, and commit what they read when they began.
+    the cores of the coefficients. `has_real_clock`: simulated compactions take scenario time, and commit what
+    they read when they began.
     """
 
     folder: Path

@@ -10,15 +10,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from bench.engines.contract import Batch
-from bench.engines.registry import engine_kind
+from bench.engines.contract import CommitOutcome
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.runs.settings import engine_settings
-from bench.scenario.kept_back import kept_back
+from bench.runs.committing import committed
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from strategies.plan import Plan
@@ -59,7 +57,8 @@ class Floor:
 def floor_of(scenario: Scenario, spec: StrategySpec, coefficients: Path | None) -> Floor:
     """By the planner of the first rule."""
     made = Floor(*np.zeros((2, scenario.commits_count + 1)))
-    for engine, batch in _committed(scenario, spec, coefficients, made.commit_cpu_s):
+    for engine, batch, outcome in committed(scenario, spec, coefficients):
+        made.commit_cpu_s[batch.spec.index] = _commit_s(outcome)
         _compact(engine, spec, batch.spec.at_ms)
         made.query_cpu_s[batch.spec.index] = _query_s(engine, scenario)
     return made
@@ -82,10 +81,12 @@ def _segment(
     count = scenario.commits_count + 1
     made = Segment(start, np.zeros(count), np.zeros(count), np.full(count, np.inf))
     is_block_priced, priced = False, frozenset(moments)
-    for engine, batch in _committed(scenario, spec, coefficients, made.commit_cpu_s):
+    for engine, batch, outcome in committed(scenario, spec, coefficients):
         tick, at_ms = batch.spec.index, batch.spec.at_ms
         if tick < start:
             continue
+        if tick > start:
+            made.commit_cpu_s[tick] = _commit_s(outcome)
         if tick == start and start > 0:
             if not _compact(engine, spec, at_ms):
                 return None
@@ -95,7 +96,6 @@ def _segment(
         made.query_cpu_s[tick] = _query_s(engine, scenario)
         if tick in priced:
             is_block_priced = False
-    made.commit_cpu_s[: start + 1] = 0
     return made
 
 
@@ -128,16 +128,6 @@ def _query_s(engine: SimulatedEngine[Any], scenario: Scenario) -> float:
     return engine.query(scenario.primary_probe).cost.cpu_s if engine.state(0).data_files else 0.0
 
 
-def _committed(
-    scenario: Scenario, spec: StrategySpec, coefficients: Path | None, commit_cpu_s: np.ndarray
-) -> Iterator[tuple[SimulatedEngine[Any], Batch]]:
-    """The table after each commit of the stream, whose CPU is filled in."""
-    settings = engine_settings(scenario, spec.label, Path(), coefficients)
-    with engine_kind(scenario.table.format, "simulated").open(settings) as opened:
-        engine = cast("SimulatedEngine[Any]", opened)
-        engine.create()
-        for batch in kept_back(map(Batch, scenario.shape()), spec.writer.commit_every_ms):
-            outcome = engine.commit(batch, batch.spec.at_ms)
-            own = (outcome.cost, *(compaction.cost for compaction in outcome.compactions))
-            commit_cpu_s[batch.spec.index] = sum(cost.cpu_s for cost in own)
-            yield engine, batch
+def _commit_s(outcome: CommitOutcome) -> float:
+    """The CPU of a commit, with the compactions that it ran itself."""
+    return outcome.cost.cpu_s + sum(compaction.cost.cpu_s for compaction in outcome.compactions)

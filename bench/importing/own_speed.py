@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
-from bench.engines.contract import Batch
-from bench.engines.registry import engine_kind
-from bench.runs.settings import engine_settings
+from bench.runs.committing import committed
 from bench.scenario.scenario import Scenario
 from workloads.history import ticks_of
 from workloads.history_file import TableHistory
@@ -55,10 +52,6 @@ def own_speed(history: TableHistory, scenario: Scenario) -> OwnSpeed | None:
 
 def _modelled(scenario: Scenario, of: Mapping[int, float]) -> Iterator[tuple[int, float]]:
     """The wall seconds of the commits at some ticks."""
-    settings = engine_settings(scenario, scenario.strategies[0].label, Path())
-    with engine_kind(scenario.table.format, "simulated").open(settings) as engine:
-        engine.create()
-        for spec in scenario.shape():
-            outcome = engine.commit(Batch(spec), spec.at_ms)
-            if spec.index in of:
-                yield spec.index, outcome.cost.wall_s
+    for _, batch, outcome in committed(scenario, scenario.strategies[0]):
+        if batch.spec.index in of:
+            yield batch.spec.index, outcome.cost.wall_s

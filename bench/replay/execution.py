@@ -20,7 +20,7 @@ class Background:
 
     def __init__(self, cores: SharedCores, expected: Cost) -> None:
         self._cores, self._alone_s, self._began_s = cores, expected.wall_s, cores.now_s
-        self.job = cores.begin(expected.wall_s, expected.cpu_s / expected.wall_s)
+        self.job = cores.begin(expected.wall_s, expected.mean_cores)
         self.expected_end_s: float | None = None
 
     @property

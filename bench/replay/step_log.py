@@ -69,13 +69,13 @@ class StepLog:
         """Run a step that others wait for; returns its cost with the time that it took beside others."""
         if self.cores is None or not cost.wall_s:
             return cost
-        return replace(cost, wall_s=self.cores.run(cost.wall_s, cost.cpu_s / cost.wall_s))
+        return replace(cost, wall_s=self.cores.run(cost.wall_s, cost.mean_cores))
 
     def beside(self, cost: Cost) -> Cost:
         """The cost of a step that nobody waits for, likewise."""
         if self.cores is None or not cost.wall_s:
             return cost
-        return replace(cost, wall_s=self.cores.beside(cost.wall_s, cost.cpu_s / cost.wall_s))
+        return replace(cost, wall_s=self.cores.beside(cost.wall_s, cost.mean_cores))
 
     def took(self, seconds: float) -> None:
         """Account for a measured step."""

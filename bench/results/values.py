@@ -107,6 +107,11 @@ class Cost:
             self.spark + other.spark,
         )
 
+    @property
+    def mean_cores(self) -> float:
+        """The cores that the step used on average; 0 if it took no time."""
+        return self.cpu_s / self.wall_s if self.wall_s else 0.0
+
     def on_cores(self, speed: float) -> "Cost":
         """A modelled cost, on cores that are so many times as fast."""
         if speed == 1:

@@ -36,10 +36,9 @@ from bench.hindsight.search import (
     with_schedules,
 )
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import MANIFEST
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
-from bench.runs.suite.results_folder import locked
+from bench.runs.suite.results_folder import locked, stored_runs
 from bench.runs.suite.suite import Options
 from bench.scenario.scenario import Scenario
 from bench.text import named_once
@@ -145,7 +144,7 @@ def _earlier_runs(folder: Path) -> tuple[RunResult, ...]:
 
     Raises ScenarioError if there are other runs.
     """
-    runs = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
+    runs = stored_runs(folder)
     own = " ".join(_COMMAND)
     if any(not run.manifest.command.startswith(own) or run.manifest.mode == "real" for run in runs):
         raise ScenarioError("has runs of other commands: choose another --out", code="has-runs", path=folder)

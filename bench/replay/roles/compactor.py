@@ -61,7 +61,7 @@ class Compactions:
         cores = self._log.cores
         if cores is None or not cost.wall_s:
             return
-        ends_s = cores.ends_during(cost.wall_s, cost.cpu_s / cost.wall_s)
+        ends_s = cores.ends_during(cost.wall_s, cost.mean_cores)
         for execution in self._pending:
             execution.ends(ends_s)
         self._complete_ended(max(ends_s.values(), default=0.0) * 1000 + 1)

@@ -38,8 +38,7 @@ def earlier_runs(
     for scenario in scenarios:
         folder = out / scenario.name
         _check_folder(folder)
-        stored = load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
-        runs = [run for run in stored if run.manifest.mode == mode]
+        runs = [run for run in stored_runs(folder) if run.manifest.mode == mode]
         if runs and not resume:
             raise ScenarioError(
                 f"already contains {counted(len(runs), 'run')}: add --resume to run only the missing ones, "
@@ -53,6 +52,11 @@ def earlier_runs(
             _check_same_sessions(run)
         earlier += runs
     return tuple(earlier)
+
+
+def stored_runs(folder: Path) -> tuple[RunResult, ...]:
+    """The runs in the folder of a scenario; none if it has none or does not exist."""
+    return load_runs(folder) if any(folder.glob(f"*/{MANIFEST}")) else ()
 
 
 def check_alone(scenarios: Sequence[Scenario], out: Path) -> None:
