@@ -73,6 +73,11 @@ golden: $(READY) ## Regenerate the golden files of the tests; review the diff
 docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report anew from the published runs; review the diff
 	@$(BIN)/python -P -c 'from tools.publishing import write_example, write_pages; write_pages(); write_example()'
 
+.PHONY: site
+site: $(READY) ## Build the site of docs/, with reference pages from the code, into site/
+	@PYTHONPATH=. $(BIN)/mkdocs build --strict --quiet
+	@echo site/index.html
+
 .PHONY: model-errors
 model-errors: $(READY) ## Simulate the published runs again and write how far the simulations are off; review the diff
 	@$(BIN)/python -P -m tools.model_errors

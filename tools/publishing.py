@@ -2,7 +2,8 @@
 
     tools/published/index.toml      each set of runs: the command that made it, and what rests on it
     tools/published/<name>.tar.xz   manifests and records of its runs
-    tools/published/*.j2            the pages; their measured figures are computed when they are written
+    tools/published/**/*.md.j2      the pages; their measured figures are computed when they are written
+    tools/published/readme/*.md.j2  the blocks of README.md with figures
     tools/published/model-errors.json   how far simulations of these runs are off (`make model-errors`)
     tools/published/outside-tables.json predictions of tables from other clusters (`make outside-tables`)
 
@@ -59,9 +60,11 @@ from reports.verdicts.judge import compare_strategies
 from reports.verdicts.samples import FIXED_WORK, samples
 from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings
+from tools.finding_charts import CHARTS
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tools" / "published"
+DOCS = ROOT / "docs"
 EXAMPLE = ROOT / "reports" / "examples" / "append-only"  # the report of the published runs of that name
 BEGIN, END = "<!-- begin: {} -->", "<!-- end: {} -->"
 
@@ -492,7 +495,7 @@ def published(entry: Entry) -> Published:
 
 
 def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
-    """Each page and what must stand in it: the whole file, or the README with its block replaced."""
+    """Each page and chart, and what must stand in it: the whole file, or the README with its blocks replaced."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown of our own words
@@ -502,15 +505,17 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     environment.globals["model_errors"] = json.loads((FOLDER / "model-errors.json").read_bytes())
     environment.globals["outside"] = json.loads((FOLDER / "outside-tables.json").read_bytes())
     environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
-    written: dict[Path, str] = {}
-    for template in sorted(FOLDER.glob("*.md.j2")):
-        text = environment.get_template(template.name).render(index=index, **by_name)
-        name = template.name.removesuffix(".md.j2")
-        if name == "findings":
-            written[ROOT / "README.md"] = _replaced(name, text)
+    environment.globals["percent"] = human_percent
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    written = {DOCS / f"findings/{name}.svg": chart(by_name) for name, chart in CHARTS.items()}
+    for path in sorted(FOLDER.rglob("*.md.j2")):
+        name = path.relative_to(FOLDER).as_posix()
+        text = environment.get_template(name).render(index=index, **by_name)
+        if path.parent.name == "readme":
+            readme = _with_block(readme, path.name.removesuffix(".md.j2"), text)
         else:
-            written[ROOT / "docs" / f"{name}.md"] = text
-    return written
+            written[DOCS / name.removesuffix(".j2")] = text
+    return {ROOT / "README.md": readme, **written}
 
 
 def _same_files(by_name: Mapping[str, Published]) -> str:
@@ -544,9 +549,8 @@ def write_example() -> Path:
     return render(runs, EXAMPLE, max(datetime.fromisoformat(run.manifest.started_utc) for run in runs))
 
 
-def _replaced(name: str, text: str) -> str:
+def _with_block(readme: str, name: str, text: str) -> str:
     """The README with the block of this name replaced."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     begin, end = BEGIN.format(name), END.format(name)
     before, _, rest = readme.partition(begin)
     _, _, after = rest.partition(end)

@@ -9,7 +9,7 @@ import typer
 
 from bench.cli.output import print_error
 from bench.errors import ResultSchemaError
-from bench.results.folders import RunResult, missing_positions, stored_runs
+from bench.results.folders import RunResult, missing_positions, nested_folders, stored_runs
 from bench.results.rows import Row
 from bench.text import counted, human_number, named_once
 
@@ -70,6 +70,14 @@ def absences(runs: Iterable[RunResult]) -> Iterator[str]:
         who = f"run at position {missing[0]} is" if len(missing) == 1 else (
             f"runs at positions {named_once(map(str, missing))} are")  # fmt: skip
         yield f"{folder}: the {who} not in the results"
+
+
+def not_read(results: Iterable[Path]) -> Iterator[str]:
+    """Results folders in those that were read: `run --out results/mine` makes one in the default folder."""
+    for folder in results:
+        nested = nested_folders(folder)
+        if nested:
+            yield f"not read: {named_once(map(str, nested))}, results folders in {folder}; name one to read it"
 
 
 def disturbance(row: Row) -> str:

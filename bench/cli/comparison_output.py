@@ -1,7 +1,7 @@
 """The output of `compare`: what was compared, what differs, the figures and the limits."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import typer
@@ -9,10 +9,19 @@ import typer
 from bench.cli.arguments import gaps
 from bench.cli.comparison import Group, Tested
 from bench.cli.figure_table import scaled
-from bench.cli.output import print_csv, print_heading, print_json, print_paragraph, print_remark, print_tables
+from bench.cli.output import (
+    print_csv,
+    print_heading,
+    print_json,
+    print_line,
+    print_paragraph,
+    print_remark,
+    print_tables,
+)
 from bench.cli.tables import Column
+from bench.results.metrics import Metric
 from bench.results.records import QUICK_WORDS
-from bench.text import MISSING, counted, human_percent, human_ratio
+from bench.text import MISSING, counted, human_percent, human_ratio, named_once
 from reports.page.markdown import escape, table
 from reports.page.tables import Cell, Table
 from reports.page.tables import Column as PageColumn
@@ -25,7 +34,6 @@ _NO_INTERVAL = ("exact", "tolerance", "modelled", "none")
 _TESTED_COLUMNS = (Column("strategy"), Column("limit"), Column("outcome"), Column("reason"))
 
 ComparisonFormat = Literal["table", "json", "csv", "markdown"]
-_Table = tuple[Sequence[Column], Sequence[Sequence[str]]]
 
 
 def print_groups(
@@ -47,17 +55,15 @@ def print_groups(
         if folded:
             left = f"{counted(folded, 'comparison')} of equal or missing figures, or with 0"
             head.append(f"note: left out: {left} (--all shows all)")
-        # Decided comparisons first, the confirmatory ones before the others.
-        shown.sort(key=lambda c: (_rank(c.comparison), c.role != "confirmatory"))
-        tables = [
-            (columns, lines)
-            for columns, lines in (
-                (_columns(group), [_cells(contrast) for contrast in shown]),
-                (_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested]),
-            )
-            if lines
-        ]
-        (_print_markdown if output == "markdown" else _print_tables)(group, head, tables)
+        (_print_markdown if output == "markdown" else _print_tables)(group, head, _by_metric(shown))
+
+
+def _by_metric(contrasts: Sequence[Contrast]) -> Mapping[Metric, Sequence[Contrast]]:
+    """The confirmatory metrics before the others; of each metric the decided comparisons first."""
+    by_metric: dict[Metric, list[Contrast]] = {}
+    for contrast in sorted(contrasts, key=lambda c: (c.role != "confirmatory", _rank(c.comparison))):
+        by_metric.setdefault(contrast.metric, []).append(contrast)
+    return by_metric
 
 
 def _says_something(contrast: Contrast) -> bool:
@@ -79,24 +85,58 @@ def _rank(comparison: Comparison) -> int:
     return 1 if comparison.low is not None else 2
 
 
-def _print_tables(group: Group, head: Sequence[str], tables: Sequence[_Table]) -> None:
+def _print_tables(
+    group: Group, head: Sequence[str], by_metric: Mapping[Metric, Sequence[Contrast]]
+) -> None:
     print_heading(group.place)
     for line in head:
         print_paragraph(line)
-    print_tables(("", columns, lines) for columns, lines in tables)
-    for line in _verdict_lines(group):
+    print_line("")
+    columns = _columns(group)
+    limits = [("limits", _TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested])]
+    print_tables([
+        *((metric.name, columns, map(_cells, contrasts)) for metric, contrasts in by_metric.items()),
+        *(limits if group.tested else ()),
+    ])
+    print_line("")
+    for line in (*_answers(by_metric), *_verdict_lines(group)):
         print_paragraph(line)
 
 
-def _print_markdown(group: Group, head: Sequence[str], tables: Sequence[_Table]) -> None:
+def _print_markdown(
+    group: Group, head: Sequence[str], by_metric: Mapping[Metric, Sequence[Contrast]]
+) -> None:
     typer.echo(f"### {escape(group.place)}\n\n" + "\n".join(f"- {escape(line)}" for line in head))
-    for columns, lines in tables:
-        cells = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in lines)
-        headings = tuple(PageColumn(column.title, is_number=False) for column in columns)
-        typer.echo("\n" + table(Table(headings, cells)))
-    for line in _verdict_lines(group):
+    lines = [
+        (contrast.strategy, metric.name, *_cells(contrast)[1:])
+        for metric, contrasts in by_metric.items()
+        for contrast in contrasts
+    ]
+    first, *others = _columns(group)
+    for columns, cells in (
+        ((first, Column("metric"), *others), lines),
+        (_TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested]),
+    ):
+        if cells:
+            rows = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in cells)
+            headings = tuple(PageColumn(column.title, is_number=False) for column in columns)
+            typer.echo("\n" + table(Table(headings, rows)))
+    for line in (*_answers(by_metric), *_verdict_lines(group)):
         typer.echo(f"\n{escape(line)}")
     typer.echo()
+
+
+def _answers(by_metric: Mapping[Metric, Sequence[Contrast]]) -> Iterator[str]:
+    """What came of the confirmatory metrics: "query_mean_s: better under a (0.5x); undecided under b (1.1x)"."""
+    for metric, contrasts in by_metric.items():
+        by_verdict: dict[str, list[str]] = {}
+        for c in contrasts:
+            if c.role == "confirmatory" and c.comparison.ratio is not None:
+                named = f"{c.strategy} ({_ratio(c.comparison)})"
+                by_verdict.setdefault(c.judged or c.comparison.words, []).append(named)
+        if by_verdict:
+            said = (f"{verdict} under {named_once(labels)}" for verdict, labels in by_verdict.items())
+            yield f"{metric.name}: {'; '.join(said)}"
 
 
 def _verdict_lines(group: Group) -> list[str]:
@@ -136,17 +176,15 @@ def _side(group: Group, side: str) -> str:
 def _columns(group: Group) -> tuple[Column, ...]:
     figure, other = group.headings
     return (
-        Column("strategy"), Column("metric"), Column(figure, drop=3), Column(other, drop=2),
-        Column("ratio"), Column("95 % interval", drop=4, shown="if any"), Column("runs", drop=1),
-        Column("verdict"),
+        Column("strategy"), Column(figure), Column(other, drop=2), Column("ratio"),
+        Column("95 % interval", drop=3, shown="if any"), Column("runs", drop=1), Column("verdict"),
     )  # fmt: skip
 
 
 def _cells(contrast: Contrast) -> tuple[str, ...]:
     runs = f"{contrast.runs} / {contrast.other_runs}"
     return (
-        contrast.strategy, contrast.metric.name,
-        *figures(contrast.metric.unit, contrast.figure, contrast.other_figure),
+        contrast.strategy, *figures(contrast.metric.unit, contrast.figure, contrast.other_figure),
         _ratio(contrast.comparison), _interval(contrast.comparison), runs, _verdict(contrast),
     )  # fmt: skip
 

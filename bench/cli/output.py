@@ -125,7 +125,9 @@ def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) 
 def print_tables(tables: Iterable[tuple[str, Sequence[str | Column], Iterable[Sequence[str]]]]) -> None:
     """Print several tables, each after its heading; columns that were left out are named once, at the end."""
     left_out: dict[str, None] = {}
-    for heading, columns, rows in tables:
+    for number, (heading, columns, rows) in enumerate(tables):
+        if heading and number:
+            print_line("")
         if heading:
             print_heading(heading)
         left_out |= dict.fromkeys(_print_table(columns, rows))

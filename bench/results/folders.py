@@ -150,11 +150,16 @@ def _run_folders(folder: Path, unlisted: list[OSError]) -> Iterator[Path]:
             subfolders.clear()
 
 
+def nested_folders(folder: Path) -> tuple[Path, ...]:
+    """Results folders in `folder`, whose runs are too deep to be read with it."""
+    return tuple(sorted({path.parents[2] for path in folder.glob(f"*/*/*/{MANIFEST}")}))
+
+
 def _elsewhere(folder: Path) -> str:
     """The remedy for a folder without runs, which names the results folders in it."""
-    nested = sorted({str(path.parents[2]) for path in folder.glob(f"*/*/*/{MANIFEST}")})
+    nested = nested_folders(folder)
     if nested:
-        return f" itself; results folders in it: {', '.join(nested)}; name one of them"
+        return f" itself; results folders in it: {', '.join(map(str, nested))}; name one of them"
     return f"; create some with `compactbench run SCENARIO --out {folder}`"
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from bench.cli.caution_output import print_cautions_of_runs
+from bench.cli.answer_output import print_cautions
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.output import (
     ERR,
@@ -42,6 +42,7 @@ from bench.runs.suite.results_folder import locked, stored_runs
 from bench.runs.suite.suite import Options
 from bench.scenario.scenario import Scenario
 from bench.text import named_once
+from reports.data.group import run_groups
 from reports.verdicts.query_load import QUERIES_PER_H
 
 _MOMENTS = 120
@@ -135,7 +136,8 @@ def hindsight(
         has_checkpoints=base.table.format == "delta",
     ):  # fmt: skip
         print_paragraph(sentence)
-    print_cautions_of_runs(runs)
+    for group in run_groups(runs):
+        print_cautions(group)
     print_line(f"results in {out}; next: compactbench report {out}")
 
 

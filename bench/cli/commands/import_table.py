@@ -76,7 +76,7 @@ def import_table(
     Parquet, with the sizes, rows and partitions of files. Paths and values of rows are not in it.
 
     The compactions that the table had are left out, so that each policy starts from what the stream wrote.
-    docs/my-table.md explains what is exact, and what metadata does not tell.
+    docs/your-table.md explains what is exact, and what metadata does not tell.
 
     A history has no rows, so it can only be simulated. `--stand-in` imitates its stream with rows of the
     `orders` table: on average as many files of about the same bytes, at the same times. With `--scale 1/100`

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from bench.cli.arguments import ResultsArgument, disturbance, readable_runs
-from bench.cli.caution_output import print_cautions
+from bench.cli.answer_output import print_cautions
 from bench.cli.confirmation import Beside, beside, print_beside
 from bench.cli.confirmation import confirm as confirmed
 from bench.cli.executing import stopped_by_sigterm

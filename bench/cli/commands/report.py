@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, readable_runs
-from bench.cli.output import ERR
+from bench.cli.arguments import ResultsArgument, not_read, readable_runs
+from bench.cli.output import ERR, print_remark
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult
@@ -53,6 +53,8 @@ def report(
                 code="not-writable",
                 path=folder,
             ) from error
+        for remark in not_read(results):
+            print_remark(remark)
         typer.echo(page)
         if open_page:
             typer.launch(page.absolute().as_uri())

@@ -9,11 +9,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from bench.cli.answer_output import print_answers
 from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption, absences
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
 from bench.cli.executing import execute, stopped_by_sigterm
-from bench.cli.output import conceal, print_line, print_remark, without_secrets
+from bench.cli.output import conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
@@ -189,8 +190,7 @@ def run(
     stored = load_runs(*_folders(loaded, out))
     of_mode = [run for run in stored if run.manifest.mode == mode]
     print_rows(rows(of_mode), absent=tuple(absences(of_mode)))
-    if simulate:  # without the errors of the model, whose libraries take longer to load than a simulation
-        print_remark("simulated: nothing was measured, all times come from a cost model")
+    print_answers(of_mode)
     if any(run.finished for run in stored):
         print_line(f"results in {out}; next: compactbench report {out}")
     else:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, absences, disturbance, gaps, readable_runs
-from bench.cli.caution_output import print_cautions_of_runs
+from bench.cli.answer_output import print_answers
+from bench.cli.arguments import ResultsArgument, absences, disturbance, gaps, not_read, readable_runs
 from bench.cli.figure_table import Field, figure_table, plain
 from bench.cli.output import (
     print_csv,
@@ -126,9 +126,9 @@ def show(
         elif side_by_side:
             _print_pairs(pairs(runs), output)
         else:
-            print_rows(rows(runs), output, tuple(absences(runs)))
+            print_rows(rows(runs), output, (*absences(runs), *not_read(results)))
             if output == "table":
-                print_cautions_of_runs(runs)
+                print_answers(runs)
 
 
 def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table", absent: Sequence[str] = ()) -> None:

@@ -6,6 +6,7 @@ import pytest
 from result_builder import build_results
 
 from bench.cli.comparison_output import figures
+from bench.cli.output import OUT
 from bench.results.folders import load_runs
 from bench.results.metrics import METRICS
 
@@ -77,9 +78,9 @@ def test_the_table_says_first_what_was_compared_and_how_surely(compare, results)
     assert lines[0].startswith("append-small: ")
     assert f"9 runs from {results}: " in lines[2]
     assert lines[3] == "ratio: strategy / never, with its 95 % interval"
-    assert " ".join(lines[4].split()) == "strategy metric figure never ratio 95 % interval runs verdict"
+    assert " ".join(lines[6].split()) == "strategy figure never ratio 95 % interval runs verdict"
     query, files, tail = (
-        next(line for line in lines if line.startswith(label) and metric in line)
+        next(line for line in lines[lines.index(metric) :] if line.startswith(label))
         for label, metric in (
             ("every-2min", "query_mean_s"),
             ("every-10min", "files_end"),
@@ -88,8 +89,17 @@ def test_the_table_says_first_what_was_compared_and_how_surely(compare, results)
     )
     assert re.search(r" 0\.\d+x +0\.\d+ to 0\.\d+ +3 / 3 ", query)
     assert query.endswith("less, better")
-    assert files.split()[2:6] == ["1", "160", "1/160", "exact"]  # 1 of 20 x 8 files
+    assert files.split()[1:5] == ["1", "160", "1/160", "exact"]  # 1 of 20 x 8 files
     assert tail.rstrip().endswith("less, better (exploratory)")
+    assert lines[-1].startswith("query_mean_s: better under every-2min (0.")
+
+
+def test_figures_fit_into_eighty_columns(compare, results, monkeypatch):
+    monkeypatch.setattr(OUT, "_width", 80)
+    lines = compare(results, *AGAINST_NEVER).out.splitlines()
+    assert max(map(len, lines)) <= 80
+    figures = next(line for line in lines[lines.index("query_mean_s") :] if line.startswith("every-2min"))
+    assert re.match(r"every-2min +[\d.]+ ms +[\d.]+ ms +0\.\d+x +0\.\d+ to 0\.\d+ ", figures)
 
 
 def test_json_has_every_figure_of_every_comparison(groups, results):
@@ -386,13 +396,13 @@ def test_two_figures_have_one_unit(unit, both, expected):
     assert figures(unit, *both) == expected
 
 
-def test_decided_comparisons_come_first_and_the_confirmatory_ones_of_them(compare, results):
+def test_the_confirmatory_metrics_come_first_and_of_each_the_decided_comparisons(compare, results):
     printed = compare(results, "--baseline", "every-10min", "--metric", "all", "--all").out
-    table = [line for line in printed.splitlines() if line.startswith(("never ", "every-2min "))]
-    decided = [bool(re.search(r" (more|less)\b", line)) for line in table]
-    assert decided == sorted(decided, reverse=True)
-    assert 0 < sum(decided) < len(decided)
-    assert table[0].split()[1] in ("compaction_cpu_s", "query_mean_s")
+    blocks = [block.splitlines() for block in printed.split("\n\n")[1:-1]]
+    assert {blocks[0][0], blocks[1][0]} == {"compaction_cpu_s", "query_mean_s"}
+    for _, _, *rows in blocks:
+        decided = [bool(re.search(r" (more|less)\b", row)) for row in rows]
+        assert decided == sorted(decided, reverse=True)
 
 
 def sittings(metric="query_mean_s", sd="0.1", count="4"):

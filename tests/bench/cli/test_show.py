@@ -222,3 +222,15 @@ def test_missing_figures_are_a_gap(show, tmp_path):
 def test_runs_beside_other_processes_are_named(show, tmp_path):
     printed = show(build_results(tmp_path, {"never": None}, 2, 3, fate={("never", 2): "disturbed"}))
     assert "never: other processes used up to 1.7 cores during 1 run, so" in " ".join(printed.err.split())
+
+
+def test_the_last_lines_are_the_answer(show, results):
+    last = show(results).out.rstrip().rsplit("\n\n", 1)[-1]
+    assert " ".join(last.split()).startswith("every-10min has ")
+
+
+def test_results_folders_that_were_not_read_are_named(show, tmp_path):
+    build_results(tmp_path, {"never": None}, 1, 2)
+    build_results(tmp_path / "mine", {"never": None}, 1, 2)
+    printed = show(tmp_path)
+    assert f"not read: {tmp_path / 'mine'}, results folders in {tmp_path}; name one to read it" in printed.err

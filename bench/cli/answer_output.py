@@ -1,0 +1,30 @@
+"""What runs say in all: the answer in a line, and what a reader must know before trusting it."""
+
+from collections.abc import Iterable
+
+from bench.cli.output import print_heading, print_line, print_paragraph, print_remark
+from bench.results.folders import RunResult
+from reports.data.group import RunGroup, run_groups
+
+
+def print_answers(runs: Iterable[RunResult]) -> None:
+    """For each scenario its answer on stdout, and its grave cautions on stderr."""
+    from reports.one_line import one_line  # loads SciPy, which other commands do not wait for
+
+    groups = run_groups(runs)
+    for group in groups:
+        print_line("")
+        if len(groups) > 1:
+            print_heading(group.manifest.scenario)
+        for line in one_line(group):
+            print_paragraph(str(line))
+        print_cautions(group)
+
+
+def print_cautions(group: RunGroup) -> None:
+    """The grave ones, on stderr."""
+    from reports.page.sections.cautions import cautions
+
+    for caution in cautions(group):
+        if caution.is_grave:
+            print_remark(f"{group.manifest.scenario}: {caution.text}")

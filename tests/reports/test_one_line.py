@@ -1,0 +1,47 @@
+import re
+
+from result_builder import build_group
+
+from reports.one_line import one_line
+
+
+def lines(folder, strategies, repetitions=3, **how):
+    return [str(line) for line in one_line(build_group(folder, strategies, repetitions, **how))]
+
+
+def test_the_best_trade_off_has_what_it_gains_and_what_it_costs(tmp_path):
+    four = {"never": None, "every-1min": 1, "every-5min": 5, "every-20min": 20}
+    (line,) = lines(tmp_path, four)
+    pattern = r"every-5min has [\d.]+x faster queries than never, for 0\.\d+x the CPU of every-1min, the fastest\."
+    assert re.fullmatch(pattern, line)
+
+
+def test_of_two_to_choose_from_both_ends_are_named(tmp_path):
+    (line,) = lines(tmp_path, {"never": None, "every-10min": 10, "every-1min": 1})
+    assert line.startswith("every-10min is the cheapest, with ")
+    assert "; every-1min has " in line
+
+
+def test_the_only_one_has_its_own_cost(tmp_path):
+    (line,) = lines(tmp_path, {"never": None, "a": 2}, ticks=20)
+    assert re.fullmatch(r"a has [\d.]+x faster queries than never, for [\d.]+ s of compaction CPU\.", line)
+
+
+def test_a_gain_that_noise_may_have_made_is_not_claimed(tmp_path):
+    (line,) = lines(tmp_path, {"never": None, "a": 2}, repetitions=1, ticks=20)
+    assert re.search(r"a has a mean query of \S+ ms, 0\.\d+x that of never in too few runs to know the noise", line)
+
+
+def test_modelled_figures_are_called_so(tmp_path):
+    (line,) = lines(tmp_path, {"never": None, "a": 2}, repetitions=1, ticks=20, mode="simulated")
+    assert line.endswith("(as modelled).")
+
+
+def test_without_a_choice_the_reason_is_given(tmp_path):
+    assert lines(tmp_path, {"never": None}, ticks=3) == ["No strategy compacted during the stream."]
+
+
+def test_prices_decide_before_the_trade_off(tmp_path):
+    prices = {"price_per_core_hour": 0.05, "queries_per_h": 60.0, "currency": "USD"}
+    (line,) = lines(tmp_path, {"never": None, "every-1min": 1, "every-5min": 5}, ticks=20, **prices)
+    assert line.startswith("At 60 queries an hour ")
