@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 OWN_STRATEGY = ROOT / "docs" / "own-strategy.md"
 FEWER_CELLS = ("*25", "*3")
-ANY = re.compile(r"compactbench( [A-Z]+)? --help|compactbench (run|init)")  # no whole commands
+ANY = re.compile(r"compactbench( [A-Z]+)? --help|compactbench (run|init|import|validate)")  # no whole commands
 
 
 def block(first_line: str) -> str:
@@ -31,11 +31,11 @@ def block(first_line: str) -> str:
 
 
 def commands(page: Path) -> list[list[str]]:
-    """The words of each command of a page, in blocks and in text, in their order."""
+    """The words of each command of a page, in blocks and in text, in their order, each once."""
     text = page.read_text().replace("\\\n", " ")
     found = re.findall(r"^(compactbench [^#\n]+)|`(compactbench [^`]+)`", text, re.MULTILINE)
     texts = (" ".join((line or code).split()) for line, code in found)
-    return [shlex.split(text)[1:] for text in texts if not ANY.fullmatch(text)]
+    return [shlex.split(text)[1:] for text in dict.fromkeys(texts) if not ANY.fullmatch(text)]
 
 
 @pytest.fixture

@@ -34,6 +34,11 @@ def show(compactbench):
     return lambda *words, code=0: compactbench("show", *words, code=code)
 
 
+def table_of(printed):
+    """The lines of the table, without the answer below it."""
+    return printed.out.split("\n\n")[0].splitlines()
+
+
 def test_json_has_a_row_a_strategy_and_nothing_else_on_stdout(show, results):
     never, compacted = show(results, "--format", "json").json["rows"]
     assert [(r["strategy"], r["runs"], r["failed"], r["content"]) for r in (never, compacted)] == [
@@ -68,14 +73,16 @@ def test_nan_and_infinities_are_null_in_json(capsys):
 
 def test_the_table_is_for_people_and_gaps_go_to_stderr(show, results):
     printed = show(results)
-    heading, *lines = printed.out.splitlines()
+    heading, *lines = table_of(printed)
     assert heading.startswith("append-small: append on iceberg, ")
     assert [line.split()[:2] for line in lines[-2:]] == [["never", "2"], ["every-10min", "1"]]  # runs differ
-    assert printed.err == "append-small, every-10min: 1 failed\n"
+    short, why = printed.err.splitlines()
+    assert short == "append-small, every-10min: 1 failed"
+    assert why.startswith("append-small: every-10min (repetition 2) failed: ")
     (units,) = (line.split() for line in lines if set(line.split()) <= {"s", "ms", "µs", "%"})
     latencies = [figure for figure in FIGURES if figure.name.startswith("query_")]
     assert len(set(units[-len(latencies) :])) == 1
-    assert not {"delete", "health", "USD"} & set(printed.out.split())  # there are none
+    assert not {"delete", "health", "USD"} & set(" ".join(lines).split())  # there are none
 
 
 def test_decisions_are_all_evaluations_of_all_rules(show, results):
@@ -129,13 +136,13 @@ def test_a_baseline_without_decisions_is_no_error(show, tmp_path, what, output):
 
 
 def test_deletes_and_health_are_shown_where_there_are_any(show, upserts, wide):
-    printed = show(upserts).out
-    never, amoro = (line.split() for line in printed.splitlines()[-2:])
+    lines = table_of(show(upserts))
+    never, amoro = (line.split() for line in lines[-2:])
     # 3 delete files a commit: 3 to 60, mean 31.5, 50 rows each.
     assert never[-4:] == ["31.5", "1,575", "\N{EN DASH}", "160"]
     # It compacts at 5, 10, 15 and 20, which leaves 1, 0, 1 and 0 of 15, 16, 15 and 16 delete files.
     assert amoro[-2] == "84.5"
-    assert "health" in printed
+    assert "health" in " ".join(lines)
 
 
 def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
@@ -156,23 +163,23 @@ def test_columns_that_a_narrow_terminal_leaves_out_are_named(show, monkeypatch, 
 
 def test_the_table_fits_80_columns_with_the_figures_that_decide(show, monkeypatch, results):
     monkeypatch.setattr(OUT, "width", 80)
-    lines = show(results).out.splitlines()
-    assert max(map(len, lines)) <= 80
-    heading = " ".join(lines[1:-2]).split()
+    printed = show(results)
+    assert max(map(len, printed.out.splitlines())) <= 80
+    heading = " ".join(table_of(printed)[1:-2]).split()
     assert {"compactions", "CPU", "query", "mean", "written", "space", "files"} <= set(heading)
 
 
 def test_a_scenario_with_prices_shows_what_each_strategy_costs_a_day(show, tmp_path):
     prices = {"price_per_core_hour": 0.05, "currency": "EUR"}
-    printed = show(build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 4, **prices)).out
-    assert "EUR" in printed
-    never, compacting = (line.split() for line in printed.splitlines()[-2:])
+    lines = table_of(show(build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 4, **prices)))
+    assert "EUR" in " ".join(lines).split()
+    never, compacting = (line.split() for line in lines[-2:])
     assert 0 < float(never[3]) < float(compacting[3])
 
 
 def test_what_all_rows_share_is_in_the_heading(show, tmp_path):
     folder = build_results(tmp_path, {"never": None, "every-1min": 1}, 3, 2, fate={("never", 1): "unchecked"})
-    heading, *_, never, compacting = show(folder).out.splitlines()
+    heading, *_, never, compacting = table_of(show(folder))
     assert "3 runs each" in heading
     assert [line.split()[-1] for line in (never, compacting)] == ["unchecked", "equal"]
 
