@@ -72,6 +72,7 @@ golden: $(READY) ## Regenerate the golden files of the tests; review the diff
 .PHONY: docs
 docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report anew from the published runs; review the diff
 	@$(BIN)/python -P -c 'from tools.publishing import write_example, write_pages; write_pages(); write_example()'
+	@$(BIN)/python -P -m tools.notebook
 
 .PHONY: site
 site: $(READY) ## Build the site of docs/, with reference pages from the code, into site/

@@ -48,7 +48,7 @@ def test_only_real_tables_need_spark_and_a_reader_of_metadata(arguments, tmp_pat
 @pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", *DECISIONS], ids=lambda page: page.stem)
 def test_the_files_that_map_and_decisions_name_are_there(page):
     named = re.findall(
-        r"`((?:bench|docs|reports|strategies|tests|tools|workloads)/[\w./-]*)`", page.read_text()
+        r"`((?:bench|compactbench|docs|reports|strategies|tests|tools|workloads)/[\w./-]*)`", page.read_text()
     )
     assert [path for path in named if not (ROOT / path).exists()] == []
 

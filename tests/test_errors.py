@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 CATALOGUE = Path(__file__).parent / "errors.txt"
-_PRODUCT = ("bench", "reports", "strategies", "workloads")
+_PRODUCT = ("bench", "compactbench", "reports", "strategies", "workloads")
 _CODED = ("ScenarioError", "OptionError", "MissingRuntimeError", "EngineError", "ResultSchemaError")
 _ERROR = re.compile(r"[A-Z]\w*Error|error_at")
 _TEXTS = {"OptionError": 1, "error_at": 1}  # the position of the text, if it is not the first argument

@@ -19,7 +19,7 @@ from simulated_noise import (
 )
 from simulated_queries import CYCLES, LATENCIES, MEANS, errors
 
-from bench.cli.fail_if import parse_limit
+from bench.comparison.fail_if import parse_limit
 from reports.verdicts.sittings import SittingEffect, estimate_effect
 
 PAGES, COMPARISONS, GATES, SUITES = 2_000, 1_500, 500, 100

@@ -1,6 +1,6 @@
-"""Arguments that several commands share, and how runs that cannot be used are reported."""
+"""Arguments that several commands share, and how runs that cannot be read are reported."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -9,9 +9,8 @@ import typer
 
 from bench.cli.output import print_error
 from bench.errors import ResultSchemaError
-from bench.results.folders import RunResult, missing_positions, nested_folders, stored_runs
-from bench.results.rows import Row
-from bench.text import counted, human_number, named_once
+from bench.results.folders import RunResult, nested_folders, stored_runs
+from bench.text import named_once
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
 
@@ -53,38 +52,9 @@ def readable_runs(results: Sequence[Path]) -> Iterator[tuple[RunResult, ...]]:
         raise typer.Exit(ResultSchemaError.exit_code)
 
 
-def gaps(row: Row) -> str:
-    """The runs whose figures are not used, or only in part: "1 failed, 2 interrupted"; empty if none."""
-    counts = {
-        "failed": row.failed,
-        "interrupted": row.interrupted,
-        f"replaced ({'; '.join(dict.fromkeys(row.replaced))})": len(row.replaced),
-        "without valid timings": row.timings_invalid,
-    }
-    return ", ".join(f"{count} {fate}" for fate, count in counts.items() if count)
-
-
-def absences(runs: Iterable[RunResult]) -> Iterator[str]:
-    """Runs that were made and are gone, inferred from the gaps in the positions of the others."""
-    for folder, missing in missing_positions(runs):
-        who = f"run at position {missing[0]} is" if len(missing) == 1 else (
-            f"runs at positions {named_once(map(str, missing))} are")  # fmt: skip
-        yield f"{folder}: the {who} not in the results"
-
-
 def not_read(results: Iterable[Path]) -> Iterator[str]:
     """Results folders in those that were read: `run --out results/mine` makes one in the default folder."""
     for folder in results:
         nested = nested_folders(folder)
         if nested:
             yield f"not read: {named_once(map(str, nested))}, results folders in {folder}; name one to read it"
-
-
-def disturbance(row: Row) -> str:
-    """How far other processes used the machine during the runs; empty if they did not."""
-    cores = row.disturbed_cores
-    if not cores:
-        return ""
-    runs = counted(len(cores), "run")
-    most = human_number(max(cores))
-    return f"other processes used up to {most} cores during {runs}, so times are longer and noisier"

@@ -6,8 +6,6 @@ from typing import Any, Literal
 
 import typer
 
-from bench.cli.arguments import gaps
-from bench.cli.comparison import Group, Tested
 from bench.cli.figure_table import scaled
 from bench.cli.output import (
     print_csv,
@@ -19,8 +17,10 @@ from bench.cli.output import (
     print_tables,
 )
 from bench.cli.tables import Column
+from bench.comparison.groups import Group, Tested
 from bench.results.metrics import Metric
 from bench.results.records import QUICK_WORDS
+from bench.results.remarks import gaps
 from bench.text import MISSING, counted, human_percent, human_ratio, named_once
 from reports.page.markdown import escape, table
 from reports.page.tables import Cell, Table
@@ -250,10 +250,9 @@ def _reason(tested: Tested) -> str:
 
 def _json(group: Group) -> dict[str, Any]:
     manifest = next(iter(group.sides.values())).manifest
-    formats = {row.strategy: row.format for run_group in group.sides.values() for row in run_group.rows}
     return {
         **{name: getattr(manifest, name) for name in ("scenario", "workload", "format", "mode")},
-        "formats": formats,
+        "formats": group.formats,
         "compared": group.title,
         "folders": {side: [str(folder) for folder in folders] for side, folders in group.folders.items()},
         "runs": {side: {row.strategy: row.runs for row in s.rows} for side, s in group.sides.items()},
@@ -265,10 +264,10 @@ def _json(group: Group) -> dict[str, Any]:
         "notes": list(group.notes),
         "failures": list(group.failures),
         "doubts": list(group.doubts),
-        "comparisons": [_record(contrast) for contrast in group.contrasts],
+        "comparisons": [contrast.to_json() for contrast in group.contrasts],
         "conditions": [
             {
-                **_record(tested.contrast),
+                **tested.contrast.to_json(),
                 "condition": tested.limit.condition,
                 "outcome": tested.outcome,
                 "explanation": _reason(tested),
@@ -278,28 +277,8 @@ def _json(group: Group) -> dict[str, Any]:
     }
 
 
-def _record(contrast: Contrast) -> dict[str, Any]:
-    """One comparison, for programs; keys are never renamed."""
-    comparison = contrast.comparison
-    return {
-        "strategy": contrast.strategy, "against": contrast.other, "metric": contrast.metric.name,
-        "unit": contrast.metric.unit, "figure": contrast.figure, "against_figure": contrast.other_figure,
-        "ratio": comparison.ratio, "low": comparison.low, "high": comparison.high, "n": comparison.n,
-        "runs": contrast.runs, "against_runs": contrast.other_runs,
-        "method": comparison.method, "role": contrast.role, "p": comparison.p,
-        "adjusted_p": comparison.adjusted_p, "tolerance": comparison.tolerance,
-        "verdict": comparison.verdict, "judged": contrast.judged, "reason": comparison.reason,
-    }  # fmt: skip
-
-
 def _print_csv(groups: Sequence[Group]) -> None:
-    lines = [
-        {name: answer[name] for name in ("scenario", "workload")}
-        | {"format": answer["formats"][record["strategy"]], "mode": answer["mode"]}
-        | record
-        for answer in map(_json, groups)
-        for record in answer["comparisons"]
-    ]
+    lines = [record for group in groups for record in group.records]
     if lines:
         print_csv(list(lines[0]), [list(line.values()) for line in lines])
     for group in groups:

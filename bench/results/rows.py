@@ -29,6 +29,7 @@ _DISTURBED_ABOVE_CORES = 0.2  # cores that other processes used during a run, on
 BREAK_EVEN = "break_even_queries_per_h"
 
 ContentStatus = Literal["equal", "differs", "unchecked"]
+_NESTED = ("run_values", "probes", "repetitions", "replaced")
 _Place = tuple[str, str, str]  # scenario, workload and mode
 
 
@@ -98,6 +99,10 @@ class Row:
             name: getattr(self, name) for name in self.__slots__ if name not in ("values", "delete_words")
         }
         return {**flat, **self.values}
+
+    def to_flat(self) -> dict[str, Any]:
+        """The row as a line of a table, as `show --format csv` prints it: every metric by its name."""
+        return {name: value for name, value in self.to_json().items() if name not in _NESTED}
 
 
 def content_of(run: RunResult) -> ContentStatus:

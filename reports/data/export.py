@@ -62,16 +62,16 @@ def export(
     all_runs = tuple(runs)
     if kind == "parquet":
         destination.mkdir(parents=True)
-        for name, parts in tables(all_runs):
-            first = next(parts)
+        for name, of_table in tables(all_runs):
+            first = next(of_table)
             with pq.ParquetWriter(place / f"{name}.parquet", first.schema) as file:
-                for part in chain([first], parts):
+                for part in chain([first], of_table):
                     file.write_table(part)
         return tuple(destination / f"{name}.parquet" for name in ("runs", "metrics", *RECORD_TABLES))
     destination.parent.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(str(place)) as database:
-        for name, parts in tables(all_runs):
-            for number, part in enumerate(parts):
+        for name, of_table in tables(all_runs):
+            for number, part in enumerate(of_table):
                 database.register("source", part)
                 target = f"insert into {name}" if number else f"create table {name} as"
                 database.execute(f"{target} select * from source")  # noqa: S608 - a name of ours
@@ -81,19 +81,23 @@ def export(
 
 def tables(runs: tuple[RunResult, ...]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
     """Every table by name, in parts; the first one has all columns even if there is no record."""
-    yield "runs", iter([_runs(runs)])
-    yield "metrics", iter([_metrics(runs)])
-    for name, kind in RECORD_TABLES.items():
-        yield name, _parts(runs, kind)
+    for name in ("runs", "metrics", *RECORD_TABLES):
+        yield name, parts(runs, name)
+
+
+def parts(runs: tuple[RunResult, ...], name: str) -> Iterator[pa.Table]:
+    """One of the tables, by its name."""
+    of_runs = {"runs": _runs, "metrics": _metrics}
+    return iter([of_runs[name](runs)]) if name in of_runs else _parts(runs, RECORD_TABLES[name])
 
 
 def _parts(runs: tuple[RunResult, ...], kind: type[Any]) -> Iterator[pa.Table]:
     """The records of one kind, a part for each run that has some; at least one part."""
     types = {**_OF_RUN, **column_types(kind)}
     frames = (frame([run], kind) for run in runs)
-    parts = (_of_frame(lines, types) for lines in frames if len(lines))
-    yield next(parts, _schema(types).empty_table())
-    yield from parts
+    known = (_of_frame(lines, types) for lines in frames if len(lines))
+    yield next(known, _schema(types).empty_table())
+    yield from known
 
 
 def _of_frame(lines: pd.DataFrame, types: Mapping[str, type]) -> pa.Table:

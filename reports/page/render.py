@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from errno import EEXIST
 from pathlib import Path
@@ -15,18 +15,23 @@ from bench.results.folders import RunResult
 from reports.charts.output import png, svg, svg_of_page
 from reports.charts.theme import DARK, LIGHT, Theme
 from reports.data.csv_files import CSV_NAMES, write_csv_files
-from reports.data.group import run_groups
+from reports.data.group import RunGroup, run_groups
 from reports.page import markdown
 from reports.page.blocks import Picture
 from reports.page.content import Page, page_content, shorten
+from reports.page.sections.cautions import cautions
+from reports.page.sections.method import facts, section_title
+from reports.page.sections.summary import summary
 from reports.page.tables import Cell
 from reports.phrases import Sentence, Verbatim
+from reports.verdicts.page_verdicts import page_verdicts
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _PAGE = "index.html"
 _GENERATOR = b'<meta name="generator" content="compactbench">'
 _HTML_TABLE_ENDS = 60  # rows kept at either end of a long table
 _MARKDOWN_TABLE_ENDS = 5
+_OVERVIEW_TABLE_ENDS = 20
 _SHORT_CHARACTERS = 28
 _NUMBER_AND_UNIT = re.compile(
     r"(?<=\d) (?=(?:%|µs|ms|s|min|h|d|B|[KMGTP]iB)(?!\w))|(?<=\bn) (?==)|(?<=\bn =) "
@@ -65,6 +70,16 @@ def _check_ours(folder: Path) -> None:
     page = folder / _PAGE
     if not (page.is_file() and _GENERATOR in page.read_bytes()):
         raise FileExistsError(EEXIST, "it contains files that are not a report", str(folder))
+
+
+def overview(groups: Sequence[RunGroup]) -> str:
+    """The summary of each group in HTML, without a style of its own: a notebook has one."""
+    summaries = [
+        (section_title(group), facts(group), cautions(group), summary(group, verdicts))
+        for group, verdicts in zip(groups, page_verdicts(groups), strict=True)
+    ]
+    template = _environment(True, _to_html).get_template("overview.html.j2")
+    return template.render(summaries=summaries, shorten=lambda table: shorten(table, _OVERVIEW_TABLE_ENDS))
 
 
 def markdown_text(runs: Iterable[RunResult]) -> str:

@@ -20,7 +20,7 @@ Reproduced by `make noise`.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, METRICS, Metric
 from reports.data.group import RunGroup
@@ -60,6 +60,19 @@ class Contrast:
             return ""
         is_better = (self.comparison.verdict == "more") == (self.metric.better == "higher")
         return "better" if is_better else "worse"
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison for programs; keys are never renamed."""
+        comparison = self.comparison
+        return {
+            "strategy": self.strategy, "against": self.other, "metric": self.metric.name,
+            "unit": self.metric.unit, "figure": self.figure, "against_figure": self.other_figure,
+            "ratio": comparison.ratio, "low": comparison.low, "high": comparison.high, "n": comparison.n,
+            "runs": self.runs, "against_runs": self.other_runs,
+            "method": comparison.method, "role": self.role, "p": comparison.p,
+            "adjusted_p": comparison.adjusted_p, "tolerance": comparison.tolerance,
+            "verdict": comparison.verdict, "judged": self.judged, "reason": comparison.reason,
+        }  # fmt: skip
 
     @property
     def sample(self) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from records import commit, compaction, end, query, run
 
-from bench.cli.fail_if import Limit, outcomes
+from bench.comparison.fail_if import Limit, outcomes
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.break_even import interval
 from reports.verdicts.compare import Comparison, corrected

@@ -1,6 +1,5 @@
 """`compactbench compare`: strategies against a baseline, or new results against old ones."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,12 +7,19 @@ import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bench.cli.arguments import ResultsArgument
-from bench.cli.comparison import EVERY_METRIC, Selection, compare_old_and_new, compare_pooled, decided_jointly
 from bench.cli.comparison_output import ComparisonFormat, print_groups
-from bench.cli.fail_if import parse_limit, parse_ratio
+from bench.comparison.fail_if import parse_limit, parse_ratio
+from bench.comparison.groups import (
+    Selection,
+    Side,
+    compare_old_and_new,
+    compare_pooled,
+    decided_jointly,
+    metrics_named,
+)
 from bench.engines.keys import known_text
 from bench.errors import EXIT_INCONCLUSIVE, ScenarioError, first_error
-from bench.results.metrics import METRIC_BY_NAME, METRICS
+from bench.results.metrics import METRICS
 from bench.results.pooling import Strictness
 from reports.verdicts.sittings import ASSUMES_DEFAULT, DEFAULT, SittingEffect, SittingEffects
 
@@ -100,7 +106,7 @@ def compare(
     correct, 4 no limit is broken, but some are inconclusive, or the content of runs was not checked.
     """
     selection = Selection(
-        _metrics(metric or ()),
+        metrics_named(metric or ()),
         tuple(only or ()),
         tuple(parse_limit(text) for text in fail_if or ()),
         Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED,
@@ -108,23 +114,16 @@ def compare(
         ASSUMES_DEFAULT if sitting_sd is None else _sitting_effects(sitting_sd),
     )
     if baseline is None and len(results) == 2:
-        groups = decided_jointly(compare_old_and_new(results, selection))
+        old, new = map(Side.read, results)
+        groups = decided_jointly(compare_old_and_new(old, new, selection))
     else:
-        groups = decided_jointly(compare_pooled(results, baseline, selection))
+        groups = decided_jointly(compare_pooled(Side.read(*results), baseline, selection))
     print_groups(groups, output, selection.metrics, everything)
     outcomes = {tested.outcome for group in groups for tested in group.tested}
     if outcomes & {"broken", "missing"} or any(group.failures for group in groups):
         raise typer.Exit(EXIT_BROKEN)
     if "inconclusive" in outcomes or any(group.doubts for group in groups):
         raise typer.Exit(EXIT_INCONCLUSIVE)
-
-
-def _metrics(names: Sequence[str]) -> tuple[str, ...]:
-    unknown = [name for name in names if name not in METRIC_BY_NAME and name != EVERY_METRIC]
-    if unknown:
-        known = known_text(unknown[0], (*METRIC_BY_NAME, EVERY_METRIC))
-        raise ScenarioError(f"{unknown[0]!r} is not a metric; {known}", code="unknown-name", path="--metric")
-    return (EVERY_METRIC,) if EVERY_METRIC in names else tuple(dict.fromkeys(names))
 
 
 class _Measured(BaseModel):

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, disturbance, readable_runs
 from bench.cli.answer_output import print_cautions
+from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.cli.confirmation import Beside, beside, print_beside
 from bench.cli.confirmation import confirm as confirmed
 from bench.cli.executing import stopped_by_sigterm
@@ -28,6 +28,7 @@ from bench.errors import ScenarioError
 from bench.hindsight.search import LABEL as HINDSIGHT
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
+from bench.results.remarks import disturbance
 from bench.scenario.schema import REPETITIONS_MAX
 from reports.data.group import RunGroup, run_groups
 from reports.verdicts.recommended import Limit, Recommendation

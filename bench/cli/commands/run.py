@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from bench.cli.answer_output import print_answers
-from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption, absences
+from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
 from bench.cli.executing import execute, stopped_by_sigterm
@@ -19,6 +19,7 @@ from bench.cli.progress import SuiteProgress
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
+from bench.results.remarks import absences
 from bench.results.rows import rows
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.preflight.space import log_bytes, needed_bytes, results_bytes

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bench.cli.answer_output import print_answers
-from bench.cli.arguments import ResultsArgument, absences, disturbance, gaps, not_read, readable_runs
+from bench.cli.arguments import ResultsArgument, not_read, readable_runs
 from bench.cli.figure_table import Field, figure_table, plain
 from bench.cli.output import (
     print_csv,
@@ -38,11 +38,11 @@ from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.query_effect import query_effects
 from bench.results.records import DELETE_WORDS, QUICK_WORDS, DecisionRecord
+from bench.results.remarks import absences, disturbance, gaps
 from bench.results.rows import Row, common_delete_words, rows
 from bench.text import counted, named_once
 
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
-NESTED = ("run_values", "probes", "repetitions", "replaced")
 FIGURES = (
     Field("compactions", Column("compactions", drop=8)),
     Field("compaction_cpu_s", Column("CPU")),
@@ -136,7 +136,7 @@ def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table", absent:
     if output == "json":
         print_json({"rows": [row.to_json() for row in metric_rows], "absent": absent})
     elif output == "csv":
-        flat = [{k: v for k, v in row.to_json().items() if k not in NESTED} for row in metric_rows]
+        flat = [row.to_flat() for row in metric_rows]
         print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
         print_tables(_table(tuple(group)) for _, group in groupby(metric_rows, key=_place))

@@ -8,7 +8,7 @@ import pytest
 from comparisons import measured
 from result_builder import build_results
 
-from bench.cli.fail_if import noisy_tests, outcomes, parse_limit
+from bench.comparison.fail_if import noisy_tests, outcomes, parse_limit
 from bench.errors import ScenarioError
 from reports.verdicts.repeating import BytesNoise, compare_bytes, compare_counts
 

@@ -17,7 +17,7 @@ from simulated_noise import (
     suite_shares,
 )
 
-from bench.cli.fail_if import parse_limit
+from bench.comparison.fail_if import parse_limit
 from reports.verdicts.sittings import SittingEffect
 
 pytestmark = pytest.mark.noise

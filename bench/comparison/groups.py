@@ -1,18 +1,20 @@
-"""What `compare` answers: strategies against a baseline or new results against old ones, and limits."""
+"""Comparisons of results: strategies against a baseline or new results against old ones, and limits."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from bench.cli.arguments import absences, disturbance
-from bench.cli.fail_if import Limit, Outcome, noisy_tests, outcomes
+from bench.comparison.fail_if import Limit, Outcome, noisy_tests, outcomes
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
+from bench.results.metrics import METRIC_BY_NAME
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled
 from bench.results.records import FAILED_STATUSES, CompactionRecord
+from bench.results.remarks import absences, disturbance
 from bench.results.rows import BASELINE, content_of
 from bench.text import counted, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
@@ -32,6 +34,22 @@ EVERY_METRIC = "all"
 
 _Key = tuple[str, str, str]  # scenario, workload, mode
 Compared = Callable[[Sequence[str], Iterable[str]], list[Contrast]]  # of these strategies, by these metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Results to be compared: the folders that were named, and the runs in them."""
+
+    folders: tuple[Path, ...]
+    runs: tuple[RunResult, ...]
+
+    @classmethod
+    def read(cls, *folders: Path) -> "Side":
+        """Raises ResultSchemaError if there is no run, or if one cannot be read."""
+        return cls(folders, load_runs(*folders))
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.folders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +84,26 @@ class Group:
     @property
     def place(self) -> str:
         return _place(*self.sides.values())
+
+    @property
+    def formats(self) -> Mapping[str, str]:
+        """The format of each strategy's table."""
+        return {row.strategy: row.format for run_group in self.sides.values() for row in run_group.rows}
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """Each comparison with its place, for programs; keys are never renamed."""
+        manifest, formats = next(iter(self.sides.values())).manifest, self.formats
+        return [
+            {
+                "scenario": manifest.scenario,
+                "workload": manifest.workload,
+                "format": formats[contrast.strategy],
+                "mode": manifest.mode,
+                **contrast.to_json(),
+            }
+            for contrast in self.contrasts
+        ]
 
     @property
     def is_simulated(self) -> bool:
@@ -136,12 +174,21 @@ def _planned(contrasts: Sequence[Contrast], ratio: float) -> Iterable[str]:
         )
 
 
-def compare_pooled(results: Sequence[Path], named: str | None, selection: Selection) -> list[Group]:
+def metrics_named(names: Sequence[str]) -> tuple[str, ...]:
+    """Each of the metrics once, or `EVERY_METRIC`. Raises ScenarioError for a name that is none of them."""
+    unknown = [name for name in names if name not in METRIC_BY_NAME and name != EVERY_METRIC]
+    if unknown:
+        known = known_text(unknown[0], (*METRIC_BY_NAME, EVERY_METRIC))
+        raise ScenarioError(f"{unknown[0]!r} is not a metric; {known}", code="unknown-name", path="--metric")
+    return (EVERY_METRIC,) if EVERY_METRIC in names else tuple(dict.fromkeys(names))
+
+
+def compare_pooled(results: Side, named: str | None, selection: Selection) -> list[Group]:
     """Strategies in all of the results compared with a baseline: the one named, or `never`.
 
     Raises ScenarioError if there is nothing to compare.
     """
-    compared = run_groups(load_runs(*results))
+    compared = run_groups(results.runs)
     labels = list(dict.fromkeys(label for run_group in compared for label in run_group.strategies))
     baseline = named or BASELINE
     if named is None and baseline not in labels:
@@ -172,8 +219,7 @@ def _own_baselines(run_group: RunGroup) -> dict[str, str]:
 
 
 def _with_baseline(
-    run_group: RunGroup, results: Sequence[Path], baseline: str, baselines: Mapping[str, str],
-    selection: Selection,
+    run_group: RunGroup, results: Side, baseline: str, baselines: Mapping[str, str], selection: Selection
 ) -> Group:  # fmt: skip
     chosen = selection.strategies_of(label for label in run_group.strategies if label != baseline)
     wanted = dict.fromkeys((baseline, *(baselines[label] for label in chosen)))
@@ -190,7 +236,7 @@ def _with_baseline(
     group = Group(
         title=f"each strategy compared with {baseline}{of_variants}",
         sides={"pooled": run_group},
-        folders={"pooled": results},
+        folders={"pooled": results.folders},
         headings=("figure", baseline),
         differences=check_pooled(run_group.usable_runs, selection.strictest),
         notes=(
@@ -206,24 +252,25 @@ def _with_baseline(
     return selection.applied(group, [label for label in chosen if baselines[label] not in absent], compared)
 
 
-def compare_old_and_new(results: Sequence[Path], selection: Selection) -> list[Group]:
-    """Each strategy in the second results compared with itself in the first.
+def compare_old_and_new(old_results: Side, new_results: Side, selection: Selection) -> list[Group]:
+    """Each strategy in the new results compared with itself in the old ones.
 
     Raises ScenarioError if there is nothing to compare.
     """
-    old, new = ({_key(side): side for side in run_groups(load_runs(folder))} for folder in results)
+    sides = old_results, new_results
+    old, new = ({_key(group): group for group in run_groups(side.runs)} for side in sides)
     shared = [key for key in old if key in new]
     if not shared:
         _refuse_unrelated(old, new)
     labels = {label for key in shared for label in (*old[key].strategies, *new[key].strategies)}
     _check_known("--only", selection.only, labels)
-    groups = [_new_and_old(old[key], new[key], results, selection) for key in shared]
+    groups = [_new_and_old(old[key], new[key], sides, selection) for key in shared]
     if not any(group.contrasts or group.failures for group in groups):
         raise ScenarioError(
             "no strategy has a usable run in both, or --only excludes all of them; to pool the folders and "
             "compare strategies with each other, use --baseline STRATEGY",
             code="nothing-to-compare",
-            path=f"{results[0]} and {results[1]}",
+            path=f"{old_results} and {new_results}",
         )
     alone = {_place(side): key for key, side in {**old, **new}.items() if key not in shared}
     notes = (f"{place} is in one folder only" for place in alone)
@@ -236,7 +283,7 @@ def compare_old_and_new(results: Sequence[Path], selection: Selection) -> list[G
     return [first, *groups[1:]]
 
 
-def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selection: Selection) -> Group:
+def _new_and_old(old: RunGroup, new: RunGroup, results: tuple[Side, Side], selection: Selection) -> Group:
     def compared(strategies: Sequence[str], metrics: Iterable[str]) -> list[Contrast]:
         return old_and_new(old, new, strategies, metrics, selection.sittings)
 
@@ -245,7 +292,7 @@ def _new_and_old(old: RunGroup, new: RunGroup, results: Sequence[Path], selectio
     group = Group(
         title=f"new ({results[1]}) compared with old ({results[0]}), each strategy with itself",
         sides={"old": old, "new": new},
-        folders={"old": results[:1], "new": results[1:]},
+        folders={"old": results[0].folders, "new": results[1].folders},
         headings=("new", "old"),
         differences=_check_both(old, new, selection.strictest),
         notes=(*_one_sided(old, new), *_less(old, new), *_provenance(old), *_provenance(new)),

@@ -1,0 +1,1 @@
+"""What `compactbench compare` answers, apart from how it is printed."""

@@ -1,0 +1,36 @@
+"""What happened to runs, in words: figures that are not used, runs that are gone, machines that were busy."""
+
+from collections.abc import Iterable, Iterator
+
+from bench.results.folders import RunResult, missing_positions
+from bench.results.rows import Row
+from bench.text import counted, human_number, named_once
+
+
+def gaps(row: Row) -> str:
+    """The runs whose figures are not used, or only in part: "1 failed, 2 interrupted"; empty if none."""
+    counts = {
+        "failed": row.failed,
+        "interrupted": row.interrupted,
+        f"replaced ({'; '.join(dict.fromkeys(row.replaced))})": len(row.replaced),
+        "without valid timings": row.timings_invalid,
+    }
+    return ", ".join(f"{count} {fate}" for fate, count in counts.items() if count)
+
+
+def absences(runs: Iterable[RunResult]) -> Iterator[str]:
+    """Runs that were made and are gone, inferred from the gaps in the positions of the others."""
+    for folder, missing in missing_positions(runs):
+        who = f"run at position {missing[0]} is" if len(missing) == 1 else (
+            f"runs at positions {named_once(map(str, missing))} are")  # fmt: skip
+        yield f"{folder}: the {who} not in the results"
+
+
+def disturbance(row: Row) -> str:
+    """How far other processes used the machine during the runs; empty if they did not."""
+    cores = row.disturbed_cores
+    if not cores:
+        return ""
+    runs = counted(len(cores), "run")
+    most = human_number(max(cores))
+    return f"other processes used up to {most} cores during {runs}, so times are longer and noisier"
