@@ -1,6 +1,6 @@
 """Arguments that several commands share, and how runs that cannot be read are reported."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -57,4 +57,5 @@ def not_read(results: Iterable[Path]) -> Iterator[str]:
     for folder in results:
         nested = nested_folders(folder)
         if nested:
-            yield f"not read: {named_once(map(str, nested))}, results folders in {folder}; name one to read it"
+            names = named_once(map(str, nested))
+            yield f"not read: {names}, results folders in {folder}; name one to read it"

@@ -127,7 +127,7 @@ def _print_markdown(
 
 
 def _answers(by_metric: Mapping[Metric, Sequence[Contrast]]) -> Iterator[str]:
-    """What came of the confirmatory metrics: "query_mean_s: better under a (0.5x); undecided under b (1.1x)"."""
+    """What came of the confirmatory metrics: "query_mean_s: better under a (0.5x); worse under b (2x)"."""
     for metric, contrasts in by_metric.items():
         by_verdict: dict[str, list[str]] = {}
         for c in contrasts:

@@ -38,12 +38,14 @@ def write_csv_files(run_groups: Iterable[RunGroup], folder: Path) -> tuple[str, 
         if table is None:
             (folder / name).unlink(missing_ok=True)  # of an earlier report
         else:
-            texts = table.select_dtypes(object).columns
-            safe = table.assign(
-                **{column: each_once(table[column].tolist(), formula_safe) for column in texts}
-            )
-            safe.to_csv(folder / name, index=False, lineterminator="\n")
+            write_csv(table, folder / name)
     return tuple(name for name, table in tables.items() if table is not None)
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    texts = table.select_dtypes(object).columns
+    safe = table.assign(**{column: each_once(table[column].tolist(), formula_safe) for column in texts})
+    safe.to_csv(path, index=False, lineterminator="\n")
 
 
 def _up_to_limit(runs: Sequence[RunResult], kind: type[BaseRecord]) -> pd.DataFrame | None:

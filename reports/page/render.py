@@ -8,26 +8,30 @@ from datetime import UTC, datetime
 from errno import EEXIST
 from pathlib import Path
 
+import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from bench.results.folders import RunResult
 from reports.charts.output import png, svg, svg_of_page
 from reports.charts.theme import DARK, LIGHT, Theme
-from reports.data.csv_files import CSV_NAMES, write_csv_files
+from reports.data.csv_files import CSV_NAMES, write_csv, write_csv_files
 from reports.data.group import RunGroup, run_groups
 from reports.page import markdown
 from reports.page.blocks import Picture
 from reports.page.content import Page, page_content, shorten
+from reports.page.history import history_page
 from reports.page.sections.cautions import cautions
 from reports.page.sections.method import facts, section_title
 from reports.page.sections.summary import summary
 from reports.page.tables import Cell
 from reports.phrases import Sentence, Verbatim
+from reports.verdicts.history import History
 from reports.verdicts.page_verdicts import page_verdicts
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _PAGE = "index.html"
+_HISTORY = "history.csv"
 _GENERATOR = b'<meta name="generator" content="compactbench">'
 _HTML_TABLE_ENDS = 60  # rows kept at either end of a long table
 _MARKDOWN_TABLE_ENDS = 5
@@ -48,7 +52,32 @@ def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = 
     if not groups:
         raise ValueError("there is no run to report on")
     _check_ours(destination)
-    page = page_content(groups)
+    return _write(page_content(groups), CSV_NAMES, lambda to: write_csv_files(groups, to), destination, now)
+
+
+def render_history(histories: Sequence[History], destination: Path, now: datetime | None = None) -> Path:
+    """Write the report over time in the same way; each history has at least two sittings."""
+
+    def write_tables(folder: Path) -> tuple[str, ...]:
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [line for history in histories for line in history.lines]
+        write_csv(pd.DataFrame(lines), folder / _HISTORY)
+        return (_HISTORY,)
+
+    _check_ours(destination)
+    return _write(history_page(histories), (_HISTORY,), write_tables, destination, now)
+
+
+def is_report(folder: Path) -> bool:
+    page = folder / _PAGE
+    return page.is_file() and _GENERATOR in page.read_bytes()
+
+
+def _write(
+    page: Page, names: Sequence[str], write_tables: Callable[[Path], tuple[str, ...]], destination: Path,
+    now: datetime | None,
+) -> Path:  # fmt: skip
+    """`names` are those of all tables, of which some may be too long to be written."""
     charts = destination / "charts"
     charts.mkdir(parents=True, exist_ok=True)
     index = destination / _PAGE
@@ -57,9 +86,10 @@ def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = 
     for content in page.contents:
         for picture in content.pictures:
             _write_chart(picture, LIGHT.of_page(page.labels), charts)
-    tables = write_csv_files(groups, destination / "tables")
-    (destination / "report.md").write_text(_markdown(page, tables), encoding="utf-8")
-    index.write_text(_html(page, tables, now or datetime.now(UTC)), encoding="utf-8")
+    tables = write_tables(destination / "tables")
+    left_out = [name for name in names if name not in tables]
+    (destination / "report.md").write_text(_markdown(page, tables, left_out), encoding="utf-8")
+    index.write_text(_html(page, tables, left_out, now or datetime.now(UTC)), encoding="utf-8")
     return index
 
 
@@ -67,8 +97,7 @@ def _check_ours(folder: Path) -> None:
     """Refuse a folder that has files other than a report's."""
     if not folder.is_dir() or not any(folder.iterdir()):
         return
-    page = folder / _PAGE
-    if not (page.is_file() and _GENERATOR in page.read_bytes()):
+    if not is_report(folder):
         raise FileExistsError(EEXIST, "it contains files that are not a report", str(folder))
 
 
@@ -84,7 +113,7 @@ def overview(groups: Sequence[RunGroup]) -> str:
 
 def markdown_text(runs: Iterable[RunResult]) -> str:
     """The report in Markdown, with links to charts and tables that `render` writes."""
-    return _markdown(page_content(run_groups(runs)), CSV_NAMES)
+    return _markdown(page_content(run_groups(runs)), CSV_NAMES, ())
 
 
 def _write_chart(picture: Picture, theme: Theme, folder: Path) -> None:
@@ -96,26 +125,26 @@ def _write_chart(picture: Picture, theme: Theme, folder: Path) -> None:
     (folder / f"{picture.stem}.png").write_bytes(png(draw, picture.group, theme))
 
 
-def _markdown(page: Page, tables: tuple[str, ...]) -> str:
+def _markdown(page: Page, tables: Sequence[str], left_out: Sequence[str]) -> str:
     environment = _environment(False, markdown.to_markdown)
     environment.filters |= {"table": markdown.table, "fenced": markdown.fenced, "raw": markdown.SafeMarkdown}
     template = environment.get_template("report.md.j2")
     return template.render(
         page=page,
         tables=tables,
-        left_out=[name for name in CSV_NAMES if name not in tables],
+        left_out=left_out,
         shorten=lambda table: shorten(table, _MARKDOWN_TABLE_ENDS),
     )
 
 
-def _html(page: Page, tables: tuple[str, ...], now: datetime) -> str:
+def _html(page: Page, tables: Sequence[str], left_out: Sequence[str], now: datetime) -> str:
     environment = _environment(True, _to_html)
     theme, script = LIGHT.of_page(page.labels), _own_file("report.js")
     numbers = {label: number for number, label in enumerate(page.labels)}
     return environment.get_template("report.html.j2").render(
         page=page,
         tables=tables,
-        left_out=[name for name in CSV_NAMES if name not in tables],
+        left_out=left_out,
         made=f"{now:%Y-%m-%d %H:%M} UTC",
         style=_colours() + _own_file("report.css"),
         script=script,

@@ -151,7 +151,8 @@ def twice(old, folder):
 )  # fmt: skip
 def test_errors_are_those_of_the_command(old, tmp_path, capsys, make, options):
     folders = make(old, tmp_path)
-    words = [word for name, value in ({"baseline": "never"} | options).items() for word in (f"--{name}", value)]
+    given = {"baseline": "never"} | options
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
     assert main(["compare", *map(str, folders), *words]) == 2
     said = capsys.readouterr().err
     with pytest.raises(compactbench.CompactbenchError) as caught:

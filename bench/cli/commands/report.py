@@ -11,7 +11,8 @@ from bench.cli.output import ERR, print_remark
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult
-from reports.page.render import render
+from reports.page.render import is_report, render, render_history
+from reports.verdicts.history import History, histories
 
 
 def report(
@@ -23,13 +24,21 @@ def report(
             "-o",
             metavar="DIR",
             help="The folder to write: a new or empty one, or that of an earlier report.",
-            show_default="RESULTS/report",
+            show_default="RESULTS/report, with --history RESULTS/history",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="STRATEGY", help="Report on this strategy only. May be repeated."),
     ] = None,
+    history: Annotated[
+        bool,
+        typer.Option(
+            "--history",
+            help="Draw each metric over the times at which suites were made, with marks where versions, "
+            "options or the machine changed.",
+        ),
+    ] = False,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write a report: one self-contained HTML page, the same text in Markdown, charts and tables.
@@ -40,13 +49,19 @@ def report(
 
     * `compactbench report --only never --only every-10min`
 
+    * `compactbench report --history results/*`
+
     Prints the path of the page on its last line.
     """
-    folder = out or results[0] / "report"
+    if history:  # "results/*" may have reports among them
+        results = [place for place in results if not is_report(place)] or results
+    folder = out or results[0] / ("history" if history else "report")
     with readable_runs(results) as runs:
+        selected = _selected(runs, only or ())
+        told = _told(selected) if history else []
         try:
             with ERR.status("writing the report"):
-                page = render(_selected(runs, only or ()), folder)
+                page = render_history(told, folder) if history else render(selected, folder)
         except OSError as error:
             raise ScenarioError(
                 f"cannot write the report ({error.strerror}): choose another -o",
@@ -68,3 +83,21 @@ def _selected(runs: Sequence[RunResult], only: Sequence[str]) -> Sequence[RunRes
             problem = f"no such strategy here; {known_text(name, labels)}"
             raise ScenarioError(problem, code="unknown-name", path=f"--only {name}")
     return [run for run in runs if not only or run.manifest.strategy in only]
+
+
+def _told(runs: Sequence[RunResult]) -> list[History]:
+    """The histories of several sittings; the others are named. Raises ScenarioError if there is none."""
+    known = histories(runs)
+    told = [history for history in known if len(history.sittings) > 1]
+    if not told:
+        raise ScenarioError(
+            "each scenario ran in one sitting only: run one again at another time, into a folder of its own "
+            "(`compactbench run SCENARIO --out results/DATE`), and name both folders",
+            code="one-sitting",
+            path="--history",
+        )
+    for history in known:
+        if history not in told:
+            m = history.latest.manifest
+            print_remark(f"{m.scenario}, {m.mode}: it ran in one sitting only, so it has no history")
+    return told

@@ -73,3 +73,24 @@ def test_a_scenario_without_the_baseline_or_without_figures_is_reported(
     assert all(f"| `{label}` " in text for label in strategies)
     assert "other" in compactbench("show", tmp_path).out
     compactbench("compare", tmp_path)
+
+
+def test_history_needs_two_sittings_and_names_what_has_one(compactbench, tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(report, "render_history", lambda histories, folder: told.extend(histories) or folder)
+    later = {"suite_id": "later", "started_utc": "2026-01-06T09:00:00Z"}
+    first, second, once = (tmp_path / name for name in ("first", "second", "once"))
+    build_results(first, {"never": None}, 1, 2)
+    printed = compactbench("report", "--history", first, code=2)
+    assert printed.codes == ["one-sitting"]
+    assert "compactbench run SCENARIO --out" in printed.err
+    build_results(second, {"never": None}, 1, 2, **later)
+    build_results(once, {"never": None}, 1, 2, scenario="other", scenario_hash="o")
+    review = tmp_path / "review"  # an earlier report, which "results/*" names too
+    review.mkdir()
+    (review / "index.html").write_text('<meta name="generator" content="compactbench">')
+    printed = compactbench("report", "--history", review, first, second, once)
+    assert printed.out == f"{first / 'history'}\n"
+    assert printed.err.startswith("other, real: it ran in one sitting only")
+    (history,) = told
+    assert [sitting.started_utc[:10] for sitting in history.sittings] == ["2026-01-05", "2026-01-06"]

@@ -1,0 +1,130 @@
+"""Figures over time: the sittings in which a scenario ran, the oldest first, and what changed in between."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from bench.results.folders import RunResult
+from bench.results.metrics import METRICS
+from bench.results.pooling import Difference, Strictness, differences
+from reports.data.group import RunGroup, run_groups
+from reports.verdicts.samples import sittings, started_s
+
+_COMMIT_CHARACTERS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Sitting:
+    """Runs made at one time with the same versions and options, and how they differ from those before."""
+
+    group: RunGroup
+    changes: tuple[Difference, ...] = ()
+
+    @cached_property
+    def started_utc(self) -> str:
+        return min(self.group.runs, key=started_s).manifest.started_utc
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether its figures compare with those of the sitting before."""
+        return all(change.checked.between is not Strictness.NEVER for change in self.changes)
+
+    @property
+    def change_words(self) -> tuple[str, ...]:
+        """What changed, in a word or two each: "spark 3.5.9", "machine", "options"."""
+        return tuple(dict.fromkeys(map(_words, self.changes)))
+
+    def values(self, metric: str, strategy: str) -> tuple[float, float, float] | None:
+        """Mean, lowest and highest run; None without a figure."""
+        row = self.group.row(strategy) if strategy in self.group.strategies else None
+        mean = None if row is None else row.values[metric]
+        if row is None or mean is None:
+            return None
+        known = [value for value in row.run_values[metric] if value is not None] or [mean]
+        return mean, min(known), max(known)
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """The sittings of one scenario, workload and mode, simulated or real; of quick runs one of their own."""
+
+    sittings: tuple[Sitting, ...]
+
+    @property
+    def latest(self) -> RunGroup:
+        return self.sittings[-1].group
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(label for sitting in self.sittings for label in sitting.group.strategies))
+
+    def has(self, metric: str) -> bool:
+        return any(sitting.values(metric, label) for sitting in self.sittings for label in self.strategies)
+
+    @property
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Every known figure: a line per sitting, strategy and metric."""
+        for sitting in self.sittings:
+            for row in sitting.group.rows:
+                place = {name: getattr(row, name) for name in ("scenario", "workload", "format", "mode")}
+                for metric in METRICS:
+                    values = sitting.values(metric.name, row.strategy)
+                    if values is not None:
+                        yield {
+                            **place, "started_utc": sitting.started_utc, "strategy": row.strategy,
+                            "runs": row.runs, "metric": metric.name, "unit": metric.unit,
+                            **dict(zip(("mean", "min", "max"), values, strict=True)),
+                        }  # fmt: skip
+
+
+def histories(runs: Iterable[RunResult]) -> tuple[History, ...]:
+    """The history of each scenario, workload and mode, in the order of their names."""
+
+    def place(run: RunResult) -> tuple[str, str, str, bool]:
+        return run.manifest.scenario, run.manifest.workload, run.manifest.mode, run.manifest.is_quick
+
+    in_time = sorted(sorted(runs, key=started_s), key=place)
+    return tuple(History(tuple(_sittings([*own]))) for _, own in groupby(in_time, place))
+
+
+def _sittings(runs: Sequence[RunResult]) -> Iterator[Sitting]:
+    """Suites of one sitting are one point if nothing differs, as when a suite was resumed."""
+    by_suite: dict[tuple[object, str], list[RunResult]] = {}
+    for run in runs:
+        by_suite.setdefault((run.folder.parent, run.manifest.suite_id), []).append(run)
+    names, made = sittings(runs), list[list[RunResult]]()
+    for suite in by_suite.values():
+        is_same = bool(made) and names[made[-1][0].folder] == names[suite[0].folder]
+        if is_same and not differences((*made[-1], *suite)):
+            made[-1] += suite
+        else:
+            made.append(suite)
+    before: RunGroup | None = None
+    for own in made:
+        (group,) = run_groups(own)
+        yield Sitting(group, () if before is None else _changes(before, group))
+        before = group
+
+
+def _changes(before: RunGroup, after: RunGroup) -> tuple[Difference, ...]:
+    """How the first runs of strategies differ, as far as a run of each side does."""
+    firsts = [
+        {run.manifest.strategy: run for run in reversed(group.runs)}.values() for group in (before, after)
+    ]
+    new = {run.folder for run in after.runs}
+    return tuple(
+        difference
+        for difference in differences([run for side in firsts for run in side])
+        if difference.runs[0].folder not in new and difference.runs[1].folder in new
+    )
+
+
+def _words(change: Difference) -> str:
+    part, value = change.field.partition(".")[2], change.values[1]
+    if change.checked.field == "versions":
+        return f"{part} {value}" if value is not None else f"without {part}"
+    if change.field == "git.commit":
+        return f"compactbench {str(value)[:_COMMIT_CHARACTERS]}"
+    return change.checked.words
