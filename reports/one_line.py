@@ -21,8 +21,8 @@ from reports.verdicts.pareto_front import differ_in_staleness, pareto_front, poi
 def one_line(group: RunGroup) -> Iterator[Sentence]:
     """A sentence for each part in which a policy is chosen, after who cannot keep up with the stream there.
 
-    The strategy is that of the page's headline: the cheapest in money where the scenario has prices, otherwise
-    the best trade-off.
+    The strategy is that of the page's headline: the cheapest in money where the scenario has prices,
+    otherwise the best trade-off.
     """
     (verdicts,) = page_verdicts([group])
     for part in group.parts:
@@ -43,9 +43,7 @@ def _trade_off(part: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
         return headline(part)[:1]
     else:
         ends = (front[0].strategy, front[-1].strategy)
-        text = (
-            "{label} is the cheapest, with {gain}, for {price}; {fastest} has {gain_of_fastest}{modelled}."
-        )
+        text = "{label} is the cheapest, with {gain}, for {price}; {fastest} has {gain_of_fastest}{modelled}."
     label, fastest = ends
     values = {
         "label": Verbatim(label), "gain": _gain(part.row(label), verdicts), "price": _price(part, *ends),
@@ -62,7 +60,9 @@ def _price(part: RunGroup, label: str, fastest: str) -> Sentence:
         return say("an unknown cost")
     if not own_s or not other_s or label == fastest:
         return say(f"{cost_text(own_s)} of {part.cost.words}")
-    return say(f"{human_ratio(own_s / other_s)} the {part.cost.short} of ", Verbatim(fastest), ", the fastest")
+    return say(
+        f"{human_ratio(own_s / other_s)} the {part.cost.short} of ", Verbatim(fastest), ", the fastest"
+    )
 
 
 def _gain(row: Row, verdicts: PageVerdicts) -> Sentence:

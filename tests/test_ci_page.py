@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, README = ((DOCS / name).read_text(encoding="utf-8") for name in ("ci.md", "../README.md"))
+PAGE, OWN_STRATEGY = ((DOCS / name).read_text(encoding="utf-8") for name in ("ci.md", "own-strategy.md"))
 LEFT_OUT = {"Install compactbench", "Comment on the pull request"}
 REPORT = "Write the report"
 
@@ -42,8 +42,8 @@ CASES = {
 
 
 def copied(name, folder):
-    """A block of the README, which begins with its file's name in a comment."""
-    (text,) = re.findall(rf"```\w+\n(# {re.escape(name)}\n.*?)```", README, re.DOTALL)
+    """A block of the page on strategies, which begins with its file's name in a comment."""
+    (text,) = re.findall(rf"```\w+\n(# {re.escape(name)}\n.*?)```", OWN_STRATEGY, re.DOTALL)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text)
 

@@ -20,7 +20,9 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 OWN_STRATEGY = ROOT / "docs" / "own-strategy.md"
 FEWER_CELLS = ("*25", "*3")
-ANY = re.compile(r"compactbench( [A-Z]+)? --help|compactbench (run|init|import|validate)")  # no whole commands
+ANY = re.compile(
+    r"compactbench( [A-Z]+)? --help|compactbench (run|init|import|validate)"
+)  # no whole commands
 
 
 def block(first_line: str) -> str:

@@ -31,15 +31,13 @@ Chart = Callable[[Mapping[str, HasGroup]], str]
 def _bars(
     group: RunGroup, theme: Theme, *, title: str, metrics: Mapping[str, str], unit: str, labels: Sequence[str]
 ) -> Figure:
-    """A bar for each strategy: its metrics, which are named, one after the other, and their sum as a number."""
+    """A bar for each strategy: the named metrics one after the other, and their sum as a number."""
     strategies = labels or group.strategies
     parts = {
         name: np.array([_value(group, label, metric) for label in strategies])
         for metric, name in metrics.items()
     }
-    figure = new_figure(
-        theme, _AXES_IN + _BAR_IN * len(strategies), left=left_margin(strategies), right=0.93
-    )
+    figure = new_figure(theme, _AXES_IN + _BAR_IN * len(strategies), left=left_margin(strategies), right=0.93)
     (axes,) = figure.axes
     places, ends = np.arange(len(strategies)), np.zeros(len(strategies))
     colours = (theme.hues[0],) if len(parts) == 1 else (theme.baseline, theme.hues[0])
@@ -70,9 +68,7 @@ def _swatch(colour: str) -> Line2D:
     return Line2D([4], [3.5], linestyle="", marker="s", markersize=6, color=colour)
 
 
-def _chart(
-    name: str, title: str, metrics: Mapping[str, str], unit: str, labels: Sequence[str] = ()
-) -> Chart:
+def _chart(name: str, title: str, metrics: Mapping[str, str], unit: str, labels: Sequence[str] = ()) -> Chart:
     draw = partial(_bars, title=title, metrics=metrics, unit=unit, labels=labels)
     return lambda by_name: svg(draw, by_name[name].group, LIGHT, name)
 

@@ -495,7 +495,7 @@ def published(entry: Entry) -> Published:
 
 
 def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
-    """Each page and chart, and what must stand in it: the whole file, or the README with its blocks replaced."""
+    """Each page and chart as it must be; of the README only the blocks are replaced."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown of our own words

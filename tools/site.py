@@ -83,7 +83,8 @@ def _scenarios() -> Iterator[str]:
         scenario = load_scenario(name)
         labels = ", ".join(f"`{spec.label}`" for spec in scenario.strategies)
         yield f"| `{name}` | {_in_table(scenario.description)} | {labels} |"
-    yield f"\n## Example\n\nEvery key, explained:\n\n```toml\n{shipped['example'].read_text(encoding='utf-8')}```"
+    example = shipped["example"].read_text(encoding="utf-8")
+    yield f"\n## Example\n\nEvery key, explained:\n\n```toml\n{example}```"
 
 
 def _in_table(text: str) -> str:

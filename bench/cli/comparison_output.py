@@ -85,19 +85,19 @@ def _rank(comparison: Comparison) -> int:
     return 1 if comparison.low is not None else 2
 
 
-def _print_tables(
-    group: Group, head: Sequence[str], by_metric: Mapping[Metric, Sequence[Contrast]]
-) -> None:
+def _print_tables(group: Group, head: Sequence[str], by_metric: Mapping[Metric, Sequence[Contrast]]) -> None:
     print_heading(group.place)
     for line in head:
         print_paragraph(line)
     print_line("")
     columns = _columns(group)
     limits = [("limits", _TESTED_COLUMNS, [_tested_cells(tested) for tested in group.tested])]
-    print_tables([
-        *((metric.name, columns, map(_cells, contrasts)) for metric, contrasts in by_metric.items()),
-        *(limits if group.tested else ()),
-    ])
+    print_tables(
+        [
+            *((metric.name, columns, map(_cells, contrasts)) for metric, contrasts in by_metric.items()),
+            *(limits if group.tested else ()),
+        ]
+    )
     print_line("")
     for line in (*_answers(by_metric), *_verdict_lines(group)):
         print_paragraph(line)

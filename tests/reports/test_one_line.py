@@ -12,7 +12,9 @@ def lines(folder, strategies, repetitions=3, **how):
 def test_the_best_trade_off_has_what_it_gains_and_what_it_costs(tmp_path):
     four = {"never": None, "every-1min": 1, "every-5min": 5, "every-20min": 20}
     (line,) = lines(tmp_path, four)
-    pattern = r"every-5min has [\d.]+x faster queries than never, for 0\.\d+x the CPU of every-1min, the fastest\."
+    pattern = (
+        r"every-5min has [\d.]+x faster queries than never, for 0\.\d+x the CPU of every-1min, the fastest\."
+    )
     assert re.fullmatch(pattern, line)
 
 
@@ -29,7 +31,9 @@ def test_the_only_one_has_its_own_cost(tmp_path):
 
 def test_a_gain_that_noise_may_have_made_is_not_claimed(tmp_path):
     (line,) = lines(tmp_path, {"never": None, "a": 2}, repetitions=1, ticks=20)
-    assert re.search(r"a has a mean query of \S+ ms, 0\.\d+x that of never in too few runs to know the noise", line)
+    assert re.search(
+        r"a has a mean query of \S+ ms, 0\.\d+x that of never in too few runs to know the noise", line
+    )
 
 
 def test_modelled_figures_are_called_so(tmp_path):
