@@ -45,7 +45,7 @@ def _trade_off(part: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
         ends = (front[0].strategy, front[-1].strategy)
         text = "{label} is the cheapest, with {gain}, for {price}; {fastest} has {gain_of_fastest}{modelled}."
     label, fastest = ends
-    values = {
+    values: dict[str, str | Sentence] = {
         "label": Verbatim(label), "gain": _gain(part.row(label), verdicts), "price": _price(part, *ends),
         "fastest": Verbatim(fastest), "gain_of_fastest": _gain(part.row(fastest), verdicts),
         "modelled": " (as modelled)" if part.is_simulated else "",

@@ -45,7 +45,7 @@ def _bars(
         axes.barh(places, values, 0.62, left=ends, color=colour)
         ends = ends + values
     most = float(ends.max())
-    for place, end in zip(places, ends, strict=True):
+    for place, end in enumerate(ends):
         write(axes, end + most / 120, place, f"{end:.3g}", theme.ink, transform=axes.transData)
     axes.set_yticks(places, [chart_label(label) for label in strategies], fontsize=FONT_PT)
     axes.invert_yaxis()
