@@ -67,7 +67,8 @@ noise: $(READY) ## Test and print how often comparisons of simulated noise err (
 
 .PHONY: golden
 golden: $(READY) ## Regenerate the golden files of the tests; review the diff
-	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark and not noise' tests/reports tests/test_errors.py
+	@COMPACTBENCH_GOLDEN=rewrite $(BIN)/python -m pytest -q -m 'not spark and not noise' tests/reports tests/test_errors.py \
+		tests/bench/cli/test_schema.py
 
 .PHONY: docs
 docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report anew from the published runs; review the diff

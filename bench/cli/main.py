@@ -53,6 +53,7 @@ COMMANDS: dict[str, str] = {
     "import": "bench.cli.commands.import_table:import_table",
     "init": "bench.cli.commands.init:init",
     "list": "bench.cli.commands.list:list_what",
+    "schema": "bench.cli.commands.schema:schema",
     "doctor": "bench.cli.commands.doctor:doctor",
     "clean": "bench.cli.commands.clean:clean",
 }

@@ -144,11 +144,28 @@ def matching(pattern: str, words: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _quantity(units: Iterable[str]) -> Any:
+    """What a JSON schema says of text with one of these units."""
+    return Annotated[str, Field(pattern=rf"^\s*[0-9]+(\.[0-9]+)?\s*({'|'.join(units)})\s*$")]
+
+
+_Time, _Amount = _quantity(MILLISECONDS_BY_UNIT), _quantity(BYTES_BY_UNIT)
+_Flattened = dict[str, str | float | bool | dict[str, Any]]  # what `flat` takes
+
 Listed = Annotated[tuple[_T, ...], Strict(False)]  # TOML has lists only
-Duration = Annotated[int, BeforeValidator(parse_duration_ms), PlainSerializer(duration_ms_text)]
-Seconds = Annotated[float, BeforeValidator(parse_duration_s), PlainSerializer(duration_text)]
-Size = Annotated[int, BeforeValidator(parse_bytes), Field(lt=2**63), PlainSerializer(bytes_text)]
-Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts)]
+Duration = Annotated[
+    int, BeforeValidator(parse_duration_ms, json_schema_input_type=_Time), PlainSerializer(duration_ms_text)
+]
+Seconds = Annotated[
+    float, BeforeValidator(parse_duration_s, json_schema_input_type=_Time), PlainSerializer(duration_text)
+]
+Size = Annotated[
+    int,
+    BeforeValidator(parse_bytes, json_schema_input_type=_Amount),
+    Field(lt=2**63),
+    PlainSerializer(bytes_text),
+]
+Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts, json_schema_input_type=_Flattened)]
 Identifier = Annotated[
     str, matching(r"[A-Za-z_][A-Za-z0-9_]{0,59}", "1 to 60 ASCII letters, digits and _, not a digit first")
 ]

@@ -85,7 +85,9 @@ class PluginKind(Generic[_P]):
 
     def __get_pydantic_core_schema__(self, source: Any, handler: object) -> CoreSchema:
         return core_schema.with_info_plain_validator_function(
-            partial(_built, self), serialization=core_schema.plain_serializer_function_ser_schema(to_table)
+            partial(_built, self),
+            serialization=core_schema.plain_serializer_function_ser_schema(to_table),
+            metadata={"plugin": self.word},  # for the JSON schema
         )
 
 
@@ -169,7 +171,7 @@ def _toml_type(annotation: Any, unit: tuple[Any, str] | None) -> Any:
         return Annotated[origin[tuple(items)], Strict(False)]
     if origin in _TABLES:
         table: Any = dict.__class_getitem__((parts[0], _toml_type(parts[1], unit)))
-        return Annotated[table, BeforeValidator(_flat)]
+        return Annotated[table, BeforeValidator(_flat, json_schema_input_type=dict[str, Any])]
     if unit is not None:
         return unit[0]
     if isinstance(annotation, type) and issubclass(annotation, Enum):
@@ -328,14 +330,19 @@ def _option_helps(cls: type) -> Iterator[OptionHelp]:
             yield from (OptionHelp(f"options.{name}", "", known[name]) for name in known)
 
 
-def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
-    """All plug-ins of a kind, installed ones included. Raises ScenarioError if one is broken."""
+def classes_of(kind: PluginKind[_P]) -> dict[str, Any]:
+    """The plug-ins of a kind by name, installed ones included. Raises ScenarioError if one is broken."""
     named: dict[str, Any] = dict(kind.registry)
     for name, point in _entry_points(kind).items():
         if name not in named and hasattr(_loaded(name, point.load), kind.method):
             describe_named(kind, name)
             named[name] = point.load()
-    return tuple(describe(cls, name) for name, cls in sorted(named.items()))
+    return dict(sorted(named.items()))
+
+
+def describe_all(kind: PluginKind[Any]) -> tuple[Description, ...]:
+    """All plug-ins of a kind. Raises ScenarioError if one is broken."""
+    return tuple(describe(cls, name) for name, cls in classes_of(kind).items())
 
 
 def describe_named(kind: PluginKind[Any], name: str) -> Description:

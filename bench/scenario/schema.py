@@ -46,7 +46,7 @@ class ProbeKeys(Keys):
 
 
 class RuleKeys(Keys):
-    """An entry of [[maintenance]]."""
+    """An entry of [[maintenance]]: `trigger` says when to evaluate the table, `planner` what to do then."""
 
     trigger: Annotated[Trigger, TRIGGER]
     planner: Annotated[Planner, PLANNER]
@@ -57,7 +57,7 @@ class RuleKeys(Keys):
 
 
 class StrategyRuleKeys(RuleKeys):
-    """An entry of a strategy's `rules`.
+    """An entry of a strategy's `rules`: `trigger` says when to evaluate the table, `planner` what to do then.
 
     `delay` replaces the scenario's compaction_delay. The stream goes on while the plan of a `concurrent` rule
     is executed. With `inline` each commit evaluates the rule and waits until its plan is done, or, with a
@@ -107,8 +107,8 @@ class VariantKeys(Keys):
 
     `set` holds keys and values as in the file (`table = { format_version = 3 }` or
     `"table.format_version" = 3`) or as `--set` takes them (`"strategies[amoro].properties" = { ... }`);
-    tables are merged into those of the scenario. `versions` is the name of a line of
-    `bench.engines.runtime.LINES`. Every strategy runs in the scenario without changes, and in a variant
+    tables are merged into those of the scenario. `versions` names a line of jars
+    (`bench.engines.runtime.LINES`). Every strategy runs in the scenario without changes, and in a variant
     unless `only` lists the labels of others.
     """
 
@@ -243,7 +243,7 @@ def parse(document: Mapping[str, Any], folder: Path) -> ScenarioKeys:
     table = document.get("table")
     model = ScenarioKeys
     if isinstance(table, Mapping):  # the format is checked first, as it determines the other keys
-        model = _of_format(FORMATS[_format_of(table)].table.keys)
+        model = with_table(FORMATS[_format_of(table)].table.keys)
     return validated(model, document, {"folder": folder})
 
 
@@ -259,5 +259,6 @@ def _format_of(table: Mapping[str, Any]) -> str:
 
 
 @cache
-def _of_format(table_keys: type[TableKeys]) -> type[ScenarioKeys]:
-    return create_model("ScenarioKeys", __base__=ScenarioKeys, table=(table_keys, ...))
+def with_table(table: Any) -> type[ScenarioKeys]:
+    """The model of the whole file, with this type of [table]."""
+    return create_model("ScenarioKeys", __base__=ScenarioKeys, table=(table, ...))
