@@ -37,15 +37,24 @@ class CompactbenchError(Exception):
 
         Code and path stay. Raise it `from` this error.
         """
-        placed = type(self).__new__(type(self), f"{hide(str(place))}: {self.hidden(hide)}")
-        placed.__dict__ |= self.__dict__
-        return placed
+        return self.worded(f"{hide(str(place))}: {self.hidden(hide)}")
 
     def hidden(self, hide: Callable[[str], str]) -> str:
         """The text after `hide`, which does not take a path such as "my-token" for the key of a secret."""
         place, mark, problem = str(self).partition(f"{self.path}: ")
         is_shown = self.path and hide(self.path) == self.path
         return f"{hide(place)}{mark}{hide(problem)}" if is_shown else hide(str(self))
+
+    def coded(self, hide: Callable[[str], str]) -> str:
+        """The text after `hide` with the code at the end of its first line, which a traceback may follow."""
+        first, newline, rest = self.hidden(hide).partition("\n")
+        return f"{first} [{self.code}]{newline}{rest}"
+
+    def worded(self, text: str) -> Self:
+        """The same error with another text."""
+        worded = type(self).__new__(type(self), text)
+        worded.__dict__ |= self.__dict__
+        return worded
 
 
 class ScenarioError(CompactbenchError):

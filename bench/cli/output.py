@@ -188,10 +188,9 @@ def print_warning(text: str) -> None:
 
 
 def print_error(error: CompactbenchError | str) -> None:
-    """Print an error on stderr; its code ends its first line, before any traceback."""
+    """Print an error on stderr."""
     if isinstance(error, CompactbenchError):
-        first, newline, rest = _visible(error.hidden(without_secrets)).partition("\n")
-        text = f"{first} [{error.code}]{newline}{rest}"
+        text = _visible(error.coded(without_secrets))
     else:
         text = printable(error)
     ERR.print(f"[bold red]error:[/] {escape(text)}", soft_wrap=True, highlight=False)

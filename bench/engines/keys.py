@@ -6,9 +6,9 @@ Formats use them for the keys of their tables, `bench.scenario.schema` for the w
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Literal, LiteralString, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, LiteralString, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -16,13 +16,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     PlainSerializer,
     Strict,
     ValidationError,
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from bench.secrets import hide
 from strategies.names import near_name
@@ -133,6 +134,23 @@ def error_at(
     )
 
 
+def _raised_again(error: ValidationError) -> list[InitErrorDetails]:
+    """The errors in a table, to be raised with others. They are copies: an error itself keeps frames alive.
+
+    Left out are pydantic's own for missing keys, which `Keys` words itself.
+    """
+    details = error.errors(include_url=False)
+    return [_copied(detail) for detail in details if detail["type"] != "missing" or "ctx" in detail]
+
+
+def _copied(detail: ErrorDetails) -> InitErrorDetails:
+    has_value = detail.get("ctx", {}).get("has_value", True)
+    error = PydanticCustomError(
+        detail["type"], "{problem}", {"problem": detail["msg"], "has_value": has_value}
+    )
+    return InitErrorDetails(type=error, loc=detail["loc"], input=detail["input"])
+
+
 def matching(pattern: str, words: str) -> AfterValidator:
     """Accepts text that matches the whole pattern; `words` complete the error "must be ..."."""
 
@@ -176,21 +194,38 @@ class Keys(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _check_names(cls, table: object) -> object:
-        """Checks unknown keys first: a misspelt key is also missing, and its own name leads to the remedy."""
+    def _check_names(cls, table: object, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        """Adds errors in names to those in values.
+
+        Names are checked here, since a misspelt key is also missing, and its own name leads to the remedy.
+        """
         if not isinstance(table, Mapping) or cls.model_config.get("extra") == "allow":
-            return table
+            return validate(table)
+        problems = [detail for error in cls._wrong_names(table) for detail in _raised_again(error)]
+        if not problems:
+            return validate(table)
         known = cls.fields_by_key()
+        try:
+            validate({key: value for key, value in table.items() if key in known})
+        except ValidationError as error:
+            problems += _raised_again(error)
+        raise ValidationError.from_exception_data(cls.__name__, problems)
+
+    @classmethod
+    def _wrong_names(cls, table: Mapping[str, object]) -> Iterator[ValidationError]:
+        """Unknown keys, then missing ones unless an unknown key seems to be meant for them."""
+        known, meant = cls.fields_by_key(), set()
         for key, value in table.items():
             if key not in known:
-                problem = f"unknown key; {known_text(key, cls.keys_like(key))}"
-                raise error_at(key, problem, value, code="unknown-name")
+                names = cls.keys_like(key)
+                meant.add(near_name(key, names))
+                problem = f"unknown key; {known_text(key, names)}"
+                yield error_at(key, problem, value, code="unknown-name")
         for key, field in known.items():
-            if field.is_required() and key not in table:
-                raise error_at(key, f"is missing{_hint(key, field)}", code="missing")
-        return table
+            if field.is_required() and key not in table and key not in meant:
+                yield error_at(key, f"is missing{_hint(key, field)}", code="missing")
 
     @classmethod
     def fields_by_key(cls) -> dict[str, FieldInfo]:

@@ -3,8 +3,9 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from bench.engines.keys import bytes_text, duration_ms_text, known_text, unknown_columns, value_text
 from bench.engines.master import parse_master
@@ -22,7 +23,7 @@ from bench.scenario.schema import (
     StrategyRuleKeys,
     WriterKeys,
 )
-from bench.scenario.values import KeyPath, OptionError
+from bench.scenario.values import KeyPath, OptionError, check_all
 from bench.secrets import HIDDEN, Secrets
 from strategies.plan import Capability
 from strategies.planner import traits_of
@@ -41,59 +42,66 @@ _NARROWING = frozenset({Capability.ROW_FILTER, Capability.BRANCH})  # options of
 
 
 def check_keys(keys: ScenarioKeys, secrets: Secrets) -> None:
-    """Raises OptionError for the first contradiction. `secrets` are the scenario's secrets."""
-    _check_times(keys)
-    _check_table(keys)
-    _check_workload(keys)
-    _check_probes(keys)
-    _check_labels([strategy.label for strategy in keys.strategies])
+    """Raises OptionError, for the first contradiction that each check finds.
+
+    `secrets` are the scenario's secrets.
+    """
+    check_all(_checks_of_keys(keys, secrets))
+
+
+def _checks_of_keys(keys: ScenarioKeys, secrets: Secrets) -> Iterator[Callable[[], None]]:
+    yield partial(_check_times, keys)
+    yield partial(_check_table, keys)
+    yield partial(_check_workload, keys)
+    yield partial(_check_probes, keys)
+    yield partial(_check_labels, [strategy.label for strategy in keys.strategies])
     for index, strategy in enumerate(keys.strategies):
         path: KeyPath = ("strategies", index)
-        _check_spellings(keys.table.format, strategy.properties, (*path, "properties"))
-        _check_properties(keys.table.format, strategy, (*path, "properties"))
-        _check_switches(keys, strategy, (*path, "switch"))
-        _check_writer(keys, strategy.writer, (*path, "writer"))
+        yield partial(_check_spellings, keys.table.format, strategy.properties, (*path, "properties"))
+        yield partial(_check_properties, keys.table.format, strategy, (*path, "properties"))
+        yield partial(_check_switches, keys, strategy, (*path, "switch"))
+        yield partial(_check_writer, keys, strategy.writer, (*path, "writer"))
         for number, rule in enumerate(strategy.rules):
             place = (*path, "rules", number)
-            _check_rule(keys, rule, place)
-            _check_delay(keys, rule, place)
-            _check_executor(keys, rule, place)
+            yield partial(_check_rule, keys, rule, place)
+            yield partial(_check_delay, keys, rule, place)
+            yield partial(_check_executor, keys, rule, place)
     for index, maintenance in enumerate(keys.maintenance):
-        _check_rule(keys, maintenance, ("maintenance", index))
-    _check_spark(keys.spark, secrets)
-    _check_catalog(keys)
-    shared = keys.resources.shared_cores
-    if shared is not None and keys.clock == "virtual":
-        problem = 'has no effect, because steps take turns: leave it out, or set clock = "real"'
-        raise OptionError(("resources", "shared_cores"), problem, shared, code="no-effect")
+        yield partial(_check_rule, keys, maintenance, ("maintenance", index))
+    yield partial(_check_spark, keys.spark, secrets)
+    yield partial(_check_catalog, keys)
+    yield partial(_check_shared_cores, keys)
 
 
 def check_tables(scenario: Scenario) -> None:
     """Let the format judge the properties of each strategy's table, keys that name columns, and the rules.
 
-    Raises OptionError.
+    Raises OptionError, for the first problem of each strategy.
     """
-    rules_of_format = FORMATS[scenario.table.format].table
+    check_all(partial(_check_table_of, scenario, index) for index in range(len(scenario.strategies)))
+
+
+def _check_table_of(scenario: Scenario, index: int) -> None:
+    rules_of_format, spec = FORMATS[scenario.table.format].table, scenario.strategies[index]
     maintenance: list[tuple[KeyPath, Rule]] = [
         (("maintenance", number), replace(rule, delay_ms=0))
         for number, rule in enumerate(scenario.maintenance)
     ]
-    for index, spec in enumerate(scenario.strategies):
-        table = scenario.table_of(spec)
-        if unsuited := rules_of_format.property_problem(table):
-            name, problem = unsuited
-            place: KeyPath = ("strategies", index) if name in spec.properties else ("table",)
-            value = table.properties[name]
-            raise OptionError((*place, "properties", name), problem, value, code="unsupported")
-        if unsuited := rules_of_format.key_problem(table):
-            key, problem = unsuited
-            raise OptionError(("table", key), problem, getattr(scenario.table, key), code="unsupported")
-        for path, rule in (*scenario.placed_rules(spec), *maintenance):
-            delayed = replace(rule, delay_ms=rule.delay_or(scenario.compaction_delay_ms))
-            if refusal := rules_of_format.rule_problem(table, delayed):
-                is_own = path[0] == "maintenance" or path[1] == index
-                switching = "" if is_own else f" (in strategy {spec.label!r}, which switches to these rules)"
-                raise OptionError((*path, "planner"), refusal + switching, code="unsupported")
+    table = scenario.table_of(spec)
+    if unsuited := rules_of_format.property_problem(table):
+        name, problem = unsuited
+        place: KeyPath = ("strategies", index) if name in spec.properties else ("table",)
+        value = table.properties[name]
+        raise OptionError((*place, "properties", name), problem, value, code="unsupported")
+    if unsuited := rules_of_format.key_problem(table):
+        key, problem = unsuited
+        raise OptionError(("table", key), problem, getattr(scenario.table, key), code="unsupported")
+    for path, rule in (*scenario.placed_rules(spec), *maintenance):
+        delayed = replace(rule, delay_ms=rule.delay_or(scenario.compaction_delay_ms))
+        if refusal := rules_of_format.rule_problem(table, delayed):
+            is_own = path[0] == "maintenance" or path[1] == index
+            switching = "" if is_own else f" (in strategy {spec.label!r}, which switches to these rules)"
+            raise OptionError((*path, "planner"), refusal + switching, code="unsupported")
 
 
 def check_page_cache(scenario: Scenario) -> None:
@@ -499,8 +507,14 @@ def _check_spark(spark: Spark, secrets: Secrets) -> None:
             spark.executor_cpu,
             code="no-effect",
         )
-    for key, value in spark.settings.items():
-        _check_spark_setting(key, value, secrets)
+    check_all(partial(_check_spark_setting, key, value, secrets) for key, value in spark.settings.items())
+
+
+def _check_shared_cores(keys: ScenarioKeys) -> None:
+    shared = keys.resources.shared_cores
+    if shared is not None and keys.clock == "virtual":
+        problem = 'has no effect, because steps take turns: leave it out, or set clock = "real"'
+        raise OptionError(("resources", "shared_cores"), problem, shared, code="no-effect")
 
 
 def _check_spark_setting(key: str, value: str, secrets: Secrets) -> None:

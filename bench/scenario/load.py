@@ -72,7 +72,9 @@ def scenario_of(
         check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:
         blamed = [
-            f" with --set {text}" for path, text in (settings or {}).items() if _touch(path, error.keys)
+            f" with --set {text}"
+            for path, text in (settings or {}).items()
+            if any(_touch(path, one.keys) for one in error.each)
         ]
         raise error.within(f"{file}{''.join(blamed)}", secrets.scrub) from error
     variants = tuple(
@@ -103,7 +105,8 @@ def _in_variant(
         check_versions(variant, scenario.table.format, path)
         _check_comparable(base, scenario, (*path, "set"))
     except OptionError as error:
-        of_variant = "" if error.keys[:1] == path[:1] else f" in variant {keys.label!r}"
+        is_own = all(one.keys[:1] == path[:1] for one in error.each)
+        of_variant = "" if is_own else f" in variant {keys.label!r}"
         raise error.within(f"{file}{of_variant}", base.secrets.scrub) from error
     return replace(scenario, hash=base.hash)
 

@@ -221,8 +221,10 @@ def build(kind: PluginKind[_P], table: object, folder: Path) -> _P:
     try:
         plugin: _P = TypeAdapter(Annotated[Any, kind]).validate_python(table, context={"folder": folder})
     except ValidationError as error:
-        raise option_error(error, table) from error.__cause__
-    return plugin
+        refused = option_error(error, table)
+    else:
+        return plugin
+    raise refused  # as in `validated`
 
 
 def _built(kind: PluginKind[Any], table: object, info: ValidationInfo) -> object:

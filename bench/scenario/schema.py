@@ -1,7 +1,7 @@
 """The schema of a scenario file: its keys, their types and defaults."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,7 @@ from bench.engines.registry import FORMATS
 from bench.results.records import VARIANT_LABEL
 from bench.scenario.cadence import Phase
 from bench.scenario.plugins import PLANNER, TRIGGER, WORKLOAD, name_of
-from bench.scenario.values import OptionError, validated
+from bench.scenario.values import OptionError, refusals, together, validated
 from strategies.planner import Planner
 from strategies.strategy import Rule
 from strategies.triggers import Trigger
@@ -240,11 +240,15 @@ class ScenarioKeys(Keys):
 
 def parse(document: Mapping[str, Any], folder: Path) -> ScenarioKeys:
     """A document's keys, with plug-ins built; their paths are relative to `folder`. Raises OptionError."""
-    table = document.get("table")
-    model = ScenarioKeys
-    if isinstance(table, Mapping):  # the format is checked first, as it determines the other keys
-        model = with_table(FORMATS[_format_of(table)].table.keys)
-    return validated(model, document, {"folder": folder})
+    table, context = document.get("table"), {"folder": folder}
+    if not isinstance(table, Mapping):
+        return validated(ScenarioKeys, document, context)
+    try:
+        of_format = FORMATS[_format_of(table)].table.keys
+    except OptionError as error:  # the other keys of [table] depend on it
+        others = refusals([partial(validated, with_table(Any), document, context)])
+        raise together([error, *others]) from None
+    return validated(with_table(of_format), document, context)
 
 
 def _format_of(table: Mapping[str, Any]) -> str:

@@ -1,10 +1,12 @@
 """Errors in the keys of a scenario, and the notation of their paths."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from textwrap import indent
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from bench.engines.keys import value_text
 from bench.errors import ScenarioError
@@ -32,18 +34,84 @@ class OptionError(ScenarioError):
         self.path = path_text(keys)
         self.keys = keys
 
+    @property
+    def each(self) -> tuple["OptionError", ...]:
+        """The errors that it consists of, each in one key."""
+        return (self,)
+
+
+class OptionsError(OptionError):
+    """Several errors in the keys of a scenario, each on a line of its own with its code."""
+
+    def __init__(self, errors: Sequence[OptionError]) -> None:
+        self._each = tuple(errors)
+        super().__init__((), f"{len(self._each)} problems{self._lines(str)}", code="several")
+
+    @property
+    def each(self) -> tuple[OptionError, ...]:
+        return self._each
+
+    def within(self, place: object, hide: Callable[[str], str] = str) -> Self:
+        placed = super().within(place, hide)
+        placed._each = tuple(error.worded(error.hidden(hide)) for error in self._each)
+        return placed
+
+    def hidden(self, hide: Callable[[str], str]) -> str:
+        first, _, _ = str(self).partition("\n")
+        return f"{hide(first)}{self._lines(hide)}"
+
+    def _lines(self, hide: Callable[[str], str]) -> str:
+        return "".join("\n" + indent(error.coded(hide), "  ") for error in self._each)
+
+
+def together(errors: Iterable[OptionError]) -> OptionError:
+    """All of these errors, of which there must be one at least, as one; equal ones once."""
+    distinct = {str(one): one for error in errors for one in error.each}
+    first, *others = distinct.values()
+    return OptionsError([first, *others]) if others else first
+
+
+def refusals(checks: Iterable[Callable[[], object]]) -> list[OptionError]:
+    """The errors that these checks raise, all of which are made."""
+    errors = []
+    for check in checks:
+        try:
+            check()
+        except OptionError as error:
+            errors.append(error)
+    return errors
+
+
+def check_all(checks: Iterable[Callable[[], object]]) -> None:
+    """Raises OptionError for the errors of all of these checks."""
+    if errors := refusals(checks):
+        raise together(errors)
+
 
 def validated(model: type[_M], table: Mapping[str, Any], context: Mapping[str, Any]) -> _M:
-    """Raises OptionError for the first error."""
+    """Raises OptionError for all errors."""
     try:
         return model.model_validate(table, context=dict(context))
     except ValidationError as error:
-        raise option_error(error, table) from error.__cause__
+        refused = option_error(error, table)
+    raise refused  # not from pydantic's, which keeps frames alive for good: DuckDB reports them as leaks
 
 
 def option_error(error: ValidationError, table: object) -> OptionError:
-    """The first error of a table."""
-    detail = error.errors(include_url=False)[0]
+    """The errors of a table."""
+    details = error.errors(include_url=False)
+    places = [detail["loc"] for detail in details]
+    return together(_in_one_key(detail, table) for detail in details if not _is_by_others(detail, places))
+
+
+def _is_by_others(detail: ErrorDetails, places: Iterable[KeyPath]) -> bool:
+    """Whether a list seems too short because of errors in its entries, which pydantic does not count."""
+    place = detail["loc"]
+    inside = any(other[: len(place)] == place and other != place for other in places)
+    return detail["type"] == "too_short" and inside
+
+
+def _in_one_key(detail: ErrorDetails, table: object) -> OptionError:
     place, kind = detail["loc"], detail["type"]
     message = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     has_value = detail.get("ctx", {}).get("has_value", True)

@@ -191,6 +191,59 @@ def test_a_misspelt_key_is_reported_before_the_missing_one(tmp_path):
         load(tmp_path, SOUND.replace("seed = 7", ""))
 
 
+def problems_of(tmp_path, text, **changes):
+    """The code and the path of each problem, and what is printed of them."""
+    with refused("several") as caught:
+        load(tmp_path, text, **changes)
+    return [(error.code, error.path) for error in caught.value.each], str(caught.value)
+
+
+def test_all_problems_are_told_at_once_those_of_the_format_first(tmp_path):
+    wrong = SOUND.replace('"iceberg"', '"icebrg"').replace("= 80", '= "80"').replace("seed = 7", "sed = 7")
+    problems, text = problems_of(tmp_path, wrong, probe_every=1)
+    assert problems == [
+        ("unknown-name", "table.format"), ("unknown-name", "sed"), ("invalid", "probe_every"),
+        ("invalid", "workload.rows_per_commit"),
+    ]  # fmt: skip
+    first, *others = text.splitlines()
+    assert first == f"{tmp_path / 'demo.toml'} with --set probe_every=1: 4 problems"
+    assert others[1].startswith('  sed = 7: unknown key; did you mean "seed"? ')
+    assert [line.partition(" = ")[0].strip() for line in others] == [path for _, path in problems]
+
+
+def test_an_unknown_key_hides_no_problem_of_the_other_keys_of_its_table(tmp_path):
+    table = {"partitionng": "day", "target_file_size": "big", "format_version": 9}
+    problems, _ = problems_of(tmp_path, SOUND, table=table)
+    assert problems == [
+        ("unknown-name", "table.partitionng"), ("invalid", "table.target_file_size"),
+        ("invalid", "table.format_version"),
+    ]  # fmt: skip
+
+
+def test_all_contradictions_are_told_at_once(tmp_path):
+    twice = [{"label": "a", "writer": {"upsert_mode": "merge-on-read"}}, {"label": "a"}]
+    problems, _ = problems_of(
+        tmp_path, SOUND, duration="90s", strategies=twice, spark={"spark.master": "x", "mster": "y"}
+    )
+    assert problems == [
+        ("not-a-multiple", "duration"), ("taken", "strategies[1].label"),
+        ("no-effect", "strategies[0].writer.upsert_mode"),
+        ("set-elsewhere", 'spark."spark.master"'), ("unknown-name", "spark.mster"),
+    ]  # fmt: skip
+
+
+def test_what_all_tables_have_is_told_once(tmp_path):
+    with refused("unsupported", 'table.properties."write.object-storage.path"'):
+        load(tmp_path, table={"properties": {"write.object-storage.path": "s3://b"}})
+
+
+def test_all_problems_of_a_variant_are_told_with_its_label(tmp_path):
+    variant = {"label": "v", "set": {"table.partitionng": "day", "table.format_version": 9}}
+    problems, text = problems_of(tmp_path, SOUND, variants=[variant])
+    assert len(problems) == 2
+    assert text.startswith(f"{tmp_path / 'demo.toml'} in variant 'v': 2 problems\n")
+
+
 def test_an_error_in_an_override_names_it(tmp_path):
     with refused("out-of-range", "seed") as caught:
         load(tmp_path, seed=-1)

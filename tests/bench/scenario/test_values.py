@@ -10,7 +10,8 @@ from refused import refused
 
 from bench.engines.keys import bytes_text, duration_ms_text, duration_text, flat, known_text
 from bench.scenario.plugins import model_of, to_table
-from bench.scenario.values import path_text, validated
+from bench.scenario.values import OptionError, path_text, together, validated
+from bench.secrets import HIDDEN, hide
 from strategies.quantities import DURATION_DAYS_MAX, parse_bytes, parse_duration_ms, parse_duration_s
 
 
@@ -93,6 +94,25 @@ def test_a_wrong_value_is_refused_with_its_key(key, value, code, shown):
     with refused(code, shown.partition(" = ")[0]) as caught:
         validated(MODEL, {"whole": 1, key: value}, {})
     assert str(caught.value).startswith(f"{shown}: ")
+
+
+def test_several_errors_hide_the_secrets_in_each_and_take_no_key_for_one():
+    errors = together([
+        OptionError(("catalog", "token"), "must be text", code="wrong-type"),
+        OptionError(("seed",), "must not be hunter2", code="invalid"),
+        OptionError(("seed",), "must not be hunter2", code="invalid"),
+    ])  # fmt: skip
+    placed = errors.within("my.toml", lambda text: text.replace("hunter2", HIDDEN)).within("again")
+    assert placed.coded(hide).splitlines() == [
+        "again: my.toml: 2 problems [several]",
+        "  catalog.token: must be text [wrong-type]",
+        f"  seed: must not be {HIDDEN} [invalid]",
+    ]
+
+
+def test_one_error_stays_as_it_is():
+    error = OptionError(("seed",), "must be a number", code="invalid")
+    assert together([error, error]) is error
 
 
 def test_a_missing_key_is_refused():
