@@ -71,9 +71,10 @@ golden: $(READY) ## Regenerate the golden files of the tests; review the diff
 		tests/bench/cli/test_schema.py
 
 .PHONY: docs
-docs: $(READY) ## Write README.md's figures, docs/ and the checked-in report anew from the published runs; review the diff
+docs: $(READY) ## Write README.md's figures, docs/, the checked-in report and durations anew from the published runs; review the diff
 	@$(BIN)/python -P -c 'from tools.publishing import write_example, write_pages; write_pages(); write_example()'
 	@$(BIN)/python -P -m tools.notebook
+	@$(BIN)/python -P -c 'from tools.durations import write_durations; write_durations()'
 
 .PHONY: site
 site: $(READY) ## Build the site of docs/, with reference pages from the code, into site/

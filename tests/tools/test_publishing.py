@@ -12,9 +12,11 @@ from bench.replay.recorder import ColumnRecorder
 from bench.results.folders import load_runs
 from bench.results.records import EVENT_TABLES, EVENTS, MANIFEST, REPLACED, SHARED_JVM, ContentRecord
 from bench.results.rows import rows
+from bench.scenario.durations import FILE
 from bench.text import MISSING, human_count
 from reports.data.group import run_groups
 from reports.page.render import markdown_text
+from tools.durations import durations, durations_text
 from tools.publishing import EXAMPLE, FOLDER, Agreement, Published, entries, pack, pages, unpack
 from tools.publishing import published as runs_of
 
@@ -118,6 +120,10 @@ def test_the_index_names_the_command_that_was_run(entry):
     """Options may be in another order."""
     ran = {tuple(sorted(shlex.split(run.manifest.command))) for run in runs_of(entry).group.runs}
     assert ran == {tuple(sorted(shlex.split(entry.command)))}
+
+
+def test_the_durations_of_shipped_scenarios_are_those_of_their_published_runs():
+    assert durations_text(durations(entries())) == FILE.read_text(), "run `make docs` and review the diff"
 
 
 MODELLED = ("compactions", "compaction_cpu_s", "query_mean_s", "compaction_added_bytes")

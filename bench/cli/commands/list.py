@@ -15,15 +15,16 @@ from bench.cli.output import (
     print_paragraph,
     print_table,
 )
+from bench.cli.shipped_scenarios import NOTE as SCENARIO_NOTE
+from bench.cli.shipped_scenarios import minutes, shipped_scenarios
 from bench.cli.tables import Column
 from bench.engines.keys import duration_ms_text, known_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.results.metrics import METRICS
-from bench.scenario import file as scenario_file
 from bench.scenario import plugins
 from bench.scenario.load import load_scenario
-from bench.text import counted, named_once
+from bench.text import MISSING, counted, human_duration, named_once
 
 Entry = dict[str, Any]
 _OF_FORMAT = "options."  # prefix of options that a planner passes on, such as Amoro's
@@ -44,6 +45,7 @@ class Topic:
     print_details: Callable[[Entry], None]
     columns: Mapping[str, str]  # titles, by key of an entry
     plugin: plugins.PluginKind[Any] | None = None
+    note: str = ""  # on the columns
 
 
 def list_what(
@@ -72,6 +74,8 @@ def list_what(
 
     * `compactbench list strategies amoro`
 
+    * `compactbench list scenarios`
+
     * `compactbench list scenarios quickstart`
 
     * `compactbench list metrics write_amplification`
@@ -82,14 +86,14 @@ def list_what(
     """
     if topic is None:
         topics = [{"name": key, "doc": listed.use} for key, listed in TOPICS.items()]
-        _print_all(topics, {"name": "topic", "doc": "what it lists"}, output)
+        _print_all(topics, {"name": "topic", "doc": "what it lists"}, "", output)
         return
     if topic not in TOPICS:
         problem = f"no such topic; {known_text(topic, TOPICS)}"
         raise ScenarioError(problem, code="unknown-name", path=f"list {topic}")
     chosen = TOPICS[topic]
     if name is None:
-        _print_all(list(chosen.entries()), chosen.columns, output)
+        _print_all(list(chosen.entries()), chosen.columns, chosen.note, output)
         return
     entry = next((entry for entry in chosen.entries() if entry["name"] == name), None)
     if entry is None and ":" in name and chosen.plugin is not None:
@@ -108,11 +112,22 @@ def list_what(
     chosen.print_details(entry)
 
 
-def _print_all(entries: list[Entry], columns: Mapping[str, str], output: str) -> None:
+def _print_all(entries: list[Entry], columns: Mapping[str, str], note: str, output: str) -> None:
     if output == "json":
         print_json(entries)
-    else:
-        print_table(list(columns.values()), [[entry[key] for key in columns] for entry in entries])
+        return
+    print_table(list(columns.values()), [[_cell(key, entry[key]) for key in columns] for entry in entries])
+    if note:
+        print_line("")
+        print_paragraph(note)
+
+
+def _cell(key: str, value: Any) -> str:
+    if value is None:
+        return MISSING
+    if isinstance(value, list):
+        return "\n".join(value)  # a column of short words is narrow
+    return minutes(value) if key.endswith("_s") else str(value)
 
 
 def _print_plugin(entry: Entry) -> None:
@@ -146,14 +161,15 @@ def _print_format(entry: Entry) -> None:
 def _print_scenario(entry: Entry) -> None:
     scenario = load_scenario(entry["name"])
     every, lasts = (duration_ms_text(ms) for ms in (scenario.commit_interval_ms, scenario.duration_ms))
-    formats = named_once(variant.table.format for variant in (scenario, *scenario.variants))
     by = scenario.table.partitioning
     variants = ", ".join(str(variant.variant_label) for variant in scenario.variants)
     print_facts({
         "file": entry["file"],
         "stream": f"{scenario.workload_name}, a commit every {every} for {lasts}",
-        "table": f"{formats}, {'not partitioned' if by == 'none' else f'partitioned by {by}'}",
-        "runs": f"{counted(scenario.repetitions, 'repetition')} of each strategy",
+        "table": f"{named_once(entry['formats'])}, "
+        f"{'not partitioned' if by == 'none' else f'partitioned by {by}'}",
+        "runs": f"{entry['runs']:,}, {counted(scenario.repetitions, 'repetition')} of each strategy",
+        "takes": _took(entry),
         **({"variants": variants} if variants else {}),
         "query": f"{scenario.primary_probe.name}: {scenario.primary_probe.sql}",
     })  # fmt: skip
@@ -161,6 +177,13 @@ def _print_scenario(entry: Entry) -> None:
     print_table(("strategy", "what it does"), [(spec.label, spec.summary) for spec in scenario.strategies])
     print_line("")
     print_line(f"next: compactbench validate {entry['name']}")
+
+
+def _took(entry: Entry) -> str:
+    if entry["run_s"] is None:
+        return "not known: some strategies have no published runs"
+    runs = counted(entry["measured_runs"], "published run")
+    return f"about {minutes(entry['suite_s'])} on two cores, {human_duration(entry['run_s'])} a run by {runs}"
 
 
 def _plugins(word: str, use: str, kind: plugins.PluginKind[Any], doc: str = "what it does") -> Topic:
@@ -186,13 +209,6 @@ def _formats() -> Iterator[Entry]:
         yield {"name": name, "doc": doc, "engine": real or simulated, "real": real, "simulated": simulated}
 
 
-def _scenarios() -> Iterator[Entry]:
-    for name, file in scenario_file.shipped().items():
-        scenario = load_scenario(name)
-        labels = ", ".join(spec.label for spec in scenario.strategies)
-        yield {"name": name, "doc": scenario.description, "strategies": labels, "file": str(file)}
-
-
 def _metrics() -> Iterator[Entry]:
     for metric in METRICS:
         keys = ("name", "unit", "better", "exact", "basis")
@@ -213,7 +229,10 @@ TOPICS: Mapping[str, Topic] = {
     "workloads": _plugins("workload", "streams of commits, for workload.type", plugins.WORKLOAD),
     "scenarios": Topic(
         "scenario", "scenarios that ship with compactbench, for `compactbench run`",
-        _scenarios, _print_scenario, {"name": "name", "doc": "what it shows"},
+        shipped_scenarios, _print_scenario,
+        {"name": "name", "formats": "format", "stream": "stream", "runs": "runs", "suite_s": "takes",
+         "purpose": "what it shows"},
+        note=SCENARIO_NOTE,
     ),
     "metrics": Topic(
         "metric", "what the figures of show, compare and report mean",

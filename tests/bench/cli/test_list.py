@@ -3,7 +3,9 @@ import pytest
 from bench.cli.commands.list import TOPICS
 from bench.cli.output import OUT
 from bench.results.metrics import METRICS
+from bench.scenario.durations import RunDuration, run_durations
 from bench.scenario.file import shipped
+from bench.scenario.load import load_scenario
 from strategies.registry import PLANNERS, TRIGGERS
 from workloads.registry import ARRIVALS, WORKLOADS
 
@@ -81,6 +83,56 @@ def test_a_scenario_has_its_file_and_strategies(listed):
     assert str(shipped()["append-only"]) in printed
     assert "every-10min" in printed
     assert printed.endswith("next: compactbench validate append-only\n")
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Published runs of quickstart alone, of 100 s each."""
+    durations = {"quickstart": RunDuration(run_s=100, runs=7)}
+    monkeypatch.setattr("bench.cli.shipped_scenarios.run_durations", lambda: durations)
+
+
+def test_scenarios_have_their_runs_and_how_long_a_suite_was_measured_to_take(listed, measured):
+    entries = {entry["name"]: entry for entry in listed("scenarios", "--format", "json").json}
+    quickstart = load_scenario("quickstart")
+    runs = len(quickstart.strategies) * quickstart.repetitions
+    known = {key: entries["quickstart"][key] for key in ("runs", "run_s", "measured_runs", "suite_s")}
+    assert known == {"runs": runs, "run_s": 100, "measured_runs": 7, "suite_s": 100 * runs}
+    assert (entries["trust"]["run_s"], entries["trust"]["suite_s"]) == (None, None)
+    assert entries["formats-append"]["formats"] == ["iceberg", "delta", "hudi"]
+    assert (entries["formats-append"]["stream"], entries["upsert"]["stream"]) == ("append", "CDC")
+    row = next(line for line in listed("scenarios").out.splitlines() if line.startswith("quickstart "))
+    assert row.split()[:6] == [
+        "quickstart",
+        "iceberg",
+        "append",
+        str(runs),
+        str(round(100 * runs / 60)),
+        "min",
+    ]
+    assert "on two cores, 1 min 40 s a run by 7 published runs" in listed("scenarios", "quickstart").words
+    assert "no published runs" in listed("scenarios", "trust").words
+
+
+def test_scenarios_are_in_the_order_of_their_purposes(listed):
+    names = [entry["name"] for entry in listed("scenarios", "--format", "json").json]
+    assert names[:2] == ["quickstart", "example"]
+    assert names[-3:] == ["append-cold", "append-warm", "trust"]
+    marks = ["append-only", "upsert", "delta-frequent", "hudi-strategies", "formats-append", "trust"]
+    assert sorted(marks, key=names.index) == marks
+
+
+def test_the_table_of_scenarios_fits_a_terminal_of_80_columns(listed, monkeypatch):
+    monkeypatch.setattr(OUT, "width", 80)
+    table = listed("scenarios")
+    head, *lines = table.out.splitlines()
+    assert head.split()[:5] == ["name", "format", "stream", "runs", "takes"]
+    assert max(map(len, lines)) <= 80
+    assert table.err == ""
+
+
+def test_only_shipped_scenarios_have_a_measured_duration():
+    assert run_durations().keys() <= shipped().keys()
 
 
 def test_a_metric_has_its_basis(listed):

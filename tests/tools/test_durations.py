@@ -1,0 +1,46 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from records import commit, end, run
+
+from bench.scenario.durations import RunDuration
+from tools.durations import is_as_shipped, run_duration
+from tools.publishing import Entry
+
+BEGUN = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+def took(seconds, status="finished", strategy="never", **changes):
+    """A run of so many seconds."""
+    last = end(status, written_utc=(BEGUN + timedelta(seconds=seconds)).isoformat())
+    return run(commit(), last, strategy=strategy, started_utc=BEGUN.isoformat(), **changes)
+
+
+RUNS = [*map(took, (10, 12, 500)), took(40, strategy="hourly"), took(7, strategy="other")]
+
+
+def test_a_run_takes_the_mean_over_strategies_of_the_median_of_their_runs():
+    assert run_duration(RUNS, ["never", "hourly"]) == RunDuration(run_s=26, runs=4)
+
+
+def test_nothing_is_known_without_runs_of_all_strategies():
+    assert run_duration(RUNS, ["never", "daily"]) is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        took(99, "failed"),
+        run(commit(), started_utc=BEGUN.isoformat()),
+        took(99, machine={"cpu": "Example CPU", "cores": 8}),
+    ],
+)
+def test_runs_that_did_not_finish_or_had_other_cores_do_not_count(more):
+    assert run_duration([*RUNS, more], ["never"]) == RunDuration(run_s=12, runs=3)
+
+
+def test_runs_of_other_sizes_simulations_and_earlier_scenarios_are_left_out():
+    commands = ("run upsert --set duration=20min", "run upsert --simulate", "run upsert --repetitions 3")
+    listed = [Entry("a", f"compactbench {command}", ()) for command in commands]
+    assert [*map(is_as_shipped, listed)] == [False, False, True]
+    assert not is_as_shipped(Entry("a", "compactbench run upsert", (), earlier="0123456"))
