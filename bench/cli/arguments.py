@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bench.cli.completion import scenario_names
 from bench.cli.output import print_error
 from bench.errors import ResultSchemaError
 from bench.results.folders import RunResult, nested_folders, stored_runs
@@ -25,7 +26,20 @@ ResultsArgument = Annotated[
 ]
 
 ScenariosArgument = Annotated[
-    list[str], typer.Argument(metavar="SCENARIO", help="Paths of .toml files, or names of shipped scenarios.")
+    list[str],
+    typer.Argument(
+        metavar="SCENARIO",
+        autocompletion=scenario_names,
+        help="Paths of .toml files, or names of shipped scenarios.",
+    ),
+]
+ScenarioArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        autocompletion=scenario_names,
+        help="A shipped scenario, or a path to a .toml file.",
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,

@@ -28,6 +28,7 @@ from bench.scenario.values import is_utf8
 from bench.secrets import Secrets
 
 DEBUG_VARIABLE = "COMPACTBENCH_DEBUG"
+COMPLETION_VARIABLE = "_COMPACTBENCH_COMPLETE"  # typer's: a shell asks how the word being typed may go on
 EXIT_BUG = 1
 _SHOWN_BY_PS = (
     "the command line contains a secret, which `ps` shows to every user of this machine: write env:NAME "
@@ -133,7 +134,12 @@ def _without_types(params: list[Any]) -> list[Any]:
 
 
 def command_line(argv: Sequence[str]) -> typer.Typer:
-    """The application with the command that `argv` calls, or with all commands if it calls none."""
+    """The application with the command that `argv` calls, or with all commands if it calls none.
+
+    A shell that completes the name of a command gets names alone, without waiting for all modules.
+    """
+    is_called = bool(argv) and argv[0] in COMMANDS
+    only_names = not is_called and COMPLETION_VARIABLE in os.environ
     app = typer.Typer(
         name="compactbench",
         cls=_Group,
@@ -143,10 +149,22 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(compactbench)
-    for name in argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS:
+    for name in argv[:1] if is_called else COMMANDS:
         module, _, function = COMMANDS[name].partition(":")
-        app.command(name, cls=_Command)(getattr(import_module(module), function))
+        called = _named_only if only_names else getattr(import_module(module), function)
+        app.command(name, cls=_Command)(called)
     return app
+
+
+def _named_only() -> None:
+    """A command of which nothing but the name matters."""
+
+
+def _words_to_complete() -> list[str]:
+    """The words after the program's name on the line that a shell completes; none if no shell asks."""
+    if COMPLETION_VARIABLE not in os.environ:
+        return []
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()[1:]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -180,7 +198,8 @@ def _nowhere() -> TextIO:
 
 def _run(words: list[str]) -> int:
     try:
-        code = command_line(words)(args=words, prog_name="compactbench", standalone_mode=False)
+        app = command_line(_words_to_complete() or words)
+        code = app(args=words, prog_name="compactbench", standalone_mode=False)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
     except CompactbenchError as error:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bench.cli.arguments import ResultsArgument
 from bench.cli.comparison_output import ComparisonFormat, print_groups
+from bench.cli.completion import metric_names, strategy_labels
 from bench.comparison.fail_if import parse_limit, parse_ratio
 from bench.comparison.groups import (
     Selection,
@@ -32,17 +33,26 @@ def compare(
         str | None,
         typer.Option(
             metavar="STRATEGY",
+            autocompletion=strategy_labels,
             help="Compare the other strategies with this one; several folders are pooled. Unless two folders "
             "are given, the default is `never`; for a variant, its own `never`.",
         ),
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Compare this metric, or 'all'. May be repeated."),
+        typer.Option(
+            metavar="NAME",
+            autocompletion=metric_names,
+            help="Compare this metric, or 'all'. May be repeated.",
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="STRATEGY", help="Compare only this strategy. May be repeated."),
+        typer.Option(
+            metavar="STRATEGY",
+            autocompletion=strategy_labels,
+            help="Compare only this strategy. May be repeated.",
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also print comparisons of equal or missing figures, or with 0.")
@@ -51,6 +61,7 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="CONDITION",
+            autocompletion=metric_names,
             help="Exit 1 if this is proven for a strategy, e.g. 'compaction_cpu_s>1.1x'. May be repeated.",
         ),
     ] = None,

@@ -10,6 +10,7 @@ import typer
 from rich.progress import Progress
 
 from bench.cli.answer_output import print_cautions
+from bench.cli.arguments import ScenarioArgument
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.output import (
     ERR,
@@ -51,9 +52,7 @@ _COMMAND = ("compactbench", "hindsight")
 
 @stopped_by_sigterm()
 def hindsight(
-    scenario: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A shipped scenario, or a path to a .toml file.")
-    ],
+    scenario: ScenarioArgument,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),

@@ -1,11 +1,12 @@
 """`compactbench list`: what a scenario can refer to by name, in a table or one entry in full."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 
+from bench.cli.completion import quiet
 from bench.cli.output import (
     FormatOption,
     print_facts,
@@ -21,8 +22,9 @@ from bench.cli.tables import Column
 from bench.engines.keys import duration_ms_text, known_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
-from bench.results.metrics import METRICS
+from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.scenario import plugins
+from bench.scenario.file import shipped
 from bench.scenario.load import load_scenario
 from bench.text import MISSING, counted, human_duration, named_once
 
@@ -41,11 +43,18 @@ class Topic:
 
     word: str  # for an entry
     use: str  # what the topic lists
+    names: Collection[str]  # of its entries, without what other packages install
     entries: Callable[[], Iterable[Entry]]
     print_details: Callable[[Entry], None]
     columns: Mapping[str, str]  # titles, by key of an entry
     plugin: plugins.PluginKind[Any] | None = None
     note: str = ""  # on the columns
+
+
+@quiet
+def _names(ctx: typer.Context) -> Iterable[str]:
+    """The names of the entries of the topic."""
+    return TOPICS[ctx.params["topic"]].names
 
 
 def list_what(
@@ -62,6 +71,7 @@ def list_what(
         str | None,
         typer.Argument(
             metavar="NAME",
+            autocompletion=_names,
             help="Print this entry in full: a name of the topic, or a class of your own as module:Class.",
             show_default=False,
         ),
@@ -190,7 +200,7 @@ def _plugins(word: str, use: str, kind: plugins.PluginKind[Any], doc: str = "wha
     def entries() -> Iterable[Entry]:
         return map(_plugin_entry, plugins.describe_all(kind))
 
-    return Topic(word, use, entries, _print_plugin, {"name": "name", "doc": doc}, kind)
+    return Topic(word, use, kind.registry, entries, _print_plugin, {"name": "name", "doc": doc}, kind)
 
 
 def _plugin_entry(plugin: plugins.Description) -> Entry:
@@ -224,19 +234,19 @@ TOPICS: Mapping[str, Topic] = {
     ),
     "formats": Topic(
         "format", "table formats, for table.format",
-        _formats, _print_format, {"name": "name", "doc": "what it is"},
+        FORMATS, _formats, _print_format, {"name": "name", "doc": "what it is"},
     ),
     "workloads": _plugins("workload", "streams of commits, for workload.type", plugins.WORKLOAD),
     "scenarios": Topic(
         "scenario", "scenarios that ship with compactbench, for `compactbench run`",
-        shipped_scenarios, _print_scenario,
+        shipped(), shipped_scenarios, _print_scenario,
         {"name": "name", "formats": "format", "stream": "stream", "runs": "runs", "suite_s": "takes",
          "purpose": "what it shows"},
         note=SCENARIO_NOTE,
     ),
     "metrics": Topic(
         "metric", "what the figures of show, compare and report mean",
-        _metrics, _print_metric, {"name": "name", "unit": "unit", "doc": "what it is"},
+        METRIC_BY_NAME, _metrics, _print_metric, {"name": "name", "unit": "unit", "doc": "what it is"},
     ),
     "arrivals": _plugins("arrival", "how traffic varies over time, for workload.arrival", plugins.ARRIVAL),
 }  # fmt: skip

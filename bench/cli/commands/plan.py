@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from bench.cli.completion import planner_names, scenario_names
 from bench.cli.existing import CatalogOption, CatalogPropertiesOption, TableArgument, properties_of
 from bench.cli.output import ERR, FormatOption, conceal, print_json
 from bench.cli.plan_output import (
@@ -33,6 +34,7 @@ def plan(
         typer.Option(
             "--strategy",
             metavar="NAME",
+            autocompletion=planner_names,
             help="A planner (see `compactbench list strategies`, or module:Class for your own), or with "
             '--scenario the label of one of its strategies, in a variant "LABEL @ VARIANT". May be repeated, '
             "to see several side by side.",
@@ -51,7 +53,11 @@ def plan(
     catalog_properties: CatalogPropertiesOption = None,
     scenario: Annotated[
         str | None,
-        typer.Option(metavar="SCENARIO", help="Take strategies and [catalog] from this scenario."),
+        typer.Option(
+            metavar="SCENARIO",
+            autocompletion=scenario_names,
+            help="Take strategies and [catalog] from this scenario.",
+        ),
     ] = None,
     format_name: Annotated[
         str | None,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bench.cli.arguments import ResultsArgument, not_read, readable_runs
+from bench.cli.completion import strategy_labels
 from bench.cli.output import ERR, print_remark
 from bench.engines.keys import known_text
 from bench.errors import ScenarioError
@@ -29,7 +30,11 @@ def report(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="STRATEGY", help="Report on this strategy only. May be repeated."),
+        typer.Option(
+            metavar="STRATEGY",
+            autocompletion=strategy_labels,
+            help="Report on this strategy only. May be repeated.",
+        ),
     ] = None,
     history: Annotated[
         bool,

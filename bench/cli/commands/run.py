@@ -13,6 +13,7 @@ from bench.cli.answer_output import print_answers
 from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
+from bench.cli.completion import only_filters
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.output import conceal, print_line, without_secrets
 from bench.cli.progress import SuiteProgress
@@ -52,6 +53,7 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="strategy=LABEL",
+            autocompletion=only_filters,
             help="Run only this strategy, or with variant=LABEL only this variant; variant=base is the "
             "scenario as it is. May be repeated.",
         ),

@@ -1,31 +1,28 @@
 """`compactbench sweep`: simulate a grid of settings, and draw the front of cost against latency."""
 
 import shlex
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from bench.cli.arguments import ScenarioArgument
 from bench.cli.executing import execute, stopped_by_sigterm
-from bench.cli.front_output import print_front
 from bench.cli.output import ERR, conceal, print_line
 from bench.cli.progress import doing
-from bench.results.folders import load_runs
+from bench.results.folders import RunResult, load_runs
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import check_alone, earlier_runs, locked
 from bench.runs.suite.suite import Options
 from bench.sweep.grid import sampled, swept_scenarios
-from reports.data.group import run_groups
-from reports.page.render import render
 
 
 @stopped_by_sigterm()
 def sweep(
-    scenario: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A shipped scenario, or a path to a .toml file.")
-    ],
+    scenario: ScenarioArgument,
     over: Annotated[
         list[str],
         typer.Option(
@@ -85,11 +82,22 @@ def sweep(
         if sample is not None:
             runs = tuple(sampled(runs, scenarios, sample))
         made_runs = execute(runs, options, goes_on_with="the same command makes the others", quiet=quiet)
-    stored = load_runs(*(folder for made in scenarios if (folder := out / made.name).is_dir()))
-    with nullcontext() if quiet else doing("writing the report", ERR):
-        page = render(stored, out / "report")
-    for group in run_groups(stored):
-        print_front(group)
-    print_line(str(page))
+    _show(
+        load_runs(*(folder for made in scenarios if (folder := out / made.name).is_dir())), out, quiet=quiet
+    )
     if not all(run.finished for run in made_runs):
         raise typer.Exit(1)
+
+
+def _show(runs: Sequence[RunResult], out: Path, *, quiet: bool) -> None:
+    """Write the page, and print the front of each group of runs."""
+    # What draws and computes takes a second to load: a shell that completes the command does not wait for it.
+    from bench.cli.front_output import print_front
+    from reports.data.group import run_groups
+    from reports.page.render import render
+
+    with nullcontext() if quiet else doing("writing the report", ERR):
+        page = render(runs, out / "report")
+    for group in run_groups(runs):
+        print_front(group)
+    print_line(str(page))

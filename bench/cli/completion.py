@@ -1,0 +1,101 @@
+"""What a shell offers for a word that is being typed: scenarios, planners, strategies and metrics."""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import wraps
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from bench.results.metrics import METRIC_BY_NAME
+from bench.results.records import MANIFEST
+from bench.scenario.file import shipped
+from strategies.registry import PLANNERS
+
+_MANIFESTS_MAX = 2_000  # a folder of a sweep may hold more, and nobody waits for them
+
+
+def quiet(found: Callable[[typer.Context], Iterable[str]]) -> Callable[[typer.Context], list[str]]:
+    """Ends with the first error, without its message, which would break up the line that is being typed."""
+
+    @wraps(found)
+    def completed(ctx: typer.Context) -> list[str]:
+        names: dict[str, None] = {}
+        with suppress(Exception):
+            for name in found(ctx):
+                names[name] = None
+        return list(names)
+
+    return completed
+
+
+@quiet
+def scenario_names(ctx: typer.Context) -> Iterable[str]:
+    """In bash, which ends a word at an equals sign, also the labels that follow one in `--only`."""
+    only: Sequence[str] = ctx.params.get("only") or ("",)
+    kind = only[-1]
+    return _labels_of_scenarios(ctx, kind) if kind in ("strategy", "variant") else shipped()
+
+
+@quiet
+def only_filters(ctx: typer.Context) -> Iterable[str]:
+    """The values that `run --only` takes."""
+    for kind in ("strategy", "variant"):
+        for label in _labels_of_scenarios(ctx, kind):
+            yield f"{kind}={label}"
+
+
+@quiet
+def planner_names(ctx: typer.Context) -> Iterable[str]:
+    """With the labels of the strategies of `--scenario`."""
+    scenario = ctx.params.get("scenario")
+    return (*(_labels(_document(scenario), "strategies") if scenario else ()), *PLANNERS)
+
+
+@quiet
+def strategy_labels(ctx: typer.Context) -> Iterable[str]:
+    """The labels in the results that the command line names, or in the default folder."""
+    folders = map(Path, _given(ctx, "results"))
+    manifests = (path for folder in folders for path in _manifests(folder))
+    for path in islice(manifests, _MANIFESTS_MAX):
+        yield json.loads(path.read_bytes())["strategy"]
+
+
+@quiet
+def metric_names(ctx: typer.Context) -> Iterable[str]:
+    return METRIC_BY_NAME
+
+
+def _labels_of_scenarios(ctx: typer.Context, kind: str) -> Iterator[str]:
+    """The labels of strategies or variants in the scenarios that the command line names already."""
+    from bench.scenario.variants import BASE  # which `run` has loaded, and others need not wait for
+
+    for scenario in _given(ctx, "scenarios"):
+        if kind == "strategy":
+            yield from _labels(_document(scenario), "strategies")
+        elif variants := [*_labels(_document(scenario), "variants")]:
+            yield from (BASE, *variants)
+
+
+def _given(ctx: typer.Context, argument: str) -> Sequence[str]:
+    """The values of an argument. Typer has not assigned them while the option after them lacks its value."""
+    return ctx.args or ctx.params.get(argument) or ()
+
+
+def _document(scenario: str) -> Mapping[str, Any]:
+    """A scenario's file; empty if there is none, as for the equals sign that bash takes for a word."""
+    file = shipped().get(scenario, Path(scenario))
+    return tomllib.loads(file.read_text(encoding="utf-8-sig")) if file.is_file() else {}
+
+
+def _labels(document: Mapping[str, Any], key: str) -> Iterator[str]:
+    return (str(table["label"]) for table in document.get(key, ()))
+
+
+def _manifests(folder: Path) -> Iterator[Path]:
+    """Of the runs of a results folder, of a scenario in it, or of a run."""
+    return (path for levels in ("*/*/", "*/", "") for path in sorted(folder.glob(f"{levels}{MANIFEST}")))
