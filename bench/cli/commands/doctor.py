@@ -17,6 +17,7 @@ import typer
 
 from bench.cli.arguments import DEFAULT_OUT
 from bench.cli.output import ERR, print_facts
+from bench.cli.progress import doing
 from bench.engines import runtime
 from bench.engines.registry import FORMATS
 from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
@@ -71,20 +72,21 @@ def doctor(
     statuses, missing = {}, []
     for name, check in checks.items():
         try:
-            with ERR.status(f"checking {name}"):
+            with doing(f"checking {name}", ERR):
                 statuses[name] = f"ok: {check()}"
         except CompactbenchError as error:
             statuses[name] = f"MISSING: {error}"
             missing.append(name)
     if "Java" not in missing:
-        statuses["catalogs"] = _catalogs()
+        with doing("checking what catalogs need of Java", ERR):
+            statuses["catalogs"] = _catalogs()
     print_facts({**statuses, "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
     if missing:
         raise MissingRuntimeError(
             f"not ready ({', '.join(missing)}): the remedy is in the lines above", code="not-ready"
         )
     if seconds:
-        with ERR.status(f"repeating one query for {human_duration(seconds)}"):
+        with doing(f"starting Spark, then repeating one query for {human_duration(seconds)}", ERR):
             walls_s = _query_walls_s(seconds)
         print_facts({"noise": _noise(walls_s)})
 
@@ -116,7 +118,7 @@ def _jars() -> str:
     if damaged := [path for path in paths if _is_damaged(path)]:
         problem = "is damaged: delete it, and the next run downloads it again"
         raise MissingRuntimeError(problem, code="damaged", path=damaged[0])
-    return f"{', '.join(dict.fromkeys(path.name for path in paths))} in {paths[0].parent}"
+    return f"{counted(len(set(paths)), 'jar')} in {paths[0].parent}"
 
 
 def _is_damaged(jar: Path) -> bool:

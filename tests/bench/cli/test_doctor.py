@@ -71,7 +71,7 @@ def test_a_damaged_jar_is_found_although_its_size_is_right(tmp_path, monkeypatch
     with zipfile.ZipFile(jar, "w") as archive:
         archive.writestr("a.class", bytes(range(256)) * 200)
     monkeypatch.setattr(doctor.runtime, "jars", lambda name: (jar,))
-    assert doctor._jars().startswith("format.jar in ")
+    assert doctor._jars() == f"1 jar in {tmp_path}"
     content = jar.read_bytes()
     jar.write_bytes(content[:at] + b"damaged" + content[at + 7 :])
     with refused("damaged", jar):
@@ -85,6 +85,13 @@ def test_a_damaged_jar_is_found_although_its_size_is_right(tmp_path, monkeypatch
 def test_the_noise_is_judged(machine, compactbench, monkeypatch, walls, verdict):
     monkeypatch.setattr(doctor, "_query_walls_s", lambda seconds: walls)
     assert f"noise {verdict}" in compactbench("doctor", "--seconds", "1").words
+
+
+def test_it_says_on_stderr_what_it_is_doing(machine, compactbench, monkeypatch):
+    monkeypatch.setattr(doctor, "_query_walls_s", lambda seconds: [1.0] * 10)
+    said = compactbench("doctor", "--seconds", "90").err.splitlines()
+    assert said[:2] == ["checking Python", "checking Java"]
+    assert said[-1] == "starting Spark, then repeating one query for 1 min 30 s"
 
 
 @pytest.mark.parametrize("seconds", ["inf", "1e999", "nan", "-1"])
