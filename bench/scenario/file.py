@@ -70,7 +70,16 @@ def check_name(file: Path) -> None:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """The file's document. Raises ScenarioError, with line and column, if it cannot be read."""
+    """A scenario's document. Raises ScenarioError if it cannot be read or is empty."""
+    document = read_toml(file)
+    if not document:
+        problem = "is empty; `compactbench list scenarios` lists some to start from"
+        raise ScenarioError(problem, code="empty", path=file)
+    return document
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """A file's document. Raises ScenarioError, with line and column, if it cannot be read."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -79,13 +88,9 @@ def read(file: Path) -> dict[str, Any]:
         problem = f"byte {error.start} is not UTF-8: save it as UTF-8"
         raise ScenarioError(problem, code="not-utf-8", path=file) from error
     try:
-        document = tomllib.loads(text)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ScenarioError(f"is not TOML: {error}", code="not-toml", path=file) from error
-    if not document:
-        problem = "is empty; `compactbench list scenarios` lists some to start from"
-        raise ScenarioError(problem, code="empty", path=file)
-    return document
 
 
 def override(document: dict[str, Any], setting: str, option: str = "--set") -> KeyPath:

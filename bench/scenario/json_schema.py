@@ -29,6 +29,7 @@ from bench.scenario.plugins import (
     describe,
     model_of,
 )
+from bench.scenario.price_presets import shipped_presets
 from bench.scenario.schema import with_table
 from strategies.planner import known_options_of
 
@@ -150,6 +151,9 @@ def _name_choices(definitions: _Schema) -> None:
     }
     for (model, key), names in choices.items():
         definitions[model]["properties"][key]["enum"] = sorted(set(names))
+    definitions["Prices"]["properties"]["preset"]["anyOf"] = [
+        {"enum": list(shipped_presets())}, {"pattern": r"\.toml$"},
+    ]  # fmt: skip
     definitions["Spark"] |= {
         "additionalProperties": False,
         "patternProperties": {r"^spark(\.|$)": {"type": [*_SCALAR["type"], "object"]}},

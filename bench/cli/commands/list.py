@@ -26,6 +26,7 @@ from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.scenario import plugins
 from bench.scenario.file import shipped
 from bench.scenario.load import load_scenario
+from bench.scenario.price_presets import preset_prices, preset_words, shipped_presets
 from bench.text import MISSING, counted, human_duration, named_once
 
 Entry = dict[str, Any]
@@ -91,8 +92,8 @@ def list_what(
     * `compactbench list metrics write_amplification`
 
     The topics: strategies (the planners, which say what is compacted), triggers (when), workloads and
-    arrivals (the stream), formats, scenarios (those that ship with compactbench) and metrics (what the
-    figures mean).
+    arrivals (the stream), formats, scenarios (those that ship with compactbench), metrics (what the figures
+    mean) and prices (presets for `[prices]`).
     """
     if topic is None:
         topics = [{"name": key, "doc": listed.use} for key, listed in TOPICS.items()]
@@ -225,6 +226,22 @@ def _metrics() -> Iterator[Entry]:
         yield {**{key: getattr(metric, key) for key in keys}, "doc": metric.definition}
 
 
+def _prices() -> Iterator[Entry]:
+    for name, file in shipped_presets().items():
+        doc, details = preset_words(file)
+        prices = dict(preset_prices(file))
+        yield {"name": name, "doc": doc, "details": details, "prices": prices, "file": str(file)}
+
+
+def _print_prices(entry: Entry) -> None:
+    for paragraph in filter(None, entry["details"].split("\n\n")):
+        print_paragraph(paragraph)
+        print_line("")
+    print_facts({**{key: str(price) for key, price in entry["prices"].items()}, "file": entry["file"]})
+    print_line("")
+    print_line(f'in a scenario: prices = {{ preset = "{entry["name"]}", queries_per_hour = 60 }}')
+
+
 TOPICS: Mapping[str, Topic] = {
     "strategies": _plugins(
         "planner", "planners: what a rule compacts, for planner = { type = ... }", plugins.PLANNER
@@ -249,4 +266,8 @@ TOPICS: Mapping[str, Topic] = {
         METRIC_BY_NAME, _metrics, _print_metric, {"name": "name", "unit": "unit", "doc": "what it is"},
     ),
     "arrivals": _plugins("arrival", "how traffic varies over time, for workload.arrival", plugins.ARRIVAL),
+    "prices": Topic(
+        "preset", "prices to start from, for prices.preset",
+        shipped_presets(), _prices, _print_prices, {"name": "name", "doc": "what it has the prices of"},
+    ),
 }  # fmt: skip

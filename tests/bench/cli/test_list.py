@@ -6,6 +6,7 @@ from bench.results.metrics import METRICS
 from bench.scenario.durations import RunDuration, run_durations
 from bench.scenario.file import shipped
 from bench.scenario.load import load_scenario
+from bench.scenario.price_presets import shipped_presets
 from strategies.registry import PLANNERS, TRIGGERS
 from workloads.registry import ARRIVALS, WORKLOADS
 
@@ -25,6 +26,7 @@ def listed(compactbench):
         ("arrivals", ARRIVALS),
         ("scenarios", shipped()),
         ("formats", ["delta", "hudi", "iceberg"]),
+        ("prices", shipped_presets()),
         ("metrics", [metric.name for metric in METRICS]),
     ],
 )
