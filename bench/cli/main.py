@@ -197,10 +197,13 @@ def _nowhere() -> TextIO:
 
 
 def _run(words: list[str]) -> int:
+    stdout = sys.stdout
     try:
         app = command_line(_words_to_complete() or words)
         code = app(args=words, prog_name="compactbench", standalone_mode=False)
     except SystemExit as done:
+        if sys.stdout is not stdout:  # typer replaces it when its reader has gone, and exits with 1
+            raise BrokenPipeError from done
         return done.code if isinstance(done.code, int) else 0
     except CompactbenchError as error:
         print_error(error)

@@ -164,19 +164,13 @@ def test_only_the_command_that_is_called_is_loaded(argv, commands):
     assert [command.name for command in cli.command_line(argv).registered_commands] == commands
 
 
-@pytest.mark.parametrize(
-    ("words", "codes"),
-    [
-        (["validate", "quickstart"], {141}),
-        (["list", "metrics", "--format", "json"], {1, 141}),
-    ],  # 1 is click's
-)
-def test_a_reader_that_goes_away_is_no_error(words, codes):
+@pytest.mark.parametrize("words", [["validate", "quickstart"], ["list", "metrics", "--format", "json"]])
+def test_a_reader_that_goes_away_is_no_error(words):
     command = [sys.executable, "-m", "bench.cli", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         errors = process.stderr.read()
-        assert process.wait() in codes
+        assert process.wait() == 141
     assert errors == b""
 
 
