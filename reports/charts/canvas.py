@@ -69,7 +69,8 @@ def belongs(artists: Iterable[Artist], label: str, theme: Theme, is_name: bool =
 
 def head(axes: Axes, text: str, theme: Theme) -> None:
     axes.annotate(text, (0, 1), xytext=(0, 9), xycoords="axes fraction", textcoords="offset points",
-                  fontsize=FONT_PT, color=theme.ink, va="center", annotation_clip=False)  # fmt: skip
+                  fontsize=FONT_PT, color=theme.ink, va="center", annotation_clip=False,
+                  parse_math=False)  # fmt: skip
 
 
 def time_unit(duration_ms: int) -> tuple[int, str]:
@@ -120,7 +121,7 @@ def value_axis(axes: Axes, values: Sequence[float], log_above: float = LOG_ABOVE
 
 def scale_note(scale: str) -> str:
     """What the title of an axis says about its scale (`Axes.get_yscale`)."""
-    return {"log": ", logarithmic", "symlog": ", logarithmic above 0"}.get(scale, "")
+    return ", logarithmic" if scale == "log" else ""
 
 
 def key_row(axes: Axes, entries: Sequence[tuple[Line2D, str]], theme: Theme) -> None:

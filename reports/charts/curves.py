@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 from bench.results.cells import Cell
 from bench.text import human_duration, human_ratio
 from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, scale_note, value_axis
+from reports.charts.cost_axis import LOG_ABOVE, cost_axis
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
-from reports.charts.pareto import cost_axis
+from reports.charts.pareto import ZERO_COST
 from reports.charts.theme import Theme, Trait, traits
 from reports.data.families import families
 from reports.data.group import RunGroup
@@ -20,8 +21,8 @@ from reports.text import cost_text, duration_unit
 from reports.verdicts.pareto_front import Point, pareto_front, points
 
 _WRITTEN = "write_amplification"
-_LOG_ABOVE_RANGE = 4.0
 _NAMED_MAX = 14
+_BELOW_IN = 0.13  # for the second line of the tick at 0
 
 
 def applies(group: RunGroup) -> bool:
@@ -33,7 +34,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     all_points = {point.strategy: point for point in points(group)}
     if not all_points:
         return nothing_to_draw(theme, "no run has both a compaction cost and a query latency")
-    figure = new_figure(theme, 8.4, panels=2, left=0.07, right=0.97)
+    figure = new_figure(theme, 8.4, panels=2, left=0.07, right=0.97, below_in=_BELOW_IN)
     front = pareto_front(tuple(all_points.values()))
     written = {label: group.row(label).values[_WRITTEN] for label in all_points}
     panels = (
@@ -55,17 +56,18 @@ def _panel(
 ) -> None:  # fmt: skip
     shown = {label: point for label, point in all_points.items() if label in across}
     factor, unit = duration_unit(max(point.query_s for point in shown.values()))
-    spots = {label: (across[label], point.query_s * factor) for label, point in shown.items()}
-    cost_axis(axes, list(across.values()))
-    value_axis(axes, [y for _, y in spots.values()], log_above=_LOG_ABOVE_RANGE)
+    place = cost_axis(axes, list(across.values()), theme, ZERO_COST)
+    spots = {label: (place(across[label]), point.query_s * factor) for label, point in shown.items()}
+    value_axis(axes, [y for _, y in spots.values()], log_above=LOG_ABOVE)
     head(axes, f"mean latency of the primary query ({unit}{scale_note(axes.get_yscale())})", theme)
     cells = families(group.strategies)
-    drawn = traits(tuple(cells), theme)
+    drawn, lines = traits(tuple(cells), theme), []
     for family, own in cells.items():
         for curve in _curves(own):
             line = [spots[cell.label] for cell in curve if cell.label in spots]
             axes.plot(*zip(*line, strict=True), color=drawn[family].colour, linestyle=drawn[family].dash,
                       linewidth=1.1, alpha=0.7) if line else None  # fmt: skip
+            lines.append(line)
             _marks(axes, [cell.label for cell in curve], shown, spots, drawn[family], front, theme)
     in_families = {cell.label for own in cells.values() for cell in own}
     others = [label for label in shown if label not in in_families]
@@ -77,7 +79,7 @@ def _panel(
         for label, text in _named(cells, others, front).items()
         if label in spots
     }
-    write_names(axes, names, theme)
+    write_names(axes, names, theme, lines)
 
 
 def _curves(cells: Iterable[Cell]) -> Iterator[list[Cell]]:

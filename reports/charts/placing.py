@@ -7,9 +7,10 @@ from typing import Literal
 
 CHARACTER_PT = 4.9  # mean width of a character of the charts' type
 LINE_PT = 11.0
-_AWAY_PT = 7.0
+_AWAY_PT = 9.0
+_ABOVE_PT = 14.0
 _POINT_PT = 4.0
-_FAR_PT = 12.0  # above or below its point: a name further away is taken for another point's
+_FAR_PT = 15.0  # above or below its point: a name further away is taken for another point's
 _LINES_AWAY = 9  # at most, above or below a point in a crowd
 _ROUNDS = 8  # at most; names settle in two or three
 
@@ -46,14 +47,21 @@ def spread(places: Sequence[float], gap: float) -> list[float]:
 
 
 def beside(
-    spots: Sequence[Spot], texts: Sequence[str], within: Box, line: Sequence[Spot] = ()
+    spots: Sequence[Spot],
+    texts: Sequence[str],
+    within: Box,
+    lines: Sequence[Sequence[Spot]] = (),
+    others: Sequence[Spot] = (),
 ) -> list[Place]:
-    """For each point a place for its name, inside `within`, that touches no point, other name or `line`.
+    """For each point a place for its name, inside `within`, that touches no point, other name or line.
 
-    If no near place is free, the one with the fewest faults is used. Names are placed in turn, and again with
-    the later names in view, until none moves. Coordinates are in typographic points.
+    `others` are points without a name of their own. If no place is free, the one with the fewest faults is
+    used. Names are placed in turn, and again with the later names in view, until none moves. Coordinates are
+    in typographic points.
     """
-    points: list[Box] = [(x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in spots]
+    points: list[Box] = [
+        (x - _POINT_PT, y - _POINT_PT, x + _POINT_PT, y + _POINT_PT) for x, y in (*spots, *others)
+    ]
     options = [
         [(place, _box(place, x, y, text)) for place in _places()]
         for (x, y), text in zip(spots, texts, strict=True)
@@ -63,30 +71,46 @@ def beside(
         before = dict(chosen)
         for index, own in enumerate(options):
             taken = [*points, *(box for other, (_, box) in chosen.items() if other != index)]
-            faults = [_faults(place, box, taken, within, line) for place, box in own]
+            faults = [_faults(spots[index], place, box, taken, within, lines) for place, box in own]
             chosen[index] = own[faults.index(min(faults))]
         if chosen == before:
             break
     return [place for place, _ in chosen.values()]
 
 
-def _faults(place: Place, box: Box, taken: Sequence[Box], within: Box, line: Sequence[Spot]) -> float:
-    """Outside the axes is worst, then over a point or name, then far from the point, then on the line."""
+def _faults(
+    spot: Spot, place: Place, box: Box, taken: Sequence[Box], within: Box, lines: Sequence[Sequence[Spot]]
+) -> float:
+    """Outside the axes is worst, then over a point or name, then on a line, then far from the point."""
     is_outside = box[0] < within[0] or box[1] < within[1] or box[2] > within[2] or box[3] > within[3]
-    crossed = sum(_crosses(start, end, box) for start, end in pairwise(line))
+    strokes = [stroke for line in lines for stroke in pairwise(line)]
+    crossed = sum(_crosses(start, end, box) for start, end in strokes)
     overlapped = sum(_overlap(box, other) for other in taken)
-    lines_away = abs(place.dy) / LINE_PT if place.is_far else 0.0
-    return 1000 * is_outside + 100 * overlapped + 10 * place.is_far + lines_away + crossed
+    far = _far(spot, place, taken, strokes) if place.is_far else 0.0
+    return 1000 * is_outside + 100 * overlapped + 45 * crossed + far
+
+
+def _far(spot: Spot, place: Place, taken: Sequence[Box], strokes: Sequence[tuple[Spot, Spot]]) -> float:
+    """The faults of a name that needs a leader: its length, and what it passes through."""
+    end = (spot[0] + place.dx, spot[1] + place.dy)
+    through = sum(_crosses(spot, end, other) for other in taken) - 1  # it begins in its own point
+    met = sum(_meet(spot, end, *stroke) for stroke in strokes)
+    return 10 + abs(place.dy) / LINE_PT + 15 * through + 4 * met
 
 
 def _places() -> Iterator[Place]:
     """Above and to the right first: a front that falls to the right leaves that side free."""
-    yield from (Place(_AWAY_PT, 6.0, "left"), Place(_AWAY_PT, 0.0, "left"), Place(0.0, 12.0, "center"))
-    yield from (Place(_AWAY_PT, -7.0, "left"), Place(-_AWAY_PT, -7.0, "right"), Place(0.0, -12.0, "center"))
-    for lines in range(_LINES_AWAY + 1):
-        for dy in (lines * LINE_PT, -lines * LINE_PT):
+    yield from (Place(_AWAY_PT, 6.0, "left"), Place(_AWAY_PT, 0.0, "left"), Place(0.0, _ABOVE_PT, "center"))
+    yield from (Place(_AWAY_PT, -7.0, "left"), Place(-_AWAY_PT, -7.0, "right"))
+    yield from (Place(0.0, -_ABOVE_PT, "center"), Place(-_AWAY_PT, 0.0, "right"))
+    for dy in (_ABOVE_PT, -_ABOVE_PT):
+        yield Place(_AWAY_PT, dy, "left")
+        yield Place(-_AWAY_PT, dy, "right")
+    for half_lines in range(3, 2 * _LINES_AWAY + 1):
+        for dy in (half_lines * LINE_PT / 2, -half_lines * LINE_PT / 2):
             yield Place(_AWAY_PT, dy, "left")
             yield Place(-_AWAY_PT, dy, "right")
+            yield Place(0.0, dy, "center")
 
 
 def _box(place: Place, x: float, y: float, text: str) -> Box:
@@ -98,6 +122,15 @@ def _box(place: Place, x: float, y: float, text: str) -> Box:
 
 def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _meet(a: Spot, b: Spot, c: Spot, d: Spot) -> bool:
+    """Whether two lines cross; those that only touch do not."""
+
+    def turn(from_: Spot, to: Spot, other: Spot) -> float:
+        return (to[0] - from_[0]) * (other[1] - from_[1]) - (to[1] - from_[1]) * (other[0] - from_[0])
+
+    return turn(a, b, c) * turn(a, b, d) < 0 and turn(c, d, a) * turn(c, d, b) < 0
 
 
 def _crosses(start: Spot, end: Spot, box: Box) -> bool:

@@ -1,7 +1,7 @@
 """The charts of a report, in the order they are read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from reports.charts import (
@@ -21,6 +21,8 @@ from reports.charts.output import Draw
 from reports.data.group import RunGroup
 from reports.phrases import Sentence
 
+Finding = Callable[[RunGroup], Sentence]
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:
@@ -28,15 +30,24 @@ class Chart:
 
     `finding` is the text alternative: what it shows, in figures. `place`: next to the answer (one chart per
     format), below the tables, or folded away. A report leaves out charts that do not apply to its runs.
+    `clustered` makes `draw` and `finding` for strategies that a page does not tell apart.
     """
 
     id: str
     title: str
     reading: str
     draw: Draw
-    finding: Callable[[RunGroup], Sentence]
+    finding: Finding
     place: Literal["answer", "open", "folded"]
     applies: Callable[[RunGroup], bool] = lambda group: True
+    clustered: Callable[[pareto.Equal], tuple[Draw, Finding]] | None = None
+
+    def of_page(self, equal: pareto.Equal) -> "Chart":
+        """The chart on a page that does not tell these strategies apart."""
+        if self.clustered is None:
+            return self
+        draw, finding = self.clustered(equal)
+        return replace(self, draw=draw, finding=finding)
 
 
 CHARTS: tuple[Chart, ...] = (
@@ -45,12 +56,14 @@ CHARTS: tuple[Chart, ...] = (
         "Cost and query latency",
         "Lower is faster, further left is cheaper. The dashed line, the Pareto front, joins the strategies "
         "that no other one beats on both axes; no line is drawn where strategies differ in how fresh their "
-        "rows are. Strategies with a grey name are off the front: another one is at least as good on both, "
-        "with rows as fresh, or they change nothing before the last tick. Whiskers span the runs.",
+        "rows are. An outline joins strategies that are not told apart. Hollow marks are off the front: "
+        "another strategy is at least as good on both, with rows as fresh, or they change nothing before the "
+        "last tick. Whiskers span the runs.",
         pareto.draw,
         pareto.finding,
         "answer",
         lambda group: not curves.applies(group),
+        pareto.clustered,
     ),
     Chart(
         "curves",

@@ -34,7 +34,7 @@ from reports.page.sections.variants import variants
 from reports.page.sections.waits import waits
 from reports.page.tables import Cell, Table
 from reports.phrases import Sentence, Verbatim, say
-from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
+from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart, page_verdicts
 
 Place = Literal["answer", "open", "folded", "end"]
 Blocks = Iterable[Block | None]  # None: the runs have no such figures
@@ -214,8 +214,10 @@ def _summary(subject: Subject) -> Blocks:
 
 
 def _pictures(subject: Subject, *places: str) -> Iterator[Picture]:
+    parts = subject.group.parts
+    equal = {x: other for part in parts for x, other in not_told_apart(part, subject.verdicts).items()}
     for chart in (chart for place in places for chart in CHARTS if chart.place == place):
-        yield from _pictures_of(chart, subject)
+        yield from _pictures_of(chart.of_page(equal), subject)
 
 
 def _pictures_of(chart: Chart, subject: Subject) -> Iterator[Picture]:

@@ -9,6 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.offsetbox import AnnotationBbox
+from matplotlib.patches import Polygon
+from matplotlib.path import Path
+from matplotlib.text import Text
 from result_builder import build_group
 
 from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
@@ -319,11 +323,22 @@ def test_each_point_gets_a_place_inside(spots):
 
 def test_a_name_keeps_clear_of_the_line():
     rising = [(0.0, 0.0), (100.0, 100.0), (200.0, 200.0)]
-    (place,) = beside([rising[1]], ["name"], WITHIN, rising)
+    (place,) = beside([rising[1]], ["name"], WITHIN, [rising])
     left = 100 + place.dx - (5 * 4 if place.side == "right" else 0)
     below = 100 + place.dy + 5.5 < left  # all of it is under the line, or all of it above
     above = 100 + place.dy - 5.5 > left + 5 * 4
     assert below or above
+
+
+def test_names_along_a_front_cover_neither_it_nor_points_without_a_name():
+    front, other = [(20.0, 270.0), (140.0, 120.0), (180.0, 85.0), (460.0, 60.0)], (196.0, 88.0)
+    texts = ["never", "every-10min", "every-5min = amoro", "every-1min"]
+    places = beside(front, texts, WITHIN, [front], [other])
+    boxes = [box_of(*of) for of in zip(front, texts, places, strict=True)]
+    for (x1, y1), (x2, y2) in pairwise(front):
+        line = [(x1 + (x2 - x1) * part / 500, y1 + (y2 - y1) * part / 500) for part in range(501)]
+        for left, lower, right, upper in boxes:
+            assert not [1 for x, y in (*line, other) if left < x < right and lower < y < upper]
 
 
 def test_a_line_is_thinned_to_its_outline():
@@ -345,23 +360,90 @@ def test_many_compactions_are_one_outline(tmp_path):
         assert len(BY_ID["compactions"].draw(data, LIGHT).axes[0].get_lines()) == lines_count
 
 
-def test_a_table_that_one_strategy_leaves_far_slower_does_not_flatten_the_others(tmp_path):
+def _named(axes):
+    """The texts of each name in a chart."""
+    several = [[text.get_text() for text in box.findobj(Text)] for box in axes.findobj(AnnotationBbox)]
+    return [*several, *([text.get_text()] for text in axes.texts if (text.get_gid() or "").endswith("n"))]
+
+
+def _outlined(axes, spots):
+    """The strategies in the outline of a cluster."""
+    (outline,) = (patch for patch in axes.patches if isinstance(patch, Polygon))
+    corners = Path(axes.transData.transform(outline.get_xy()))
+    return {label for label, spot in spots.items() if corners.contains_point(axes.transData.transform(spot))}
+
+
+def _spots(axes, group):
+    """Where the mark of each strategy is."""
+    marks = (line for line in axes.get_lines() if (line.get_gid() or "").startswith("strategy"))
+    spots = {int(mark.get_gid()[8:]): tuple(mark.get_xydata()[0]) for mark in marks}
+    return {label: spots[number] for number, label in enumerate(group.strategies) if number in spots}
+
+
+def test_the_first_picture_has_all_strategies_on_one_scale(tmp_path):
     data = build_group(tmp_path, {"never": None, "every-2min": 2, "every-3min": 3}, 1, 240)
-    (axes,) = CHARTS[0].draw(data, LIGHT).axes
-    shown = {text.get_text() for text in axes.texts}
-    never = next(text for text in shown if text.startswith("never"))
-    assert never != "never"  # above the scale, its latency is written beside its name
-    assert "not from 0; arrows: above the scale" in " ".join(shown)
-    (arrow,) = (line for line in axes.get_lines() if line.get_marker() == r"$\uparrow$")
-    assert axes.get_ylim()[0] < arrow.get_ydata()[0] < axes.get_ylim()[1]
-    assert arrow.get_xdata()[0] == 0  # what `never` costs
+    (axes,) = BY_ID["pareto"].draw(data, LIGHT.of_page(data.strategies)).axes
+    assert (axes.get_yscale(), axes.get_xscale()) == ("log", "linear")  # latencies span more than 3x
+    (low, high), (left, right) = axes.get_ylim(), axes.get_xlim()
+    spots = _spots(axes, data)
+    assert spots.keys() == set(data.strategies)
+    assert all(left < x < right and low < y < high for x, y in spots.values())
+    assert spots["never"][0] == 0
+    assert sorted(_named(axes)) == [["every-2min"], ["every-3min"], ["never"]]
 
 
-def test_without_a_point_above_the_scale_there_is_no_arrow(tmp_path):
-    data = build_group(tmp_path, {"every-2min": 2, "every-3min": 3}, 1, 24)
-    (axes,) = CHARTS[0].draw(data, LIGHT).axes
-    assert not any(line.get_marker() == r"$\uparrow$" for line in axes.get_lines())
-    assert "arrows" not in " ".join(text.get_text() for text in axes.texts)
+def test_a_cost_of_0_has_a_band_of_its_own_on_a_logarithmic_axis(tmp_path):
+    data = build_group(tmp_path, {"never": None, "every-1min": 1, "every-12min": 12}, 2, 24)
+    (axes,) = BY_ID["pareto"].draw(data, LIGHT.of_page(data.strategies)).axes
+    assert axes.get_xscale() == "log"
+    axes.figure.draw_without_rendering()
+    zero, *others = [label.get_text() for label in axes.get_xticklabels()]
+    assert zero == "0\nno compaction"
+    assert len(others) > 1
+    assert all(float(text) > 0 for text in others)
+    spots, ticks = _spots(axes, data), axes.get_xticks()
+    left_of_all = min(row.values["compaction_cpu_s"] for row in data.rows if not row.is_baseline)
+    assert axes.get_xlim()[0] < spots["never"][0] == ticks[0] < left_of_all
+    (band,) = axes.patches
+    assert band.get_x() < spots["never"][0] < band.get_x() + band.get_width() < left_of_all
+    joined = [line.get_xdata() for line in axes.get_lines() if line.get_linestyle() == "--"]
+    assert [spots["never"][0], spots["every-12min"][0]] in [list(x) for x in joined]
+
+
+def test_without_a_cost_of_0_a_logarithmic_axis_has_no_band(tmp_path):
+    data = build_group(tmp_path, {"every-1min": 1, "every-12min": 12}, 1, 24)
+    (axes,) = BY_ID["pareto"].draw(data, LIGHT).axes
+    assert axes.get_xscale() == "log"
+    assert not axes.patches
+
+
+def test_strategies_that_are_not_told_apart_are_one_cluster_with_one_name(group):
+    equal = {"every-10min": "every-1min"}
+    chart, theme = BY_ID["pareto"].of_page(equal), LIGHT.of_page(group.strategies)
+    (axes,) = chart.draw(group, theme).axes
+    assert ["every-1min", "=", "every-10min"] in _named(axes)
+    assert len(_named(axes)) == len(group.strategies) - 1
+    spots = _spots(axes, group)
+    assert _outlined(axes, spots) == {"every-1min", "every-10min"}
+    drawn = svg_of_page(chart.draw, group, theme, "test")
+    for label in equal.keys() | {*equal.values()}:  # each can be lit and hidden alone
+        number = group.strategies.index(label)
+        assert f'<g data-strategy="{number}">' in drawn
+        assert f'<g data-strategy="{number}" data-name="">' in drawn
+    said = str(chart.finding(group))
+    assert re.search(r" every-10min, \S+ \S+ at \S+ s, is not told apart from every-1min\.$", said)
+    alone = BY_ID["pareto"].of_page({})
+    assert "told apart" not in str(alone.finding(group))
+    assert BY_ID["latency"].of_page(equal) is BY_ID["latency"]
+
+
+def test_a_large_cluster_names_some_and_counts_the_others(tmp_path):
+    labels = [f"every-{count}min" for count in (1, 2, 3, 4, 5)]
+    data = build_group(tmp_path, {label: count for count, label in enumerate(labels, 1)}, 1, 24)
+    chart = BY_ID["pareto"].of_page(dict.fromkeys(labels[1:], labels[0]))
+    (axes,) = chart.draw(data, LIGHT.of_page(labels)).axes
+    assert _named(axes) == [["every-1min", "=", "every-2min", "=", "3 more"]]
+    assert _spots(axes, data).keys() == set(labels)
 
 
 def _titles(chart_id, group):
