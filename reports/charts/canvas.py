@@ -3,6 +3,7 @@
 Without pyplot, figures have no global state and need no display.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -32,16 +33,26 @@ def new_figure(
     right: float = 0.97,
     width_in: float = WIDTH_IN,
     below_in: float = 0.0,
+    above_in: float = 0.0,
+    columns: int = 1,
 ) -> Figure:
-    """A figure with `panels` bare axes one above the other; the right margin holds the labels.
+    """A figure with `panels` bare axes in columns, row by row; the right margin holds the labels.
 
-    `below_in` is room for marks between the axes and their ticks.
+    `below_in` is room for marks between the axes and their ticks, `above_in` for a second heading.
     """
     figure = Figure(figsize=(width_in, height_in), facecolor=theme.background)
-    margins = {"top": 1 - 0.42 / height_in, "bottom": (0.46 + below_in) / height_in, "hspace": 0.32}
-    for axes in figure.subplots(
-        panels, 1, squeeze=False, gridspec_kw={**margins, "left": left, "right": right}
-    )[:, 0]:
+    margins = {
+        "top": 1 - (0.42 + above_in) / height_in,
+        "bottom": (0.46 + below_in) / height_in,
+        "hspace": 0.32,
+    }
+    places = figure.subplots(
+        math.ceil(panels / columns), columns, squeeze=False,
+        gridspec_kw={**margins, "left": left, "right": right, "wspace": 0.09},
+    ).flatten()  # fmt: skip
+    for spare in places[panels:]:
+        spare.remove()
+    for axes in places[:panels]:
         axes.set_facecolor(theme.background)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.spines["bottom"].set_color(theme.muted)
@@ -67,10 +78,11 @@ def belongs(artists: Iterable[Artist], label: str, theme: Theme, is_name: bool =
         artist.set_gid(f"{STRATEGY_ID}{place}{'n' if is_name else ''}")
 
 
-def head(axes: Axes, text: str, theme: Theme) -> None:
-    axes.annotate(text, (0, 1), xytext=(0, 9), xycoords="axes fraction", textcoords="offset points",
-                  fontsize=FONT_PT, color=theme.ink, va="center", annotation_clip=False,
-                  parse_math=False)  # fmt: skip
+def head(axes: Axes, text: str, theme: Theme, line: int = 0) -> None:
+    """A heading above the axes; line 1 is above line 0."""
+    axes.annotate(text, (0, 1), xytext=(0, 9 + 13 * line), xycoords="axes fraction",
+                  textcoords="offset points", fontsize=FONT_PT, color=theme.ink, va="center",
+                  annotation_clip=False, parse_math=False)  # fmt: skip
 
 
 def time_unit(duration_ms: int) -> tuple[int, str]:

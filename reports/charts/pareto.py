@@ -1,5 +1,6 @@
-"""Cost and query latency of each strategy, with the Pareto front."""
+"""Cost and query latency of each strategy, with the Pareto front of each format."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,10 +24,11 @@ from reports.charts.canvas import (
 from reports.charts.cost_axis import LOG_ABOVE, cost_axis
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
-from reports.charts.placing import Spot
+from reports.charts.placing import CHARACTER_PT, Spot
 from reports.charts.theme import Theme, chart_label, traits
+from reports.data.formats import part_name
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, named_figures, sentence
+from reports.phrases import Sentence, Verbatim, joined, say, sentence, separated
 from reports.text import cost_text, duration_unit
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
@@ -34,6 +36,9 @@ Equal = Mapping[str, str]  # strategy -> the one that the page does not tell it 
 NONE_EQUAL: Equal = {}
 ZERO_COST = "no compaction"
 _WIDTH_IN = 5.4  # next to a table
+_COLUMNS = 2  # of the panels of several formats
+_PANEL_IN, _AROUND_IN = 2.4, 0.6  # height of one, and of what is around them
+_ABOVE_IN = 0.2  # for the line above the names of formats
 _BELOW_IN = 0.13  # for the second line of the tick at 0
 _MOST_NAMES = 3  # of a cluster
 _CLUSTER_PT, _CORNERS = 8.5, 48  # the circle around each of its points: radius, corners
@@ -52,34 +57,66 @@ class _Scales:
 
 
 def draw(group: RunGroup, theme: Theme, equal: Equal = NONE_EQUAL) -> Figure:
-    """Compaction seconds (x) and mean latency (y); whiskers from the lowest to the highest run."""
-    all_points = points(group)
-    if not all_points:
+    """Compaction seconds (x) and mean latency (y); whiskers from the lowest to the highest run.
+
+    Several parts of the group have a panel each, on common scales.
+    """
+    parts = _parts(group)
+    if not parts:
         return nothing_to_draw(theme, "no run has both a compaction cost and a query latency")
-    figure = new_figure(theme, 4.6, left=0.1, right=0.98, width_in=_WIDTH_IN, below_in=_BELOW_IN)
-    (axes,) = figure.axes
-    factor, unit = duration_unit(max(point.query_s for point in all_points))
-    scales = _Scales(cost_axis(axes, _values(group, group.cost_metric), theme, ZERO_COST), factor)
-    value_axis(axes, [query_s * factor for query_s in _values(group, LATENCY)], log_above=LOG_ABOVE)
-    _draw_points(axes, group, scales, equal, theme)
-    xlabel = f"{group.cost.axis} ({group.cost.unit}{scale_note(axes.get_xscale())})"
-    axes.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
-    head(axes, f"mean latency of the primary query ({unit}{scale_note(axes.get_yscale())})", theme)
+    columns, is_alone = min(len(parts), _COLUMNS), len(parts) == 1
+    height_in = 4.6 if is_alone else _AROUND_IN + _PANEL_IN * math.ceil(len(parts) / columns)
+    figure = new_figure(
+        theme, height_in, len(parts), left=0.1, right=0.98, width_in=_WIDTH_IN, below_in=_BELOW_IN,
+        above_in=0.0 if is_alone else _ABOVE_IN, columns=columns,
+    )  # fmt: skip
+    costs_s, queries_s = (
+        [value for part in parts for value in _values(part, metric)]
+        for metric in (group.cost_metric, LATENCY)
+    )
+    factor, unit = duration_unit(max(point.query_s for part in parts for point in points(part)))
+    for axes, part in zip(figure.axes, parts, strict=True):
+        scales = _Scales(cost_axis(axes, costs_s, theme, ZERO_COST), factor)
+        value_axis(axes, [query_s * factor for query_s in queries_s], log_above=LOG_ABOVE)
+        _draw_points(axes, part, scales, equal, theme)
+        if not is_alone:
+            characters = int(axes.get_window_extent().width * 72 / figure.dpi / CHARACTER_PT)
+            head(axes, chart_label(part_name(part, group), characters), theme)
+    for place, axes in enumerate(figure.axes):
+        axes.tick_params(labelleft=place % columns == 0, labelbottom=place + columns >= len(parts))
+    first = figure.axes[0]
+    title = f"mean latency of the primary query ({unit}{scale_note(first.get_yscale())})"
+    head(first, title, theme, line=0 if is_alone else 1)
+    xlabel = f"{group.cost.axis} ({group.cost.unit}{scale_note(first.get_xscale())})"
+    if is_alone:
+        first.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
+    else:
+        figure.supxlabel(xlabel, y=0.06 / height_in, va="bottom", fontsize=FONT_PT, color=theme.muted)
     return figure
 
 
 def finding(group: RunGroup, equal: Equal = NONE_EQUAL) -> Sentence:
-    all_points = points(group)
-    front = pareto_front(all_points)
-    order = "" if differ_in_staleness(front) else ", from the cheapest to the fastest"
-    said = named_figures(f"On the front{order}: ", ((point.strategy, _at(point)) for point in front))
-    for point in all_points:
+    fronts = {part: front for part in _parts(group) if (front := pareto_front(points(part)))}
+    if not fronts:
+        return say()
+    order = "" if any(map(differ_in_staleness, fronts.values())) else ", from the cheapest to the fastest"
+    clauses = [
+        say("" if len(group.parts) == 1 else f"{part_name(part, group)}, ")
+        + joined([say(Verbatim(point.strategy), f" {_at(point)}") for point in front])
+        for part, front in fronts.items()
+    ]
+    said = say(f"On the front{order}: ") + separated("; ", clauses) + say(".")
+    for point in (point for part in _parts(group) for point in points(part)):
         if point.strategy in equal:
             said += sentence(
                 " {strategy}, {at}, is not told apart from {other}.",
                 strategy=Verbatim(point.strategy), at=_at(point), other=Verbatim(equal[point.strategy]),
             )  # fmt: skip
     return said
+
+
+def _parts(group: RunGroup) -> list[RunGroup]:
+    return [part for part in group.parts if points(part)]
 
 
 def clustered(equal: Equal) -> tuple[Callable[[RunGroup, Theme], Figure], Callable[[RunGroup], Sentence]]:
@@ -110,7 +147,8 @@ def _draw_points(axes: Axes, group: RunGroup, scales: _Scales, equal: Equal, the
     for point in all_points:
         is_off = point not in front and point.strategy not in together
         lines += _draw_point(axes, group, point, scales, is_off, theme)
-    names = {cluster[0].strategy: _name(cluster, front, scales, theme) for cluster in clusters}
+    labels = {row.strategy: row.strategy if group.whole is None else row.base_strategy for row in group.rows}
+    names = {cluster[0].strategy: _name(cluster, labels, front, scales, theme) for cluster in clusters}
     write_names(axes, names, theme, lines)
 
 
@@ -173,16 +211,18 @@ def _ends(
     return min(known), max(known)
 
 
-def _name(cluster: Sequence[Point], front: Sequence[Point], scales: _Scales, theme: Theme) -> Name:
+def _name(
+    cluster: Sequence[Point], labels: Mapping[str, str], front: Sequence[Point], scales: _Scales, theme: Theme
+) -> Name:
     """One name for all points of a cluster, grey for a point off the front."""
     first, *others = cluster
-    equals = [(point.strategy, chart_label(point.strategy)) for point in others]
+    equals = [(point.strategy, chart_label(labels[point.strategy])) for point in others]
     if len(cluster) > _MOST_NAMES:
         rest = equals[_MOST_NAMES - 2 :]
         equals = [*equals[: _MOST_NAMES - 2], ("", f"{len(rest)} more")]
     return Name(
         scales.spot(first),
-        chart_label(first.strategy),
+        chart_label(labels[first.strategy]),
         theme.ink if others or first in front else theme.muted,
         tuple(equals),
         tuple(scales.spot(point) for point in others),

@@ -28,8 +28,9 @@ Finding = Callable[[RunGroup], Sentence]
 class Chart:
     """One chart: `id` names its files, `reading` explains in a sentence or two how to read it.
 
-    `finding` is the text alternative: what it shows, in figures. `place`: next to the answer (one chart per
-    format), below the tables, or folded away. A report leaves out charts that do not apply to its runs.
+    `finding` is the text alternative: what it shows, in figures. `place`: next to the answer, below the
+    tables, or folded away. A report leaves out charts that do not apply to its runs. One `of_format` has a
+    picture for each format.
     `clustered` makes `draw` and `finding` for strategies that a page does not tell apart.
     """
 
@@ -41,6 +42,7 @@ class Chart:
     place: Literal["answer", "open", "folded"]
     applies: Callable[[RunGroup], bool] = lambda group: True
     clustered: Callable[[pareto.Equal], tuple[Draw, Finding]] | None = None
+    of_format: bool = False
 
     def of_page(self, equal: pareto.Equal) -> "Chart":
         """The chart on a page that does not tell these strategies apart."""
@@ -75,6 +77,7 @@ CHARTS: tuple[Chart, ...] = (
         curves.finding,
         "answer",
         curves.applies,
+        of_format=True,
     ),
     Chart(
         "freshness",

@@ -2,13 +2,14 @@
 
 Hues follow Okabe and Ito ("Color Universal Design", 2008), darkened on white and lightened on black until
 each has a contrast of at least 3:1 with its background. Every strategy but the first also has a dash and a
-mark of its own, for readers who do not see the hues, and for print.
+mark of its own, for readers who do not see the hues, and for print; on a page with variants, every variant.
 """
 
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bench.results.records import label_in
 from bench.results.rows import BASELINE
 
 _LABEL_CHARACTERS = 26
@@ -70,6 +71,7 @@ DARK = Theme(
     alarm="#ff8a80",
     hues=("#4aa8e0", "#f08a4b", "#2fbf93", "#dd93c2", "#e6b23c", "#8fd0f2"),
 )
+_BLUES = (0, 5)  # hues that are alike: the second is used last
 _LINE_PT = 1.5
 _BASELINE_PT = 3.0  # visible on both sides of a line drawn over it
 _DASHES: tuple[Dash, ...] = (
@@ -82,26 +84,32 @@ _DASHES: tuple[Dash, ...] = (
     (0, (1, 1)),
 )
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
-_BASELINE_MARK = "o"
+_IN = label_in("", "")  # between a strategy and its variant
 
 
 def traits(strategies: Sequence[str], theme: Theme) -> Mapping[str, Trait]:
     """A trait for each of `strategies`; `never` is always grey.
 
     A hue is chosen by the label, so that a strategy tends to have the same one on every page. If two labels
-    of the page would share a hue, the later one takes the next free hue. Dashes and marks go by position.
+    of the page would share a hue, the later one takes the next free hue. Dashes and marks go by position. If
+    the page has variants, a strategy has one hue in all of them, and each variant has its dash and mark.
     """
     everyone = tuple(dict.fromkeys((*theme.labels, *strategies)))
-    others = [label for label in everyone if label != BASELINE]
-    hues = _hues(others, len(theme.hues))
-    styles = {
-        label: Trait(
-            theme.hues[hues[label]], _DASHES[place % len(_DASHES)], _LINE_PT, _MARKS[place % len(_MARKS)]
-        )
-        for place, label in enumerate(others)
-    }
-    never = Trait(theme.baseline, "-", _BASELINE_PT, _BASELINE_MARK)
-    return {label: never if label == BASELINE else styles[label] for label in strategies}
+    parted = {label: (policy, variant) for label in everyone for policy, _, variant in [label.partition(_IN)]}
+    policies = [policy for policy in dict.fromkeys(of[0] for of in parted.values()) if policy != BASELINE]
+    variants = list(dict.fromkeys(variant for _, variant in parted.values()))
+    hues = _hues(policies, len(theme.hues))
+
+    def trait(policy: str, variant: str) -> Trait:
+        place = 0 if policy == BASELINE else policies.index(policy)
+        if len(variants) > 1:  # more policies than hues: those of one hue differ in dash
+            place = variants.index(variant) + len(variants) * (place // len(theme.hues))
+        dash, mark = _DASHES[place % len(_DASHES)], _MARKS[place % len(_MARKS)]
+        if policy == BASELINE:
+            return Trait(theme.baseline, dash, _BASELINE_PT, mark)
+        return Trait(theme.hues[hues[policy]], dash, _LINE_PT, mark)
+
+    return {label: trait(*parted[label]) for label in strategies}
 
 
 def number(label: str, theme: Theme) -> int | None:
@@ -109,16 +117,16 @@ def number(label: str, theme: Theme) -> int | None:
     return theme.labels.index(label) if label in theme.labels else None
 
 
-def chart_label(text: str) -> str:
+def chart_label(text: str, most: int = _LABEL_CHARACTERS) -> str:
     """Text from results for use in a chart: one line, no control characters, shortened in the middle.
 
     The middle is dropped because related labels differ at their ends.
     """
     clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    if len(clean) <= _LABEL_CHARACTERS:
+    if len(clean) <= most:
         return clean
-    half = (_LABEL_CHARACTERS - 1) // 2
-    return f"{clean[: _LABEL_CHARACTERS - 1 - half]}…{clean[-half:]}"
+    half = (most - 1) // 2
+    return f"{clean[: most - 1 - half]}…{clean[-half:]}"
 
 
 def _hues(labels: Sequence[str], count: int) -> Mapping[str, int]:
@@ -132,7 +140,11 @@ def _hues(labels: Sequence[str], count: int) -> Mapping[str, int]:
     for place, label in enumerate(labels):
         first, dash = zlib.crc32(label.encode(errors="replace")), place % len(_DASHES)
         order = [(first + step) % count for step in range(count)]
-        *_, hue = min(((hue, dash) in pairs, taken[hue], step, hue) for step, hue in enumerate(order))
+        has_blue = any(taken[blue] for blue in _BLUES)
+        *_, hue = min(
+            ((hue, dash) in pairs, taken[hue], has_blue and hue in _BLUES, step, hue)
+            for step, hue in enumerate(order)
+        )
         chosen[label] = hue
         taken[hue] += 1
         pairs.add((hue, dash))

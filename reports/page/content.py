@@ -6,6 +6,7 @@ from typing import Literal
 
 from reports.charts.registry import CHARTS, Chart
 from reports.data.families import families
+from reports.data.formats import part_name
 from reports.data.group import RunGroup
 from reports.page.blocks import Block, Code, Listing, Picture, Prose, Terms
 from reports.page.sections import details, method
@@ -24,7 +25,8 @@ from reports.page.sections.money import cheapest_in_money
 from reports.page.sections.own_compactions import own_compactions
 from reports.page.sections.parameters import parameters
 from reports.page.sections.partitions import partition_tables
-from reports.page.sections.parts import part_name, sentences_by_part, tables_by_part
+from reports.page.sections.parts import sentences_by_part, tables_by_part
+from reports.page.sections.policies import policies_by_format
 from reports.page.sections.requests import requests
 from reports.page.sections.set_up import set_up
 from reports.page.sections.steps import off_the_front, steps
@@ -171,6 +173,7 @@ def _answer(subject: Subject) -> Blocks:
         group, lambda part: (*keeping_up(part), *cheapest_in_money(part, verdicts), *headline(part))
     )
     return (
+        policies_by_format(group),
         *(Prose(line, "headline") for line in lines),
         Prose(TRADE_OFF) if any("best trade-off" in str(line) for line in lines) else None,
         *tables_by_part(group, lambda part: budgets(part, verdicts)),
@@ -222,7 +225,7 @@ def _pictures(subject: Subject, *places: str) -> Iterator[Picture]:
 
 def _pictures_of(chart: Chart, subject: Subject) -> Iterator[Picture]:
     group = subject.group
-    parts = group.parts if chart.place == "answer" else (group,)
+    parts = group.parts if chart.of_format else (group,)
     for number, part in enumerate(parts, 1):
         if chart.applies(part):
             title = part.in_delete_words(chart.title)

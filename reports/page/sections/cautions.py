@@ -26,8 +26,8 @@ from bench.results.records import (
 )
 from bench.results.rows import BASELINE, content_of, rows_off
 from bench.text import human_number, human_percent, human_ratio
+from reports.data.formats import part_name
 from reports.data.group import RunGroup
-from reports.page.sections.parts import part_name
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK

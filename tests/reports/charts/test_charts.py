@@ -248,6 +248,19 @@ def test_never_is_grey_wherever_it_stands():
         assert traits(labels, LIGHT)["never"].colour == LIGHT.baseline
 
 
+def test_a_strategy_has_one_hue_in_all_variants_and_each_variant_a_mark_and_dash():
+    policies = ["never", *(f"every-{count}min" for count in range(1, 9))]
+    labels = [f"{policy}{variant}" for policy in policies for variant in ("", " @ delta", " @ hudi")]
+    styles = traits(labels, LIGHT)
+    for policy in policies:
+        own = [styles[label] for label in labels if label.partition(" @ ")[0] == policy]
+        assert len({trait.colour for trait in own}) == 1
+        assert len({trait.mark for trait in own}) == len({trait.dash for trait in own}) == 3
+    assert styles["never @ hudi"].colour == LIGHT.baseline
+    assert len({styles[f"every-{count}min @ hudi"].mark for count in range(1, 7)}) == 1
+    assert len({(trait.colour, trait.dash) for trait in styles.values()}) == len(labels)
+
+
 def test_every_strategy_of_a_page_differs_by_more_than_its_hue():
     styles = traits([str(n) for n in range(20)], LIGHT)
     assert len({(trait.colour, trait.dash) for trait in styles.values()}) == 20

@@ -3,23 +3,28 @@
 import csv
 
 import pytest
+from matplotlib.text import Text
 from records import commit, compaction, end, observed, query, run, truth
 from refused import printed_codes
 from result_builder import build_results
 
 from bench.cli.main import main
 from bench.results.folders import load_runs
+from reports.charts.theme import LIGHT, traits
 from reports.data.csv_files import write_csv_files
+from reports.data.formats import part_name
 from reports.data.group import RunGroup, run_groups
 from reports.page.blocks import Listing, Picture, Prose, Terms
 from reports.page.content import page_content
 from reports.page.render import markdown_text, render
 from reports.page.sections.deletes import left_behind
 from reports.page.sections.matrix import matrix
-from reports.page.sections.parts import part_name
+from reports.page.sections.parts import sentences_by_part
+from reports.page.sections.policies import policies_by_format
 from reports.page.sections.summary import summary
 from reports.page.sections.variants import variants
 from reports.page.tables import Table
+from reports.phrases import say
 from reports.verdicts.page_verdicts import page_verdicts
 
 VARIANT = {"label": "delta", "set": {"table.format": "delta"}, "versions": None}
@@ -82,7 +87,77 @@ def test_each_format_has_an_answer_of_its_own(content):
     assert any(line.startswith("Without compaction (never @ delta) ") for line in lines)
 
 
-def test_fronts_budgets_and_charts_are_of_one_format_each(content):
+def test_what_all_formats_have_in_common_is_said_once(both, content):
+    said = [str(prose.text) for prose in blocks(content, "answer", Prose)]
+    assert len(said) == len(set(said))
+    costs = (
+        "Costs are the CPU of commits and policy together, since not all strategies commit in the same way."
+    )
+    assert said.count(costs) == 1
+    assert not any(line.endswith(costs) and line != costs for line in said)
+    for section in ("answer", "timings"):
+        notes = [table.note for table in blocks(content, section, Table) if table.title]
+        assert notes[0] == ""
+        assert notes[-1] != ""
+    alike = sentences_by_part(both, lambda part: (say("alike"), say(str(len(part.rows))), say("too")))
+    assert [str(line) for line in alike] == ["alike", "3", "too"]
+    own = sentences_by_part(both, lambda part: (say("alike"), say(str(part.strategies[0]))))
+    assert [str(line) for line in own] == ["Iceberg 1.9: never", "Delta 3.3: never @ delta", "alike"]
+
+
+def test_the_answer_begins_with_every_policy_in_every_format(both, content, runs):
+    table, *_ = blocks(content, "answer", Table)
+    assert next(built for built in content.sections if built.section.id == "answer").blocks[0] is table
+    assert [str(row[0].text) for row in table.rows] == list(ICEBERG)
+    assert [column.title for column in table.columns[1:]] == ["Iceberg 1.9"] * 2 + ["Delta 3.3"] * 2
+    assert [column.unit for column in table.columns[1:]] == ["Total CPU, s", "query mean, ms"] * 2
+    for row in table.rows:
+        values = [cell.value for cell in row[1:]]
+        own, other = (both.row(label).values for label in (str(row[0].text), f"{row[0].text} @ delta"))
+        assert values == [
+            own["total_cpu_s"], own["query_mean_s"] * 1000,
+            other["total_cpu_s"], other["query_mean_s"] * 1000,
+        ]  # fmt: skip
+        assert not any(cell.is_best for cell in row)
+    assert policies_by_format(run_groups(runs)[0]) is None
+
+
+def test_a_policy_that_one_format_lacks_has_a_dash_there(tmp_path):
+    build_results(tmp_path, ICEBERG, repetitions=1, ticks=12)
+    later = {"format": "delta", "variant": VARIANT, "suite_id": "later"}
+    build_results(tmp_path, {"often @ delta": 2, "own @ delta": 3}, repetitions=1, ticks=12, **later)
+    (group,) = run_groups(load_runs(tmp_path))
+    table = policies_by_format(group)
+    assert "A dash: the policy does not run there" in table.note
+    cells = {str(row[0].text): [cell.value is None for cell in row[1:]] for row in table.rows}
+    assert cells == {
+        "never": [False, False, True, True], "often": [False] * 4, "seldom": [False, False, True, True],
+        "own": [True, True, False, False],
+    }  # fmt: skip
+
+
+def test_formats_are_panels_of_one_picture_on_common_scales(both, content):
+    (picture,) = blocks(content, "answer", Picture)
+    theme = LIGHT.of_page(both.strategies)
+    panels = picture.chart.draw(both, theme).axes
+    heads = [[text.get_text() for text in axes.texts] for axes in panels]
+    assert ["Iceberg 1.9" in heads[0], "Delta 3.3" in heads[1]] == [True, True]
+    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in panels}) == 1
+    assert len({axes.get_position().width for axes in panels}) == 1
+    named = [text for axes in panels for text in axes.findobj(Text) if (text.get_gid() or "").endswith("n")]
+    assert {text.get_text() for text in named} == {*ICEBERG}  # without their variants
+    styles = traits(both.strategies, theme)
+    for label in ICEBERG:
+        own, other = styles[label], styles[f"{label} @ delta"]
+        assert own.colour == other.colour
+        assert own.mark != other.mark
+    assert len({styles[label].mark for label in ICEBERG}) == 1
+    said = str(picture.finding)
+    assert said.startswith("On the front, from the cheapest to the fastest: Iceberg 1.9, never ")
+    assert "; Delta 3.3, never @ delta " in said
+
+
+def test_fronts_and_budgets_are_of_one_format_each(content):
     for section, column in (("answer", 1), ("timings", 0)):
         tables = [table for table in blocks(content, section, Table) if table.title]
         assert [str(table.title) for table in tables] == ["Iceberg 1.9", "Delta 3.3"]
@@ -90,9 +165,9 @@ def test_fronts_budgets_and_charts_are_of_one_format_each(content):
         assert own <= set(ICEBERG)
         assert other <= set(DELTA)
     pictures = blocks(content, "answer", Picture)
-    assert [(picture.stem, str(picture.title).partition(", ")[2]) for picture in pictures] == [
-        ("pareto", "Iceberg 1.9"), ("pareto-2", "Delta 3.3"),
-    ]  # fmt: skip
+    assert [(picture.stem, str(picture.title)) for picture in pictures] == [
+        ("pareto", "Cost and query latency")
+    ]
     below = blocks(content, "charts", Picture)
     assert [str(picture.title) for picture in below] == [picture.chart.title for picture in below]
 
@@ -164,13 +239,16 @@ def test_simulated_times_of_two_formats_are_not_compared_until_coefficients_are_
         other = {"strategy": "often @ delta", "format": "delta", "variant": VARIANT}
         (group,) = run_groups([made(strategy="often", options=options), made(options=options, **other)])
         (of_page,) = page_verdicts([group])
-        return of_page.of("query_mean_s", "often @ delta", "often"), variants(group, of_page).note
+        compared = of_page.of("query_mean_s", "often @ delta", "often")
+        return compared, variants(group, of_page), policies_by_format(group).note
 
-    (rough, said), (fitted, unsaid) = verdicts(False), verdicts(True)
+    (rough, said, rough_note), (fitted, table, note) = verdicts(False), verdicts(True)
     assert (rough.ratio, fitted.ratio) == (None, 1.0)
     assert "coefficients of two formats are not fitted yet" in rough.reason
-    assert rough.reason in said
-    assert "not fitted" not in unsaid
+    assert str(said.text) == f"Variants are not compared: the {rough.reason}."  # no table of dashes
+    assert f"Do not compare formats here: {rough.reason}." in rough_note
+    assert len(table.rows) == 1
+    assert "not fitted" not in table.note + note
 
 
 @pytest.fixture
@@ -189,7 +267,7 @@ def test_two_variants_of_one_format_are_two_parts_with_names_of_their_own(two_va
     names = ["Iceberg 1.9", "Delta Lake 3.3, variant delta", "Delta Lake 3.3, variant tuned"]
     (made,) = page_content([two_variants]).contents
     assert [part_name(part, two_variants) for part in two_variants.parts] == names
-    *of_parts, of_all = blocks(made, "answer", Table)
+    _, *of_parts, of_all = blocks(made, "answer", Table)
     assert [str(table.title) for table in of_parts] == names
     assert (of_all.title, of_all.columns[1].title) == (None, "Start of 0 s")
     assert str(made.title) == "append-small on Iceberg 1.9 and Delta Lake 3.3, real"
