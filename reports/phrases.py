@@ -64,6 +64,18 @@ def named_figures(start: str, figures: Iterable[tuple[str, str]]) -> Sentence:
     return say(start) + joined(parts) + say(".") if parts else say()
 
 
+def spanned(figures: Iterable[tuple[str, float, str]]) -> Sentence:
+    """The least and the greatest figure (label, value, text): "1 (a and 4 others) to 480 (never)"."""
+    ranked = sorted(figures, key=lambda figure: figure[1])
+    ends = dict.fromkeys(text for _, _, text in (*ranked[:1], *ranked[-1:]))
+    return separated(" to ", [_who([label for label, _, text in ranked if text == end], end) for end in ends])
+
+
+def _who(labels: list[str], text: str) -> Sentence:
+    others = "" if len(labels) == 1 else f" and {counted(len(labels) - 1, 'other', 'others')}"
+    return say(f"{text} (", Verbatim(labels[0]), f"{others})")
+
+
 def separated(separator: str, sentences: list[Sentence]) -> Sentence:
     """Clauses one after the other, with a separator such as "; " between them."""
     first, *others = sentences

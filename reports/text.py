@@ -1,6 +1,7 @@
 """Figures of metrics as text, in the unit of the metric."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 
 from bench.results.metrics import METRIC_BY_NAME
@@ -42,11 +43,19 @@ def duration_unit(largest_s: float) -> tuple[float, str]:
     return (1000.0, "ms") if largest_s < 1 else (1.0, "s")
 
 
+def unbroken(text: str) -> str:
+    """Numbers kept on one line with their units."""
+    return _NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
+
+
 def cost_text(cost_s: float) -> str:
     """Seconds of cost in a sentence, in seconds as in the tables: "607 s", "17.3 s", "0.85 s"."""
     return f"{human_number(cost_s)} s"
 
 
+_NUMBER_AND_UNIT = re.compile(
+    r"(?<=\d) (?=(?:%|µs|ms|s|min|h|d|B|[KMGTP]iB)(?!\w))|(?<=\bn) (?==)|(?<=\bn =) "
+)
 _FORMATS: Mapping[str, Callable[[float], str]] = {
     "s": human_duration,
     "bytes": human_bytes,

@@ -17,10 +17,15 @@ from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, M
 
 from reports.charts.placing import CHARACTER_PT
 from reports.charts.theme import Theme, chart_label, number
+from reports.data.group import RunGroup
+from reports.data.queries import query_name
 
 WIDTH_IN = 9.6
+SLIDE_IN = (WIDTH_IN, 5.4)
+TITLE_IN, SOURCE_IN = 0.85, 0.3  # of a slide, above and below its chart
 FONT_PT = 8.5
 LOG_ABOVE_RANGE = 20  # ratio of the largest to the smallest value
+_QUERY_CHARACTERS = 36
 _LEADER_PT = 34.0  # between the axes and a name, with room at the edge
 STRATEGY_ID = "strategy"  # prefix of the ids of one strategy's artists, replaced in a page
 
@@ -38,14 +43,14 @@ def new_figure(
 ) -> Figure:
     """A figure with `panels` bare axes in columns, row by row; the right margin holds the labels.
 
-    `below_in` is room for marks between the axes and their ticks, `above_in` for a second heading.
+    `below_in` is room for marks between the axes and their ticks, `above_in` for a second heading. On a slide
+    the size is that of the slide.
     """
+    top_in, bottom_in = 0.42 + above_in, 0.46 + below_in
+    if theme.is_slide:
+        (width_in, height_in), top_in, bottom_in = SLIDE_IN, top_in + TITLE_IN, bottom_in + SOURCE_IN
     figure = Figure(figsize=(width_in, height_in), facecolor=theme.background)
-    margins = {
-        "top": 1 - (0.42 + above_in) / height_in,
-        "bottom": (0.46 + below_in) / height_in,
-        "hspace": 0.32,
-    }
+    margins = {"top": 1 - top_in / height_in, "bottom": bottom_in / height_in, "hspace": 0.32}
     places = figure.subplots(
         math.ceil(panels / columns), columns, squeeze=False,
         gridspec_kw={**margins, "left": left, "right": right, "wspace": 0.09},
@@ -76,6 +81,15 @@ def belongs(artists: Iterable[Artist], label: str, theme: Theme, is_name: bool =
     place = number(label, theme)
     for artist in artists if place is not None else ():
         artist.set_gid(f"{STRATEGY_ID}{place}{'n' if is_name else ''}")
+
+
+def primary_query(group: RunGroup) -> str:
+    return chart_label(query_name(group), _QUERY_CHARACTERS)
+
+
+def latency_of(group: RunGroup) -> str:
+    """What an axis of latencies shows, such as "latency of min_order"."""
+    return f"latency of {primary_query(group)}"
 
 
 def head(axes: Axes, text: str, theme: Theme, line: int = 0) -> None:

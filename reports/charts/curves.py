@@ -8,7 +8,16 @@ from matplotlib.figure import Figure
 
 from bench.results.cells import Cell
 from bench.text import human_duration, human_ratio
-from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, scale_note, value_axis
+from reports.charts.canvas import (
+    FONT_PT,
+    belongs,
+    head,
+    latency_of,
+    new_figure,
+    nothing_to_draw,
+    scale_note,
+    value_axis,
+)
 from reports.charts.cost_axis import LOG_ABOVE, cost_axis
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
@@ -34,7 +43,6 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     all_points = {point.strategy: point for point in points(group)}
     if not all_points:
         return nothing_to_draw(theme, "no run has both a compaction cost and a query latency")
-    figure = new_figure(theme, 8.4, panels=2, left=0.07, right=0.97, below_in=_BELOW_IN)
     front = pareto_front(tuple(all_points.values()))
     written = {label: group.row(label).values[_WRITTEN] for label in all_points}
     panels = (
@@ -44,7 +52,9 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         ),
         ({label: value for label, value in written.items() if value is not None}, "write amplification (x"),
     )
-    for axes, (across, title) in zip(figure.axes, panels, strict=True):
+    shown = panels[:1] if theme.is_slide else panels  # a slide has room for one
+    figure = new_figure(theme, 8.4, panels=len(shown), left=0.07, right=0.97, below_in=_BELOW_IN)
+    for axes, (across, title) in zip(figure.axes, shown, strict=True):
         _panel(axes, group, all_points, front, across, theme)
         axes.set_xlabel(f"{title}{scale_note(axes.get_xscale())})", fontsize=FONT_PT, color=theme.muted)
     return figure
@@ -59,7 +69,7 @@ def _panel(
     place = cost_axis(axes, list(across.values()), theme, ZERO_COST)
     spots = {label: (place(across[label]), point.query_s * factor) for label, point in shown.items()}
     value_axis(axes, [y for _, y in spots.values()], log_above=LOG_ABOVE)
-    head(axes, f"mean latency of the primary query ({unit}{scale_note(axes.get_yscale())})", theme)
+    head(axes, f"mean {latency_of(group)} ({unit}{scale_note(axes.get_yscale())})", theme)
     cells = families(group.strategies)
     drawn, lines = traits(tuple(cells), theme), []
     for family, own in cells.items():

@@ -11,7 +11,7 @@ from reports.charts.lines import draw_lines, label_ends
 from reports.charts.theme import Theme
 from reports.data.frames import band, observations
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, named_figures
+from reports.phrases import Sentence, named_figures, say, sentence, spanned
 
 _FIRST_IN, _OTHER_IN = 3.7, 1.9  # heights of the first panel and of each one below it
 _DELETE_TITLES = {
@@ -43,16 +43,36 @@ def delete_files_finding(group: RunGroup) -> Sentence:
     return _ends(group, "delete_files_end", group.delete_words[0])
 
 
+def data_files_message(group: RunGroup) -> Sentence:
+    return _range(group, "files_end", "data files")
+
+
+def delete_files_message(group: RunGroup) -> Sentence:
+    return _range(group, "delete_files_end", group.delete_words[0])
+
+
 def _ends(group: RunGroup, metric: str, noun: str) -> Sentence:
-    known = ((row.strategy, row.values[metric]) for row in group.rows)
-    figures = ((label, human_count(count)) for label, count in known if count is not None)
+    figures = ((label, text) for label, _, text in _counts(group, metric))
     return named_figures(f"Live {noun} at the end: ", figures)
+
+
+def _range(group: RunGroup, metric: str, noun: str) -> Sentence:
+    counts = _counts(group, metric)
+    text = "At the end, tables have {range} live {noun}."
+    return sentence(text, range=spanned(counts), noun=noun) if counts else say()
+
+
+def _counts(group: RunGroup, metric: str) -> list[tuple[str, float, str]]:
+    known = ((row.strategy, row.values[metric]) for row in group.rows)
+    return [(label, count, human_count(count)) for label, count in known if count is not None]
 
 
 def _panels(group: RunGroup, titles: Mapping[str, str], theme: Theme) -> Figure:
     """A panel for each column of the observations, under its title: the median over the runs."""
     if not titles or observations(group).empty:
         return nothing_to_draw(theme, "no file counts were recorded")
+    if theme.is_slide:  # has room for one panel
+        titles = dict(list(titles.items())[:1])
     height_in = _FIRST_IN + _OTHER_IN * (len(titles) - 1)
     figure = new_figure(theme, height_in, len(titles), right=right_margin(group.strategies))
     after_ticks = observations(group).drop_duplicates(["run_id", "at_ms"], keep="last").drop(columns="place")

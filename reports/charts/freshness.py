@@ -7,12 +7,22 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from bench.text import human_duration
-from reports.charts.canvas import FONT_PT, belongs, head, new_figure, nothing_to_draw, scale_note, value_axis
+from reports.charts.canvas import (
+    FONT_PT,
+    belongs,
+    head,
+    latency_of,
+    new_figure,
+    nothing_to_draw,
+    primary_query,
+    scale_note,
+    value_axis,
+)
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
 from reports.charts.theme import Theme, chart_label, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, counted, named_figures
+from reports.phrases import Sentence, counted, named_figures, sentence, spanned
 from reports.text import duration_unit
 
 _FILES, _LATENCY = "files_mean", "query_mean_s"
@@ -33,10 +43,10 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     factor, unit = duration_unit(max(latency for _, latency in latencies.values()))
     above, below = figure.axes
     _panel(above, group, files, theme)
-    head(above, f"data files that the primary query opens, mean{scale_note(above.get_yscale())}", theme)
+    head(above, f"data files that {primary_query(group)} opens, mean{scale_note(above.get_yscale())}", theme)
     _panel(below, group, {label: (age, y * factor) for label, (age, y) in latencies.items()}, theme)
     _whiskers(below, group, latencies, factor, theme)
-    head(below, f"mean latency of the primary query ({unit}{scale_note(below.get_yscale())})", theme)
+    head(below, f"mean {latency_of(group)} ({unit}{scale_note(below.get_yscale())})", theme)
     label = "mean age of the newest rows (logarithmic)"
     below.set_xlabel(label, fontsize=FONT_PT, color=theme.muted)
     return figure
@@ -49,6 +59,11 @@ def finding(group: RunGroup) -> Sentence:
         opened = counted(round(files[label][1]), "file", "files") if label in files else "unknown files"
         figures.append((label, f"{human_duration(staleness_s)}, {opened}, {human_duration(query_s)}"))
     return named_figures("Age of the newest rows, files and latency: ", figures)
+
+
+def message(group: RunGroup) -> Sentence:
+    ages = [(label, age_s, human_duration(age_s)) for label, (age_s, _) in _points(group, _LATENCY).items()]
+    return sentence("The newest rows that a query sees are {range} old.", range=spanned(ages))
 
 
 def _points(group: RunGroup, name: str) -> Mapping[str, tuple[float, float]]:

@@ -32,8 +32,10 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 
 def finding(group: RunGroup) -> Sentence:
-    ranges = health(group).groupby("strategy", sort=False)["health_score"].agg(["min", "max"])
+    scores = dict(list(health(group).groupby("strategy")["health_score"]))
     figures = (
-        (str(label), f"{scores['min']:.0f} to {scores['max']:.0f}") for label, scores in ranges.iterrows()
+        (label, f"{scores[label].min():.0f} to {scores[label].max():.0f}")
+        for label in group.strategies
+        if label in scores
     )
     return named_figures("Lowest to highest score: ", figures)

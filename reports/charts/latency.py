@@ -11,6 +11,7 @@ from bench.text import human_duration
 from reports.charts.canvas import (
     belongs,
     head,
+    latency_of,
     new_figure,
     nothing_to_draw,
     right_margin,
@@ -23,7 +24,7 @@ from reports.charts.lines import draw_lines, label_ends
 from reports.charts.theme import Theme, traits
 from reports.data.frames import band, latency
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, named_figures
+from reports.phrases import Sentence, named_figures, say, sentence, spanned
 from reports.text import duration_unit
 
 _LANE_PT = 6.0  # one lane of compaction marks under the axis
@@ -42,7 +43,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     factor, unit = duration_unit(latency(group)["wall_s"].max())
     ends = draw_lines(axes, bands, group, theme, scale=factor, hint_text=_hint)
     value_axis(axes, (latency(group)["wall_s"] * factor).tolist())
-    head(axes, f"latency of the primary query ({unit}{scale_note(axes.get_yscale())})", theme)
+    head(axes, f"{latency_of(group)} ({unit}{scale_note(axes.get_yscale())})", theme)
     label_ends(axes, ends, group.strategies, theme)
     _mark_compactions(axes, lanes, group, theme)
     return figure
@@ -54,10 +55,19 @@ def _hint(point: Any) -> str:
 
 
 def finding(group: RunGroup) -> Sentence:
+    return named_figures("At the end: ", ((label, human_duration(s)) for label, s in _ends_s(group).items()))
+
+
+def message(group: RunGroup) -> Sentence:
+    ends = [(label, end_s, human_duration(end_s)) for label, end_s in _ends_s(group).items()]
+    return sentence("At the end, queries take {range}.", range=spanned(ends)) if ends else say()
+
+
+def _ends_s(group: RunGroup) -> dict[str, float]:
+    """The last median of each strategy that has one, in the order of the scenario."""
     bands = band(latency(group), "wall_s")
-    ends = {label: float(of_runs["median"].iloc[-1]) for label, of_runs in bands.items()}
-    figures = ((label, human_duration(end_s)) for label, end_s in ends.items() if not math.isnan(end_s))
-    return named_figures("At the end: ", figures)
+    ends = {label: float(bands[label]["median"].iloc[-1]) for label in group.strategies if label in bands}
+    return {label: end_s for label, end_s in ends.items() if not math.isnan(end_s)}
 
 
 def _compactions(group: RunGroup) -> dict[str, list[int]]:

@@ -10,6 +10,7 @@ from reports.charts.canvas import (
     FONT_PT,
     belongs,
     key_row,
+    latency_of,
     left_margin,
     new_figure,
     nothing_to_draw,
@@ -47,7 +48,8 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_yticks([])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
-    axes.set_xlabel(f"mean latency of the primary query ({unit})", fontsize=FONT_PT, color=theme.muted)
+    xlabel = f"mean {latency_of(group)} ({unit})"
+    axes.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted, parse_math=False)
     key_row(axes, [(_square(theme, 1.0), "planning"), (_square(theme, _EXECUTION_ALPHA), "execution")], theme)
     return figure
 

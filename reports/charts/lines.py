@@ -28,8 +28,8 @@ def draw_lines(
     `hint_text` makes the hint of a point from its row. Returns the last value of each line, for `label_ends`.
     """
     styles, unit_ms = traits(group.strategies, theme), time_axis(axes, group.manifest.duration_ms, theme)
-    for label, of_runs in bands.items():
-        line, trait = thinned(of_runs, "median"), styles[label]
+    for label in (label for label in group.strategies if label in bands):
+        line, trait = thinned(bands[label], "median"), styles[label]
         at, median = line["at_ms"] / unit_ms, line["median"] * scale
         artists: list[Artist] = []
         if "min" in line and (line["min"] != line["max"]).any():
@@ -49,12 +49,15 @@ def draw_lines(
 
 
 def label_ends(axes: Axes, ends: Mapping[str, float], strategies: Sequence[str], theme: Theme) -> None:
-    """Each strategy's name right of the axes at its last value, moved apart where names would overlap."""
+    """Each strategy's name right of the axes at its last value, moved apart where names would overlap.
+
+    Names of equal values stand in the order of the strategies.
+    """
     scale = axes.transScale + axes.transLimits
     heights = {label: float(scale.transform((0, y))[1]) for label, y in ends.items() if y == y}
     axes_height_pt = axes.get_window_extent().height * 72 / root(axes).dpi
     styles = traits(strategies, theme)
-    order = sorted(heights, key=lambda label: heights[label])
+    order = sorted(heights, key=lambda label: (heights[label], -strategies.index(label)))
     gap = _LABEL_GAP_PT / axes_height_pt
     centres = spread([heights[label] for label in order], gap)
     # Within the axes: below what is written above them, and above the ticks.

@@ -30,7 +30,8 @@ Draw = Callable[[RunGroup, Theme], Figure]
 def svg(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
     """An `<svg>` element, the same bytes each time. `salt` makes its ids unique within a page.
 
-    Text stays text: it can be searched, copied and read aloud, and uses the font of the page.
+    Text stays text: it can be searched, copied and read aloud, and uses the font of the page. On a slide it
+    is drawn, since programs for slides have other fonts.
     """
     return _GROUP_ID.sub("<g", _drawn(draw, group, theme, salt)[0])
 
@@ -52,7 +53,7 @@ def svg_of_page(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> str:
 
 def _drawn(draw: Draw, group: RunGroup, theme: Theme, salt: str) -> tuple[str, Figure]:
     out = io.StringIO()
-    with _settings(salt):
+    with _settings(salt, "path" if theme.is_slide else "none"):
         figure = _stamped(draw, group, theme)
         figure.savefig(out, format="svg", metadata=_NO_METADATA)
     text = out.getvalue()
@@ -69,8 +70,13 @@ def png(draw: Draw, group: RunGroup, theme: Theme) -> bytes:
 
 
 def _stamped(draw: Draw, group: RunGroup, theme: Theme) -> Figure:
-    """The figure, marked if its runs are simulated or quick, since charts are shared without their page."""
+    """The figure, marked if its runs are simulated or quick, since charts are shared without their page.
+
+    The line below a slide says so itself.
+    """
     figure = draw(group, theme)
+    if theme.is_slide:
+        return figure
     stamp = "simulated: nothing was measured" if group.is_simulated else "--quick: a first impression"
     if group.is_simulated or group.is_quick:
         figure.text(0.995, 0.995, stamp, color=theme.ink, fontsize=FONT_PT,
@@ -79,9 +85,11 @@ def _stamped(draw: Draw, group: RunGroup, theme: Theme) -> Figure:
 
 
 @contextmanager
-def _settings(salt: str) -> Iterator[None]:
+def _settings(salt: str, svg_text: str = "none") -> Iterator[None]:
     """Matplotlib's own defaults, independent of the machine's matplotlibrc."""
-    ours: dict[Any, str] = {"svg.hashsalt": f"compactbench/{salt}", "svg.fonttype": "none", "backend": "agg"}
+    ours: dict[Any, str] = {
+        "svg.hashsalt": f"compactbench/{salt}", "svg.fonttype": svg_text, "backend": "agg",
+    }  # fmt: skip
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(ours)

@@ -13,8 +13,10 @@ from bench.results.metrics import LATENCY
 from bench.text import human_duration
 from reports.charts.canvas import (
     FONT_PT,
+    SOURCE_IN,
     belongs,
     head,
+    latency_of,
     new_figure,
     nothing_to_draw,
     root,
@@ -30,6 +32,7 @@ from reports.data.formats import part_name
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say, sentence, separated
 from reports.text import cost_text, duration_unit
+from reports.verdicts.best import likely_best
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
 Equal = Mapping[str, str]  # strategy -> the one that the page does not tell it apart from
@@ -64,7 +67,8 @@ def draw(group: RunGroup, theme: Theme, equal: Equal = NONE_EQUAL) -> Figure:
     parts = _parts(group)
     if not parts:
         return nothing_to_draw(theme, "no run has both a compaction cost and a query latency")
-    columns, is_alone = min(len(parts), _COLUMNS), len(parts) == 1
+    columns = len(parts) if theme.is_slide else min(len(parts), _COLUMNS)
+    is_alone = len(parts) == 1
     height_in = 4.6 if is_alone else _AROUND_IN + _PANEL_IN * math.ceil(len(parts) / columns)
     figure = new_figure(
         theme, height_in, len(parts), left=0.1, right=0.98, width_in=_WIDTH_IN, below_in=_BELOW_IN,
@@ -85,13 +89,14 @@ def draw(group: RunGroup, theme: Theme, equal: Equal = NONE_EQUAL) -> Figure:
     for place, axes in enumerate(figure.axes):
         axes.tick_params(labelleft=place % columns == 0, labelbottom=place + columns >= len(parts))
     first = figure.axes[0]
-    title = f"mean latency of the primary query ({unit}{scale_note(first.get_yscale())})"
+    title = f"mean {latency_of(group)} ({unit}{scale_note(first.get_yscale())})"
     head(first, title, theme, line=0 if is_alone else 1)
     xlabel = f"{group.cost.axis} ({group.cost.unit}{scale_note(first.get_xscale())})"
     if is_alone:
         first.set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
     else:
-        figure.supxlabel(xlabel, y=0.06 / height_in, va="bottom", fontsize=FONT_PT, color=theme.muted)
+        bottom = (0.06 + (SOURCE_IN if theme.is_slide else 0)) / figure.get_figheight()
+        figure.supxlabel(xlabel, y=bottom, va="bottom", fontsize=FONT_PT, color=theme.muted)
     return figure
 
 
@@ -113,6 +118,40 @@ def finding(group: RunGroup, equal: Equal = NONE_EQUAL) -> Sentence:
                 strategy=Verbatim(point.strategy), at=_at(point), other=Verbatim(equal[point.strategy]),
             )  # fmt: skip
     return said
+
+
+def message(group: RunGroup) -> Sentence:
+    """What compaction buys by the likely best strategy of each format, or else the fastest, and its cost."""
+    chosen = {part: point for part in _parts(group) if (point := _chosen(part)) is not None}
+    if not chosen:
+        return say()
+    if len(group.parts) == 1:
+        (point,) = chosen.values()
+        instead = "" if (never_s := _never_s(group)) is None else f" instead of {human_duration(never_s)}"
+        return say(
+            Verbatim(point.strategy),
+            f" answers queries in {human_duration(point.query_s)}{instead}, for {cost_text(point.cost_s)} of "
+            f"{group.cost.words}.",
+        )
+    clauses = [
+        say(
+            f"{part_name(part, group)} ",
+            "" if (never_s := _never_s(part)) is None else f"{human_duration(never_s)} ",
+            f"to {human_duration(point.query_s)} (", Verbatim(part.row(point.strategy).base_strategy), ")",
+        )
+        for part, point in chosen.items()
+    ]  # fmt: skip
+    return say("Compaction shortens the mean query: ") + joined(clauses) + say(".")
+
+
+def _chosen(group: RunGroup) -> Point | None:
+    choices = [point for point in pareto_front(points(group)) if not point.is_baseline]
+    likely = [point for point in choices if point.strategy in likely_best(group)[:1]]
+    return next(iter([*likely, *choices[::-1]]), None)
+
+
+def _never_s(group: RunGroup) -> float | None:
+    return next((point.query_s for point in points(group) if point.is_baseline), None)
 
 
 def _parts(group: RunGroup) -> list[RunGroup]:

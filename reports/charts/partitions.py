@@ -9,14 +9,28 @@ from matplotlib.ticker import Locator
 
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, ObserveRecord
-from reports.charts.canvas import FONT_PT, WIDTH_IN, belongs, time_locator, time_unit, write_label
-from reports.charts.theme import Theme, traits
+from reports.charts.canvas import (
+    FONT_PT,
+    SLIDE_IN,
+    SOURCE_IN,
+    TITLE_IN,
+    WIDTH_IN,
+    belongs,
+    time_locator,
+    time_unit,
+    write_label,
+)
+from reports.charts.placing import CHARACTER_PT
+from reports.charts.theme import Theme, chart_label, traits
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, counted, named_figures
 
 _COLUMNS = 3
 _LANE_IN = 0.15
-_HEAD_IN = 0.5  # of a panel, for its name and its axis
+_HEAD_IN = 0.5  # between panels, for the name of one and the axis of another
+_ABOVE_IN, _BELOW_IN = 0.35, 0.5  # the panels
+_TICK_PT = 7.5
+_LABEL_IN = 0.13  # of height that the name of a lane needs
 _MOST_PARTITIONS = 30
 _BACKLOG_SHARE = 0.85  # of a lane that the largest backlog takes
 
@@ -38,18 +52,24 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     names = sorted(named.union(*(backlog.keys() for backlog in backlogs.values())), reverse=True)
     lanes = {name: lane for lane, name in enumerate(names)}
     rows = max(1, math.ceil(len(rewritten) / _COLUMNS))
-    height_in = rows * (_HEAD_IN + _LANE_IN * len(lanes)) + 0.5
+    panel_in = max(0.1, _LANE_IN * len(lanes))
+    above_in, below_in = _ABOVE_IN, _BELOW_IN
+    height_in = above_in + below_in + rows * panel_in + (rows - 1) * _HEAD_IN
+    if theme.is_slide:
+        above_in, below_in, height_in = above_in + TITLE_IN, below_in + SOURCE_IN, SLIDE_IN[1]
+        panel_in = (height_in - above_in - below_in - (rows - 1) * _HEAD_IN) / rows
     figure = Figure(figsize=(WIDTH_IN, height_in), facecolor=theme.background)
     panels = figure.subplots(rows, _COLUMNS, squeeze=False, sharex=True, sharey=True, gridspec_kw={
-        "left": 0.12, "right": 0.98, "top": 1 - 0.35 / height_in, "bottom": 0.5 / height_in,
-        "hspace": _HEAD_IN / max(0.1, _LANE_IN * len(lanes)), "wspace": 0.06,
+        "left": _left(names), "right": 0.98, "top": 1 - above_in / height_in,
+        "bottom": below_in / height_in, "hspace": _HEAD_IN / panel_in, "wspace": 0.06,
     }).flatten()  # fmt: skip
+    every = math.ceil(_LABEL_IN * len(lanes) / panel_in)
     unit_ms, unit = time_unit(group.manifest.duration_ms)
     highest = _highest(backlogs)
     end = group.manifest.duration_ms / unit_ms
     for axes, (label, places) in zip(panels, rewritten.items(), strict=False):
-        _prepare(axes, lanes, end, time_locator(unit, end, 5), theme)
-        write_label(axes, 0.0, 1 + 0.13 / (_LANE_IN * len(lanes)), label, theme, ha="left")
+        _prepare(axes, lanes, every, end, time_locator(unit, end, 5), theme)
+        write_label(axes, 0.0, 1 + 0.13 / panel_in, label, theme, ha="left")
         _draw_backlogs(axes, lanes, backlogs[label], highest, unit_ms, theme)
         style = traits(group.strategies, theme)[label]
         marks = axes.plot(
@@ -60,7 +80,6 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     for axes in panels[len(rewritten) :]:
         axes.set_visible(False)
     for axes in panels[: len(rewritten)][-_COLUMNS:]:
-        axes.tick_params(labelbottom=True)
         axes.set_xlabel(f"scenario time ({unit})", fontsize=FONT_PT, color=theme.muted)
     return figure
 
@@ -103,15 +122,23 @@ def _highest(backlogs: Mapping[str, Mapping[str, Sequence[tuple[int, int]]]]) ->
     return highest
 
 
-def _prepare(axes: Axes, lanes: _Lanes, end: float, ticks: Locator, theme: Theme) -> None:
+def _left(names: Sequence[str]) -> float:
+    """The share of the width that the longest name of a partition needs."""
+    longest = max((len(chart_label(name)) for name in names), default=0)
+    return (longest * CHARACTER_PT * _TICK_PT / FONT_PT + 12) / (WIDTH_IN * 72)
+
+
+def _prepare(axes: Axes, lanes: _Lanes, every: int, end: float, ticks: Locator, theme: Theme) -> None:
+    """The bare axes of a panel, with a name at `every` so many lanes."""
     axes.set_facecolor(theme.background)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(theme.muted)
     axes.set_xlim(0, end)
     axes.xaxis.set_major_locator(ticks)
     axes.set_ylim(len(lanes) - 0.5, -0.5)
-    axes.set_yticks(range(len(lanes)), labels=[name or "all" for name in lanes], parse_math=False)
-    axes.tick_params(labelsize=FONT_PT - 1.5, labelcolor=theme.muted, color=theme.grid, length=2)
+    named = [(lane, chart_label(name) or "all") for name, lane in lanes.items() if lane % every == 0]
+    axes.set_yticks([lane for lane, _ in named], labels=[text for _, text in named], parse_math=False)
+    axes.tick_params(labelsize=_TICK_PT, labelcolor=theme.muted, color=theme.grid, length=2, labelbottom=True)
 
 
 def _draw_backlogs(

@@ -19,7 +19,7 @@ from reports.charts import (
 )
 from reports.charts.output import Draw
 from reports.data.group import RunGroup
-from reports.phrases import Sentence
+from reports.phrases import Sentence, say
 
 Finding = Callable[[RunGroup], Sentence]
 
@@ -30,7 +30,7 @@ class Chart:
 
     `finding` is the text alternative: what it shows, in figures. `place`: next to the answer, below the
     tables, or folded away. A report leaves out charts that do not apply to its runs. One `of_format` has a
-    picture for each format.
+    picture for each format. `message` is the title of a slide; it is the finding if it is empty.
     `clustered` makes `draw` and `finding` for strategies that a page does not tell apart.
     """
 
@@ -43,6 +43,7 @@ class Chart:
     applies: Callable[[RunGroup], bool] = lambda group: True
     clustered: Callable[[pareto.Equal], tuple[Draw, Finding]] | None = None
     of_format: bool = False
+    message: Callable[[RunGroup], Sentence] = lambda group: say()
 
     def of_page(self, equal: pareto.Equal) -> "Chart":
         """The chart on a page that does not tell these strategies apart."""
@@ -66,6 +67,7 @@ CHARTS: tuple[Chart, ...] = (
         "answer",
         lambda group: not curves.applies(group),
         pareto.clustered,
+        message=pareto.message,
     ),
     Chart(
         "curves",
@@ -78,6 +80,7 @@ CHARTS: tuple[Chart, ...] = (
         "answer",
         curves.applies,
         of_format=True,
+        message=pareto.message,
     ),
     Chart(
         "freshness",
@@ -88,6 +91,7 @@ CHARTS: tuple[Chart, ...] = (
         freshness.finding,
         "open",
         freshness.applies,
+        message=freshness.message,
     ),
     Chart(
         "latency",
@@ -98,6 +102,7 @@ CHARTS: tuple[Chart, ...] = (
         latency.draw,
         latency.finding,
         "open",
+        message=latency.message,
     ),
     Chart(
         "files",
@@ -106,6 +111,7 @@ CHARTS: tuple[Chart, ...] = (
         file_counts.draw_data_files,
         file_counts.data_files_finding,
         "open",
+        message=file_counts.data_files_message,
     ),
     Chart(
         "deletes",
@@ -117,6 +123,7 @@ CHARTS: tuple[Chart, ...] = (
         file_counts.delete_files_finding,
         "open",
         lambda group: group.has_deletes,
+        message=file_counts.delete_files_message,
     ),
     Chart(
         "compactions",

@@ -29,6 +29,7 @@ class Theme:
     alarm: str  # failures
     hues: tuple[str, ...]
     labels: tuple[str, ...] = ()
+    is_slide: bool = False  # charts fill a slide and leave room for its title and source
 
     def of_page(self, labels: Sequence[str]) -> "Theme":
         """This theme for all charts of a page that has these strategies."""
@@ -122,11 +123,16 @@ def chart_label(text: str, most: int = _LABEL_CHARACTERS) -> str:
 
     The middle is dropped because related labels differ at their ends.
     """
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    clean = printable(text)
     if len(clean) <= most:
         return clean
     half = (most - 1) // 2
     return f"{clean[: most - 1 - half]}…{clean[-half:]}"
+
+
+def printable(text: str) -> str:
+    """Text from results on one line."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _hues(labels: Sequence[str], count: int) -> Mapping[str, int]:

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from errno import EEXIST
@@ -13,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from bench.results.folders import RunResult
-from reports.charts.output import png, svg, svg_of_page
+from reports.charts.output import Draw, png, svg, svg_of_page
 from reports.charts.theme import DARK, LIGHT, Theme
 from reports.data.csv_files import CSV_NAMES, write_csv, write_csv_files
 from reports.data.group import RunGroup, run_groups
@@ -24,8 +23,10 @@ from reports.page.history import history_page
 from reports.page.sections.cautions import cautions
 from reports.page.sections.method import facts, section_title
 from reports.page.sections.summary import summary
+from reports.page.slides import slides
 from reports.page.tables import Cell
 from reports.phrases import Sentence, Verbatim
+from reports.text import unbroken
 from reports.verdicts.history import History
 from reports.verdicts.page_verdicts import page_verdicts
 
@@ -37,22 +38,31 @@ _HTML_TABLE_ENDS = 60  # rows kept at either end of a long table
 _MARKDOWN_TABLE_ENDS = 5
 _OVERVIEW_TABLE_ENDS = 20
 _SHORT_CHARACTERS = 28
-_NUMBER_AND_UNIT = re.compile(
-    r"(?<=\d) (?=(?:%|µs|ms|s|min|h|d|B|[KMGTP]iB)(?!\w))|(?<=\bn) (?==)|(?<=\bn =) "
-)
 
 
-def render(runs: Iterable[RunResult], destination: Path, now: datetime | None = None) -> Path:
+def render(
+    runs: Iterable[RunResult],
+    destination: Path,
+    now: datetime | None = None,
+    has_slides: bool = False,
+) -> Path:
     """Write the report into the folder `destination` and return its page, which is dated `now`.
 
-    An earlier report is overwritten. Raises ValueError when there is no run, and FileExistsError for a folder
-    that has other files.
+    With `has_slides` it also has a folder of charts for presentations, `slides`. An earlier report is
+    overwritten. Raises ValueError when there is no run, and FileExistsError for a folder that has other
+    files.
     """
     groups = run_groups(runs)
     if not groups:
         raise ValueError("there is no run to report on")
     _check_ours(destination)
-    return _write(page_content(groups), CSV_NAMES, lambda to: write_csv_files(groups, to), destination, now)
+    page = page_content(groups)
+    index = _write(page, CSV_NAMES, lambda to: write_csv_files(groups, to), destination, now)
+    if has_slides:
+        (destination / "slides").mkdir(exist_ok=True)
+        for stem, draw, group, theme in slides(page, LIGHT.of_page(page.labels)):
+            _write_chart(destination / "slides" / stem, draw, group, theme)
+    return index
 
 
 def render_history(histories: Sequence[History], destination: Path, now: datetime | None = None) -> Path:
@@ -78,14 +88,14 @@ def _write(
     now: datetime | None,
 ) -> Path:  # fmt: skip
     """`names` are those of all tables, of which some may be too long to be written."""
-    charts = destination / "charts"
+    theme, charts = LIGHT.of_page(page.labels), destination / "charts"
     charts.mkdir(parents=True, exist_ok=True)
     index = destination / _PAGE
     if not index.exists():  # it marks the folder as ours, even if the report is interrupted
         index.write_bytes(b"<!doctype html>" + _GENERATOR)
     for content in page.contents:
         for picture in content.pictures:
-            _write_chart(picture, LIGHT.of_page(page.labels), charts)
+            _write_chart(charts / picture.stem, picture.chart.draw, picture.group, theme)
     tables = write_tables(destination / "tables")
     left_out = [name for name in names if name not in tables]
     (destination / "report.md").write_text(_markdown(page, tables, left_out), encoding="utf-8")
@@ -116,13 +126,13 @@ def markdown_text(runs: Iterable[RunResult]) -> str:
     return _markdown(page_content(run_groups(runs)), CSV_NAMES, ())
 
 
-def _write_chart(picture: Picture, theme: Theme, folder: Path) -> None:
-    draw = picture.chart.draw
-    alone = svg(draw, picture.group, theme, picture.stem)
-    (folder / f"{picture.stem}.svg").write_text(
+def _write_chart(path: Path, draw: Draw, group: RunGroup, theme: Theme) -> None:
+    """A chart as SVG and as PNG; `path` is without a suffix."""
+    alone = svg(draw, group, theme, path.name)
+    path.with_name(f"{path.name}.svg").write_text(
         f'<?xml version="1.0" encoding="utf-8"?>\n{alone}', encoding="utf-8"
     )
-    (folder / f"{picture.stem}.png").write_bytes(png(draw, picture.group, theme))
+    path.with_name(f"{path.name}.png").write_bytes(png(draw, group, theme))
 
 
 def _markdown(page: Page, tables: Sequence[str], left_out: Sequence[str]) -> str:
@@ -190,18 +200,13 @@ def _environment(autoescape: bool, finalize: Callable[[object], object]) -> Envi
 def _to_html(value: object) -> object:
     """What the page prints for a value; plain strings are escaped by the template."""
     if isinstance(value, Sentence):
-        return Markup().join(_code(p) if isinstance(p, Verbatim) else _unbroken(p) for p in value.parts)
+        return Markup().join(_code(p) if isinstance(p, Verbatim) else unbroken(p) for p in value.parts)
     return _code(value) if isinstance(value, Verbatim) else value
 
 
 def _code(text: Verbatim) -> Markup:
     kind = ' class="short"' if len(text) <= _SHORT_CHARACTERS else ""
     return Markup(f"<code{kind}>{{}}</code>").format(str(text))  # noqa: S704 - `kind` is ours
-
-
-def _unbroken(text: str) -> str:
-    """Numbers kept on one line with their units."""
-    return _NUMBER_AND_UNIT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def _drawn(picture: Picture, theme: Theme) -> Markup:

@@ -1,4 +1,4 @@
-from reports.phrases import Sentence, Verbatim, listed, say, sentence
+from reports.phrases import Sentence, Verbatim, listed, say, sentence, spanned
 
 
 def test_a_sentence_keeps_verbatim_values_apart_from_words():
@@ -9,3 +9,9 @@ def test_a_sentence_keeps_verbatim_values_apart_from_words():
 
 def test_an_empty_value_leaves_no_part():
     assert sentence("It is {more}so{end}.", more="", end=say()) == say("It is so.")
+
+
+def test_a_range_names_who_has_its_ends():
+    ends = spanned([("a", 3.0, "3 s"), ("b", 1.0, "1 s"), ("c", 1.0, "1 s"), ("d", 2.0, "2 s")])
+    assert str(ends) == "1 s (b and 1 other) to 3 s (a)"
+    assert str(spanned([("a", 1.0, "1 s"), ("b", 1.0, "1 s"), ("c", 1.0, "1 s")])) == "1 s (a and 2 others)"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -44,6 +44,10 @@ def report(
             "options or the machine changed.",
         ),
     ] = False,
+    charts: Annotated[
+        Literal["page", "slides"],
+        typer.Option(help="slides: also write charts for presentations, 16:9, into the folder slides."),
+    ] = "page",
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write a report: one self-contained HTML page, the same text in Markdown, charts and tables.
@@ -56,8 +60,13 @@ def report(
 
     * `compactbench report --history results/*`
 
+    * `compactbench report --charts slides`
+
     Prints the path of the page on its last line.
     """
+    if history and charts == "slides":
+        problem = "a history has no slides: remove one of the options"
+        raise ScenarioError(problem, code="exclusive", path="--history and --charts slides")
     if history:  # "results/*" may have reports among them
         results = [place for place in results if not is_report(place)] or results
     folder = out or results[0] / ("history" if history else "report")
@@ -66,7 +75,10 @@ def report(
         told = _told(selected) if history else []
         try:
             with ERR.status("writing the report"):
-                page = render_history(told, folder) if history else render(selected, folder)
+                if history:
+                    page = render_history(told, folder)
+                else:
+                    page = render(selected, folder, has_slides=charts == "slides")
         except OSError as error:
             raise ScenarioError(
                 f"cannot write the report ({error.strerror}): choose another -o",

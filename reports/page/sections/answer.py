@@ -6,6 +6,7 @@ from bench.results.metrics import LATENCY
 from bench.results.rows import BASELINE, Row
 from bench.text import human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
+from reports.data.queries import query_text
 from reports.page.sections.costs import about_intervals, break_even_column
 from reports.page.sections.money import money_column
 from reports.page.tables import Cell, Column, Table, by_columns, durations, has_values, metric_cells, seconds
@@ -108,12 +109,6 @@ def primary_query(group: RunGroup) -> Sentence:
         "The latencies are those of the primary query, {name}{text}.",
         name=Verbatim(m.primary_probe), text=say(": ", Verbatim(sql)) if sql else "",
     )  # fmt: skip
-
-
-def query_text(group: RunGroup, name: str) -> str | None:
-    queries = group.manifest.scenario_text.get("probes")
-    known = [query for query in queries if isinstance(query, dict)] if isinstance(queries, list) else []
-    return next((str(q["sql"]) for q in known if q.get("name") == name and "sql" in q), None)
 
 
 def best(group: RunGroup) -> str | None:

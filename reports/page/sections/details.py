@@ -11,7 +11,7 @@ from bench.results.rows import Row
 from bench.results.values import Change
 from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
 from reports.data.group import RunGroup
-from reports.page.sections.answer import query_text
+from reports.data.queries import query_text
 from reports.page.tables import Cell, Column, Table, arrow, by_columns, durations, seconds
 from reports.phrases import Sentence, Verbatim, joined, listed, say
 from reports.text import format_value

@@ -23,7 +23,7 @@ _AGE_NOTE = (
     " Age of oldest delete: how far behind a reader is that ignores delete and log files, in scenario time."
 )
 _EARLY_NOTE = " What is pending at the end of the stream is executed there, before its delay is over."
-_CAPTION = "How long a commit takes"
+_CAPTION = "Commits of the stream, and what waits with them"
 
 
 def waits(group: RunGroup) -> Table | None:

@@ -9,7 +9,7 @@ def rendered(monkeypatch):
     """Replaces the rendering; collects the strategies of each report."""
     strategies = []
 
-    def render(runs, folder):
+    def render(runs, folder, has_slides):
         strategies.append(sorted({run.manifest.strategy for run in runs}))
         return folder / "index.html"
 
@@ -47,6 +47,18 @@ def test_only_reports_on_these_strategies(compactbench, results, rendered):
     printed = compactbench("report", results, "--only", "nevr", code=2)
     assert printed.codes == ["unknown-name"]
     assert '"never"' in printed.err
+
+
+def test_slides_are_written_on_demand(compactbench, tmp_path):
+    results = build_results(tmp_path / "results", {"never": None, "every-2min": 2}, 1, 4)
+    slides = results / "report" / "slides"
+    compactbench("report", results)
+    assert not slides.exists()
+    compactbench("report", results, "--charts", "slides")
+    assert {path.name for path in slides.iterdir()} == {
+        f"{name}.{kind}" for name in ("pareto", "latency", "files") for kind in ("png", "svg")
+    }
+    assert "page" in compactbench("report", results, "--charts", "poster", code=2).err
 
 
 def test_open_opens_the_page(compactbench, results, rendered, monkeypatch):

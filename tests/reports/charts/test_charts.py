@@ -1,4 +1,5 @@
 import re
+import struct
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -24,6 +25,7 @@ from reports.charts.lines import thinned
 from reports.charts.output import png, svg, svg_of_page
 from reports.charts.placing import CHARACTER_PT, LINE_PT, beside, spread
 from reports.charts.registry import CHARTS
+from reports.charts.slides import as_slide
 from reports.charts.theme import DARK, LIGHT, chart_label, traits
 from reports.data.frames import health
 from reports.data.group import RunGroup, run_groups
@@ -457,6 +459,107 @@ def test_a_large_cluster_names_some_and_counts_the_others(tmp_path):
     (axes,) = chart.draw(data, LIGHT.of_page(labels)).axes
     assert _named(axes) == [["every-1min", "=", "every-2min", "=", "3 more"]]
     assert _spots(axes, data).keys() == set(labels)
+
+
+def _texts(figure):
+    """The texts that a figure shows, after it was laid out."""
+    figure.draw_without_rendering()
+    return [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+
+
+def _is_whole(figure):
+    """Whether nothing reaches beyond the figure."""
+    box = figure.get_tightbbox()
+    width_in, height_in = figure.get_size_inches()
+    return box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width_in and box.y1 <= height_in
+
+
+@pytest.mark.parametrize(
+    "chart", [chart for chart in CHARTS if chart.place != "folded"], ids=lambda chart: chart.id
+)
+def test_a_chart_as_a_slide_stands_alone_and_is_legible(chart, suited):
+    data = suited(chart)
+    theme = replace(LIGHT.of_page(data.strategies), is_slide=True)
+    title = str(chart.message(data)) or str(chart.finding(data))
+    draw = as_slide(chart.draw, title, "the source")
+    assert struct.unpack(">II", png(draw, data, theme)[16:24]) == (1920, 1080)
+    figure = draw(data, theme)
+    shown = _texts(figure)
+    assert min(text.get_fontsize() for text in shown) * 200 / 72 >= 20  # pixels
+    words = [re.sub(r"\s", " ", text.get_text()) for text in shown]
+    assert {title, "the source"} <= {*words}
+    assert _is_whole(figure)
+    drawn = svg(draw, data, theme, "test")
+    assert "<text" not in drawn  # no font is needed
+    assert not re.search(r'href="(?!#)', drawn)
+
+
+def test_a_title_that_has_no_room_is_set_smaller_and_then_cut(group):
+    theme = replace(LIGHT, is_slide=True)
+
+    def titled(words):
+        figure = as_slide(BY_ID["files"].draw, " ".join(["words"] * words), "source")(group, theme)
+        title = next(text for text in figure.texts if text.get_text().startswith("words"))
+        return title.get_fontsize(), title.get_text().count("\n") + 1, title.get_text().endswith("…")
+
+    assert [titled(8), titled(20), titled(30), titled(300)] == [
+        (16, 1, False), (16, 2, False), (12.5, 3, False), (12.5, 3, True),
+    ]  # fmt: skip
+
+
+def test_a_slide_of_simulated_runs_has_no_stamp_over_its_title(tmp_path):
+    simulated = build_group(tmp_path, repetitions=1, ticks=6, mode="simulated")
+    draw, theme = as_slide(BY_ID["files"].draw, "title", "source"), replace(LIGHT, is_slide=True)
+    png(draw, simulated, theme)
+    assert "nothing was measured" not in [text.get_text() for text in draw(simulated, theme).texts]
+
+
+def test_messages_have_the_ends_of_a_range(group, tmp_path):
+    said = {chart.id: str(chart.message(group)) for chart in CHARTS if chart.applies(group)}
+    never = group.row("never")
+    assert (
+        said["files"] == "At the end, tables have 1 (every-1min and 2 others) to 480 (never) live data files."
+    )
+    assert re.fullmatch(r"At the end, queries take \S+ ms \(.+\) to \S+ ms \(never\)\.", said["latency"])
+    assert said["pareto"].endswith(" s of compaction CPU.")
+    assert f" instead of {human_duration(never.values['query_mean_s'])}, for " in said["pareto"]
+    alone = build_group(tmp_path, {"every-1min": 1}, 1, 6)
+    assert " instead of " not in str(BY_ID["pareto"].message(alone))
+    assert str(BY_ID["files"].message(alone)) == "At the end, tables have 1 (every-1min) live data files."
+    none = build_group(tmp_path / "none", {"never": None}, 1, 6)
+    assert str(BY_ID["pareto"].message(none)) == ""
+
+
+def test_findings_list_strategies_in_the_order_of_the_scenario(group):
+    turned = RunGroup(group.rows, group.runs[::-1])
+    said = str(BY_ID["latency"].finding(turned))
+    places = [said.index(f"{label} ") for label in group.strategies]
+    assert places == sorted(places)
+
+
+def test_names_of_partitions_are_not_cut_and_each_panel_has_numbers(tmp_path):
+    names = [f"partition_day=2026-01-0{day}" for day in (1, 2)]
+    of = {"never": [], "a": names, "b": names[:1], "c": names[1:], "d": names}
+    plain = build_group(tmp_path, {"never": None, "a": 1, "b": 1, "c": 1, "d": 1}, 1, 6)
+    runs = tuple(_in_partitions(run, of[run.manifest.strategy]) for run in plain.runs)
+    figure = BY_ID["partitions"].draw(RunGroup(plain.rows, runs), LIGHT)
+    assert _is_whole(figure)
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(panels) == 4
+    assert all(axes.xaxis.get_tick_params()["labelbottom"] for axes in panels)
+
+
+def test_names_of_equal_ends_stand_in_the_order_of_the_scenario(group):
+    turned = RunGroup(group.rows, group.runs[::-1])
+    (axes,) = BY_ID["files"].draw(turned, LIGHT).axes
+    heights = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    ends = ["every-1min", "every-10min", "every-60min"]  # of one file each
+    assert sorted(ends, key=heights.get, reverse=True) == ends
+
+
+def test_an_axis_names_the_query(group):
+    (axes,) = BY_ID["latency"].draw(group, LIGHT).axes
+    assert "latency of first-order (ms)" in [text.get_text() for text in axes.texts]
 
 
 def _titles(chart_id, group):

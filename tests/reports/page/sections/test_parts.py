@@ -10,6 +10,7 @@ from result_builder import build_results
 
 from bench.cli.main import main
 from bench.results.folders import load_runs
+from bench.text import human_duration
 from reports.charts.theme import LIGHT, traits
 from reports.data.csv_files import write_csv_files
 from reports.data.formats import part_name
@@ -155,6 +156,11 @@ def test_formats_are_panels_of_one_picture_on_common_scales(both, content):
     said = str(picture.finding)
     assert said.startswith("On the front, from the cheapest to the fastest: Iceberg 1.9, never ")
     assert "; Delta 3.3, never @ delta " in said
+    never, often = (human_duration(both.row(x).values["query_mean_s"]) for x in ("never", "often"))
+    message = str(picture.chart.message(both))
+    assert message.startswith(
+        f"Compaction shortens the mean query: Iceberg 1.9 {never} to {often} (often) and"
+    )
 
 
 def test_fronts_and_budgets_are_of_one_format_each(content):

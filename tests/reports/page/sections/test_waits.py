@@ -2,6 +2,7 @@ from records import commit, compaction, end, observed, query, run, truth
 
 from bench.text import MISSING
 from reports.data.group import run_groups
+from reports.page.content import SECTIONS
 from reports.page.sections.waits import waits
 
 
@@ -25,6 +26,7 @@ def test_a_row_says_how_long_a_commit_takes_and_when_its_call_returns():
         ["async", "1.00", "1.00", "1.00", "60"],
     ]
     assert "Call returns" in table.note
+    assert table.caption not in [section.title for section in SECTIONS]
     assert "Age of oldest" not in table.note
 
 

@@ -1,0 +1,20 @@
+"""The queries of a scenario: their texts, and what a chart calls the primary one."""
+
+import re
+
+from reports.data.group import RunGroup
+
+_SAYS_NOTHING = re.compile(r"(?:primary|main|test|probe|query|sql|q|[\W\d_])*", re.IGNORECASE)
+
+
+def query_text(group: RunGroup, name: str) -> str | None:
+    queries = group.manifest.scenario_text.get("probes")
+    known = [query for query in queries if isinstance(query, dict)] if isinstance(queries, list) else []
+    return next((str(q["sql"]) for q in known if q.get("name") == name and "sql" in q), None)
+
+
+def query_name(group: RunGroup) -> str:
+    """The name of the primary query, or its text where a name such as "primary" or "q1" says nothing."""
+    name = group.manifest.primary_probe
+    text = query_text(group, name) if _SAYS_NOTHING.fullmatch(name) else None
+    return name if text is None else " ".join(text.split())

@@ -1,0 +1,42 @@
+"""The charts of the answer and of the open sections as slides."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bench.text import counted, named_once
+from reports.charts.output import Draw
+from reports.charts.slides import as_slide
+from reports.charts.theme import Theme
+from reports.data.formats import full_format_name
+from reports.data.group import RunGroup
+from reports.page.content import Page
+from reports.page.sections.method import dates
+
+
+def slides(page: Page, theme: Theme) -> Iterator[tuple[str, Draw, RunGroup, Theme]]:
+    """The stem of a slide's files, and what its chart is drawn from."""
+    on_slide = replace(theme, is_slide=True)
+    for content in page.contents:
+        for picture in content.pictures:
+            if picture.chart.place != "folded":
+                title = str(picture.chart.message(picture.group)) or str(picture.finding)
+                draw = as_slide(picture.chart.draw, title, source(picture.group))
+                yield picture.stem, draw, picture.group, on_slide
+
+
+def source(group: RunGroup) -> str:
+    """Such as "append-only, Iceberg 1.11.0, n = 3, 2 cores, 2026-11-22, compactbench 0.1.0"."""
+    m = group.manifest
+    runs = sorted({row.runs for row in group.rows})
+    repeated = f"n = {runs[0]}" if len(runs) == 1 else f"n = {runs[0]} to {runs[-1]}"
+    version = m.versions.get("compactbench")
+    parts = (
+        m.scenario,
+        named_once(full_format_name(part) for part in group.parts),
+        "simulated" if group.is_simulated else repeated,
+        "--quick" if group.is_quick else "",
+        "" if m.cores is None else counted(m.cores, "core"),
+        dates(group.runs),
+        "" if version is None else f"compactbench {version}",
+    )
+    return ", ".join(filter(None, parts))

@@ -1,0 +1,46 @@
+import xml.etree.ElementTree as ET
+
+import pytest
+from result_builder import build_group
+
+from reports.charts.registry import CHARTS
+from reports.charts.theme import LIGHT
+from reports.page.content import page_content
+from reports.page.render import render
+from reports.page.slides import slides, source
+
+VERSIONS = {"format": "1.11.0", "compactbench": "0.1.0"}
+
+
+def test_the_source_says_what_was_run_how_often_on_what_and_when(group, tmp_path):
+    assert source(group) == "append-small, Iceberg 1.9.2, n = 3, 2 cores, 2026-01-05"
+    named = build_group(tmp_path, {"never": None}, 1, 2, versions=VERSIONS)
+    assert source(named) == "append-small, Iceberg 1.11.0, n = 1, 2 cores, 2026-01-05, compactbench 0.1.0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "unsaid"),
+    [
+        ({"mode": "simulated"}, "simulated", "n = "), ({"cores": None}, "n = 2", "core"),
+        ({"fate": {("never", 2): "failed"}}, "n = 1 to 2", "simulated"),
+    ],
+)  # fmt: skip
+def test_the_source_of_other_runs(tmp_path, changes, said, unsaid):
+    text = source(build_group(tmp_path, {"never": None, "every-2min": 2}, 2, 4, **changes))
+    assert f", {said}, " in text
+    assert unsaid not in text
+
+
+def test_slides_are_the_charts_of_the_answer_and_of_the_open_sections(upsert_group):
+    page = page_content([upsert_group])
+    made = list(slides(page, LIGHT.of_page(page.labels)))
+    assert [stem for stem, *_ in made] == ["pareto", "latency", "files", "deletes"]
+    assert all(theme.is_slide for *_, theme in made)
+
+
+def test_a_report_with_slides_has_two_files_for_each(tmp_path, group, monkeypatch):
+    chosen = [chart for chart in CHARTS if chart.id in ("files", "compactions")]  # one of them is folded away
+    monkeypatch.setattr("reports.page.content.CHARTS", tuple(chosen))
+    folder = render(group.runs, tmp_path / "report", has_slides=True).parent
+    assert {path.name for path in (folder / "slides").iterdir()} == {"files.png", "files.svg"}
+    ET.parse(folder / "slides" / "files.svg")
