@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from bench.results.metrics import LATENCY, MIN_RUNS
 from bench.results.rows import Row
 from bench.text import human_duration, human_ratio
+from reports.data.formats import part_name
 from reports.data.group import RunGroup
 from reports.page.sections.answer import best, headline
 from reports.page.sections.keeping_up import keeping_up
 from reports.page.sections.money import cheapest_in_money
-from reports.page.sections.parts import part_name
 from reports.phrases import Sentence, Verbatim, say, sentence
 from reports.text import cost_text
 from reports.verdicts.best import likely_best
-from reports.verdicts.keeping_up import loads
+from reports.verdicts.keeping_up import all_keep_up
 from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
 from reports.verdicts.pareto_front import differ_in_staleness, pareto_front, points
 
@@ -27,7 +27,7 @@ def one_line(group: RunGroup) -> Iterator[Sentence]:
     (verdicts,) = page_verdicts([group])
     for part in group.parts:
         name = say() if part is group else say(Verbatim(part_name(part, group)), ": ")
-        if not all(load.keeps_up for load in loads(part)):
+        if not all_keep_up(part):
             yield from (name + line for line in keeping_up(part))
         for line in cheapest_in_money(part, verdicts) or _trade_off(part, verdicts):
             yield name + line

@@ -36,6 +36,7 @@ from reports.page.sections.variants import variants
 from reports.page.sections.waits import waits
 from reports.page.tables import Cell, Table
 from reports.phrases import Sentence, Verbatim, say
+from reports.verdicts.keeping_up import all_keep_up
 from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart, page_verdicts
 
 Place = Literal["answer", "open", "folded", "end"]
@@ -169,9 +170,7 @@ def _answer(subject: Subject) -> Blocks:
         return (Prose(ANSWERED_BY_REAL_RUNS, "headline"), beside, *_pictures(subject, "answer"))
     certain_title = "Counts and bytes, as modelled" if group.is_simulated else "Certain, by counts and bytes"
     counted = certain(group)
-    lines = sentences_by_part(
-        group, lambda part: (*keeping_up(part), *cheapest_in_money(part, verdicts), *headline(part))
-    )
+    lines = sentences_by_part(group, lambda part: _lines(part, verdicts))
     return (
         policies_by_format(group),
         *(Prose(line, "headline") for line in lines),
@@ -185,6 +184,12 @@ def _answer(subject: Subject) -> Blocks:
         *_pictures(subject, "answer"),
         Listing(counted, certain_title) if counted else None,
     )
+
+
+def _lines(part: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
+    """A strategy that cannot keep up is no choice, so those come first; that all keep up comes last."""
+    chosen = (*cheapest_in_money(part, verdicts), *headline(part))
+    return (*chosen, *keeping_up(part)) if all_keep_up(part) else (*keeping_up(part), *chosen)
 
 
 def _left_out(group: RunGroup) -> Sentence:

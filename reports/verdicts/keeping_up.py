@@ -30,6 +30,12 @@ class Lag:
     keeps_up: bool
 
 
+def all_keep_up(group: RunGroup) -> bool:
+    """Whether no strategy whose times are known falls behind the stream."""
+    every = lags(group) if REAL_CLOCK in group.manifest.notes.items() else loads(group)
+    return all(one.keeps_up for one in every)
+
+
 def lags(group: RunGroup) -> list[Lag]:
     """Of each strategy that a policy is chosen from, in runs with a real clock."""
     made = []
