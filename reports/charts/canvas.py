@@ -15,6 +15,7 @@ from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextAr
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, MaxNLocator, MultipleLocator, NullLocator
 
+from reports.charts.over_time import stands_for_time
 from reports.charts.placing import CHARACTER_PT
 from reports.charts.theme import Theme, chart_label, number
 from reports.data.group import RunGroup
@@ -124,6 +125,7 @@ def time_locator(unit: str, end: float, most: int) -> Locator:
 def time_axis(axes: Axes, duration_ms: int, theme: Theme) -> int:
     """Scenario time from 0 to the end of the stream; returns the milliseconds of one unit."""
     unit_ms, name = time_unit(duration_ms)
+    stands_for_time(axes, name)
     axes.set_xlim(0, max(duration_ms, 1000) / unit_ms)
     axes.xaxis.set_major_locator(time_locator(name, max(duration_ms, 1000) / unit_ms, 9))
     axes.set_xlabel(f"scenario time ({name})", fontsize=FONT_PT, color=theme.muted)

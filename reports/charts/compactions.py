@@ -24,6 +24,7 @@ from reports.charts.canvas import (
     time_axis,
     write_label,
 )
+from reports.charts.over_time import drawn_in_steps
 from reports.charts.theme import Theme, traits
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, named_figures
@@ -132,6 +133,7 @@ def _density(axes: Axes, lane: int, records: _Lane, scale: _Scale, colour: str) 
         done.column("at_ms"), bins=stretches, range=(0, scale.duration_ms),
         weights=done.column("added_bytes"),
     )  # fmt: skip
+    drawn_in_steps(axes, scale.duration_ms / stretches)
     base = lane + _LANE_SHARE / 2
     heights = base - _LANE_SHARE * sums / max(sums.max(), 1)
     steps = np.append(heights, heights[-1])
@@ -145,6 +147,8 @@ def _without_effect(axes: Axes, lane: int, records: _Lane, scale: _Scale, theme:
     drawn = []
     for status in _NOT_COMMITTED_MARKS:
         at_ms = records.having(status=status).column("at_ms")
+        if len(at_ms) > _MOST_PLACES:
+            drawn_in_steps(axes, scale.duration_ms / _MOST_PLACES)
         if len(at_ms):
             at = _places(at_ms, scale)
             drawn.append(axes.add_line(_not_committed(status, theme, at, [float(lane)] * len(at))))

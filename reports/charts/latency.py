@@ -1,8 +1,11 @@
 """Query latency over scenario time, with the compactions under its axis."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,6 +23,7 @@ from reports.charts.canvas import (
     time_unit,
     value_axis,
 )
+from reports.charts.every_point import keep_every_point
 from reports.charts.lines import draw_lines, label_ends
 from reports.charts.theme import Theme, traits
 from reports.data.frames import band, latency
@@ -28,7 +32,8 @@ from reports.phrases import Sentence, named_figures, say, sentence, spanned
 from reports.text import duration_unit
 
 _LANE_PT = 6.0  # one lane of compaction marks under the axis
-_MOST_MARKS = 300  # of a lane; more are rounded to this many places
+_TICK_PT = 1.2
+_MOST_MARKS = 600  # of a lane; for more, so many steps of time have any or none
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:
@@ -70,7 +75,7 @@ def _ends_s(group: RunGroup) -> dict[str, float]:
     return {label: end_s for label, end_s in ends.items() if not math.isnan(end_s)}
 
 
-def _compactions(group: RunGroup) -> dict[str, list[int]]:
+def _compactions(group: RunGroup) -> dict[str, list[float]]:
     """When each strategy compacted in its first usable run, in scenario milliseconds."""
     times = {
         label: run.of(CompactionRecord).having(status="ok").column("at_ms").tolist()
@@ -79,16 +84,36 @@ def _compactions(group: RunGroup) -> dict[str, list[int]]:
     return {label: at_ms for label, at_ms in times.items() if at_ms}
 
 
-def _mark_compactions(axes: Axes, lanes: dict[str, list[int]], group: RunGroup, theme: Theme) -> None:
+def _mark_compactions(axes: Axes, lanes: dict[str, list[float]], group: RunGroup, theme: Theme) -> None:
     if not lanes:
         return
     axes.tick_params(axis="x", pad=len(lanes) * _LANE_PT + 5, length=0)
     height_pt = axes.get_window_extent().height * 72 / root(axes).dpi
     styles, (unit_ms, _) = traits(group.strategies, theme), time_unit(group.manifest.duration_ms)
-    step = group.manifest.duration_ms / _MOST_MARKS
     for lane, (label, at_ms) in enumerate(lanes.items()):
         low, high = (-(lane + share) * _LANE_PT / height_pt for share in (1.25, 0.5))
-        places = at_ms if len(at_ms) <= _MOST_MARKS else sorted({round(t / step) * step for t in at_ms})
-        marks = axes.vlines([t / unit_ms for t in places], low, high, color=styles[label].colour,
-                            linewidth=1.2, transform=axes.get_xaxis_transform(), clip_on=False)  # fmt: skip
-        belongs([marks], label, theme)
+        is_dense = len(at_ms) > _MOST_MARKS
+        marks = [(t, t, low, high) for t in at_ms]
+        if is_dense:
+            middle = (low + high) / 2
+            marks = [(*span, middle, middle) for span in _spans(at_ms, group.manifest.duration_ms)]
+        x = [t / unit_ms for start, end, *_ in marks for t in (start, end, math.nan)]
+        y = [place for *_, first, last in marks for place in (first, last, math.nan)]
+        drawn = axes.plot(x, y, color=styles[label].colour, transform=axes.get_xaxis_transform(),
+                          linewidth=(high - low) * height_pt if is_dense else _TICK_PT,
+                          solid_capstyle="butt", clip_on=False)  # fmt: skip
+        belongs(drawn, label, theme)
+        if is_dense:
+            times, heights = np.repeat(at_ms, 3), np.tile([low, high, math.nan], len(at_ms))
+            trait = replace(styles[label], dash="-", width_pt=_TICK_PT)
+            keep_every_point(drawn[0], label, times, heights, trait, group.manifest.duration_ms, theme,
+                             axes.get_xaxis_transform())  # fmt: skip
+
+
+def _spans(at_ms: Sequence[float], duration_ms: int) -> list[tuple[float, float]]:
+    """From when to when each step of time, or several in a row, has any of these times."""
+    step_ms = duration_ms / _MOST_MARKS
+    taken = {min(int(t / step_ms), _MOST_MARKS - 1) for t in at_ms}
+    starts = sorted(step for step in taken if step - 1 not in taken)
+    ends = sorted(step + 1 for step in taken if step + 1 not in taken)
+    return [(start * step_ms, end * step_ms) for start, end in zip(starts, ends, strict=True)]

@@ -1,4 +1,8 @@
-"""Lines over scenario time: a median per strategy, the band that its runs span, and its name at the end."""
+"""Lines over scenario time: a median per strategy, the band that its runs span, and its name at the end.
+
+A line of very many points is an area from the lowest to the highest of each stretch of time. Joined points
+would show a rhythm that is not there, both at a distance and enlarged.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,12 +14,16 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from reports.charts.canvas import belongs, root, time_axis, write_label
-from reports.charts.hints import hint
+from reports.charts.every_point import keep_every_point
+from reports.charts.hints import MOST_HINTS, hint
+from reports.charts.over_time import drawn_in_steps
 from reports.charts.placing import spread
 from reports.charts.theme import Theme, traits
 from reports.data.group import RunGroup
 
-MOST_POINTS = 900  # of one line, about one and a half per pixel of a chart: more only make a page heavy
+_MOST_POINTS = 10_000  # of the lines of one panel
+_STRETCHES = 3_000  # of the areas in place of longer lines
+_MOST_MARKS = 300  # of a line; more are a line alone
 _LABEL_GAP_PT = 11.5
 
 
@@ -29,22 +37,43 @@ def draw_lines(
     """
     styles, unit_ms = traits(group.strategies, theme), time_axis(axes, group.manifest.duration_ms, theme)
     for label in (label for label in group.strategies if label in bands):
-        line, trait = thinned(bands[label], "median"), styles[label]
-        at, median = line["at_ms"] / unit_ms, line["median"] * scale
+        of_runs, trait = bands[label], styles[label]
+        is_long = len(of_runs) * len(bands) > _MOST_POINTS
+        is_area = is_long and not is_stepped
+        line = _shortened(of_runs, len(bands), is_area) if is_long else of_runs
+        at = line["at_ms"] / unit_ms
         artists: list[Artist] = []
-        if "min" in line and (line["min"] != line["max"]).any():
+        if "min" in line and (of_runs["min"] != of_runs["max"]).any():
             step: Literal["post"] | None = "post" if is_stepped else None
             low, high = line["min"] * scale, line["max"] * scale
             artists.append(
                 axes.fill_between(at, low, high, color=trait.colour, alpha=0.18, linewidth=0, step=step)
             )
-        marks: dict[str, Any] = {"marker": trait.mark, "markersize": 3, "clip_on": False} if has_marks else {}
-        drawstyle = "steps-post" if is_stepped else None
-        artists += axes.plot(at, median, color=trait.colour, linestyle=trait.dash, linewidth=trait.width_pt,
-                             drawstyle=drawstyle, **marks)  # fmt: skip
+        if is_area:
+            low, high = line["lowest"] * scale, line["highest"] * scale
+            colours: dict[str, Any] = {"facecolor": (trait.colour, 0.35), "edgecolor": trait.colour}
+            artists.append(axes.fill_between(at, low, high, linewidth=trait.width_pt / 2, **colours))
+        else:
+            is_marked = has_marks and len(line) <= _MOST_MARKS
+            marks: dict[str, Any] = (
+                {"marker": trait.mark, "markersize": 3, "clip_on": False} if is_marked else {}
+            )
+            artists += axes.plot(at, line["median"] * scale, color=trait.colour, linestyle=trait.dash,
+                                 linewidth=trait.width_pt, drawstyle="steps-post" if is_stepped else None,
+                                 **marks)  # fmt: skip
         belongs(artists, label, theme)
+        if is_long:
+            how = {"how": "areas: lowest to highest of each"} if is_area else {}
+            drawn_in_steps(axes, group.manifest.duration_ms / len(line), **how)
+            at_ms, heights = of_runs["at_ms"].to_numpy(), of_runs["median"].to_numpy() * scale
+            if is_stepped:
+                at_ms, heights = _as_steps(at_ms, heights)
+            keep_every_point(artists[-1], label, at_ms, heights, trait, group.manifest.duration_ms, theme)
         if hint_text is not None:
-            hint(axes, label, zip(at, median, map(hint_text, line.itertuples()), strict=True), theme)
+            some = of_runs.iloc[:: math.ceil(len(of_runs) / MOST_HINTS)]
+            hints = zip(some["at_ms"] / unit_ms, some["median"] * scale, map(hint_text, some.itertuples()),
+                         strict=True)  # fmt: skip
+            hint(axes, label, hints, theme)
     return {label: float(of_runs["median"].iloc[-1]) * scale for label, of_runs in bands.items()}
 
 
@@ -72,33 +101,32 @@ def label_ends(axes: Axes, ends: Mapping[str, float], strategies: Sequence[str],
         write_label(axes, 1.032, place, label, theme)
 
 
-def thinned(line: pd.DataFrame, value: str, most: int = MOST_POINTS) -> pd.DataFrame:
-    """The rows of a line that show its shape: of each stretch the first, lowest, highest and last.
+def _shortened(line: pd.DataFrame, lines: int, is_area: bool) -> pd.DataFrame:
+    """A long line as an area, or as some of its rows, which show a running total as well."""
+    length = math.ceil(len(line) * lines / _STRETCHES)
+    return outline(line, length) if is_area else pd.concat([line.iloc[:-1:length], line.tail(1)])
 
-    If columns `min` and `max` differ, each row has the extremes of its whole stretch, so that a band never
-    hides a value. Lines of at most `most` rows stay as they are.
+
+def outline(line: pd.DataFrame, length: int) -> pd.DataFrame:
+    """Where stretches of `length` rows begin or end, the `lowest` and `highest` median on both sides.
+
+    So no value is outside of an area between them. Columns `min` and `max` have their extremes likewise.
     """
-    if len(line) <= most:
-        return line
-    stretch = math.ceil(len(line) / (most // 4))
-    has_band = {"min", "max"} <= set(line) and bool((line["min"] < line["max"]).any())
-    values = _stretches(line[value], stretch)
-    ends = np.arange(len(values)) * stretch
-    shown = [
-        ends,
-        ends + np.where(np.isnan(values), np.inf, values).argmin(axis=1),
-        ends + np.where(np.isnan(values), -np.inf, values).argmax(axis=1),
-        np.minimum(ends + stretch, len(line)) - 1,
-    ]
-    places = np.unique(np.concatenate(shown))
-    outline = line.iloc[places].reset_index(drop=True)
-    if not has_band:
-        return outline
-    lowest, highest = (
-        extreme.reduce(_stretches(line[name], stretch), axis=1)[places // stretch]
-        for name, extreme in (("min", np.fmin), ("max", np.fmax))
-    )
-    return outline.assign(min=lowest, max=highest)
+    reduced = {"lowest": ("median", np.fmin), "highest": ("median", np.fmax)}
+    if "min" in line:
+        reduced |= {"min": ("min", np.fmin), "max": ("max", np.fmax)}
+    columns = {}
+    for name, (value, extreme) in reduced.items():
+        of_stretches = extreme.reduce(_stretches(line[value], length), axis=1)
+        first, last = of_stretches[:1], of_stretches[-1:]
+        columns[name] = extreme(np.append(first, of_stretches), np.append(of_stretches, last))
+    at_ms = line["at_ms"].to_numpy()
+    return pd.DataFrame({"at_ms": np.append(at_ms[::length], at_ms[-1]), **columns})
+
+
+def _as_steps(at: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The corners of a line that keeps each value until the next."""
+    return np.repeat(at, 2)[1:], np.repeat(values, 2)[:-1]
 
 
 def _stretches(values: "pd.Series[float]", length: int) -> np.ndarray:

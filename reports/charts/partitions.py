@@ -20,6 +20,7 @@ from reports.charts.canvas import (
     time_unit,
     write_label,
 )
+from reports.charts.over_time import stands_for_time
 from reports.charts.placing import CHARACTER_PT
 from reports.charts.theme import Theme, chart_label, traits
 from reports.data.group import RunGroup
@@ -32,6 +33,7 @@ _ABOVE_IN, _BELOW_IN = 0.35, 0.5  # the panels
 _TICK_PT = 7.5
 _LABEL_IN = 0.13  # of height that the name of a lane needs
 _MOST_PARTITIONS = 30
+_NAME_PT = FONT_PT - 1.5  # of partitions and ticks
 _BACKLOG_SHARE = 0.85  # of a lane that the largest backlog takes
 
 _Lanes = Mapping[str, int]  # the lane of each partition
@@ -69,6 +71,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     end = group.manifest.duration_ms / unit_ms
     for axes, (label, places) in zip(panels, rewritten.items(), strict=False):
         _prepare(axes, lanes, every, end, time_locator(unit, end, 5), theme)
+        stands_for_time(axes, unit)
         write_label(axes, 0.0, 1 + 0.13 / panel_in, label, theme, ha="left")
         _draw_backlogs(axes, lanes, backlogs[label], highest, unit_ms, theme)
         style = traits(group.strategies, theme)[label]

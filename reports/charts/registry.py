@@ -97,8 +97,8 @@ CHARTS: tuple[Chart, ...] = (
         "latency",
         "Query latency over time",
         "The line is the median, at each tick, of the repetitions that queried there; if the probe phase is "
-        "random that may be one alone. The band spans the fastest to the slowest. Ticks under the axis: "
-        "compactions.",
+        "random that may be one alone. The band spans the fastest to the slowest. Ticks under the axis, "
+        "or bars for more than 600: compactions.",
         latency.draw,
         latency.finding,
         "open",
@@ -175,8 +175,8 @@ CHARTS: tuple[Chart, ...] = (
     Chart(
         "health",
         "Health score over time",
-        "A mark is an evaluation whose trigger fired, before the compaction it may have led to. Only "
-        "strategies whose planner reports a score are shown.",
+        "A mark is an evaluation whose trigger fired, before the compaction it may have led to; more than "
+        "300 are a line alone. Only strategies whose planner reports a score are shown.",
         health.draw,
         health.finding,
         "folded",

@@ -161,6 +161,8 @@ def _html(page: Page, tables: Sequence[str], left_out: Sequence[str], now: datet
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         drawn=lambda picture: _drawn(picture, theme),
         number_of=lambda row: _number_of(row, numbers),
+        number_named=lambda text: _number_named(text, numbers),
+        top=2 if len(page.contents) == 1 else 3,  # levels of headings have no gap
         shorten=lambda table: shorten(table, _HTML_TABLE_ENDS),
     )
 
@@ -182,6 +184,13 @@ def _number_of(row: tuple[Cell, ...], numbers: dict[str, int]) -> int | None:
     """The number of the first strategy that a row names, so that both are highlighted together."""
     named = (cell.text for cell in row[:2] if isinstance(cell.text, Verbatim))
     return next((numbers[text] for text in named if text in numbers), None)
+
+
+def _number_named(text: object, numbers: dict[str, int]) -> int | None:
+    """The number of the strategy whose label this column, term or title is."""
+    if isinstance(text, Sentence) and len(text.parts) == 1:
+        return _number_named(text.parts[0], numbers)
+    return numbers.get(text) if isinstance(text, Verbatim) else None
 
 
 def _environment(autoescape: bool, finalize: Callable[[object], object]) -> Environment:

@@ -1,13 +1,17 @@
+import base64
 import re
 import struct
 import xml.etree.ElementTree as ET
+import zlib
 from dataclasses import replace
 from itertools import combinations, pairwise
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox
@@ -21,13 +25,13 @@ from bench.results.tables import RunRecords
 from bench.text import human_duration
 from reports.charts.canvas import time_unit
 from reports.charts.hints import MOST_HINTS, hint, hints_of
-from reports.charts.lines import thinned
+from reports.charts.lines import outline
 from reports.charts.output import png, svg, svg_of_page
 from reports.charts.placing import CHARACTER_PT, LINE_PT, beside, spread
 from reports.charts.registry import CHARTS
 from reports.charts.slides import as_slide
 from reports.charts.theme import DARK, LIGHT, chart_label, traits
-from reports.data.frames import health
+from reports.data.frames import health, latency
 from reports.data.group import RunGroup, run_groups
 
 BY_ID = {chart.id: chart for chart in CHARTS}
@@ -149,6 +153,16 @@ def test_the_chart_of_partitions_is_for_strategies_that_compact_different_ones(g
     assert "all 12 partitions in 6 compactions" in str(chart.finding(partitioned_group))
 
 
+def test_names_of_partitions_are_whole(partitioned_group):
+    of = {"never": [], "all": ["partition_day=2026-01-03", "partition_day=2026-01-04"], "some": ["day=2"]}
+    runs = tuple(_in_partitions(run, of[run.manifest.strategy]) for run in partitioned_group.runs)
+    figure = BY_ID["partitions"].draw(RunGroup(partitioned_group.rows, runs), LIGHT)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    labels = [label for label in figure.axes[0].get_yticklabels() if "2026" in label.get_text()]
+    assert len(labels) == 2
+    assert all(label.get_window_extent(renderer).x0 >= 0 for label in labels)
+
+
 def _in_partitions(run, names):
     """A run whose compactions rewrote these partitions, and whose delete files were in the first."""
 
@@ -200,6 +214,113 @@ def test_scenario_time_is_drawn_to_the_end_of_the_stream(chart, suited):
         assert (axes.get_xlabel(), axes.get_xlim()) == ("scenario time (minutes)", (0, commits))
         drawn = [line.get_xdata() for line in axes.get_lines() if line.get_transform() == axes.transData]
         assert max(map(max, drawn)) == commits
+
+
+@EACH
+def test_a_page_knows_what_stands_at_which_time(chart, suited):
+    data = suited(chart)
+    drawn = ET.fromstring(svg_of_page(chart.draw, data, LIGHT.of_page(data.strategies), "test"))
+    panels = [group for group in drawn.iter() if group.get("data-time")]
+    assert bool(panels) == (chart.id not in {"pareto", "curves", "freshness", "latency_split", "sizes"})
+    for panel in panels:
+        left, right, end, unit = panel.get("data-time").split("|")
+        commits = len(data.runs[0].of(CommitRecord))  # one a minute
+        assert (float(end), unit) == (commits, "minutes")
+        timed = [group for group in panel.iter() if group.get("data-over-time") is not None]
+        assert timed
+        for x in (x for group in timed for x in _places_of(group)):
+            assert float(left) - 0.02 <= x <= float(right) + 0.02
+        ticks = [group for group in panel.iter() if group.get("class") == "xtick"]
+        shown = [float("".join(tick.itertext())) for tick in ticks if "".join(tick.itertext()).strip()]
+        assert shown == sorted(shown)
+
+
+def _places_of(group):
+    """Where lines and marks of a group stand, in points from the left."""
+    for element in group.iter():
+        tag = element.tag.rpartition("}")[2]
+        if tag == "use" and float(element.get("x")) > 0:
+            yield float(element.get("x"))
+        elif tag == "path" and element.get("id") is None:  # one with an id is the shape of a mark
+            yield from (float(x) for x in re.findall(r"(-?[\d.]+) -?[\d.]+", element.get("d")))
+
+
+def test_names_and_their_leaders_do_not_move_with_time(group):
+    drawn = ET.fromstring(svg_of_page(BY_ID["latency"].draw, group, LIGHT.of_page(group.strategies), "test"))
+    for number in range(len(group.strategies)):
+        own = [g for g in drawn.iter() if g.get("data-strategy") == str(number) and g.get("class") != "hints"]
+        still = [g for g in own if g.get("data-over-time") is None]
+        assert len(still) == 2  # the name and the line that leads to it
+        assert len(own) > 2
+
+
+def test_a_long_series_is_drawn_in_steps_that_its_axis_names(tmp_path):
+    data = build_group(tmp_path, {f"often-{n}": 1 for n in range(6)}, 1, 2_000)
+    labels = {}
+    for chart_id in ("files", "latency", "compactions"):
+        (axes,) = BY_ID[chart_id].draw(data, LIGHT).axes
+        labels[chart_id] = axes.get_xlabel()
+    # The areas of a panel have 3,000 stretches, each outline of compactions has 150.
+    assert labels == {
+        "files": "scenario time (hours; areas: lowest to highest of each 4 min)",
+        "latency": "scenario time (hours; areas: lowest to highest of each 4 min)",
+        "compactions": "scenario time (hours; drawn in steps of 13 min 20 s)",
+    }
+
+
+def test_a_page_has_every_point_of_what_is_drawn_in_steps(tmp_path):
+    strategies = {f"every-{every}": every for every in (1, 700, 2_000)}
+    data = build_group(tmp_path, strategies, 1, 3_400)
+    theme = LIGHT.of_page(data.strategies)
+    drawn = ET.fromstring(svg_of_page(BY_ID["latency"].draw, data, theme, "test"))
+    packed = [
+        (path.get("data-strategy"), path.get("data-points"))
+        for path in drawn.iter()
+        if path.get("data-points")
+    ]
+    outlines = [g.get("data-strategy") for g in drawn.iter() if g.get("data-over-time") == "outline"]
+    assert sorted(number for number, _ in packed) == sorted(outlines) == ["0", "0", "1", "2"]
+    line, marks = (_unpacked(text) for number, text in packed if number == "0")
+    wall_s = latency(data).query("strategy == 'every-1'")["wall_s"].to_numpy()
+    assert line[0] == marks[0] == "3400"
+    assert line[1].tolist() == list(range(1, 3_401))
+    assert (np.diff(line[2][np.argsort(wall_s)]) <= 0).all()  # longer queries are nearer to the upper edge
+    assert len(set(line[2])) > 100
+    assert marks[1].tolist() == [tick for tick in range(1, 3_401) for _ in range(3)]
+    assert (marks[2][2::3] == 0).all()
+    assert set(marks[2][0::3] - marks[2][1::3]) <= {89, 90, 91}  # 4.5 points
+
+
+def _unpacked(text):
+    """The last time, the times and the heights in twentieths of a point, with 0 for a gap."""
+    end, _, encoded = text.partition("|")
+    steps = np.frombuffer(zlib.decompress(base64.b64decode(encoded)), "<i4")
+    times, heights = steps.reshape(2, -1).cumsum(axis=1)
+    return end, times, heights
+
+
+@pytest.mark.parametrize(("every", "ends"), [(1, [0, 700]), (350, [350, 350, 700, 700])])
+def test_more_compactions_than_ticks_are_bars(tmp_path, every, ends):
+    data = build_group(tmp_path, {"often": every}, 1, 700)
+    (axes,) = BY_ID["latency"].draw(data, LIGHT).axes
+    (lane,) = (line for line in axes.get_lines() if line.get_transform() == axes.get_xaxis_transform())
+    minutes = [60 * hours for hours in lane.get_xdata() if hours == hours]
+    assert minutes == pytest.approx(ends, abs=1.2)
+
+
+@EACH
+def test_chart_of_a_page_is_that_of_the_file_in_shorter_numbers(chart, suited):
+    data = suited(chart)
+    theme = LIGHT.of_page(data.strategies)
+    alone, in_page = (draw(chart.draw, data, theme, "test") for draw in (svg, svg_of_page))
+    assert len(in_page.partition('<g class="hints"')[0]) < len(alone)
+    whole, short = (
+        [list(map(float, re.findall(r"-?\d+\.?\d*", path))) for path in re.findall(r' d="([^"]*)"', text)]
+        for text in (alone, in_page)
+    )
+    assert len(whole) == len(short) > 3
+    for before, after in zip(whole, short, strict=True):
+        assert after == pytest.approx(before, abs=0.006)
 
 
 @EACH
@@ -356,17 +477,18 @@ def test_names_along_a_front_cover_neither_it_nor_points_without_a_name():
             assert not [1 for x, y in (*line, other) if left < x < right and lower < y < upper]
 
 
-def test_a_line_is_thinned_to_its_outline():
+def test_a_long_line_is_outlined_by_its_extremes():
     points = pd.DataFrame({"at_ms": range(10_000), "median": [n % 7 for n in range(10_000)]})
     points["min"], points["max"] = points["median"] - 1, points["median"] + 1
     points.loc[5_003, ["median", "max"]] = [99, 100]
-    line = thinned(points, "median", most=400)
-    assert len(line) <= 400
-    assert (line["median"].max(), line["max"].max()) == (99, 100)
-    assert (line["at_ms"].iloc[0], line["at_ms"].iloc[-1]) == (0, 9_999)
-    assert line["at_ms"].is_monotonic_increasing
-    assert (line["max"] >= line["median"]).all()
-    assert len(thinned(points.head(400), "median", most=400)) == 400
+    points.loc[200:399, ["median", "min", "max"]] = float("nan")
+    line = outline(points, 100)
+    assert list(line["at_ms"]) == [*range(0, 10_000, 100), 9_999]
+    names = ["min", "lowest", "highest", "max"]
+    assert line.loc[0, names].tolist() == line.loc[100, names].tolist() == [-1, 0, 6, 7]
+    assert line.loc[3, names].isna().all()
+    assert line.loc[50, names].tolist() == line.loc[51, names].tolist() == [-1, 0, 99, 100]
+    assert line.loc[[49, 52], "highest"].tolist() == [6, 6]
 
 
 def test_many_compactions_are_one_outline(tmp_path):

@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,22 @@ def test_page_has_landmarks_captions_and_says_what_was_run(page, report):
     assert title.endswith(", 6 strategies, 2026-01-05")
     labels = [value for name, value in page.attributes if name == "aria-label" and "." in value]
     assert any("On the front, from the cheapest to the fastest: " in label for label in labels)
+
+
+def test_headings_leave_out_no_level(page, tmp_path, runs, upsert_group):
+    both = render((*runs, *upsert_group.runs), tmp_path)
+    of_two = _Page(both.read_text(encoding="utf-8"))
+    for tags, deepest in ((page.tags, 3), (of_two.tags, 4)):
+        levels = [int(tag[1]) for tag in tags if re.fullmatch(r"h\d", tag)]
+        assert levels[0] == 1
+        assert max(levels) == deepest
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_what_belongs_to_one_strategy_has_its_number(report):
+    text = (report / "index.html").read_text(encoding="utf-8")
+    owned = re.findall(r'<(\w+)[^>]* data-strategy="2"', text)
+    assert {"th", "td", "tr", "dt", "dd", "details", "g", "button"} <= set(owned)
 
 
 def test_chart_files_stand_alone(report):
