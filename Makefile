@@ -26,7 +26,7 @@ run: $(READY) ## Run the quickstart on real Iceberg tables; the last line printe
 
 .PHONY: test
 test: $(READY) ## Run the tests, including those on a real Spark (about a quarter of an hour on two cores)
-	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10
+	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 -rfEs
 
 .PHONY: test-cluster
 test-cluster: $(READY) ## Run the tests on components that are started here: Spark clusters, catalogs, S3 (about half an hour)
@@ -41,7 +41,7 @@ lint: $(READY) ## Check format, lint, types and import rules
 
 .PHONY: check
 check: lint ## The same, and run the tests that need no Java
-	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m 'not spark and not noise and not processes' -n auto \
+	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m 'not spark and not noise and not processes and not browser' -n auto \
 		--dist loadfile
 
 .PHONY: bench

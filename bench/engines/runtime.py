@@ -188,12 +188,16 @@ def jars(table_format: str, line: str | None = None) -> tuple[Path, ...]:
     They go in front of Spark's own jars on the class path; Spark's SLF4J precedes jars that would hide it.
     Raises MissingRuntimeError if jars are not cached and cannot be resolved.
     """
-    coordinates = current_line(line).jars[table_format]
-    folder = cache_folder() / "jars" / hashlib.sha256(",".join(coordinates).encode()).hexdigest()[:16]
-    format_jars = _cached_jars(folder) or _resolved_once(coordinates, folder)
+    format_jars = resolved(current_line(line).jars[table_format])
     if table_format not in _WITH_OWN_SLF4J:
         return format_jars
     return (*sorted((spark_home() / "jars").glob("slf4j-api-*.jar")), *format_jars)
+
+
+def resolved(coordinates: tuple[str, ...]) -> tuple[Path, ...]:
+    """Local paths of jars by their coordinates, as `jars` has them."""
+    folder = cache_folder() / "jars" / hashlib.sha256(",".join(coordinates).encode()).hexdigest()[:16]
+    return _cached_jars(folder) or _resolved_once(coordinates, folder)
 
 
 def spark_home() -> Path:
