@@ -1,4 +1,4 @@
-"""The answer in one line for each format: what to choose, what it gains, and what it costs."""
+"""The answer for terminals and slides: what to choose, what queries gain, and what it costs."""
 
 from collections.abc import Iterator
 
@@ -10,72 +10,128 @@ from reports.data.group import RunGroup
 from reports.page.sections.answer import best, headline
 from reports.page.sections.keeping_up import keeping_up
 from reports.page.sections.money import cheapest_in_money
-from reports.phrases import Sentence, Verbatim, say, sentence
+from reports.phrases import Sentence, Verbatim, listed, say, sentence, separated
 from reports.text import cost_text
 from reports.verdicts.best import likely_best
+from reports.verdicts.judge import compare_strategies
 from reports.verdicts.keeping_up import all_keep_up
-from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
-from reports.verdicts.pareto_front import differ_in_staleness, pareto_front, points
+from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart, page_verdicts
+from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
 
 def one_line(group: RunGroup) -> Iterator[Sentence]:
-    """A sentence for each part in which a policy is chosen, after who cannot keep up with the stream there.
+    """A line for each part in which a policy is chosen, after who cannot keep up with the stream there.
 
     The strategy is that of the page's headline: the cheapest in money where the scenario has prices,
-    otherwise the best trade-off.
+    otherwise the best trade-off. Each clause has one comparison, and claims no difference that is not proven.
     """
     (verdicts,) = page_verdicts([group])
     for part in group.parts:
         name = say() if part is group else say(Verbatim(part_name(part, group)), ": ")
         if not all_keep_up(part):
             yield from (name + line for line in keeping_up(part))
-        for line in cheapest_in_money(part, verdicts) or _trade_off(part, verdicts):
+        for line in cheapest_in_money(part, verdicts) or (_trade_off(part, verdicts),):
             yield name + line
 
 
-def _trade_off(part: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence, ...]:
+def _trade_off(part: RunGroup, verdicts: PageVerdicts) -> Sentence:
     front = [point for point in pareto_front(points(part)) if not point.is_baseline]
     chosen = best(part)
-    if chosen is not None:
-        ends = (chosen, front[-1].strategy)
-        text = "{label} has {gain}, for {price}{modelled}."
-    elif len(front) < 2 or differ_in_staleness(front) or likely_best(part):
-        return headline(part)[:1]
-    else:
-        ends = (front[0].strategy, front[-1].strategy)
-        text = "{label} is the cheapest, with {gain}, for {price}; {fastest} has {gain_of_fastest}{modelled}."
-    label, fastest = ends
-    values: dict[str, str | Sentence] = {
-        "label": Verbatim(label), "gain": _gain(part.row(label), verdicts), "price": _price(part, *ends),
-        "fastest": Verbatim(fastest), "gain_of_fastest": _gain(part.row(fastest), verdicts),
-        "modelled": " (as modelled)" if part.is_simulated else "",
-    }  # fmt: skip
-    return (sentence(text, **values),)
+    if chosen is None and (len(front) < 2 or differ_in_staleness(front) or likely_best(part)):
+        return headline(part)[0]
+    if chosen is None:
+        return _to_choose_from(front, part) + _proven(part, verdicts)
+    row = part.row(chosen)
+    clauses = (
+        _gain(row, verdicts), say(", for "), _cost(part, row), say("."), _faster(part, chosen, front[-1]),
+        _alike(part, verdicts, chosen), _waits(part, row),
+    )  # fmt: skip
+    return sum(clauses, say("As modelled, " if part.is_simulated else ""))
 
 
-def _price(part: RunGroup, label: str, fastest: str) -> Sentence:
-    """The cost of a strategy, beside that of the fastest one."""
-    own_s, other_s = (part.row(one).values[part.cost_metric] for one in (label, fastest))
-    if own_s is None:
-        return say("an unknown cost")
-    if not own_s or not other_s or label == fastest:
-        return say(f"{cost_text(own_s)} of {part.cost.words}")
-    return say(
-        f"{human_ratio(own_s / other_s)} the {part.cost.short} of ", Verbatim(fastest), ", the fastest"
-    )
+def _to_choose_from(front: list[Point], part: RunGroup) -> Sentence:
+    """Figures alone, from the cheapest to the fastest."""
+    figures = [
+        say(Verbatim(p.strategy), f" {human_duration(p.query_s)}, {cost_text(p.cost_s)}") for p in front
+    ]
+    return sentence(
+        "{no} strategy stands out. Mean query and {cost}: {figures}.",
+        no="As modelled, no" if part.is_simulated else "No", cost=part.cost.words,
+        figures=separated("; ", figures),
+    )  # fmt: skip
 
 
 def _gain(row: Row, verdicts: PageVerdicts) -> Sentence:
-    """What queries gain over no compaction, as far as noise or the errors of the model allow to say."""
+    """The mean query, and how fast that is beside no compaction, as far as noise or the model tell."""
     query_s, compared = row.values[LATENCY], verdicts.with_baseline(row)
-    mean = say("" if query_s is None else f"a mean query of {human_duration(query_s)}")
+    said = say(Verbatim(row.strategy), ": mean query ", "" if query_s is None else human_duration(query_s))
     if compared is None or not compared.ratio:
-        return mean
-    never = Verbatim(row.baseline)
+        return said
+    ratio, never = human_ratio(1 / compared.ratio), Verbatim(row.baseline)
     if compared.verdict in ("more", "less"):
-        ratio, how = max(compared.ratio, 1 / compared.ratio), "faster" if compared.ratio < 1 else "slower"
-        return sentence("{ratio} {how} queries than {never}", ratio=human_ratio(ratio), how=how, never=never)
-    if compared.low is None and compared.n < MIN_RUNS:
-        return mean + sentence(", {ratio} that of {never} in too few runs to know the noise",
-                               ratio=human_ratio(compared.ratio), never=never)  # fmt: skip
-    return sentence("queries that are not told apart from those of {never}", never=never)
+        return said + sentence(", {ratio} as fast as {never}", ratio=ratio, never=never)
+    why = (
+        "" if compared.n >= MIN_RUNS or compared.low is not None else ", with too few runs to know the noise"
+    )
+    return said + sentence(", not proven to be faster than {never}{why}", never=never, why=why)
+
+
+def _cost(part: RunGroup, row: Row) -> Sentence:
+    """Beside no compaction, if that costs something too."""
+    own_s = row.values[part.cost_metric]
+    if own_s is None:
+        return say("an unknown cost")
+    said = say(f"{cost_text(own_s)} of {part.cost.words}")
+    if row.baseline not in part.strategies or not part.row(row.baseline).values[part.cost_metric]:
+        return said
+    compared = compare_strategies(part, part.cost_metric, row.strategy, row.baseline)
+    if compared.verdict not in ("more", "less") or compared.ratio is None:
+        return said + sentence(", not told apart from that of {never}", never=Verbatim(row.baseline))
+    ratio = human_ratio(compared.ratio)
+    return said + sentence(", {ratio} that of {never}", ratio=ratio, never=Verbatim(row.baseline))
+
+
+def _faster(part: RunGroup, chosen: str, fastest: Point) -> Sentence:
+    """What the fastest strategy adds, if it is proven to be faster."""
+    if fastest.strategy == chosen:
+        return say()
+    query, cost = (
+        compare_strategies(part, metric, fastest.strategy, chosen) for metric in (LATENCY, part.cost_metric)
+    )
+    if query.verdict != "less" or not query.ratio or not cost.ratio:
+        return say()
+    return sentence(
+        " {fastest} is {ratio} as fast as that, for {cost} the {words}.",
+        fastest=Verbatim(fastest.strategy), ratio=human_ratio(1 / query.ratio), cost=human_ratio(cost.ratio),
+        words=part.cost.short,
+    )  # fmt: skip
+
+
+def _alike(part: RunGroup, verdicts: PageVerdicts, chosen: str) -> Sentence:
+    """Strategies of the same part that may as well be chosen."""
+    pairs = not_told_apart(part, verdicts).items()
+    labels = [label for pair in pairs if chosen in pair for label in pair if label != chosen]
+    return sentence(" Not told apart from it: {labels}.", labels=listed(labels)) if labels else say()
+
+
+def _proven(part: RunGroup, verdicts: PageVerdicts) -> Sentence:
+    """Which strategies are proven to be faster than no compaction."""
+    compared = [(row.strategy, verdicts.with_baseline(row)) for row in part.choices]
+    labels = [label for label, one in compared if one is not None and one.verdict == "less"]
+    never = Verbatim(part.rows[0].baseline)
+    if not labels:
+        return sentence(" None is proven to be faster than {never}.", never=never)
+    return sentence(" Proven to be faster than {never}: {labels}.", never=never, labels=listed(labels))
+
+
+def _waits(part: RunGroup, row: Row) -> Sentence:
+    """How long callers wait for commits that compact, which neither cost nor latency shows."""
+    if not row.commits_wait or row.baseline not in part.strategies:
+        return say()
+    own_s, never_s = (one.values["commit_returned_p95_s"] for one in (row, part.row(row.baseline)))
+    if own_s is None or never_s is None:
+        return say()
+    return sentence(
+        " But its commits return after {own} (95th percentile), those of {never} after {other}.",
+        own=human_duration(own_s), never=Verbatim(row.baseline), other=human_duration(never_s),
+    )  # fmt: skip

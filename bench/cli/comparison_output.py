@@ -99,7 +99,7 @@ def _print_tables(group: Group, head: Sequence[str], by_metric: Mapping[Metric, 
         ]
     )
     print_line("")
-    for line in (*_answers(by_metric), *_verdict_lines(group)):
+    for line in (*_answers(group, by_metric), *_verdict_lines(group)):
         print_paragraph(line)
 
 
@@ -121,17 +121,22 @@ def _print_markdown(
             rows = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in cells)
             headings = tuple(PageColumn(column.title, is_number=False) for column in columns)
             typer.echo("\n" + table(Table(headings, rows)))
-    for line in (*_answers(by_metric), *_verdict_lines(group)):
+    for line in (*_answers(group, by_metric), *_verdict_lines(group)):
         typer.echo(f"\n{escape(line)}")
     typer.echo()
 
 
-def _answers(by_metric: Mapping[Metric, Sequence[Contrast]]) -> Iterator[str]:
-    """What came of the confirmatory metrics: "query_mean_s: better under a (0.5x); worse under b (2x)"."""
+def _answers(group: Group, by_metric: Mapping[Metric, Sequence[Contrast]]) -> Iterator[str]:
+    """What came of the confirmatory metrics: "query_mean_s: better under a (0.5x); worse under b (2x)".
+
+    Strategies of two formats differ in their writers and readers, so that neither is better.
+    """
+    formats = {row.strategy: row.format for side in group.sides.values() for row in side.rows}
     for metric, contrasts in by_metric.items():
         by_verdict: dict[str, list[str]] = {}
         for c in contrasts:
-            if c.role == "confirmatory" and c.comparison.ratio is not None:
+            is_one_format = formats.get(c.strategy) == formats.get(c.other)
+            if c.role == "confirmatory" and c.comparison.ratio is not None and is_one_format:
                 named = f"{c.strategy} ({_ratio(c.comparison)})"
                 by_verdict.setdefault(c.judged or c.comparison.words, []).append(named)
         if by_verdict:

@@ -88,11 +88,9 @@ class Comparison:
 
     @property
     def words(self) -> str:
-        """The verdict as it is printed: "more", "equal within 2 %", "indistinguishable", "undecided", ..."""
+        """The verdict as it is printed: "more", "equal within 2 %", "undecided", ..."""
         if self.verdict == "equal" and self.tolerance:
             return f"equal within {human_percent(self.tolerance)}"
-        if self.verdict == "undecided" and self.low is not None and not self.reason:
-            return "indistinguishable"
         return self.verdict
 
 

@@ -233,7 +233,7 @@ def test_runs_beside_other_processes_are_named(show, tmp_path):
 
 def test_the_last_lines_are_the_answer(show, results):
     last = show(results).out.rstrip().rsplit("\n\n", 1)[-1]
-    assert " ".join(last.split()).startswith("every-10min has ")
+    assert " ".join(last.split()).startswith("every-10min: mean query ")
 
 
 def test_results_folders_that_were_not_read_are_named(show, tmp_path):

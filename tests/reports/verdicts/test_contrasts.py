@@ -61,7 +61,7 @@ def test_confirmatory_verdicts_are_corrected_for_their_number_and_others_are_not
     assert first.comparison.reason == "not proven after correction for 2 comparisons"
     assert first.comparison.adjusted_p == pytest.approx(2 * alone.comparison.adjusted_p)
     assert (first.comparison.low, first.comparison.high) == (alone.comparison.low, alone.comparison.high)
-    assert second.comparison.words == "indistinguishable"
+    assert second.comparison.words == "undecided"
     assert (exploratory.comparison.verdict, exploratory.comparison.adjusted_p) == ("more", None)
 
 
