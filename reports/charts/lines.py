@@ -18,7 +18,7 @@ from reports.charts.every_point import keep_every_point
 from reports.charts.hints import MOST_HINTS, hint
 from reports.charts.over_time import drawn_in_steps
 from reports.charts.placing import spread
-from reports.charts.theme import Theme, traits
+from reports.charts.theme import Theme, Trait, traits
 from reports.data.group import RunGroup
 
 _MOST_POINTS = 10_000  # of the lines of one panel
@@ -36,45 +36,50 @@ def draw_lines(
     `hint_text` makes the hint of a point from its row. Returns the last value of each line, for `label_ends`.
     """
     styles, unit_ms = traits(group.strategies, theme), time_axis(axes, group.manifest.duration_ms, theme)
+    duration_ms = group.manifest.duration_ms
     for label in (label for label in group.strategies if label in bands):
         of_runs, trait = bands[label], styles[label]
         is_long = len(of_runs) * len(bands) > _MOST_POINTS
         is_area = is_long and not is_stepped
         line = _shortened(of_runs, len(bands), is_area) if is_long else of_runs
+        scaled = line.select_dtypes("number") * scale
         at = line["at_ms"] / unit_ms
         artists: list[Artist] = []
         if "min" in line and (of_runs["min"] != of_runs["max"]).any():
             step: Literal["post"] | None = "post" if is_stepped else None
-            low, high = line["min"] * scale, line["max"] * scale
-            artists.append(
-                axes.fill_between(at, low, high, color=trait.colour, alpha=0.18, linewidth=0, step=step)
-            )
-        if is_area:
-            low, high = line["lowest"] * scale, line["highest"] * scale
-            colours: dict[str, Any] = {"facecolor": (trait.colour, 0.35), "edgecolor": trait.colour}
-            artists.append(axes.fill_between(at, low, high, linewidth=trait.width_pt / 2, **colours))
-        else:
-            is_marked = has_marks and len(line) <= _MOST_MARKS
-            marks: dict[str, Any] = (
-                {"marker": trait.mark, "markersize": 3, "clip_on": False} if is_marked else {}
-            )
-            artists += axes.plot(at, line["median"] * scale, color=trait.colour, linestyle=trait.dash,
-                                 linewidth=trait.width_pt, drawstyle="steps-post" if is_stepped else None,
-                                 **marks)  # fmt: skip
+            artists.append(axes.fill_between(at, scaled["min"], scaled["max"], color=trait.colour, alpha=0.18,
+                                             linewidth=0, step=step))  # fmt: skip
+        artists += _area(axes, at, scaled, trait) if is_area else _line(
+            axes, at, scaled["median"], trait, is_stepped, has_marks and len(line) <= _MOST_MARKS
+        )  # fmt: skip
         belongs(artists, label, theme)
         if is_long:
             how = {"how": "areas: lowest to highest of each"} if is_area else {}
-            drawn_in_steps(axes, group.manifest.duration_ms / len(line), **how)
-            at_ms, heights = of_runs["at_ms"].to_numpy(), of_runs["median"].to_numpy() * scale
-            if is_stepped:
-                at_ms, heights = _as_steps(at_ms, heights)
-            keep_every_point(artists[-1], label, at_ms, heights, trait, group.manifest.duration_ms, theme)
+            drawn_in_steps(axes, duration_ms / len(line), **how)
+            points = (of_runs["at_ms"].to_numpy(), of_runs["median"].to_numpy() * scale)
+            at_ms, heights = _as_steps(*points) if is_stepped else points
+            keep_every_point(artists[-1], label, at_ms, heights, trait, duration_ms, theme)
         if hint_text is not None:
             some = of_runs.iloc[:: math.ceil(len(of_runs) / MOST_HINTS)]
             hints = zip(some["at_ms"] / unit_ms, some["median"] * scale, map(hint_text, some.itertuples()),
                          strict=True)  # fmt: skip
             hint(axes, label, hints, theme)
     return {label: float(of_runs["median"].iloc[-1]) * scale for label, of_runs in bands.items()}
+
+
+def _line(
+    axes: Axes, at: "pd.Series[float]", values: "pd.Series[float]", trait: Trait, is_stepped: bool,
+    is_marked: bool,
+) -> Sequence[Artist]:  # fmt: skip
+    marks: dict[str, Any] = {"marker": trait.mark, "markersize": 3, "clip_on": False} if is_marked else {}
+    return axes.plot(at, values, color=trait.colour, linestyle=trait.dash, linewidth=trait.width_pt,
+                     drawstyle="steps-post" if is_stepped else None, **marks)  # fmt: skip
+
+
+def _area(axes: Axes, at: "pd.Series[float]", line: pd.DataFrame, trait: Trait) -> Sequence[Artist]:
+    colours: dict[str, Any] = {"facecolor": (trait.colour, 0.35), "edgecolor": trait.colour}
+    area = axes.fill_between(at, line["lowest"], line["highest"], linewidth=trait.width_pt / 2, **colours)
+    return [area]
 
 
 def label_ends(axes: Axes, ends: Mapping[str, float], strategies: Sequence[str], theme: Theme) -> None:

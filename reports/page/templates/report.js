@@ -24,6 +24,16 @@
     const names = [...hidden].map((strategy) => encodeURIComponent(labels.get(strategy)));
     return names.length ? HIDE + names.join(",") : "";
   };
+  const MOST_NAMED = 8;
+  const toldHidden = () => {
+    const names = [...hidden].flatMap((strategy, place) => {
+      const name = document.createElement("code"); // sets its text apart, whatever it contains
+      name.textContent = labels.get(strategy);
+      return place ? [", ", name] : [name];
+    });
+    const who = hidden.size > MOST_NAMED ? [`${hidden.size} of ${labels.size} strategies`] : names;
+    return ["Hidden in charts and tables: ", ...who, ". Sentences are about all strategies."];
+  };
   const showChosen = () => {
     for (const part of drawn) {
       part.classList.toggle("name" in part.dataset ? "struck" : "off", hidden.has(part.dataset.strategy));
@@ -31,9 +41,7 @@
     for (const part of parts) part.hidden = hidden.has(part.dataset.strategy);
     for (const chip of chips) chip.setAttribute("aria-pressed", String(!hidden.has(chip.dataset.strategy)));
     for (const [link, anchor] of links) link.hash = anchor + chosen();
-    const names = [...hidden].map((strategy) => labels.get(strategy)).join(", ");
-    const said = names && `Hidden in charts and tables: ${names}. Sentences are about all strategies.`;
-    for (const line of all(".unseen")) line.textContent = said;
+    for (const line of all(".unseen")) line.replaceChildren(...(hidden.size ? toldHidden() : []));
   };
   const choose = (strategies) => {
     hidden.clear();

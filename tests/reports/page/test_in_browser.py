@@ -25,6 +25,10 @@ from reports.charts.theme import DARK, LIGHT
 from reports.page.render import render
 
 pytestmark = pytest.mark.browser
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if CHROMIUM is None or DRIVER is None:
+    needs = "Chromium and its driver (on Debian: chromium, chromium-driver)"
+    pytest.skip(f"the page was not tested in a browser: needs {needs}", allow_module_level=True)
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -43,16 +47,13 @@ OPEN_ALL = "for (const part of document.querySelectorAll('details')) part.open =
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    """One Chromium for all of these tests, with a new profile; where there is none they are left out."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if chromium is None or driver is None:
-        pytest.skip("left out: needs Chromium and its driver (on Debian: chromium, chromium-driver)")
+    """One Chromium for all of these tests, with a new profile."""
     options = webdriver.ChromeOptions()
-    options.binary_location = chromium
+    options.binary_location = CHROMIUM
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    opened = webdriver.Chrome(options=options, service=Service(driver))
+    opened = webdriver.Chrome(options=options, service=Service(DRIVER))
     yield opened
     opened.quit()
 
@@ -75,7 +76,7 @@ def axe():
     try:
         (jar,) = runtime.resolved((AXE_CORE,))
     except MissingRuntimeError as error:
-        pytest.skip(f"left out: axe-core cannot be had ({error})")
+        pytest.skip(f"the page was not tested with axe-core, which cannot be had: {error}")
     with zipfile.ZipFile(jar) as files:
         (script,) = (name for name in files.namelist() if name.endswith("/axe.min.js"))
         return files.read(script).decode()
