@@ -506,6 +506,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     environment.globals["outside"] = json.loads((FOLDER / "outside-tables.json").read_bytes())
     environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
     environment.globals["percent"] = human_percent
+    environment.globals["model_off"] = {name: _model_off(name) for name in ("iceberg", "delta", "hudi")}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     written = {DOCS / f"findings/{name}.svg": chart(by_name) for name, chart in CHARTS.items()}
     for path in sorted(FOLDER.rglob("*.md.j2")):
@@ -516,6 +517,13 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
         else:
             written[DOCS / name.removesuffix(".j2")] = text
     return {ROOT / "README.md": readme, **written}
+
+
+def _model_off(table_format: str) -> Mapping[str, float]:
+    """The mean absolute error of each modelled figure, as the shipped coefficients state it."""
+    path = ROOT / "bench" / "engines" / table_format / "coefficients.toml"
+    errors = tomllib.loads(path.read_text(encoding="utf-8"))["errors"]
+    return {metric: error["mean_absolute"] for metric, error in errors.items()}
 
 
 def _same_files(by_name: Mapping[str, Published]) -> str:
