@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from bench.results.metrics import METRIC_BY_NAME
+from bench.results.metrics import LATENCY, METRIC_BY_NAME
 from bench.text import human_ratio, named_once
 from reports.data.group import RunGroup
 from reports.text import format_value
@@ -33,6 +33,9 @@ def sentences(group: RunGroup, answer: Recommendation, limits: Sequence[Limit]) 
             of = f"the {most} of {len(answer.keeping):,} that keep the limits"
         yield f"Its {objective} is {value}, {of}."
         yield from map(_kept_in_words, answer.kept)
+    if answer.rising_s is not None and all(kept.at_end is None for kept in answer.kept):
+        last = format_value(LATENCY, answer.rising_s)
+        yield f"Its queries get slower: {last} in the last quarter of the stream, and more after it."
     if answer.few is not None:
         times = "once" if answer.few == 1 else "twice"
         yield f"It compacted {times} only: its figures depend on where the stream happens to end."

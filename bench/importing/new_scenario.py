@@ -13,7 +13,8 @@ from workloads.recorded import HistoryFacts
 
 TableKeys = Mapping[str, str | int]
 
-COMMITS = 60
+COMMITS = 60  # of a stream that runs for real in minutes
+DAY_MS = 24 * 3_600_000
 _TARGET_BYTES = 128 * MIB
 _TABLE_KEYS: Mapping[tuple[str, bool], TableKeys] = {
     # beyond the defaults; a Hudi table with a bucket index cannot be clustered
@@ -70,6 +71,7 @@ def new_scenario_text(
         "new_scenario.toml.j2",
         stream=stream, file=file.name, trace=trace and trace.name, stands_in_for=stands_in_for,
         duration=duration_ms_text(grid.duration_ms),
+        real_duration=duration_ms_text(min(COMMITS, stream.commits) * grid.interval_ms),
         commit_interval=duration_ms_text(grid.interval_ms),
         target_file_size=bytes_text(target_bytes),
         table_keys={name: value_text(value) for name, value in table_keys.items()},

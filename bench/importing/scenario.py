@@ -144,8 +144,9 @@ def utc_text(at_ms: int) -> str:
 
 
 def _condition(columns: Sequence[str], partitions: Sequence[str]) -> str:
-    """An example: the last partition that was written to; empty if it would need quoting of its own."""
-    values = values_of(partitions[-1], len(columns)) if columns and partitions else None
+    """An example that exists for most of the stream; empty if it would need quoting of its own."""
+    early = partitions[len(partitions) // 4] if partitions else ""
+    values = values_of(early, len(columns)) if columns and partitions else None
     is_plain = values and columns[-1].isidentifier() and _PLAIN.fullmatch(values[-1])
     return f"{columns[-1]} = '{values[-1]}'" if values and is_plain else ""
 

@@ -18,6 +18,7 @@ from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.unmodelled import figure_error, unmodelled
 
 _END = 0.25  # of the stream
+RISING = 1.2  # times the mean query, from which on the last quarter of the stream tells more
 FEW_COMPACTIONS = 3  # whose cost and effect depend on where the stream ends
 
 
@@ -70,7 +71,8 @@ class Recommendation:
     limit, with the first such limit. `safe` is the best that keeps the limits for sure, if `best` does not.
     `unjudged` strategies have seconds that do not compare, with the reason. `few` compactions are so few that
     the figures of `best` depend on where the stream ends; None if it has more. Without a best, `nearest` is
-    the strategy that breaks its limits the least, with the limit that it breaks the most.
+    the strategy that breaks its limits the least, with the limit that it breaks the most. `rising_s` is the
+    mean query of `best` in the last quarter of the stream, if that is well above its mean.
     """
 
     objective: str
@@ -84,6 +86,7 @@ class Recommendation:
     safe: Row | None = None
     few: int | None = None
     nearest: tuple[Row, Limit] | None = None
+    rising_s: float | None = None
 
 
 def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recommendation:
@@ -114,6 +117,7 @@ def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recom
         beyond=next(((row, broken) for row in reversed(better) if (broken := _broken(row, limits))), None),
         safe=None if safe is best else safe,
         few=_few_compactions(group, best),
+        rising_s=_rising(group, best),
     )  # fmt: skip
 
 
@@ -150,8 +154,17 @@ def _kept(group: RunGroup, row: Row, limits: Sequence[Limit]) -> tuple[Kept, ...
 
 def _at_end(group: RunGroup, row: Row, limit: Limit) -> float | None:
     """A table that grows has no mean latency of its own: what counts is where it is going."""
-    if limit.metric != LATENCY:
-        return None
+    last_s = _last_s(group, row) if limit.metric == LATENCY else None
+    return None if last_s is None or limit.is_kept_with(last_s) else last_s
+
+
+def _rising(group: RunGroup, row: Row) -> float | None:
+    mean_s, last_s = row.values[LATENCY], _last_s(group, row)
+    return last_s if mean_s and last_s and last_s > RISING * mean_s else None
+
+
+def _last_s(group: RunGroup, row: Row) -> float | None:
+    """The mean query in the last quarter of the stream."""
     from_ms = group.manifest.duration_ms * (1 - _END)
     queries = (primary_queries_of(run) for run in group.usable_runs if run.manifest.strategy == row.strategy)
     late_s = [
@@ -159,8 +172,7 @@ def _at_end(group: RunGroup, row: Row, limit: Limit) -> float | None:
         for own in queries
         if (own.column("at_ms") > from_ms).any()
     ]
-    last_s = statistics.fmean(late_s) if late_s else None
-    return None if limit.is_kept_with(last_s) else last_s
+    return statistics.fmean(late_s) if late_s else None
 
 
 def _factor(group: RunGroup, row: Row, metric: str) -> float | None:

@@ -28,7 +28,7 @@ from bench.engines.keys import known_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
-from bench.importing.new_scenario import Stream, new_scenario_text
+from bench.importing.new_scenario import COMMITS, DAY_MS, Stream, new_scenario_text
 from bench.scenario.load import load_scenario
 from strategies.quantities import parse_duration_ms
 from workloads.recorded import Content
@@ -103,7 +103,8 @@ def _asked_text(target: Path, format_name: str | None) -> str:
     interval_ms = ask("It commits every", "1min", parse_duration_ms)
     rows = ask("Rows in a commit", "1000", whole(_ROWS_MAX))
     files = ask("Files that a commit writes", str(min(8, rows)), whole(rows))
-    stream = Stream(name, interval_ms, rows, files, initial_rows)
+    commits = max(COMMITS, DAY_MS // interval_ms)
+    stream = Stream(name, interval_ms, rows, files, initial_rows, commits=commits)
     if does == "upsert":
         stream = replace(stream, insert_share=0.5, delete_share=0.05)
     return new_scenario_text(stream, importing, target)

@@ -94,7 +94,7 @@ FORMAT = Format(
         help="* `compactbench plan /data/lake/orders --strategy delta.optimize`",
         imports=Importing(
             lazy("bench.engines.delta.existing_table:import_history"),
-            lambda facts, has_vectors: {"optimize": '{ type = "delta.optimize" }'},
+            lazy("bench.engines.delta.statements:planners_of_history"),
         ),
     ),
 )

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+from bench.engines.keys import bytes_text
 from bench.engines.spark.predicates import partitions_predicate
 from strategies.delta.commands import Command
-from strategies.delta.optimize_options import CONF_PREFIX, complete_texts
+from strategies.delta.optimize_options import CONF_PREFIX, MAX_FILE_SIZE, MIN_FILE_SIZE, complete_texts
 from strategies.plan import Compact, Native
 from strategies.planner import Planner, fixed_actions
+from workloads.recorded import HistoryFacts
 
 _STATEMENTS: Mapping[str, str] = {
     Command.OPTIMIZE: "OPTIMIZE {name}{where}",
@@ -32,6 +34,17 @@ def _where(predicate: str | None) -> str:
     return "" if predicate is None else f" WHERE {predicate}"
 
 
+_OPTIMIZE = '{{ type = "delta.optimize", options = {{ minFileSize = "{}" }} }}'
+
+
+def planners_of_history(facts: HistoryFacts, has_vectors: bool) -> Mapping[str, str]:
+    """OPTIMIZE by default, and with a lower limit at a tenth, which packs nothing again."""
+    return {
+        "optimize": '{ type = "delta.optimize" }',
+        "optimize-tenth": _OPTIMIZE.format(bytes_text(max(1, facts.target_file_size_bytes // 10))),
+    }
+
+
 def roll_out(planner: Planner, name: str, target_bytes: int) -> tuple[str, ...]:
     """The statements for table `name` that do what a planner plans; none if they depend on its state.
 
@@ -41,6 +54,8 @@ def roll_out(planner: Planner, name: str, target_bytes: int) -> tuple[str, ...]:
     for action in fixed_actions(planner):
         if isinstance(action, Native) and action.command in _STATEMENTS:
             texts = complete_texts(action.options, target_bytes)
+            if action.command == Command.OPTIMIZE and texts.get(MIN_FILE_SIZE) == texts.get(MAX_FILE_SIZE):
+                statements.append("-- With equal limits each run packs again what the runs before it packed")
             statements += [f"SET {CONF_PREFIX}{key} = {text}" for key, text in texts.items()]
             statements.append(statement(name, action))
     return tuple(statements)

@@ -48,7 +48,7 @@ def _headline(group: RunGroup) -> Iterator[Sentence]:
         yield from _waiting(group)
         yield from _by_total_cost(group)
     elif any(not point.is_baseline for point in candidates(all_points)):
-        text = "{basis}no compaction strategy beats {never} on mean query latency."
+        text = "{basis}no compaction strategy has a lower mean query latency than {never}."
         yield sentence(text, basis=_basis(group), never=Verbatim(group.rows[0].baseline))
     else:
         yield say("No strategy compacted during the stream.")

@@ -23,7 +23,7 @@ def test_every_question_can_be_answered_by_accepting(init, compactbench):
     assert "written: mine.toml; next: compactbench run mine.toml --simulate" in printed.out
     scenario = load_scenario("mine.toml")
     assert scenario.table.format == "iceberg"
-    assert (scenario.commits_count, scenario.workload.rows_per_commit) == (60, 1000)
+    assert (scenario.commits_count, scenario.workload.rows_per_commit) == (1440, 1000)  # a day
     assert "rewrite" in {spec.label for spec in scenario.strategies}
     compactbench("run", "mine.toml", "--simulate", "--quiet", "--set", "duration=4min")
 
