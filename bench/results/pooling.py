@@ -200,14 +200,20 @@ def _remedy(difference: Difference, strictness: Strictness) -> str:
     return _REMEDIES.get(difference.field, "give results of one definition only")
 
 
+def changed_keys(difference: Difference) -> dict[str, tuple[Any, Any]]:
+    """The keys in which two scenarios differ, with both values; empty for a difference of something else."""
+    if difference.field != "scenario_hash":
+        return {}
+    first, second = (_definition(run.manifest) for run in difference.runs)
+    both = {key: (first.get(key), second.get(key)) for key in {**first, **second}}
+    return {key: (one, other) for key, (one, other) in both.items() if one != other}
+
+
 def _definitions(difference: Difference) -> str:
     """The first three keys in which two scenarios differ."""
-    if difference.field != "scenario_hash":
-        return ""
-    first, second = (_definition(run.manifest) for run in difference.runs)
-    keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
-    examples = ", ".join(f"{key} {_text(first.get(key))} and {_text(second.get(key))}" for key in keys[:3])
-    return f": {examples}{' and more' if len(keys) > 3 else ''}" if examples else ""
+    keys = changed_keys(difference)
+    examples = [f"{key} {_text(first)} and {_text(second)}" for key, (first, second) in keys.items()]
+    return f": {', '.join(examples[:3])}{' and more' if len(keys) > 3 else ''}" if examples else ""
 
 
 def _definition(manifest: Manifest) -> dict[str, Any]:

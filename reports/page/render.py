@@ -66,7 +66,7 @@ def render(
 
 
 def render_history(histories: Sequence[History], destination: Path, now: datetime | None = None) -> Path:
-    """Write the report over time in the same way; each history has at least two sittings."""
+    """Write the report over time in the same way; each history has at least two points."""
 
     def write_tables(folder: Path) -> tuple[str, ...]:
         folder.mkdir(parents=True, exist_ok=True)

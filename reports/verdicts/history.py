@@ -1,7 +1,8 @@
-"""Figures over time: the sittings in which a scenario ran, the oldest first, and what changed in between."""
+"""Figures over time: when a scenario ran, the oldest time first, and what changed in between."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -15,9 +16,19 @@ from reports.verdicts.samples import sittings, started_s
 _COMMIT_CHARACTERS = 8
 
 
+@dataclass(frozen=True, slots=True)
+class RunMean:
+    """The mean of runs, the lowest and the highest of them, and their number."""
+
+    mean: float
+    low: float
+    high: float
+    runs: int
+
+
 @dataclass(frozen=True, eq=False)
-class Sitting:
-    """Runs made at one time with the same versions and options, and how they differ from those before."""
+class HistoryPoint:
+    """Runs of one sitting with the same versions and options, and how they differ from those before."""
 
     group: RunGroup
     changes: tuple[Difference, ...] = ()
@@ -27,8 +38,12 @@ class Sitting:
         return min(self.group.runs, key=started_s).manifest.started_utc
 
     @property
+    def moment(self) -> str:
+        return f"{datetime.fromisoformat(self.started_utc).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+    @property
     def is_comparable(self) -> bool:
-        """Whether its figures compare with those of the sitting before."""
+        """Whether its figures compare with those of the point before."""
         return all(change.checked.between is not Strictness.NEVER for change in self.changes)
 
     @property
@@ -36,46 +51,52 @@ class Sitting:
         """What changed, in a word or two each: "spark 3.5.9", "machine", "options"."""
         return tuple(dict.fromkeys(map(_words, self.changes)))
 
-    def values(self, metric: str, strategy: str) -> tuple[float, float, float] | None:
-        """Mean, lowest and highest run; None without a figure."""
+    def value(self, metric: str, strategy: str) -> RunMean | None:
         row = self.group.row(strategy) if strategy in self.group.strategies else None
         mean = None if row is None else row.values[metric]
         if row is None or mean is None:
             return None
-        known = [value for value in row.run_values[metric] if value is not None] or [mean]
-        return mean, min(known), max(known)
+        known = [value for value in row.run_values[metric] if value is not None]
+        ends = known or [mean]  # no run has a figure that is computed from means
+        return RunMean(mean, min(ends), max(ends), len(known) or row.runs)
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """The sittings of one scenario, workload and mode, simulated or real; of quick runs one of their own."""
+    """All points of one scenario, workload and mode, simulated or real; quick runs have one of their own."""
 
-    sittings: tuple[Sitting, ...]
+    points: tuple[HistoryPoint, ...]
 
     @property
     def latest(self) -> RunGroup:
-        return self.sittings[-1].group
+        return self.points[-1].group
 
     @property
     def strategies(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(label for sitting in self.sittings for label in sitting.group.strategies))
+        return tuple(dict.fromkeys(label for point in self.points for label in point.group.strategies))
+
+    @property
+    def comparable(self) -> tuple[HistoryPoint, ...]:
+        """The last stretch of points whose figures may be compared."""
+        gaps = [place for place, point in enumerate(self.points) if not point.is_comparable]
+        return self.points[gaps[-1] if gaps else 0 :]
 
     def has(self, metric: str) -> bool:
-        return any(sitting.values(metric, label) for sitting in self.sittings for label in self.strategies)
+        return any(point.value(metric, label) for point in self.points for label in self.strategies)
 
     @property
     def lines(self) -> Iterator[dict[str, Any]]:
-        """Every known figure: a line per sitting, strategy and metric."""
-        for sitting in self.sittings:
-            for row in sitting.group.rows:
+        """Every known figure: a line per point, strategy and metric."""
+        for point in self.points:
+            for row in point.group.rows:
                 place = {name: getattr(row, name) for name in ("scenario", "workload", "format", "mode")}
                 for metric in METRICS:
-                    values = sitting.values(metric.name, row.strategy)
-                    if values is not None:
+                    value = point.value(metric.name, row.strategy)
+                    if value is not None:
                         yield {
-                            **place, "started_utc": sitting.started_utc, "strategy": row.strategy,
-                            "runs": row.runs, "metric": metric.name, "unit": metric.unit,
-                            **dict(zip(("mean", "min", "max"), values, strict=True)),
+                            **place, "started_utc": point.started_utc, "strategy": row.strategy,
+                            "runs": value.runs, "metric": metric.name, "unit": metric.unit,
+                            "mean": value.mean, "min": value.low, "max": value.high,
                         }  # fmt: skip
 
 
@@ -86,10 +107,10 @@ def histories(runs: Iterable[RunResult]) -> tuple[History, ...]:
         return run.manifest.scenario, run.manifest.workload, run.manifest.mode, run.manifest.is_quick
 
     in_time = sorted(sorted(runs, key=started_s), key=place)
-    return tuple(History(tuple(_sittings([*own]))) for _, own in groupby(in_time, place))
+    return tuple(History(tuple(_points([*own]))) for _, own in groupby(in_time, place))
 
 
-def _sittings(runs: Sequence[RunResult]) -> Iterator[Sitting]:
+def _points(runs: Sequence[RunResult]) -> Iterator[HistoryPoint]:
     """Suites of one sitting are one point if nothing differs, as when a suite was resumed."""
     by_suite: dict[tuple[object, str], list[RunResult]] = {}
     for run in runs:
@@ -104,7 +125,7 @@ def _sittings(runs: Sequence[RunResult]) -> Iterator[Sitting]:
     before: RunGroup | None = None
     for own in made:
         (group,) = run_groups(own)
-        yield Sitting(group, () if before is None else _changes(before, group))
+        yield HistoryPoint(group, () if before is None else _changes(before, group))
         before = group
 
 

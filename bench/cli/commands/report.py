@@ -1,5 +1,6 @@
 """`compactbench report`: a report for a design review."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -25,7 +26,7 @@ def report(
             "-o",
             metavar="DIR",
             help="The folder to write: a new or empty one, or that of an earlier report.",
-            show_default="RESULTS/report, with --history RESULTS/history",
+            show_default="RESULTS/report, with --history 'history' in the folder that holds all RESULTS",
         ),
     ] = None,
     only: Annotated[
@@ -69,7 +70,7 @@ def report(
         raise ScenarioError(problem, code="exclusive", path="--history and --charts slides")
     if history:  # "results/*" may have reports among them
         results = [place for place in results if not is_report(place)] or results
-    folder = out or results[0] / ("history" if history else "report")
+    folder = out or (_common(results) / "history" if history else results[0] / "report")
     with readable_runs(results) as runs:
         selected = _selected(runs, only or ())
         told = _told(selected) if history else []
@@ -102,10 +103,18 @@ def _selected(runs: Sequence[RunResult], only: Sequence[str]) -> Sequence[RunRes
     return [run for run in runs if not only or run.manifest.strategy in only]
 
 
+def _common(folders: Sequence[Path]) -> Path:
+    """The folder that holds all of them, or is the only one."""
+    try:
+        return Path(os.path.commonpath(folders))
+    except ValueError:  # some are absolute
+        return Path(os.path.commonpath([folder.absolute() for folder in folders]))
+
+
 def _told(runs: Sequence[RunResult]) -> list[History]:
-    """The histories of several sittings; the others are named. Raises ScenarioError if there is none."""
+    """The histories of several points; the others are named. Raises ScenarioError if there is none."""
     known = histories(runs)
-    told = [history for history in known if len(history.sittings) > 1]
+    told = [history for history in known if len(history.points) > 1]
     if not told:
         raise ScenarioError(
             "each scenario ran in one sitting only: run one again at another time, into a folder of its own "

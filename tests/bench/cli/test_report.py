@@ -102,7 +102,7 @@ def test_history_needs_two_sittings_and_names_what_has_one(compactbench, tmp_pat
     review.mkdir()
     (review / "index.html").write_text('<meta name="generator" content="compactbench">')
     printed = compactbench("report", "--history", review, first, second, once)
-    assert printed.out == f"{first / 'history'}\n"
+    assert printed.out == f"{tmp_path / 'history'}\n"
     assert printed.err.startswith("other, real: it ran in one sitting only")
     (history,) = told
-    assert [sitting.started_utc[:10] for sitting in history.sittings] == ["2026-01-05", "2026-01-06"]
+    assert [point.started_utc[:10] for point in history.points] == ["2026-01-05", "2026-01-06"]

@@ -26,12 +26,12 @@ def of(*folders):
     return histories(load_runs(*folders))
 
 
-def test_sittings_are_in_the_order_in_which_they_were_made(built):
+def test_points_are_in_the_order_in_which_they_were_made(built):
     folders = [built(day, folder=f"{number}") for number, day in enumerate((7, 20, 12))]
     (history,) = of(*folders)
-    days = [sitting.started_utc[:10] for sitting in history.sittings]
+    days = [point.started_utc[:10] for point in history.points]
     assert days == ["2026-01-07", "2026-01-12", "2026-01-20"]
-    assert [sitting.changes for sitting in history.sittings] == [()] * 3
+    assert [point.changes for point in history.points] == [()] * 3
 
 
 def test_each_change_is_marked_where_it_happened_and_not_again(built):
@@ -41,9 +41,9 @@ def test_each_change_is_marked_where_it_happened_and_not_again(built):
     commit = {"git": {"commit": "fedcba9876543210", "dirty": False}}
     steps = [{}, spark, spark, spark | machine, spark | machine | options, spark | machine | options | commit]
     (history,) = of(*(built(day, **step) for day, step in enumerate(steps, 7)))
-    words = [sitting.change_words for sitting in history.sittings]
+    words = [point.change_words for point in history.points]
     assert words == [(), ("spark 3.5.9",), (), ("machine",), ("options",), ("compactbench fedcba98",)]
-    assert all(sitting.is_comparable for sitting in history.sittings)
+    assert all(point.is_comparable for point in history.points)
 
 
 def test_rules_of_a_strategy_may_change_and_the_scenario_may_not(built):
@@ -51,7 +51,7 @@ def test_rules_of_a_strategy_may_change_and_the_scenario_may_not(built):
         built(7, strategy_hash="a"), built(8, strategy_hash="b"),
         built(9, strategy_hash="b", scenario_hash="other"),
     )  # fmt: skip
-    _, rules, scenario = history.sittings
+    _, rules, scenario = history.points
     assert (rules.change_words, rules.is_comparable) == (("rules of a strategy",), True)
     assert (scenario.change_words, scenario.is_comparable) == (("scenario",), False)
 
@@ -63,26 +63,27 @@ def test_simulated_real_and_quick_runs_have_histories_of_their_own(built):
     assert [(history.latest.manifest.mode, history.latest.is_quick) for history in made] == [
         ("real", False), ("real", True), ("simulated", False),
     ]  # fmt: skip
-    assert [len(history.sittings) for history in made] == [2, 2, 2]
+    assert [len(history.points) for history in made] == [2, 2, 2]
 
 
-def test_a_suite_that_was_resumed_is_one_sitting_unless_something_changed(built):
+def test_a_suite_that_was_resumed_is_one_point_unless_something_changed(built):
     built(5, {"never": None}, folder="all")
     for hour, more in ((10, {}), (11, {"versions": VERSIONS | {"spark": "3.5.9"}})):
         again = built(5, {"every-2min": 2}, folder=f"{hour}", hour=hour, **more)
         (run,) = (again / "append-small").iterdir()
         run.rename(again.parent / "all" / "append-small" / f"run-{hour}")
     (history,) = of(again.parent / "all")
-    assert [len(sitting.group.runs) for sitting in history.sittings] == [2, 1]
+    assert [len(point.group.runs) for point in history.points] == [2, 1]
 
 
 def test_a_figure_has_its_range_and_an_unknown_one_is_none(built):
     fate = {("every-2min", 1): "failed"}
     (history,) = of(built(7, repetitions=3), built(8, {"every-2min": 2}, 3, fate=fate))
-    first, second = history.sittings
-    mean, low, high = first.values("query_mean_s", "every-2min")
-    assert low < mean < high
-    assert second.values("query_mean_s", "never") is None
+    first, second = history.points
+    value = first.value("query_mean_s", "every-2min")
+    assert (value.low < value.mean < value.high, value.runs) == (True, 3)
+    assert second.value("query_mean_s", "every-2min").runs == 2
+    assert second.value("query_mean_s", "never") is None
     assert history.strategies == ("never", "every-2min")
     runs = {(line["started_utc"][:10], line["strategy"]): line["runs"] for line in history.lines}
     assert runs == {
