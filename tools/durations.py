@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 
 from bench.results.folders import RunResult
 from bench.runs.suite.cases import cases
@@ -18,9 +18,9 @@ from tools.publishing import Entry, entries, published
 
 CORES = 2
 _HEAD = f"""\
-# How many seconds a real run of a scenario takes on {CORES} cores: the mean over its strategies of the median
-# of their published runs, and how many runs these are. Left out are scenarios that have no published runs of
-# some strategy, as they are now and in their own size. `make docs` writes this file.
+# How many seconds a real run of a scenario takes on {CORES} cores: the mean over its strategies of the mean
+# of their newest published runs, and how many runs these are. Left out are scenarios that have no published
+# runs of some strategy, as they are now and in their own size. `make docs` writes this file.
 """
 
 
@@ -41,16 +41,22 @@ def run_duration(runs: Sequence[RunResult], strategies: Iterable[str]) -> RunDur
     known = [walls_s[label] for label in strategies]
     if not all(known):
         return None
-    return RunDuration(round(fmean(map(median, known))), sum(map(len, known)))
+    return RunDuration(round(fmean(map(fmean, known))), sum(map(len, known)))
 
 
 def durations(index: Iterable[Entry]) -> Mapping[str, RunDuration]:
     """By the name of the scenario."""
-    runs: dict[str, list[RunResult]] = defaultdict(list)
+    runs: dict[str, list[Sequence[RunResult]]] = defaultdict(list)
     for entry in filter(is_as_shipped, index):
-        runs[_scenario(entry)] += published(entry).group.runs
-    found = {name: run_duration(runs[name], _labels(name)) for name in sorted(runs)}
+        runs[_scenario(entry)].append(published(entry).group.runs)
+    found = {name: newest_duration(runs[name], _labels(name)) for name in sorted(runs)}
     return {name: duration for name, duration in found.items() if duration is not None}
+
+
+def newest_duration(sets: Iterable[Sequence[RunResult]], strategies: Sequence[str]) -> RunDuration | None:
+    """By the newest set that has runs of all strategies: older runs may have taken another time."""
+    newest_first = sorted(sets, key=_last_started, reverse=True)
+    return next(filter(None, (run_duration(runs, strategies) for runs in newest_first)), None)
 
 
 def durations_text(found: Mapping[str, RunDuration]) -> str:
@@ -66,6 +72,10 @@ def write_durations() -> Path:
 def is_as_shipped(entry: Entry) -> bool:
     """Whether its runs are real ones of a shipped scenario without other keys, as the scenario is now."""
     return not entry.earlier and not {"--set", "--simulate"} & set(shlex.split(entry.command))
+
+
+def _last_started(runs: Sequence[RunResult]) -> datetime:
+    return max(datetime.fromisoformat(run.manifest.started_utc) for run in runs)
 
 
 def _scenario(entry: Entry) -> str:

@@ -12,7 +12,7 @@ from bench.scenario.scenario import Scenario
 from workloads.commit import ImportedTable
 
 NOTE = (
-    "runs: strategies x variants x repetitions. takes: all real runs on two cores, by the medians of "
+    "runs: strategies x variants x repetitions. takes: all real runs on two cores, by the newest "
     "published runs; a dash where a strategy has none. A simulation takes seconds."
 )
 _FIRST = ("quickstart", "example")

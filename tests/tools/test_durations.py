@@ -4,23 +4,33 @@ import pytest
 from records import commit, end, run
 
 from bench.scenario.durations import RunDuration
-from tools.durations import is_as_shipped, run_duration
+from tools.durations import is_as_shipped, newest_duration, run_duration
 from tools.publishing import Entry
 
 BEGUN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
-def took(seconds, status="finished", strategy="never", **changes):
+def took(seconds, status="finished", strategy="never", begun=BEGUN, **changes):
     """A run of so many seconds."""
-    last = end(status, written_utc=(BEGUN + timedelta(seconds=seconds)).isoformat())
-    return run(commit(), last, strategy=strategy, started_utc=BEGUN.isoformat(), **changes)
+    last = end(status, written_utc=(begun + timedelta(seconds=seconds)).isoformat())
+    return run(commit(), last, strategy=strategy, started_utc=begun.isoformat(), **changes)
 
 
-RUNS = [*map(took, (10, 12, 500)), took(40, strategy="hourly"), took(7, strategy="other")]
+RUNS = [*map(took, (10, 12, 20)), took(40, strategy="hourly"), took(7, strategy="other")]
 
 
-def test_a_run_takes_the_mean_over_strategies_of_the_median_of_their_runs():
-    assert run_duration(RUNS, ["never", "hourly"]) == RunDuration(run_s=26, runs=4)
+def test_a_run_takes_the_mean_over_strategies_of_the_mean_of_their_runs():
+    assert run_duration(RUNS, ["never", "hourly"]) == RunDuration(run_s=27, runs=4)
+
+
+def test_the_newest_runs_of_all_strategies_count_alone():
+    both = ("never", "hourly")
+    old, new, part = (
+        [took(seconds, strategy=label, begun=BEGUN + timedelta(days=day)) for label in labels]
+        for day, seconds, labels in ((0, 10, both), (2, 30, both), (3, 9, ("never",)))
+    )
+    assert newest_duration([new, part, old], both) == RunDuration(run_s=30, runs=2)
+    assert newest_duration([part], both) is None
 
 
 def test_nothing_is_known_without_runs_of_all_strategies():
@@ -36,7 +46,7 @@ def test_nothing_is_known_without_runs_of_all_strategies():
     ],
 )
 def test_runs_that_did_not_finish_or_had_other_cores_do_not_count(more):
-    assert run_duration([*RUNS, more], ["never"]) == RunDuration(run_s=12, runs=3)
+    assert run_duration([*RUNS, more], ["never"]) == RunDuration(run_s=14, runs=3)
 
 
 def test_runs_of_other_sizes_simulations_and_earlier_scenarios_are_left_out():
