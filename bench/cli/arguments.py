@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from bench.cli.completion import scenario_names
-from bench.cli.output import print_error
+from bench.cli.output import print_error, print_remark
 from bench.errors import ResultSchemaError
-from bench.results.folders import RunResult, nested_folders, stored_runs
-from bench.text import named_once
+from bench.results.folders import RunResult, stored_runs
+from bench.results.remarks import not_read
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
 
@@ -56,20 +56,19 @@ SetOption = Annotated[
 def readable_runs(results: Sequence[Path]) -> Iterator[tuple[RunResult, ...]]:
     """The runs that can be read. The others are printed as errors, and the block ends with their exit code.
 
+    Folders in these that were not read are named, too.
+
     Raises ResultSchemaError if no run can be read.
     """
     stored = stored_runs(*results)
     for damage in stored.damages:
         print_error(damage.within("left out"))
+    tell_not_read(results)
     yield stored.runs
     if stored.damages:
         raise typer.Exit(ResultSchemaError.exit_code)
 
 
-def not_read(results: Iterable[Path]) -> Iterator[str]:
-    """Results folders in those that were read: `run --out results/mine` makes one in the default folder."""
-    for folder in results:
-        nested = nested_folders(folder)
-        if nested:
-            names = named_once(map(str, nested))
-            yield f"not read: {names}, results folders in {folder}; name one to read it"
+def tell_not_read(results: Iterable[Path]) -> None:
+    for remark in not_read(results):
+        print_remark(remark)

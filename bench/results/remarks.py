@@ -1,8 +1,9 @@
-"""What happened to runs, in words: figures that are not used, runs that are gone, machines that were busy."""
+"""What happened to runs, in words: figures not used, runs gone or not read, machines that were busy."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from bench.results.folders import RunResult, missing_positions
+from bench.results.folders import RunResult, missing_positions, nested_folders
 from bench.results.rows import Row
 from bench.text import counted, human_number, named_once
 
@@ -24,6 +25,15 @@ def absences(runs: Iterable[RunResult]) -> Iterator[str]:
         who = f"run at position {missing[0]} is" if len(missing) == 1 else (
             f"runs at positions {named_once(map(str, missing))} are")  # fmt: skip
         yield f"{folder}: the {who} not in the results"
+
+
+def not_read(results: Iterable[Path]) -> Iterator[str]:
+    """Results folders in those that were read: `run --out results/mine` makes one in the default folder."""
+    for folder in results:
+        nested = nested_folders(folder)
+        if nested:
+            names = named_once(map(str, nested))
+            yield f"not read: {names}, results folders in {folder}; name one to read it"
 
 
 def disturbance(row: Row) -> str:

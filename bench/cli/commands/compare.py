@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from bench.cli.arguments import ResultsArgument
+from bench.cli.arguments import ResultsArgument, tell_not_read
 from bench.cli.comparison_output import ComparisonFormat, print_groups
 from bench.cli.completion import metric_names, strategy_labels
 from bench.comparison.fail_if import parse_limit, parse_ratio
@@ -129,6 +129,7 @@ def compare(
         groups = decided_jointly(compare_old_and_new(old, new, selection))
     else:
         groups = decided_jointly(compare_pooled(Side.read(*results), baseline, selection))
+    tell_not_read(results)
     print_groups(groups, output, selection.metrics, everything)
     outcomes = {tested.outcome for group in groups for tested in group.tested}
     if outcomes & {"broken", "missing"} or any(group.failures for group in groups):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, not_read, readable_runs
+from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.cli.completion import strategy_labels
 from bench.cli.output import ERR, print_remark
 from bench.engines.keys import known_text
@@ -86,8 +86,6 @@ def report(
                 code="not-writable",
                 path=folder,
             ) from error
-        for remark in not_read(results):
-            print_remark(remark)
         typer.echo(page)
         if open_page:
             typer.launch(page.absolute().as_uri())

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bench.cli.answer_output import print_answers
-from bench.cli.arguments import ResultsArgument, not_read, readable_runs
+from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.cli.figure_table import Field, figure_table, plain
 from bench.cli.output import (
     print_csv,
@@ -38,7 +38,7 @@ from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.query_effect import query_effects
 from bench.results.records import DELETE_WORDS, QUICK_WORDS, DecisionRecord
-from bench.results.remarks import absences, disturbance, gaps
+from bench.results.remarks import absences, disturbance, gaps, not_read
 from bench.results.rows import Row, common_delete_words, rows
 from bench.text import counted, named_once
 
@@ -126,15 +126,20 @@ def show(
         elif side_by_side:
             _print_pairs(pairs(runs), output)
         else:
-            print_rows(rows(runs), output, (*absences(runs), *not_read(results)))
+            print_rows(rows(runs), output, tuple(absences(runs)), tuple(not_read(results)))
             if output == "table":
                 print_answers(runs)
 
 
-def print_rows(metric_rows: Sequence[Row], output: ShowFormat = "table", absent: Sequence[str] = ()) -> None:
+def print_rows(
+    metric_rows: Sequence[Row],
+    output: ShowFormat = "table",
+    absent: Sequence[str] = (),
+    unread: Sequence[str] = (),
+) -> None:
     """Print metric rows; below the table, the runs missing from them and the compactions that failed."""
     if output == "json":
-        print_json({"rows": [row.to_json() for row in metric_rows], "absent": absent})
+        print_json({"rows": [row.to_json() for row in metric_rows], "absent": absent, "not_read": unread})
     elif output == "csv":
         flat = [row.to_flat() for row in metric_rows]
         print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])

@@ -236,8 +236,27 @@ def test_the_last_lines_are_the_answer(show, results):
     assert " ".join(last.split()).startswith("every-10min: mean query ")
 
 
-def test_results_folders_that_were_not_read_are_named(show, tmp_path):
-    build_results(tmp_path, {"never": None}, 1, 2)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show",), ("show", "--format", "csv"), ("show", "--compactions"), ("compare",), ("export",),
+        ("compare", "--format", "json"), ("report",), ("recommend", "--objective", "compaction_cpu_s"),
+    ],
+)  # fmt: skip
+def test_results_folders_that_were_not_read_are_named(compactbench, nested, command):
+    name, *options = command
+    told = f"not read: {nested / 'mine'}, results folders in {nested}; name one to read it"
+    assert " ".join(compactbench(name, nested, *options).err.split()).count(told) == 1
+
+
+def test_json_tells_folders_not_read_from_runs_that_are_gone(compactbench, nested):
+    document = compactbench("show", nested, "--format", "json").json
+    assert document["absent"] == []
+    assert [told.partition(",")[0] for told in document["not_read"]] == [f"not read: {nested / 'mine'}"]
+
+
+@pytest.fixture
+def nested(tmp_path):
+    build_results(tmp_path, {"never": None, "every-1min": 1}, 1, 2)
     build_results(tmp_path / "mine", {"never": None}, 1, 2)
-    printed = show(tmp_path)
-    assert f"not read: {tmp_path / 'mine'}, results folders in {tmp_path}; name one to read it" in printed.err
+    return tmp_path
