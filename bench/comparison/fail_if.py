@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bench.engines.keys import known_text
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.results.metrics import METRIC_BY_NAME
 from reports.verdicts.compare import CONFIDENCE, Comparison, holm
 

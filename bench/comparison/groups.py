@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.comparison.fail_if import Limit, Outcome, noisy_tests, outcomes
-from bench.engines.keys import known_text
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.results.folders import RunResult, load_runs
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.pooling import Difference, Strictness, check_old_and_new, check_pooled

@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
+from bench.names import known_text
 from bench.secrets import hide
 from strategies.names import near_name
 from strategies.options import option_texts
@@ -47,16 +48,6 @@ def value_text(value: object) -> str:
         json.dumps(value, ensure_ascii=False, default=str)
     )  # before the cut: half a secret is not found
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def known_text(word: str, known: Iterable[str]) -> str:
-    """Lists the known names, first the one nearest to `word`, or those with `word` as a dotted prefix."""
-    names = sorted(known)
-    begun = [name for name in names if name.startswith(f"{word}.")]
-    near = near_name(word, names)
-    first = begun or ([] if near is None else [near])
-    listed = f"known: {', '.join(first + [name for name in names if name not in first])}"
-    return f'did you mean "{first[0]}"? {listed}' if first and not begun else listed
 
 
 def unknown_columns(named: Sequence[str], columns: Sequence[str]) -> str | None:

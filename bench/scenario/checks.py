@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from bench.engines.keys import bytes_text, duration_ms_text, known_text, unknown_columns, value_text
+from bench.engines.keys import bytes_text, duration_ms_text, unknown_columns, value_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
 from bench.engines.sql import code_of, reads
+from bench.names import known_text
 from bench.scenario.catalog import catalog_properties
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario

@@ -9,8 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bench.engines.keys import known_text, value_text
+from bench.engines.keys import value_text
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.scenario.values import KeyPath, OptionError, is_utf8, path_text
 from bench.secrets import VARIABLE, is_secret_key, key_of
 

@@ -45,8 +45,9 @@ from pydantic import (
 from pydantic import Field as ModelField
 from pydantic_core import CoreSchema, core_schema
 
-from bench.engines.keys import Duration, Keys, Seconds, Size, error_at, flat, known_text, value_text
+from bench.engines.keys import Duration, Keys, Seconds, Size, error_at, flat, value_text
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.scenario.values import OptionError, option_error
 from bench.secrets import hidden
 from strategies.planner import Planner, known_options_of

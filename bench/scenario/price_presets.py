@@ -5,8 +5,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from bench.engines.keys import known_text
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.scenario.file import read_toml
 
 

@@ -18,12 +18,12 @@ from bench.engines.keys import (
     Texts,
     error_at,
     flat,
-    known_text,
     matching,
     value_text,
 )
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.results.records import VARIANT_LABEL
 from bench.scenario.cadence import Phase
 from bench.scenario.plugins import PLANNER, TRIGGER, WORKLOAD, name_of

@@ -12,8 +12,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from bench.engines import runtime
-from bench.engines.keys import TableKeys, known_text, value_text
+from bench.engines.keys import TableKeys, value_text
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.results.records import label_in
 from bench.scenario import file as scenario_file
 from bench.scenario.schema import VariantKeys

@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bench.engines.keys import known_text
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.results.cells import cell_label, cell_of
 from bench.runs.suite.cases import PlannedRun
 from bench.scenario import file as scenario_file

@@ -18,8 +18,8 @@ from bench.comparison.groups import (
     decided_jointly,
     metrics_named,
 )
-from bench.engines.keys import known_text
 from bench.errors import EXIT_INCONCLUSIVE, ScenarioError, first_error
+from bench.names import known_text
 from bench.results.metrics import METRICS
 from bench.results.pooling import Strictness
 from reports.verdicts.sittings import ASSUMES_DEFAULT, DEFAULT, SittingEffect, SittingEffects

@@ -24,11 +24,11 @@ from bench.cli.importing import (
 )
 from bench.cli.output import print_line
 from bench.cli.questions import ask, number, one_of, whole
-from bench.engines.keys import known_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
 from bench.importing.new_scenario import COMMITS, DAY_MS, Stream, new_scenario_text
+from bench.names import known_text
 from bench.scenario.load import load_scenario
 from strategies.quantities import parse_duration_ms
 from workloads.recorded import Content

@@ -19,9 +19,10 @@ from bench.cli.output import (
 from bench.cli.shipped_scenarios import NOTE as SCENARIO_NOTE
 from bench.cli.shipped_scenarios import minutes, shipped_scenarios
 from bench.cli.tables import Column
-from bench.engines.keys import duration_ms_text, known_text
+from bench.engines.keys import duration_ms_text
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.scenario import plugins
 from bench.scenario.file import shipped

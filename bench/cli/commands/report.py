@@ -10,8 +10,8 @@ import typer
 from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.cli.completion import strategy_labels
 from bench.cli.output import ERR, print_remark
-from bench.engines.keys import known_text
 from bench.errors import ScenarioError
+from bench.names import known_text
 from bench.results.folders import RunResult
 from reports.page.render import is_report, render, render_history
 from reports.verdicts.history import History, histories

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refused import refused
 
-from bench.engines.keys import bytes_text, duration_ms_text, duration_text, flat, known_text
+from bench.engines.keys import bytes_text, duration_ms_text, duration_text, flat
 from bench.scenario.plugins import model_of, to_table
 from bench.scenario.values import OptionError, path_text, together, validated
 from bench.secrets import HIDDEN, hide
@@ -173,11 +173,6 @@ def test_quantity_texts_are_as_people_write_them():
 def test_path_text_quotes_what_is_no_bare_key():
     path = ("strategies", 1, "rules", 0, "planner", "options", "a.b")
     assert path_text(path) == 'strategies[1].rules[0].planner.options."a.b"'
-
-
-def test_known_text_puts_the_nearest_first():
-    assert known_text("evry", ["after", "every"]) == 'did you mean "every"? known: every, after'
-    assert known_text("zzz", ["after", "every"]) == "known: after, every"
 
 
 def test_flat_joins_what_toml_nested():
