@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import typer
 
 from bench.cli.figure_table import scaled
 from bench.cli.output import (
+    ComparisonFormat,
     print_csv,
     print_heading,
     print_json,
@@ -32,8 +33,6 @@ from reports.verdicts.contrasts import Contrast
 
 _NO_INTERVAL = ("exact", "tolerance", "modelled", "none")
 _TESTED_COLUMNS = (Column("strategy"), Column("limit"), Column("outcome"), Column("reason"))
-
-ComparisonFormat = Literal["table", "json", "csv", "markdown"]
 
 
 def print_groups(

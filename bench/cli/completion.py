@@ -62,7 +62,8 @@ def strategy_labels(ctx: typer.Context) -> Iterable[str]:
     folders = map(Path, _given(ctx, "results"))
     manifests = (path for folder in folders for path in _manifests(folder))
     for path in islice(manifests, _MANIFESTS_MAX):
-        yield json.loads(path.read_bytes())["strategy"]
+        with suppress(OSError, ValueError, KeyError, TypeError):  # a damaged run hides none of the others
+            yield json.loads(path.read_bytes())["strategy"]
 
 
 @quiet

@@ -89,6 +89,8 @@ FormatOption = Annotated[
     Literal["table", "json"], typer.Option("--format", help="A table for people, or JSON for programs.")
 ]
 
+ComparisonFormat = Literal["table", "json", "csv", "markdown"]
+
 
 def print_json(data: object) -> None:
     """Print data for programs, without colours or wrapping; NaN and infinities become null."""

@@ -1,28 +1,14 @@
 """`compactbench compare`: strategies against a baseline, or new results against old ones."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bench.cli.arguments import ResultsArgument, tell_not_read
-from bench.cli.comparison_output import ComparisonFormat, print_groups
 from bench.cli.completion import metric_names, strategy_labels
-from bench.comparison.fail_if import parse_limit, parse_ratio
-from bench.comparison.groups import (
-    Selection,
-    Side,
-    compare_old_and_new,
-    compare_pooled,
-    decided_jointly,
-    metrics_named,
-)
-from bench.errors import EXIT_INCONCLUSIVE, ScenarioError, first_error
-from bench.names import known_text
-from bench.results.metrics import METRICS
+from bench.cli.output import ComparisonFormat
+from bench.errors import EXIT_INCONCLUSIVE
 from bench.results.pooling import Strictness
-from reports.verdicts.sittings import ASSUMES_DEFAULT, DEFAULT, SittingEffect, SittingEffects
 
 EXIT_BROKEN = 1
 
@@ -116,13 +102,27 @@ def compare(
     Exit codes: 0 all limits hold, 1 a limit is broken, or runs failed or are missing, 2 an error you can
     correct, 4 no limit is broken, but some are inconclusive, or the content of runs was not checked.
     """
+    # What compares takes a second to load: a shell that completes the command does not wait for it.
+    from bench.cli.comparison_output import print_groups
+    from bench.cli.sitting_effects import sitting_effects
+    from bench.comparison.fail_if import parse_limit, parse_ratio
+    from bench.comparison.groups import (
+        Selection,
+        Side,
+        compare_old_and_new,
+        compare_pooled,
+        decided_jointly,
+        metrics_named,
+    )
+    from reports.verdicts.sittings import ASSUMES_DEFAULT
+
     selection = Selection(
         metrics_named(metric or ()),
         tuple(only or ()),
         tuple(parse_limit(text) for text in fail_if or ()),
         Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED,
         None if plan is None else parse_ratio("--plan", plan),
-        ASSUMES_DEFAULT if sitting_sd is None else _sitting_effects(sitting_sd),
+        ASSUMES_DEFAULT if sitting_sd is None else sitting_effects(sitting_sd),
     )
     if baseline is None and len(results) == 2:
         old, new = map(Side.read, results)
@@ -136,45 +136,3 @@ def compare(
         raise typer.Exit(EXIT_BROKEN)
     if "inconclusive" in outcomes or any(group.doubts for group in groups):
         raise typer.Exit(EXIT_INCONCLUSIVE)
-
-
-class _Measured(BaseModel):
-    sd: float = Field(ge=0, lt=1)  # of logs
-    sittings: float = Field(ge=2, allow_inf_nan=False)
-
-
-def _sitting_effects(text: str) -> SittingEffects:
-    """How far sittings are apart: one sd of logs for all timings, such as "0.05", or the path of a file.
-
-    The file has the form {"query_mean_s": {"sd": 0.04, "sittings": 5}, ...}. Raises ScenarioError for
-    anything else.
-    """
-    path = f"--sitting-sd {text}"
-    remedy = "give a number such as 0.05, or the file that `make trust` wrote"
-    try:
-        if _is_number(text):
-            return SittingEffects({}, SittingEffect(_Measured(sd=float(text), sittings=2).sd))
-        measured = TypeAdapter(Annotated[dict[str, _Measured], Field(min_length=1)]).validate_json(
-            Path(text).read_bytes()
-        )
-    except OSError as error:
-        raise ScenarioError(
-            f"cannot be read ({error.strerror}); {remedy}", code="unreadable", path=path
-        ) from error
-    except ValidationError as error:
-        raise ScenarioError(f"{first_error(error)}; {remedy}", code="invalid", path=path) from error
-    timings = [metric.name for metric in METRICS if metric.basis == "timing"]  # sittings move nothing else
-    for metric in measured:
-        if metric not in timings:
-            known = known_text(metric, timings)
-            raise ScenarioError(f"{metric!r} is not a timing; {known}", code="unknown-name", path=path)
-    effects = {name: SittingEffect(m.sd, m.sittings - 1) for name, m in measured.items()}
-    return SittingEffects(effects, DEFAULT)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -13,7 +13,6 @@ from bench.cli.output import ERR, print_remark
 from bench.errors import ScenarioError
 from bench.names import known_text
 from bench.results.folders import RunResult
-from reports.page.render import is_report, render, render_history
 from reports.verdicts.history import History, histories
 
 
@@ -65,6 +64,9 @@ def report(
 
     Prints the path of the page on its last line.
     """
+    # What draws takes a second to load: a shell that completes the command does not wait for it.
+    from reports.page.render import is_report, render, render_history
+
     if history and charts == "slides":
         problem = "a history has no slides: remove one of the options"
         raise ScenarioError(problem, code="exclusive", path="--history and --charts slides")

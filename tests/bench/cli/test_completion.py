@@ -68,9 +68,9 @@ def test_labels_are_those_of_the_results_with_one_damaged_run(tmp_path):
     assert set(strategy_labels(given(results=[tmp_path]))) == {"never", "every-2min"}
     (run, *_) = sorted((tmp_path / "append-small").iterdir())
     assert strategy_labels(given(results=[run])) == ["never"]
-    for path in tmp_path.rglob(MANIFEST):
-        path.write_text("{")
-    assert strategy_labels(given(results=[tmp_path])) == []
+    (run / MANIFEST).write_text("{")
+    assert strategy_labels(given(results=[tmp_path])) == ["every-2min", "never"]
+    assert strategy_labels(given(results=[run])) == []
 
 
 @pytest.mark.parametrize("wrong", ["nowhere.toml", "damaged.toml", "=", ""])
@@ -122,16 +122,27 @@ def test_labels_of_the_default_results_are_offered(offered, tmp_path, monkeypatc
     assert offered("compactbench report other --only h") == ["hourly"]
 
 
-@pytest.mark.parametrize("line", ["compactbench run quick", "compactbench sweep quick", "compactbench li"])
-def test_names_come_without_the_libraries_of_reports(line):
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("compactbench run quick", ["quickstart"]),
+        ("compactbench sweep quick", ["quickstart"]),
+        ("compactbench li", ["list"]),
+        ("compactbench compare {results} --baseline n", ["never"]),
+        ("compactbench report {results} --only n", ["never"]),
+        ("compactbench recommend --obj", ["--objective"]),
+    ],
+)
+def test_names_come_without_the_libraries_of_reports(tmp_path, line, names):
+    line = line.format(results=build_results(tmp_path, {"never": None}, 1, 2))
     code = (
         "import sys; from bench.cli.main import main; assert main([]) == 0; "
         "assert not {'pandas', 'scipy', 'matplotlib', 'pyspark'} & sys.modules.keys()"
     )
-    words = line.split()
-    asked = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1), "_COMPACTBENCH_COMPLETE": "complete_bash"}
+    last = str(len(line.split()) - 1)
+    asked = {"COMP_WORDS": line, "COMP_CWORD": last, "_COMPACTBENCH_COMPLETE": "complete_bash"}
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **asked}, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split()
+    assert done.stdout.split() == names

@@ -1,7 +1,7 @@
 import pytest
 from result_builder import build_results
 
-from bench.cli.commands import report
+from reports.page import render as rendering
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def rendered(monkeypatch):
         strategies.append(sorted({run.manifest.strategy for run in runs}))
         return folder / "index.html"
 
-    monkeypatch.setattr(report, "render", render)
+    monkeypatch.setattr(rendering, "render", render)
     return strategies
 
 
@@ -89,7 +89,7 @@ def test_a_scenario_without_the_baseline_or_without_figures_is_reported(
 
 def test_history_needs_two_sittings_and_names_what_has_one(compactbench, tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr(report, "render_history", lambda histories, folder: told.extend(histories) or folder)
+    monkeypatch.setattr(rendering, "render_history", lambda of, folder: told.extend(of) or folder)
     later = {"suite_id": "later", "started_utc": "2026-01-06T09:00:00Z"}
     first, second, once = (tmp_path / name for name in ("first", "second", "once"))
     build_results(first, {"never": None}, 1, 2)
