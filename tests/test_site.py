@@ -6,6 +6,8 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
+from bench.cli.commands.list import TOPICS
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -15,7 +17,8 @@ def test_the_site_is_built(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True)
     build(config)
-    for page in ("index.html", "findings/cadence/index.html", "reference/metrics/index.html"):
+    reference = (f"reference/{name}/index.html" for name in ("commands", *TOPICS))
+    for page in ("index.html", "findings/cadence/index.html", *reference):
         assert (tmp_path / page).is_file()
     assert (tmp_path / "examples/append-only/index.html").is_file()
     assert "fonts.g" not in (tmp_path / "index.html").read_text()
@@ -24,5 +27,6 @@ def test_the_site_is_built(tmp_path, monkeypatch):
 def test_every_page_is_in_the_navigation():
     """Decisions are found from their index."""
     named = (ROOT / "mkdocs.yml").read_text()
-    pages = (path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
+    written = (path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
+    pages = (*written, *(f"reference/{name}.md" for name in TOPICS))
     assert [page for page in pages if not page.startswith("decisions/") and page not in named] == []

@@ -1,7 +1,7 @@
 """The site (`make site`): hooks of MkDocs that add pages generated from the code, and the example report."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,19 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from typer.cli import get_docs_for_click
 
+from bench.cli.commands.list import TOPICS, Entry, Topic, cell_text
 from bench.cli.main import command_line
-from bench.results.metrics import METRICS
 from bench.scenario import file as scenario_file
-from bench.scenario import plugins
-from bench.scenario.load import load_scenario
 
+_COLUMNS = {  # where a page has more room than a terminal
+    "scenarios": {
+        "name": "scenario", "formats": "format", "stream": "stream", "strategies": "strategies",
+        "runs": "runs", "suite_s": "takes", "doc": "what it shows",
+    },
+    "metrics": {
+        "name": "metric", "unit": "unit", "better": "better", "basis": "rests on", "doc": "what it is",
+    },
+}  # fmt: skip
 _EXAMPLES = Path(__file__).parents[1] / "reports" / "examples"
 
 
@@ -32,21 +39,9 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _reference() -> Mapping[str, str]:
-    return {
-        "commands": _commands(),
-        "strategies": "\n".join((
-            "# Strategies and triggers\n",
-            *_plugins("Planners", "What a rule does: `planner = { type = ... }`.", plugins.PLANNER),
-            *_plugins("Triggers", "When a rule acts: `trigger = { type = ... }`.", plugins.TRIGGER),
-        )),
-        "streams": "\n".join((
-            "# Streams\n",
-            *_plugins("Workloads", "What is committed: `workload.type`.", plugins.WORKLOAD),
-            *_plugins("Arrivals", "How traffic varies over time: `workload.arrival`.", plugins.ARRIVAL),
-        )),
-        "metrics": "\n".join(_metrics()),
-        "scenarios": "\n".join(_scenarios()),
-    }  # fmt: skip
+    """A page for the command line, and one for each topic of `compactbench list`."""
+    topics = {name: "\n".join(_topic(name, topic)) for name, topic in TOPICS.items()}
+    return {"commands": _commands(), **topics}
 
 
 def _commands() -> str:
@@ -55,36 +50,52 @@ def _commands() -> str:
     return get_docs_for_click(obj=command, ctx=context, name="compactbench")
 
 
-def _plugins(title: str, use: str, kind: plugins.PluginKind[Any]) -> Iterator[str]:
-    yield f"## {title}\n\n{use}\n"
-    for plugin in plugins.describe_all(kind):
-        yield f"### `{plugin.name}`\n\n{plugin.doc}\n"
-        if plugin.details:
-            yield f"{plugin.details}\n"
-        if plugin.options:
-            yield "| option | value | default |\n| --- | --- | --- |"
-            for option in plugin.options:
-                default = "required" if option.default is None else f"`{option.default}`"
-                yield f"| `{option.key}` | {_in_table(option.type or '')} | {_in_table(default)} |"
-            yield ""
+def _topic(name: str, topic: Topic) -> Iterator[str]:
+    yield f"# {name.capitalize()}\n\n{topic.use[0].upper()}{topic.use[1:]}.\n"
+    entries = list(topic.entries())
+    if any("details" in entry for entry in entries):
+        for entry in entries:
+            yield from _section(entry)
+    else:
+        columns = _COLUMNS.get(name, topic.columns)
+        yield from _table(
+            columns.values(), ([_cell(key, entry[key]) for key in columns] for entry in entries)
+        )
+    if topic.note:
+        yield f"{topic.note}\n"
+    if name == "scenarios":
+        example = scenario_file.shipped()["example"].read_text(encoding="utf-8")
+        yield f"## Example\n\nEvery key, explained:\n\n```toml\n{example}```"
 
 
-def _metrics() -> Iterator[str]:
-    yield "# Metrics\n\n| metric | unit | better | rests on | what it is |\n| --- | --- | --- | --- | --- |"
-    for metric in METRICS:
-        cells = (f"`{metric.name}`", metric.unit, metric.better, metric.basis, metric.definition)
-        yield f"| {' | '.join(map(_in_table, cells))} |"
+def _section(entry: Entry) -> Iterator[str]:
+    """An entry with its details, and its options or prices."""
+    yield f"## `{entry['name']}`\n\n{entry['doc']}\n"
+    if entry["details"]:
+        yield f"{entry['details']}\n"
+    if options := entry.get("options"):
+        yield from _table(("option", "value", "default"), map(_option, options))
+    if prices := entry.get("prices"):
+        yield from _table(("key", "price"), ((f"`{key}`", str(price)) for key, price in prices.items()))
 
 
-def _scenarios() -> Iterator[str]:
-    yield "# Shipped scenarios\n\n| scenario | what it shows | strategies |\n| --- | --- | --- |"
-    shipped = scenario_file.shipped()
-    for name in shipped:
-        scenario = load_scenario(name)
-        labels = ", ".join(f"`{spec.label}`" for spec in scenario.strategies)
-        yield f"| `{name}` | {_in_table(scenario.description)} | {labels} |"
-    example = shipped["example"].read_text(encoding="utf-8")
-    yield f"\n## Example\n\nEvery key, explained:\n\n```toml\n{example}```"
+def _option(option: Entry) -> tuple[str, ...]:
+    default = "required" if option["default"] is None else f"`{option['default']}`"
+    return f"`{option['key']}`", option["type"] or "", default
+
+
+def _cell(key: str, value: Any) -> str:
+    if key == "name":
+        return f"`{value}`"
+    return ", ".join(value) if isinstance(value, list) else cell_text(key, value)
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    heads = list(titles)
+    yield f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(map(_in_table, row))} |"
+    yield ""
 
 
 def _in_table(text: str) -> str:

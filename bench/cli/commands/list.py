@@ -128,13 +128,15 @@ def _print_all(entries: list[Entry], columns: Mapping[str, str], note: str, outp
     if output == "json":
         print_json(entries)
         return
-    print_table(list(columns.values()), [[_cell(key, entry[key]) for key in columns] for entry in entries])
+    print_table(
+        list(columns.values()), [[cell_text(key, entry[key]) for key in columns] for entry in entries]
+    )
     if note:
         print_line("")
         print_paragraph(note)
 
 
-def _cell(key: str, value: Any) -> str:
+def cell_text(key: str, value: Any) -> str:
     if value is None:
         return MISSING
     if isinstance(value, list):
