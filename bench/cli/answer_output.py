@@ -9,7 +9,7 @@ from reports.data.group import RunGroup, run_groups
 
 def print_answers(runs: Iterable[RunResult]) -> None:
     """For each scenario its answer on stdout, and its grave cautions on stderr."""
-    from reports.one_line import one_line  # loads SciPy, which other commands do not wait for
+    from reports.page.one_line import one_line  # loads SciPy, which other commands do not wait for
 
     groups = run_groups(runs)
     for group in groups:

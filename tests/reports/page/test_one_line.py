@@ -2,7 +2,7 @@ import re
 
 from result_builder import build_group
 
-from reports.one_line import one_line
+from reports.page.one_line import one_line
 
 
 def lines(folder, strategies, repetitions=3, **how):
