@@ -2,15 +2,9 @@
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
-from comparisons import measured
 from result_builder import build_results
-
-from bench.comparison.fail_if import noisy_tests, outcomes, parse_limit
-from bench.errors import ScenarioError
-from reports.verdicts.repeating import BytesNoise, compare_bytes, compare_counts
 
 HOLDS, FAILS, INCONCLUSIVE = 0, 1, 4
 BOTH = {"never": None, "every-2min": 2}
@@ -208,48 +202,3 @@ def test_each_condition_of_several_has_its_part_of_the_error(gate, old, later):
     others = ["--fail-if", "query_p95_s>5x", "--fail-if", "commit_mean_s>5x"]
     _, conditions, _ = gate(*of_never, limit, *others, code=INCONCLUSIVE)
     assert outcomes_of(conditions) == ["inconclusive", "holds", "holds"]
-
-
-# Limits by themselves
-
-
-@pytest.mark.parametrize(
-    ("sign", "expected"),  # of intervals below, ending at, around, beginning at and above 1.1
-    [
-        (">", ["holds", "holds", "inconclusive", "inconclusive", "broken"]),
-        (">=", ["holds", "inconclusive", "inconclusive", "broken", "broken"]),
-        ("<", ["broken", "inconclusive", "inconclusive", "holds", "holds"]),
-        ("<=", ["broken", "broken", "inconclusive", "inconclusive", "holds"]),
-    ],
-)
-def test_a_limit_is_broken_where_the_whole_interval_lies_beyond(sign, expected):
-    template = measured(1.15, 0.03)
-    intervals = [(1.0, 1.05), (1.0, 1.1), (1.05, 1.15), (1.1, 1.2), (1.15, 1.2)]
-    limit = parse_limit(f"files_end {sign} 1.1x")
-    assert [limit.alone(replace(template, low=low, high=high)) for low, high in intervals] == expected
-
-
-@pytest.mark.parametrize(
-    ("sign", "expected"), [(">", "holds"), (">=", "broken"), ("<", "holds"), ("<=", "broken")]
-)
-def test_an_exact_ratio_at_the_limit_is_decided(sign, expected):
-    assert outcomes([(parse_limit(f"files_end{sign}2x"), compare_counts([4], [2]))]) == [expected]
-
-
-def test_bytes_within_their_tolerance_of_a_limit_are_inconclusive():
-    limit = parse_limit("write_amplification>1.1x")
-    for ratio, outcome in ((1.005, "holds"), (1.09, "inconclusive"), (1.13, "broken")):
-        assert limit.alone(compare_bytes([ratio], [1.0], BytesNoise())) == outcome
-
-
-def test_only_noisy_tests_share_the_error():
-    noisy = measured(1.05, 0.03)
-    limit = parse_limit("files_end>1x")
-    assert noisy_tests([(limit, noisy), (limit, compare_counts([1], [1])), (limit, noisy)]) == 2
-
-
-def test_a_limit_is_printed_as_what_must_be_so():
-    limit = parse_limit(" files_end >=1.10 x ")
-    assert (limit.condition, limit.kept) == ("files_end>=1.1x", "files_end < 1.1x")
-    with pytest.raises(ScenarioError):
-        parse_limit("files_end>1e3x")
