@@ -13,7 +13,7 @@ from reports.charts.canvas import FONT_PT, belongs, root
 from reports.charts.placing import Place, Spot, beside
 from reports.charts.theme import Theme
 
-_EQUALS = " = "
+_NOT_TOLD_APART = " = "
 _ENDS = {"left": 0.0, "center": 0.5, "right": 1.0}
 Line = Sequence[Spot]
 
@@ -22,18 +22,18 @@ Line = Sequence[Spot]
 class Name:
     """A label for the point at these data coordinates.
 
-    `equals` are further strategies that it names, each with its text, and where their points are.
+    `not_told_apart` are further strategies that it names, each with its text; `others` is where they are.
     """
 
     at: Spot
     text: str
     colour: str
-    equals: tuple[tuple[str, str], ...] = ()
+    not_told_apart: tuple[tuple[str, str], ...] = ()
     others: tuple[Spot, ...] = ()
 
     @property
     def whole(self) -> str:
-        return _EQUALS.join((self.text, *(text for _, text in self.equals)))
+        return _NOT_TOLD_APART.join((self.text, *(text for _, text in self.not_told_apart)))
 
 
 def write_names(axes: Axes, names: Mapping[str, Name], theme: Theme, lines: Sequence[Line] = ()) -> None:
@@ -59,8 +59,8 @@ def _write(axes: Axes, strategy: str, name: Name, place: Place, theme: Theme) ->
     leader: dict[str, Any] = {"arrowstyle": "-", "color": theme.muted, "linewidth": 0.6,
                               "relpos": near_end, "shrinkA": 1, "shrinkB": 4}  # fmt: skip
     how: dict[str, Any] = {"annotation_clip": False, "arrowprops": leader if place.is_far else None}
-    if name.equals:
-        _write_several(axes, [(strategy, name.text), *name.equals], name, place, theme, how)
+    if name.not_told_apart:
+        _write_several(axes, [(strategy, name.text), *name.not_told_apart], name, place, theme, how)
         return
     text = axes.annotate(
         name.text, name.at, xytext=(place.dx, place.dy), textcoords="offset points", ha=place.side,
@@ -74,7 +74,7 @@ def _write_several(
 ) -> None:
     """A text for each strategy of a label, which a page can strike out alone, with signs between them."""
     areas = [_area(text, name.colour) for _, text in texts]
-    signs = [*(_area(_EQUALS.strip(), theme.muted) for _ in texts[1:]), None]
+    signs = [*(_area(_NOT_TOLD_APART.strip(), theme.muted) for _ in texts[1:]), None]
     packed: list[Artist] = [
         area for pair in zip(areas, signs, strict=True) for area in pair if area is not None
     ]

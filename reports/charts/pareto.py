@@ -32,11 +32,10 @@ from reports.data.formats import part_name
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say, sentence, separated
 from reports.text import cost_text, duration_unit
+from reports.verdicts.apart import clusters
 from reports.verdicts.best import likely_best
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
-Equal = Mapping[str, str]  # strategy -> the one that the page does not tell it apart from
-NONE_EQUAL: Equal = {}
 ZERO_COST = "no compaction"
 _WIDTH_IN = 5.4  # next to a table
 _COLUMNS = 2  # of the panels of several formats
@@ -59,7 +58,7 @@ class _Scales:
         return self.place(point.cost_s), point.query_s * self.factor
 
 
-def draw(group: RunGroup, theme: Theme, equal: Equal = NONE_EQUAL) -> Figure:
+def draw(group: RunGroup, theme: Theme) -> Figure:
     """Compaction seconds (x) and mean latency (y); whiskers from the lowest to the highest run.
 
     Several parts of the group have a panel each, on common scales.
@@ -82,7 +81,7 @@ def draw(group: RunGroup, theme: Theme, equal: Equal = NONE_EQUAL) -> Figure:
     for axes, part in zip(figure.axes, parts, strict=True):
         scales = _Scales(cost_axis(axes, costs_s, theme, ZERO_COST), factor)
         value_axis(axes, [query_s * factor for query_s in queries_s], log_above=LOG_ABOVE)
-        _draw_points(axes, part, scales, equal, theme)
+        _draw_points(axes, part, scales, theme)
         if not is_alone:
             characters = int(axes.get_window_extent().width * 72 / figure.dpi / CHARACTER_PT)
             head(axes, chart_label(part_name(part, group), characters), theme)
@@ -100,7 +99,7 @@ def draw(group: RunGroup, theme: Theme, equal: Equal = NONE_EQUAL) -> Figure:
     return figure
 
 
-def finding(group: RunGroup, equal: Equal = NONE_EQUAL) -> Sentence:
+def finding(group: RunGroup) -> Sentence:
     fronts = {part: front for part in _parts(group) if (front := pareto_front(points(part)))}
     if not fronts:
         return say()
@@ -111,11 +110,12 @@ def finding(group: RunGroup, equal: Equal = NONE_EQUAL) -> Sentence:
         for part, front in fronts.items()
     ]
     said = say(f"On the front{order}: ") + separated("; ", clauses) + say(".")
-    for point in (point for part in _parts(group) for point in points(part)):
-        if point.strategy in equal:
+    for cluster in (cluster for part in _parts(group) for cluster in _clusters(part)):
+        first, *others = cluster
+        for point in others:
             said += sentence(
-                " {strategy}, {at}, is not told apart from {other}.",
-                strategy=Verbatim(point.strategy), at=_at(point), other=Verbatim(equal[point.strategy]),
+                " {strategy}, {at}, is not told apart from {first}.",
+                strategy=Verbatim(point.strategy), at=_at(point), first=Verbatim(first.strategy),
             )  # fmt: skip
     return said
 
@@ -158,11 +158,6 @@ def _parts(group: RunGroup) -> list[RunGroup]:
     return [part for part in group.parts if points(part)]
 
 
-def clustered(equal: Equal) -> tuple[Callable[[RunGroup, Theme], Figure], Callable[[RunGroup], Sentence]]:
-    """`draw` and `finding` of a page that does not tell these strategies apart."""
-    return lambda group, theme: draw(group, theme, equal), lambda group: finding(group, equal)
-
-
 def _at(point: Point) -> str:
     return f"{human_duration(point.query_s)} at {cost_text(point.cost_s)}"
 
@@ -173,11 +168,10 @@ def _values(group: RunGroup, metric: str) -> list[float]:
     return [value for values in runs for value in values if value is not None]
 
 
-def _draw_points(axes: Axes, group: RunGroup, scales: _Scales, equal: Equal, theme: Theme) -> None:
+def _draw_points(axes: Axes, group: RunGroup, scales: _Scales, theme: Theme) -> None:
     """The points of a part of a group with their names, their front and their clusters."""
     all_points = points(group)
-    front, clusters = pareto_front(all_points), _clusters(all_points, equal)
-    several = [cluster for cluster in clusters if len(cluster) > 1]
+    front, several = pareto_front(all_points), _clusters(group)
     outlines = [_outline(axes, [scales.spot(point) for point in cluster], theme) for cluster in several]
     line = () if differ_in_staleness(front) else front  # a front in three dimensions is no line
     _draw_front(axes, line, scales, theme)
@@ -187,19 +181,14 @@ def _draw_points(axes: Axes, group: RunGroup, scales: _Scales, equal: Equal, the
         is_off = point not in front and point.strategy not in together
         lines += _draw_point(axes, group, point, scales, is_off, theme)
     labels = {row.strategy: row.strategy if group.whole is None else row.base_strategy for row in group.rows}
-    names = {cluster[0].strategy: _name(cluster, labels, front, scales, theme) for cluster in clusters}
+    alone = [[point] for point in all_points if point.strategy not in together]
+    names = {named[0].strategy: _name(named, labels, front, scales, theme) for named in (*several, *alone)}
     write_names(axes, names, theme, lines)
 
 
-def _clusters(all_points: Sequence[Point], equal: Equal) -> list[list[Point]]:
-    """The points that are not told apart from each other, first the one that is better on the means."""
-    by_first: dict[str, list[Point]] = {}
-    for point in all_points:
-        first = point.strategy
-        while first in equal:
-            first = equal[first]
-        by_first.setdefault(first, []).append(point)
-    return [sorted(own, key=lambda point: point.strategy != first) for first, own in by_first.items()]
+def _clusters(group: RunGroup) -> list[list[Point]]:
+    by_label = {point.strategy: point for point in points(group)}
+    return [[by_label[label] for label in cluster] for cluster in clusters(group)]
 
 
 def _outline(axes: Axes, spots: Sequence[Spot], theme: Theme) -> Sequence[Spot]:
@@ -255,14 +244,14 @@ def _name(
 ) -> Name:
     """One name for all points of a cluster, grey for a point off the front."""
     first, *others = cluster
-    equals = [(point.strategy, chart_label(labels[point.strategy])) for point in others]
+    others_named = [(point.strategy, chart_label(labels[point.strategy])) for point in others]
     if len(cluster) > _MOST_NAMES:
-        rest = equals[_MOST_NAMES - 2 :]
-        equals = [*equals[: _MOST_NAMES - 2], ("", f"{len(rest)} more")]
+        rest = others_named[_MOST_NAMES - 2 :]
+        others_named = [*others_named[: _MOST_NAMES - 2], ("", f"{len(rest)} more")]
     return Name(
         scales.spot(first),
         chart_label(labels[first.strategy]),
         theme.ink if others or first in front else theme.muted,
-        tuple(equals),
+        tuple(others_named),
         tuple(scales.spot(point) for point in others),
     )

@@ -1,7 +1,7 @@
 """The charts of a report, in the order they are read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from reports.charts import (
@@ -21,8 +21,6 @@ from reports.charts.output import Draw
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, say
 
-Finding = Callable[[RunGroup], Sentence]
-
 
 @dataclass(frozen=True, slots=True)
 class Chart:
@@ -31,26 +29,17 @@ class Chart:
     `finding` is the text alternative: what it shows, in figures. `place`: next to the answer, below the
     tables, or folded away. A report leaves out charts that do not apply to its runs. One `of_format` has a
     picture for each format. `message` is the title of a slide; it is the finding if it is empty.
-    `clustered` makes `draw` and `finding` for strategies that a page does not tell apart.
     """
 
     id: str
     title: str
     reading: str
     draw: Draw
-    finding: Finding
+    finding: Callable[[RunGroup], Sentence]
     place: Literal["answer", "open", "folded"]
     applies: Callable[[RunGroup], bool] = lambda group: True
-    clustered: Callable[[pareto.Equal], tuple[Draw, Finding]] | None = None
     of_format: bool = False
     message: Callable[[RunGroup], Sentence] = lambda group: say()
-
-    def of_page(self, equal: pareto.Equal) -> "Chart":
-        """The chart on a page that does not tell these strategies apart."""
-        if self.clustered is None:
-            return self
-        draw, finding = self.clustered(equal)
-        return replace(self, draw=draw, finding=finding)
 
 
 CHARTS: tuple[Chart, ...] = (
@@ -66,7 +55,6 @@ CHARTS: tuple[Chart, ...] = (
         pareto.finding,
         "answer",
         lambda group: not curves.applies(group),
-        pareto.clustered,
         message=pareto.message,
     ),
     Chart(

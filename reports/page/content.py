@@ -37,7 +37,7 @@ from reports.page.sections.waits import waits
 from reports.page.tables import Cell, Table
 from reports.phrases import Sentence, Verbatim, say
 from reports.verdicts.keeping_up import all_keep_up
-from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart, page_verdicts
+from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
 
 Place = Literal["answer", "open", "folded", "end"]
 Blocks = Iterable[Block | None]  # None: the runs have no such figures
@@ -175,7 +175,7 @@ def _answer(subject: Subject) -> Blocks:
         policies_by_format(group),
         *(Prose(line, "headline") for line in lines),
         Prose(TRADE_OFF) if any("best trade-off" in str(line) for line in lines) else None,
-        *tables_by_part(group, lambda part: budgets(part, verdicts)),
+        *tables_by_part(group, budgets),
         beside,
         own_compactions(group),
         job_starts(group),
@@ -222,10 +222,8 @@ def _summary(subject: Subject) -> Blocks:
 
 
 def _pictures(subject: Subject, *places: str) -> Iterator[Picture]:
-    parts = subject.group.parts
-    equal = {x: other for part in parts for x, other in not_told_apart(part, subject.verdicts).items()}
     for chart in (chart for place in places for chart in CHARTS if chart.place == place):
-        yield from _pictures_of(chart.of_page(equal), subject)
+        yield from _pictures_of(chart, subject)
 
 
 def _pictures_of(chart: Chart, subject: Subject) -> Iterator[Picture]:

@@ -67,11 +67,16 @@ class Comparison:
         return self.method == "modelled" and not self.has_interval
 
     @property
+    def contains_1(self) -> bool:
+        """Whether the interval contains 1, or figures without noise agree (within their tolerance)."""
+        if self.low is None or self.high is None:
+            return self.verdict == "equal" or self.ratio == 1
+        return verdict_of(self.low, self.high) == "undecided"
+
+    @property
     def is_retracted(self) -> bool:
         """Whether the interval excludes 1 but the verdict did not survive the correction."""
-        if self.adjusted_p is None or self.low is None or self.high is None:
-            return False
-        return self.verdict == "undecided" and verdict_of(self.low, self.high) != "undecided"
+        return self.adjusted_p is not None and self.verdict == "undecided" and not self.contains_1
 
     @property
     def p(self) -> float | None:

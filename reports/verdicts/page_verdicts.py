@@ -22,10 +22,11 @@ from itertools import pairwise
 from bench.results.metrics import LATENCY, MIN_RUNS
 from bench.results.rows import Row
 from reports.data.group import RunGroup
+from reports.verdicts.apart import not_told_apart
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.money import with_cheapest
-from reports.verdicts.pareto_front import alike, dominated, pareto_front, points
+from reports.verdicts.pareto_front import dominated, pareto_front, points
 
 _Key = tuple[str, str, str]  # metric, strategy, the other strategy
 
@@ -45,6 +46,20 @@ class PageVerdicts:
         """How the latency of a strategy compares with that of `never` in the same variant."""
         return self.of(LATENCY, row.strategy, row.baseline)
 
+    def unproven(self, group: RunGroup) -> Mapping[str, str]:
+        """Dominated strategy -> the one that dominates it, where the corrected verdicts do not prove that.
+
+        Their own intervals tell the two apart (`reports.verdicts.apart`), and enough runs show the noise.
+        """
+        alike, found = not_told_apart(group), dict[str, str]()
+        for worse, better in () if group.is_simulated else dominated(points(group)).items():
+            compared = [self.of(metric, worse, better) for metric in (group.cost_metric, LATENCY)]
+            told = {c.verdict for c in compared if c is not None and c.n >= MIN_RUNS}
+            is_open = None not in compared and told and ("more" not in told or "less" in told)
+            if is_open and worse not in alike:
+                found[worse] = better
+        return found
+
 
 def page_verdicts(groups: Sequence[RunGroup]) -> tuple[PageVerdicts, ...]:
     """Every comparison of a page with these groups, modelled ones included, which need no correction."""
@@ -55,23 +70,6 @@ def page_verdicts(groups: Sequence[RunGroup]) -> tuple[PageVerdicts, ...]:
     for (place, key), comparison in zip(keys, made, strict=True):
         by_group[place][key] = comparison
     return tuple(PageVerdicts(comparisons, number) for comparisons in by_group)
-
-
-def not_told_apart(group: RunGroup, verdicts: PageVerdicts) -> Mapping[str, str]:
-    """Strategy that is dominated on the means -> the one that is not proven to be better.
-
-    Measured figures have enough runs for an interval, and none is proven to be higher, or one to be lower;
-    modelled ones are equal within 2 %.
-    """
-    if group.is_simulated:
-        return alike(group)
-    open_pairs = {}
-    for worse, better in dominated(points(group)).items():
-        compared = [verdicts.of(metric, worse, better) for metric in (group.cost_metric, LATENCY)]
-        told = {c.verdict for c in compared if c is not None and c.n >= MIN_RUNS}
-        if None not in compared and told and ("more" not in told or "less" in told):
-            open_pairs[worse] = better
-    return open_pairs
 
 
 def _keys(group: RunGroup) -> Iterable[_Key]:

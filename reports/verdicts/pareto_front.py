@@ -154,17 +154,18 @@ def alike(group: RunGroup) -> Mapping[str, str]:
     return {
         label: other
         for label, other in (dominated(all_points) if group.is_simulated else {}).items()
-        if _is_within(of_label[label], of_label[other])
+        if is_within(of_label[label], of_label[other])
     }
+
+
+def is_within(worse: Point, better: Point) -> bool:
+    """Whether a modelled strategy has at most 2 % more cost and latency than the other."""
+    most = 1 + MODELLED_TOLERANCE
+    return worse.cost_s <= better.cost_s * most and worse.query_s <= better.query_s * most
 
 
 def _is_choice(point: Point) -> bool:
     return not point.is_baseline and point.cost_s > 0 and point.query_s > 0
-
-
-def _is_within(worse: Point, better: Point) -> bool:
-    most = 1 + MODELLED_TOLERANCE
-    return worse.cost_s <= better.cost_s * most and worse.query_s <= better.query_s * most
 
 
 def _lower(point: Point, tolerance: float) -> Point:

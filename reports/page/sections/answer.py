@@ -1,6 +1,6 @@
 """The answer: the best trade-off, and the cheapest strategy for each latency that may be acceptable."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from bench.results.metrics import LATENCY
 from bench.results.rows import BASELINE, Row
@@ -12,9 +12,8 @@ from reports.page.sections.money import money_column
 from reports.page.tables import Cell, Column, Table, by_columns, durations, has_values, metric_cells, seconds
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, separated
 from reports.text import cost_text
+from reports.verdicts.apart import is_told_apart, not_told_apart
 from reports.verdicts.best import likely_best
-from reports.verdicts.judge import compare_strategies
-from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart
 from reports.verdicts.pareto_front import Point, alike, candidates, differ_in_staleness, pareto_front, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
@@ -62,7 +61,7 @@ def _headline(group: RunGroup) -> Iterator[Sentence]:
             )
 
 
-def budgets(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
+def budgets(group: RunGroup) -> Table | None:
     """A row for each point of the front, the fastest first; None if there is no choice.
 
     A strategy that is not told apart from the point of a row shares it.
@@ -70,7 +69,6 @@ def budgets(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     front = pareto_front(points(group))[::-1]
     if len(front) < 2 or differ_in_staleness(front):
         return None
-    equal = not_told_apart(group, verdicts)
     unit, latencies = durations([point.query_s for point in front])
     rows = [group.row(point.strategy) for point in front]
     metrics = [
@@ -81,7 +79,7 @@ def budgets(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     shown = [
         (Column("If the mean query may take up to", unit),
          [Cell(text, value=point.query_s) for text, point in zip(latencies, front, strict=True)]),
-        (Column("Cheapest strategy", is_number=False), [_shared(point, equal) for point in front]),
+        (Column("Cheapest strategy", is_number=False), [_shared(group, point) for point in front]),
         (Column(group.cost.title, "s"), [Cell(text, value=point.cost_s) for text, point in costs]),
         *((Column(title, of), [Cell(c.text, value=c.value) for c in metric_cells(rows, name)])
           for name, title, of in metrics),
@@ -96,8 +94,8 @@ def budgets(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
     return by_columns(shown, note, caption=caption)
 
 
-def _shared(point: Point, equal: Mapping[str, str]) -> Cell:
-    others = [label for label, better in equal.items() if better == point.strategy]
+def _shared(group: RunGroup, point: Point) -> Cell:
+    others = [label for label, better in not_told_apart(group).items() if better == point.strategy]
     return Cell(Verbatim(point.strategy), f"or {', '.join(others)}" if others else "")
 
 
@@ -228,7 +226,9 @@ def _only(group: RunGroup, point: Point) -> Sentence:
         why = "is the only strategy that compacts"
     elif any(p.cost_s * (1 + point.tolerance) < point.cost_s for p in others):  # the baseline beats these
         why = "is the fastest strategy that compacts, and no cheaper one is faster than no compaction"
-    like = [] if group.is_simulated else [p.strategy for p in others if _is_like(group, p, point)]
+    like = [] if group.is_simulated else [
+        p.strategy for p in others if not is_told_apart(group, p.strategy, point.strategy)
+    ]  # fmt: skip
     equal = [label for label, other in alike(group).items() if other == point.strategy]
     equals = sentence(
         " {labels} {equal} it within {tolerance}.",
@@ -240,15 +240,6 @@ def _only(group: RunGroup, point: Point) -> Sentence:
         equals=equals if equal else "",
         like=sentence(" Statistically indistinguishable from {labels}.", labels=listed(like)) if like else "",
     )  # fmt: skip
-
-
-def _is_like(group: RunGroup, point: Point, other: Point) -> bool:
-    """Whether the intervals of both ratios, of cost and of latency, contain 1."""
-    ratios = [
-        compare_strategies(group, metric, point.strategy, other.strategy)
-        for metric in (group.cost_metric, LATENCY)
-    ]
-    return all(c.low is not None and c.high is not None and c.low <= 1 <= c.high for c in ratios)
 
 
 def _figures(group: RunGroup, point: Point) -> str:

@@ -8,7 +8,8 @@ from bench.text import human_percent
 from reports.data.group import RunGroup
 from reports.page.tables import Table, Versus, versus_table
 from reports.phrases import Sentence, Verbatim, joined, say, sentence
-from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart
+from reports.verdicts.apart import not_told_apart
+from reports.verdicts.page_verdicts import PageVerdicts
 from reports.verdicts.pareto_front import differ_in_staleness, dominated, pareto_front, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
@@ -38,8 +39,9 @@ def steps(group: RunGroup, verdicts: PageVerdicts) -> Table | None:
 
 def off_the_front(group: RunGroup, verdicts: PageVerdicts) -> Iterator[Sentence]:
     """The dominated strategies, each with the one that dominates it, and those for which that is open."""
-    equal = not_told_apart(group, verdicts)
-    worse = {label: better for label, better in dominated(points(group)).items() if label not in equal}
+    alike, unproven = not_told_apart(group), verdicts.unproven(group)
+    open_ones = alike.keys() | unproven.keys()
+    worse = {label: better for label, better in dominated(points(group)).items() if label not in open_ones}
     is_proven = all(row.runs >= MIN_RUNS for row in group.rows if row.runs)
     how = "Dominated on the means, by a strategy that costs no more and is no slower"
     if group.is_simulated:
@@ -48,9 +50,12 @@ def off_the_front(group: RunGroup, verdicts: PageVerdicts) -> Iterator[Sentence]
         how = "Dominated, by a strategy that is proven to be cheaper or faster and not proven to be worse"
     if worse:
         yield sentence("{how}: {strategies}.", how=how, strategies=_by_better(worse, "by"))
-    if equal and not group.is_simulated:  # the answer names what equals a choice in a model
+    if unproven:
+        text = "Dominated on the means, unproven after correction for all comparisons: {strategies}."
+        yield sentence(text, strategies=_by_better(unproven, "by"))
+    if alike and not group.is_simulated:  # the answer names what equals a choice in a model
         text = "Not told apart from a strategy that is better on the means: {strategies}."
-        yield sentence(text, strategies=_by_better(equal, "from"))
+        yield sentence(text, strategies=_by_better(alike, "from"))
 
 
 def _by_better(better_of: Mapping[str, str], preposition: str) -> Sentence:

@@ -15,8 +15,9 @@ from reports.page.tables import (
     metric_cells,
 )
 from reports.phrases import Verbatim
+from reports.verdicts.apart import not_told_apart
 from reports.verdicts.best import DRAWS, on_front
-from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart
+from reports.verdicts.page_verdicts import PageVerdicts
 from reports.verdicts.pareto_front import dominated, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 from reports.verdicts.unmodelled import unmodelled
@@ -77,13 +78,15 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
 def _names(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
     """The strategies; for dominated ones and ones that cannot be compared, with the reason."""
     better = {label: other for part in group.parts for label, other in dominated(points(part)).items()}
-    equal = {label: other for part in group.parts for label, other in not_told_apart(part, verdicts).items()}
+    alike = {label: other for part in group.parts for label, other in not_told_apart(part).items()}
+    unproven = {label for part in group.parts for label in verdicts.unproven(part)}
 
     def why(label: str) -> str:
-        if label in equal:
-            within = f"equal to {equal[label]} within {human_percent(MODELLED_TOLERANCE)}"
-            return within if group.is_simulated else f"not told apart from {equal[label]}"
-        return f"dominated by {better[label]}" if label in better else ""
+        if label in alike:
+            within = f"equal to {alike[label]} within {human_percent(MODELLED_TOLERANCE)}"
+            return within if group.is_simulated else f"not told apart from {alike[label]}"
+        by_better = f"dominated by {better[label]}" if label in better else ""
+        return f"{by_better}, unproven" if label in unproven else by_better
 
     metrics = group.cost_metric, LATENCY
     return [

@@ -12,8 +12,8 @@ from reports.data.group import RunGroup, run_groups
 from reports.page.sections.answer import best, budgets, headline
 from reports.page.sections.steps import off_the_front
 from reports.page.sections.summary import _names, summary
+from reports.verdicts.apart import clusters, not_told_apart
 from reports.verdicts.best import likely_best, on_front
-from reports.verdicts.page_verdicts import not_told_apart
 from reports.verdicts.pareto_front import alike, knee, pareto_front, points
 
 # Cost (s) and latency (s): `often` is the most expensive and the fastest, `rare` the cheapest.
@@ -101,7 +101,7 @@ def test_a_simulated_strategy_that_equals_another_is_not_called_dominated():
 
 def test_a_measured_strategy_is_dominated_if_a_difference_is_proven():
     made = group(0.01, 3, one=(4.0, 1.5), other=(4.0, 1.505), worse=(5.0, 1.9))
-    assert not_told_apart(made, verdicts_of(made)) == {"other": "one"}
+    assert not_told_apart(made) == {"other": "one"}
     assert list(map(str, off_the_front(made, verdicts_of(made)))) == [
         "Dominated, by a strategy that is proven to be cheaper or faster and not proven to be worse: worse "
         "(by one).",
@@ -109,10 +109,29 @@ def test_a_measured_strategy_is_dominated_if_a_difference_is_proven():
     ]
     names = {str(cell.text): cell.note for cell in _names(made, verdicts_of(made))}
     assert (names["other"], names["worse"]) == ("not told apart from one", "dominated by one")
-    rows = [row[1] for row in budgets(made, verdicts_of(made)).rows]
+    rows = [row[1] for row in budgets(made).rows]
     assert [(str(cell.text), cell.note) for cell in rows][1] == ("one", "or other")
+    assert clusters(made) == (("one", "other"),)
     single = group(0.01, 1, one=(4.0, 1.5), other=(4.0, 1.505))
-    assert not_told_apart(single, verdicts_of(single)) == {}
+    assert not_told_apart(single) == {}
+
+
+def test_the_correction_of_a_page_makes_no_strategies_alike():
+    """A difference that its own interval shows may be one of so many that the page cannot prove it."""
+    many = {f"near-{n}": (17.0 + n, 30.0 + n) for n in range(12)}
+    made = group(0.025, 3, one=(4.0, 1.5), other=(4.0, 1.65), **many)
+    verdicts = verdicts_of(made)
+    latency = verdicts.of("query_mean_s", "other", "one")
+    assert (latency.verdict, latency.is_retracted) == ("undecided", True)
+    assert not_told_apart(made) == {}
+    assert clusters(made) == ()
+    assert verdicts.unproven(made) == {"other": "one"}
+    said = [str(line) for line in off_the_front(made, verdicts)]
+    assert "Dominated on the means, unproven after correction for all comparisons: other (by one)." in said
+    names = {str(cell.text): cell.note for cell in _names(made, verdicts)}
+    assert (names["other"], names["near-1"]) == ("dominated by one, unproven", "dominated by rare")
+    (row,) = (row[1] for row in budgets(made).rows if str(row[1].text) == "one")
+    assert row.note == ""
 
 
 def test_the_only_choice_of_a_simulation_is_named_with_what_equals_it():

@@ -58,7 +58,7 @@ def test_a_strategy_that_never_came_to_compact_is_no_choice(tmp_path):
     said = [str(line) for line in headline(group)]
     assert "every-5min is the only strategy that compacts" in said[0]
     assert said[-1].startswith("every-90min did not compact during the stream")
-    assert "every-90min" not in str(texts(budgets(group, verdicts_of(group))))
+    assert "every-90min" not in str(texts(budgets(group)))
 
 
 def test_no_usable_run_is_a_text(tmp_path):
@@ -66,7 +66,7 @@ def test_no_usable_run_is_a_text(tmp_path):
     assert [str(line) for line in headline(group)] == [
         "No strategy has a compaction cost and a query latency that can be compared."
     ]
-    assert budgets(group, verdicts_of(group)) is None
+    assert budgets(group) is None
 
 
 def test_no_compaction_is_a_text(tmp_path):
@@ -83,7 +83,7 @@ def test_a_scenario_without_a_strategy_to_choose_has_a_place_in_the_matrix(tmp_p
 
 
 def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
-    table = budgets(four, verdicts_of(four))
+    table = budgets(four)
     assert [row[1] for row in texts(table)] == [p.strategy for p in pareto_front(points(four))][::-1]
     limits = [row[0].value for row in table.rows]
     assert limits == sorted(limits)
@@ -146,7 +146,7 @@ def test_where_rows_differ_in_age_none_beats_another_that_is_fresher(tmp_path):
         "what to choose depends on how old the rows may be that queries see. Mean age: often 30 s, " in said
     )
     assert "; late 2 min, with " in said
-    assert (best(group), budgets(group, verdicts_of(group))) == (None, None)
+    assert (best(group), budgets(group)) == (None, None)
 
 
 def test_a_simulated_strategy_that_is_cheaper_and_as_fast_is_the_answer(tmp_path):

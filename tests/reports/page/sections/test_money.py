@@ -95,7 +95,7 @@ def cells(table, title):
 
 def test_tables_have_money_and_break_even_with_intervals():
     made = group()
-    for table in (budgets(made, verdicts_of(made)), costs(made)):
+    for table in (budgets(made), costs(made)):
         money = cells(table, "Cost per month")["often"]
         assert (money.text, money.note) == ("36.7", "36.1 to 37.3")
         rates = cells(table, "Break-even")
