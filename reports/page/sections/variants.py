@@ -62,4 +62,5 @@ def _formats(group: RunGroup) -> str:
     return (
         f"As it is, the scenario is {format_name(own)}; {', '.join(named)}. A ratio of two formats is that "
         "of their tables, their own commands and the rules that the strategy has in each."
+        + ("" if group.is_simulated else " Their verdicts are corrected for their own number.")
     )

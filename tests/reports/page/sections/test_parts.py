@@ -183,8 +183,12 @@ def test_a_strategy_is_compared_with_its_own_never_and_with_itself_in_the_other_
     assert ("query_mean_s", "often @ delta", "never @ delta") in keys
     assert ("total_cpu_s", "often @ delta", "often") in keys
     assert not [key for key in keys if "delta" in key[1] and key[2] in {"often", "seldom"} - {key[1][:-8]}]
+    of_formats = [c for (_, one, other), c in verdicts.comparisons.items() if one == f"{other} @ delta"]
+    corrected = [c for c in verdicts.comparisons.values() if c.adjusted_p is not None]
+    assert verdicts.number == len(corrected) - len(of_formats) > 0  # no page proves less for a further format
     table = variants(both, verdicts)
     assert [str(row[0].text) for row in table.rows] == list(DELTA)
+    assert table.note.endswith(" Their verdicts are corrected for their own number.")
     assert "As it is, the scenario is Iceberg 1.9; variant delta is Delta 3.3." in table.note
     assert "The best trade-off above" not in table.note
 
