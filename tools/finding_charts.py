@@ -25,7 +25,7 @@ class HasGroup(Protocol):
     def group(self) -> RunGroup: ...
 
 
-Chart = Callable[[Mapping[str, HasGroup]], str]
+FindingChart = Callable[[Mapping[str, HasGroup]], str]  # of all published runs, as SVG
 
 
 def _bars(
@@ -68,12 +68,14 @@ def _swatch(colour: str) -> Line2D:
     return Line2D([4], [3.5], linestyle="", marker="s", markersize=6, color=colour)
 
 
-def _chart(name: str, title: str, metrics: Mapping[str, str], unit: str, labels: Sequence[str] = ()) -> Chart:
+def _chart(
+    name: str, title: str, metrics: Mapping[str, str], unit: str, labels: Sequence[str] = ()
+) -> FindingChart:
     draw = partial(_bars, title=title, metrics=metrics, unit=unit, labels=labels)
     return lambda by_name: svg(draw, by_name[name].group, LIGHT, name)
 
 
-CHARTS: Mapping[str, Chart] = {
+FINDING_CHARTS: Mapping[str, FindingChart] = {
     "cadence": lambda by_name: svg(pareto.draw, by_name["append_only"].group, LIGHT, "cadence"),
     "size-limits": _chart(
         "delta_repacking", "OPTIMIZE wrote, for each byte of the final content",

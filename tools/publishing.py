@@ -60,7 +60,7 @@ from reports.verdicts.judge import compare_strategies
 from reports.verdicts.samples import FIXED_WORK, samples
 from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings
-from tools.finding_charts import CHARTS
+from tools.finding_charts import FINDING_CHARTS
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tools" / "published"
@@ -508,7 +508,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     environment.globals["percent"] = human_percent
     environment.globals["model_off"] = {name: _model_off(name) for name in ("iceberg", "delta", "hudi")}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    written = {DOCS / f"findings/{name}.svg": chart(by_name) for name, chart in CHARTS.items()}
+    written = {DOCS / f"findings/{name}.svg": chart(by_name) for name, chart in FINDING_CHARTS.items()}
     for path in sorted(FOLDER.rglob("*.md.j2")):
         name = path.relative_to(FOLDER).as_posix()
         text = environment.get_template(name).render(index=index, **by_name)
