@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bench.results.metrics import LATENCY
 from bench.results.records import CompactionRecord
 from bench.text import human_duration
 from reports.charts.canvas import (
@@ -26,6 +27,7 @@ from reports.charts.canvas import (
 from reports.charts.every_point import keep_every_point
 from reports.charts.lines import draw_lines, label_ends
 from reports.charts.theme import Theme, traits
+from reports.data.formats import part_name
 from reports.data.frames import band, latency
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, named_figures, say, sentence, spanned
@@ -60,19 +62,26 @@ def _hint(point: Any) -> str:
 
 
 def finding(group: RunGroup) -> Sentence:
-    return named_figures("At the end: ", ((label, human_duration(s)) for label, s in _ends_s(group).items()))
-
-
-def message(group: RunGroup) -> Sentence:
-    ends = [(label, end_s, human_duration(end_s)) for label, end_s in _ends_s(group).items()]
-    return sentence("At the end, queries take {range}.", range=spanned(ends)) if ends else say()
-
-
-def _ends_s(group: RunGroup) -> dict[str, float]:
     """The last median of each strategy that has one, in the order of the scenario."""
     bands = band(latency(group), "wall_s")
     ends = {label: float(bands[label]["median"].iloc[-1]) for label in group.strategies if label in bands}
-    return {label: end_s for label, end_s in ends.items() if not math.isnan(end_s)}
+    return named_figures(
+        "At the end: ",
+        ((label, human_duration(end_s)) for label, end_s in ends.items() if not math.isnan(end_s)),
+    )
+
+
+def message(group: RunGroup) -> Sentence:
+    """The lowest and the highest mean over time of the strategies to choose from, which are of one format."""
+    means = [
+        (row.strategy, mean_s, human_duration(mean_s))
+        for row in group.choices
+        if (mean_s := row.values[LATENCY]) is not None
+    ]
+    if not means:
+        return say()
+    of_format = f", {part_name(group.parts[0], group)}" if len(group.parts) > 1 else ""
+    return sentence("Mean query over time{format}: {range}", format=of_format, range=spanned(means))
 
 
 def _compactions(group: RunGroup) -> dict[str, list[float]]:

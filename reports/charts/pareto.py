@@ -33,7 +33,6 @@ from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, say, sentence, separated
 from reports.text import cost_text, duration_unit
 from reports.verdicts.apart import clusters
-from reports.verdicts.best import likely_best
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
 ZERO_COST = "no compaction"
@@ -118,40 +117,6 @@ def finding(group: RunGroup) -> Sentence:
                 strategy=Verbatim(point.strategy), at=_at(point), first=Verbatim(first.strategy),
             )  # fmt: skip
     return said
-
-
-def message(group: RunGroup) -> Sentence:
-    """What compaction buys by the likely best strategy of each format, or else the fastest, and its cost."""
-    chosen = {part: point for part in _parts(group) if (point := _chosen(part)) is not None}
-    if not chosen:
-        return say()
-    if len(group.parts) == 1:
-        (point,) = chosen.values()
-        instead = "" if (never_s := _never_s(group)) is None else f" instead of {human_duration(never_s)}"
-        return say(
-            Verbatim(point.strategy),
-            f" answers queries in {human_duration(point.query_s)}{instead}, for {cost_text(point.cost_s)} of "
-            f"{group.cost.words}.",
-        )
-    clauses = [
-        say(
-            f"{part_name(part, group)} ",
-            "" if (never_s := _never_s(part)) is None else f"{human_duration(never_s)} ",
-            f"to {human_duration(point.query_s)} (", Verbatim(part.row(point.strategy).base_strategy), ")",
-        )
-        for part, point in chosen.items()
-    ]  # fmt: skip
-    return say("Compaction shortens the mean query: ") + joined(clauses) + say(".")
-
-
-def _chosen(group: RunGroup) -> Point | None:
-    choices = [point for point in pareto_front(points(group)) if not point.is_baseline]
-    likely = [point for point in choices if point.strategy in likely_best(group)[:1]]
-    return next(iter([*likely, *choices[::-1]]), None)
-
-
-def _never_s(group: RunGroup) -> float | None:
-    return next((point.query_s for point in points(group) if point.is_baseline), None)
 
 
 def _parts(group: RunGroup) -> list[RunGroup]:

@@ -28,7 +28,8 @@ class Chart:
 
     `finding` is the text alternative: what it shows, in figures. `place`: next to the answer, below the
     tables, or folded away. A report leaves out charts that do not apply to its runs. One `of_format` has a
-    picture for each format. `message` is the title of a slide; it is the finding if it is empty.
+    picture for each format. `message` is the title of a slide; it is the finding if it is empty. A chart
+    next to the answer has that as title.
     """
 
     id: str
@@ -55,7 +56,6 @@ CHARTS: tuple[Chart, ...] = (
         pareto.finding,
         "answer",
         lambda group: not curves.applies(group),
-        message=pareto.message,
     ),
     Chart(
         "curves",
@@ -68,7 +68,6 @@ CHARTS: tuple[Chart, ...] = (
         "answer",
         curves.applies,
         of_format=True,
-        message=pareto.message,
     ),
     Chart(
         "freshness",

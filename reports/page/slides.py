@@ -7,10 +7,14 @@ from bench.text import counted, named_once
 from reports.charts.output import Draw
 from reports.charts.slides import as_slide
 from reports.charts.theme import Theme
-from reports.data.formats import full_format_name
+from reports.data.formats import full_format_name, part_name
 from reports.data.group import RunGroup
+from reports.one_line import one_line
+from reports.page.blocks import Picture
 from reports.page.content import Page
+from reports.page.sections.answer import best
 from reports.page.sections.method import dates
+from reports.phrases import Verbatim, joined, say
 
 
 def slides(page: Page, theme: Theme) -> Iterator[tuple[str, Draw, RunGroup, Theme]]:
@@ -19,9 +23,32 @@ def slides(page: Page, theme: Theme) -> Iterator[tuple[str, Draw, RunGroup, Them
     for content in page.contents:
         for picture in content.pictures:
             if picture.chart.place != "folded":
-                title = str(picture.chart.message(picture.group)) or str(picture.finding)
-                draw = as_slide(picture.chart.draw, title, source(picture.group))
+                draw = as_slide(picture.chart.draw, title(picture), source(picture.group))
                 yield picture.stem, draw, picture.group, on_slide
+
+
+def title(picture: Picture) -> str:
+    """What the picture shows; if that is modelled, the title says so."""
+    chart, group = picture.chart, picture.group
+    words = _answer(group) if chart.place == "answer" else str(chart.message(group))
+    words = words or str(picture.finding)
+    if not group.is_simulated or "as modelled" in words.lower():
+        return words
+    return f"{words.removesuffix('.')} (as modelled)"
+
+
+def _answer(group: RunGroup) -> str:
+    """The answer in a line; of several formats what is best in each, if that is one strategy everywhere."""
+    if len(group.parts) == 1:
+        return str(next(one_line(group), ""))
+    chosen = [
+        say(Verbatim(part.row(label).base_strategy), f" ({part_name(part, group)})")
+        for part in group.parts
+        if (label := best(part)) is not None
+    ]
+    if len(chosen) < len(group.parts):
+        return "Cost and mean query of each policy, by format"
+    return f"Best trade-offs by format: {joined(chosen)}"
 
 
 def source(group: RunGroup) -> str:

@@ -5,9 +5,10 @@ from result_builder import build_group
 
 from reports.charts.registry import CHARTS
 from reports.charts.theme import LIGHT
+from reports.one_line import one_line
 from reports.page.content import page_content
 from reports.page.render import render
-from reports.page.slides import slides, source
+from reports.page.slides import slides, source, title
 
 VERSIONS = {"format": "1.11.0", "compactbench": "0.1.0"}
 
@@ -36,6 +37,20 @@ def test_slides_are_the_charts_of_the_answer_and_of_the_open_sections(upsert_gro
     made = list(slides(page, LIGHT.of_page(page.labels)))
     assert [stem for stem, *_ in made] == ["pareto", "latency", "files", "deletes"]
     assert all(theme.is_slide for *_, theme in made)
+
+
+def test_the_title_of_the_first_slide_is_the_answer_in_a_line(group):
+    first, *others = page_content([group]).contents[0].pictures
+    assert title(first) == str(next(one_line(group)))
+    assert title(others[0]) == str(others[0].chart.message(group))
+
+
+def test_titles_of_simulated_figures_say_so_once(tmp_path):
+    simulated = build_group(tmp_path, {"never": None, "every-2min": 2}, 1, 12, mode="simulated")
+    pictures = page_content([simulated]).contents[0].pictures
+    titles = [title(picture) for picture in pictures if picture.chart.place != "folded"]
+    assert len(titles) == 3
+    assert all(words.lower().count("as modelled") == 1 for words in titles)
 
 
 def test_a_report_with_slides_has_two_files_for_each(tmp_path, group, monkeypatch):

@@ -24,6 +24,7 @@ from reports.page.sections.parts import sentences_by_part
 from reports.page.sections.policies import policies_by_format
 from reports.page.sections.summary import summary
 from reports.page.sections.variants import variants
+from reports.page.slides import title
 from reports.page.tables import Table
 from reports.phrases import say
 from reports.verdicts.page_verdicts import page_verdicts
@@ -155,11 +156,22 @@ def test_formats_are_panels_of_one_picture_on_common_scales(both, content):
     said = str(picture.finding)
     assert said.startswith("On the front, from the cheapest to the fastest: Iceberg 1.9, never ")
     assert "; Delta 3.3, never @ delta " in said
+
+
+def test_a_slide_of_formats_names_a_choice_for_each_or_none(tmp_path, both, content):
+    (picture,) = blocks(content, "answer", Picture)
+    assert title(picture) == "Cost and mean query of each policy, by format"
+    build_results(tmp_path, {"never": None, "often": 2}, repetitions=1, ticks=12)
+    build_results(
+        tmp_path, {"never @ delta": None, "often @ delta": 2}, repetitions=1, ticks=12, suite_id="later",
+        format="delta", variant=VARIANT, versions=VERSIONS,
+    )  # fmt: skip
+    (chosen,) = page_content(run_groups(load_runs(tmp_path))).contents
+    (picture,) = blocks(chosen, "answer", Picture)
+    assert title(picture) == "Best trade-offs by format: often (Iceberg 1.9) and often (Delta 3.3)"
+    latency = next(one for one in blocks(content, "charts", Picture) if one.chart.id == "latency")
     never, often = (human_duration(both.row(x).values["query_mean_s"]) for x in ("never", "often"))
-    message = str(picture.chart.message(both))
-    assert message.startswith(
-        f"Compaction shortens the mean query: Iceberg 1.9 {never} to {often} (often) and"
-    )
+    assert title(latency) == f"Mean query over time, Iceberg 1.9: {often} (often) to {never} (never)"
 
 
 def test_fronts_and_budgets_are_of_one_format_each(content):
