@@ -178,7 +178,7 @@ def _answer(subject: Subject) -> Blocks:
         *tables_by_part(group, budgets),
         beside,
         own_compactions(group),
-        job_starts(group),
+        *tables_by_part(group, job_starts),
         Prose(primary_query(group)),
         Prose(_left_out(group)) if group.alike else None,
         *_pictures(subject, "answer"),

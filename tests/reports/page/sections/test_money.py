@@ -2,8 +2,11 @@
 
 import pytest
 from records import commit, compaction, end, observed, query, run
+from result_builder import build_results
 from verdicts import verdicts_of
 
+from bench.results.folders import load_runs
+from bench.text import human_ratio
 from reports.data.group import run_groups
 from reports.page.content import page_content
 from reports.page.sections.answer import budgets
@@ -128,17 +131,34 @@ def jobs(**fields):
 
 def test_starting_a_job_on_two_cores_makes_cost_the_number_of_compactions():
     table = job_starts(jobs())
-    assert [str(row[0].text) for row in table.rows] == ["every-10min", "amoro", "every-1min"]
+    assert [str(row[0].text) for row in table.rows] == ["never", "every-10min", "amoro", "every-1min"]
     assert [column.title for column in table.columns[1:]] == [
         "Start of 0 s",
         "Start of 10 s",
         "Start of 30 s",
     ]
     # 14.4 + 60 x 2 x 30 = 3,614.4 and 3.6 + 6 x 2 x 30 = 363.6 s; 3,614.4 / 363.6 = 9.94.
-    assert [(str(cell.text), cell.note) for cell in table.rows[2][1:]] == [
+    assert [(str(cell.text), cell.note) for cell in table.rows[3][1:]] == [
         ("14.4", "4.0x"), ("1,214", "9.8x"), ("3,614", "9.9x"),
     ]  # fmt: skip
-    assert [cell.is_best for cell in table.rows[0][1:]] == [True, True, True]
+    assert [[cell.is_best for cell in row[1:]] for row in table.rows[:3]] == [
+        [False] * 3, [True] * 3, [False] * 3,
+    ]  # fmt: skip
+
+
+def test_a_writer_that_leaves_little_to_compact_may_be_the_cheapest_with_and_without_jobs(tmp_path):
+    text = {"strategies": [{"label": "never"}, {"label": "wide", "writer": {"commit_every": "3min"}}]}
+    (made,) = run_groups(load_runs(build_results(
+        tmp_path, {"never": None, "wide": None, "every-2min": 2, "every-3min": 3}, 1, 12,
+        commit_ticks={"wide": 3}, scenario_text=text,
+    )))  # fmt: skip
+    table = job_starts(made)
+    best = {str(row[0].text): [cell.is_best for cell in row[1:]] for row in table.rows}
+    assert best.keys() == set(made.strategies)
+    assert [label for label, marks in best.items() if any(marks)] == ["wide"]
+    cheapest = made.row("wide").values[made.cost_metric]
+    ratio = human_ratio(made.row("every-3min").values[made.cost_metric] / cheapest)
+    assert ratio in [row[1].note for row in table.rows if str(row[0].text) == "every-3min"]
 
 
 def test_the_scenario_s_own_start_has_a_column_and_is_not_in_the_cost():
