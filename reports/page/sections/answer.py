@@ -64,12 +64,17 @@ def _headline(group: RunGroup) -> Iterator[Sentence]:
 def budgets(group: RunGroup) -> Table | None:
     """A row for each point of the front, the fastest first; None if there is no choice.
 
-    A strategy that is not told apart from the point of a row shares it.
+    Of several with one printed latency the cheapest has the row. A strategy that is not told apart from the
+    point of a row shares it.
     """
     front = pareto_front(points(group))[::-1]
-    if len(front) < 2 or differ_in_staleness(front):
+    if differ_in_staleness(front):
         return None
-    unit, latencies = durations([point.query_s for point in front])
+    unit, printed = durations([point.query_s for point in front])
+    by_latency = dict(zip(printed, front, strict=True))  # of one latency the last, which is the cheapest
+    latencies, front = tuple(by_latency), tuple(by_latency.values())
+    if len(front) < 2:
+        return None
     rows = [group.row(point.strategy) for point in front]
     metrics = [
         (name, group.in_delete_words(title), "") for name, title in _BUDGET_METRICS if _is_shown(rows, name)
@@ -164,11 +169,21 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
     if likely:
         return _either(group, likely) + or_others
     return sentence(
-        "{why}: {cheapest} is the cheapest, with {cheapest_figures}; {fastest} is the fastest, with "
-        "{fastest_figures}. The cheapest {trade}.",
+        "{why}: {cheapest} is {rank}, with {cheapest_figures}; {fastest} is the fastest, with "
+        "{fastest_figures}. {cheapest} {trade}.",
         why="there are two to choose from" if len(choices) == 2 else "no strategy stands out",
-        trade=_trade(group, cheapest, fastest), **values,
+        rank=_rank(group, cheapest), trade=_trade(group, cheapest, fastest), **values,
     )  # fmt: skip
+
+
+def _rank(group: RunGroup, cheapest: Point) -> Sentence:
+    """What the cheapest choice is beside `never`, which may cost less."""
+    if group.row(cheapest.strategy).values["compactions"]:
+        return say("the cheapest that compacts")
+    is_beaten = any(point.is_baseline and point.cost_s < cheapest.cost_s for point in points(group))
+    return (
+        say("the cheapest besides ", Verbatim(group.rows[0].baseline)) if is_beaten else say("the cheapest")
+    )
 
 
 def _likely(group: RunGroup, choices: list[Point]) -> tuple[list[Point], list[str]]:

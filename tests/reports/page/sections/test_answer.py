@@ -1,8 +1,10 @@
 import pytest
+from records import commit, compaction, end, query, run
 from result_builder import build_group
 from verdicts import verdicts_of
 
 from bench.text import human_ratio
+from reports.data.group import run_groups
 from reports.page.sections.answer import best, budgets, headline, primary_query
 from reports.page.sections.matrix import matrix
 from reports.page.sections.summary import summary
@@ -38,9 +40,24 @@ def test_two_to_choose_from_are_both_named(tmp_path):
     first = str(headline(two)[0])
     assert best(two) is None
     assert first.startswith(
-        "On the means of 3 repetitions, there are two to choose from: every-10min is the cheapest, with "
+        "On the means of 3 repetitions, there are two to choose from: every-10min is the cheapest that "
+        "compacts, with "
     )
     assert "; every-1min is the fastest, with " in first
+
+
+@pytest.mark.parametrize(
+    ("never_cpu_s", "said"), [(1.0, "wide is the cheapest besides never, "), (3.0, "wide is the cheapest, ")]
+)
+def test_a_writer_that_compacts_nothing_is_not_called_the_cheapest_that_compacts(never_cpu_s, said):
+    text = {"strategies": [{"label": "never"}, {"label": "wide", "writer": {"files": 1}}, {"label": "often"}]}
+    figures = {"never": (never_cpu_s, 0.0, 9.0), "wide": (2.0, 0.0, 3.0), "often": (1.0, 9.0, 1.0)}
+    (made,) = run_groups([
+        run(commit(cpu_s=commit_s), *([compaction(cpu_s=cpu_s)] if cpu_s else []), query(query_s), end(),
+            strategy=label, scenario_text=text)
+        for label, (commit_s, cpu_s, query_s) in figures.items()
+    ])  # fmt: skip
+    assert f"there are two to choose from: {said}" in str(headline(made)[0])
 
 
 def test_one_that_is_cheapest_and_fastest_is_named_alone(tmp_path):
@@ -88,6 +105,16 @@ def test_budgets_have_a_row_for_each_point_of_the_front_the_fastest_first(four):
     limits = [row[0].value for row in table.rows]
     assert limits == sorted(limits)
     assert (table.columns[0].unit, texts(table)[0][0]) == ("ms", f"{limits[0] * 1000:.0f}")
+
+
+def test_of_budgets_that_are_printed_alike_the_cheapest_stays():
+    figures = {"never": (0.0, 0.5), "rare": (1.0, 0.1054), "often": (4.0, 0.1051), "most": (9.0, 0.09)}
+    (made,) = run_groups([
+        run(commit(), *([compaction(cpu_s=cpu_s)] if cpu_s else []), query(query_s), end(), strategy=label)
+        for label, (cpu_s, query_s) in figures.items()
+    ])  # fmt: skip
+    assert {point.strategy for point in pareto_front(points(made))} == {*figures}
+    assert [row[:2] for row in texts(budgets(made))] == [["90", "most"], ["105", "rare"], ["500", "never"]]
 
 
 def test_the_query_is_shown_with_its_text_where_the_scenario_has_it(tmp_path):
