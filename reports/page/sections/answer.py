@@ -14,6 +14,7 @@ from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, s
 from reports.text import cost_text
 from reports.verdicts.apart import is_told_apart, not_told_apart
 from reports.verdicts.best import likely_best
+from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import Point, alike, candidates, differ_in_staleness, pareto_front, points
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
@@ -265,7 +266,8 @@ def _figures(group: RunGroup, point: Point) -> str:
 
 def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     """What the cheaper of two saves in cost and gives up in latency."""
-    share, ratio = human_ratio(cheap.cost_s / fast.cost_s), human_ratio(cheap.query_s / fast.query_s)
+    share = _ratio(group, group.cost_metric, cheap.strategy, fast.strategy, cheap.cost_s / fast.cost_s)
+    ratio = _ratio(group, LATENCY, cheap.strategy, fast.strategy, cheap.query_s / fast.query_s)
     saved, lost = cost_text(fast.cost_s - cheap.cost_s), human_duration(cheap.query_s - fast.query_s)
     return (
         f"takes {share} the {group.cost.short} (saves {saved}) and gives up {lost} a query ({ratio} the "
@@ -273,17 +275,23 @@ def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
     )
 
 
+def _ratio(group: RunGroup, metric: str, strategy: str, other: str, of_means: float) -> str:
+    """The ratio that all tables have, at equal speed of the machine; that of the means without one."""
+    return human_ratio(compare_strategies(group.whole or group, metric, strategy, other).ratio or of_means)
+
+
 def _without_compaction(group: RunGroup, choices: list[Point]) -> Sentence:
     never = Verbatim(group.rows[0].baseline)
-    never_s = None if group.baseline is None else group.baseline.values[LATENCY]
-    if never_s is None:
+    baseline = group.baseline
+    never_s = None if baseline is None else baseline.values[LATENCY]
+    if baseline is None or never_s is None:
         text = "Without a usable run of {never}, the benefit of compaction cannot be quantified."
         return sentence(text, never=never)
     named = next((point for point in choices if point.strategy == best(group)), choices[-1])
+    ratio = _ratio(group, LATENCY, baseline.strategy, named.strategy, never_s / named.query_s)
     return sentence(
         "Without compaction ({never}) the mean query takes {time}: {ratio} the latency of {named}.",
-        never=never, time=human_duration(never_s), ratio=human_ratio(never_s / named.query_s),
-        named=Verbatim(named.strategy),
+        never=never, time=human_duration(never_s), ratio=ratio, named=Verbatim(named.strategy),
     )  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 import pytest
-from records import commit, compaction, end, query, run
+from records import commit, compaction, end, query, run, speed
 from result_builder import build_group
 from verdicts import verdicts_of
 
@@ -44,6 +44,23 @@ def test_two_to_choose_from_are_both_named(tmp_path):
         "compacts, with "
     )
     assert "; every-1min is the fastest, with " in first
+
+
+def test_ratios_in_prose_are_those_of_tables_at_equal_speed():
+    """A machine that was slower for `often` made its figures 1.5 times what they would have been."""
+    figures = {"never": (0.0, 8.0, 1.0), "rare": (2.0, 4.0, 1.0), "often": (8.0, 2.0, 1.5)}
+    (made,) = run_groups([
+        run(
+            commit(), *([compaction(cpu_s=cpu_s * slow * off)] if cpu_s else []), query(query_s * slow * off),
+            speed(slow * off), end(), strategy=label, repetition=number,
+        )
+        for label, (cpu_s, query_s, slow) in figures.items()
+        for number, off in enumerate((0.9, 1.0, 1.1), 1)
+    ])  # fmt: skip
+    assert made.row("often").values["compaction_cpu_s"] == pytest.approx(12)
+    first, second, *_ = map(str, headline(made))
+    assert "rare takes 0.25x the CPU (saves 10 s) and gives up 1 s a query (2.0x the latency)" in first
+    assert second == "Without compaction (never) the mean query takes 8 s: 4.0x the latency of often."
 
 
 @pytest.mark.parametrize(
