@@ -32,6 +32,7 @@ from reports.data.frames import band, latency
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, named_figures, say, sentence, spanned
 from reports.text import duration_unit
+from reports.verdicts.pareto_front import points
 
 _LANE_PT = 6.0  # one lane of compaction marks under the axis
 _TICK_PT = 1.2
@@ -72,11 +73,15 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def message(group: RunGroup) -> Sentence:
-    """The lowest and the highest mean over time of the strategies to choose from, which are of one format."""
+    """The lowest and the highest mean over time of the strategies to choose from, which are of one format.
+
+    Those that do nothing else than `never` before the last tick are left out.
+    """
+    idle = {point.strategy for point in points(group) if point.is_idle}
     means = [
         (row.strategy, mean_s, human_duration(mean_s))
         for row in group.choices
-        if (mean_s := row.values[LATENCY]) is not None
+        if row.strategy not in idle and (mean_s := row.values[LATENCY]) is not None
     ]
     if not means:
         return say()
