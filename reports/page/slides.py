@@ -9,12 +9,14 @@ from reports.charts.slides import as_slide
 from reports.charts.theme import Theme
 from reports.data.formats import full_format_name, part_name
 from reports.data.group import RunGroup
-from reports.one_line import one_line
 from reports.page.blocks import Picture
 from reports.page.content import Page
+from reports.page.one_line import one_line
 from reports.page.sections.answer import best
 from reports.page.sections.method import dates
 from reports.phrases import Verbatim, joined, say
+
+_STRATEGIES_MAX = 20  # a line or a panel of each has no room on a slide for more
 
 
 def slides(page: Page, theme: Theme) -> Iterator[tuple[str, Draw, RunGroup, Theme]]:
@@ -22,7 +24,8 @@ def slides(page: Page, theme: Theme) -> Iterator[tuple[str, Draw, RunGroup, Them
     on_slide = replace(theme, is_slide=True)
     for content in page.contents:
         for picture in content.pictures:
-            if picture.chart.place != "folded":
+            has_room = len(picture.group.strategies) <= _STRATEGIES_MAX
+            if picture.chart.place == "answer" or (picture.chart.place == "open" and has_room):
                 draw = as_slide(picture.chart.draw, title(picture), source(picture.group))
                 yield picture.stem, draw, picture.group, on_slide
 

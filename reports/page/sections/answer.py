@@ -30,6 +30,7 @@ TRADE_OFF = say(
 )
 _BREAK_EVEN = f"Break-even: with more queries, a strategy takes less CPU than {BASELINE}."
 _TOLERANCE = human_percent(MODELLED_TOLERANCE)
+_EITHER_SHOWN = 5  # strategies of which any may be the best
 
 
 def headline(group: RunGroup) -> tuple[Sentence, ...]:
@@ -41,6 +42,11 @@ def _headline(group: RunGroup) -> Iterator[Sentence]:
     all_points, choices = points(group), _choices(group)
     if not all_points:
         yield say("No strategy has a compaction cost and a query latency that can be compared.")
+        if group.is_simulated and group.usable_runs:
+            yield say(
+                "Counts and bytes hold. For a verdict on seconds, simulate a shorter stream or a smaller "
+                "table with as many files, or fit the model to larger tables (calibrate)."
+            )
         return
     if choices:
         yield sentence("{basis}{choice}", basis=_basis(group), choice=_choice(group, choices))
@@ -224,13 +230,13 @@ def _either(group: RunGroup, likely: list[Point]) -> Sentence:
     """Several strategies, each of which may be the knee within the noise or the model's tolerance."""
     noise = "noise decides which is"
     tolerance = f"with a tolerance of {_TOLERANCE} for each figure, each of these may be"
+    shown = [say(Verbatim(p.strategy), f", with {_figures(group, p)}") for p in likely[:_EITHER_SHOWN]]
+    more = len(likely) - len(shown)
     return sentence(
-        "{why} the best trade-off: {strategies}.",
-        why=tolerance if group.is_simulated else noise,
-        strategies=separated(
-            "; or ", [say(Verbatim(p.strategy), f", with {_figures(group, p)}") for p in likely]
-        ),
-    )
+        "{why} the best trade-off: {strategies}{more}.",
+        why=tolerance if group.is_simulated else noise, strategies=separated("; or ", shown),
+        more=f"; or one of {more:,} more" if more else "",
+    )  # fmt: skip
 
 
 def _only(group: RunGroup, point: Point) -> Sentence:

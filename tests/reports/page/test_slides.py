@@ -5,8 +5,8 @@ from result_builder import build_group
 
 from reports.charts.registry import CHARTS
 from reports.charts.theme import LIGHT
-from reports.one_line import one_line
 from reports.page.content import page_content
+from reports.page.one_line import one_line
 from reports.page.render import render
 from reports.page.slides import slides, source, title
 
@@ -59,3 +59,9 @@ def test_a_report_with_slides_has_two_files_for_each(tmp_path, group, monkeypatc
     folder = render(group.runs, tmp_path / "report", has_slides=True).parent
     assert {path.name for path in (folder / "slides").iterdir()} == {"files.png", "files.svg"}
     ET.parse(folder / "slides" / "files.svg")
+
+
+def test_many_strategies_have_a_slide_of_the_answer_alone(tmp_path):
+    many = build_group(tmp_path, {f"every-{minutes}min": minutes for minutes in range(1, 62)}, 1, 4)
+    render(many.runs, tmp_path / "report", has_slides=True)
+    assert {path.stem for path in (tmp_path / "report" / "slides").iterdir()} == {"pareto"}
