@@ -12,10 +12,11 @@ from reports.page.sections.keeping_up import keeping_up
 from reports.page.sections.money import cheapest_in_money
 from reports.phrases import Sentence, Verbatim, listed, say, sentence, separated
 from reports.text import cost_text
+from reports.verdicts.apart import clusters
 from reports.verdicts.best import likely_best
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.keeping_up import all_keep_up
-from reports.verdicts.page_verdicts import PageVerdicts, not_told_apart, page_verdicts
+from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
 
@@ -44,7 +45,7 @@ def _trade_off(part: RunGroup, verdicts: PageVerdicts) -> Sentence:
     row = part.row(chosen)
     clauses = (
         _gain(row, verdicts), say(", for "), _cost(part, row), say("."), _faster(part, chosen, front[-1]),
-        _alike(part, verdicts, chosen), _waits(part, row),
+        _alike(part, chosen), _waits(part, row),
     )  # fmt: skip
     return sum(clauses, say("As modelled, " if part.is_simulated else ""))
 
@@ -107,10 +108,10 @@ def _faster(part: RunGroup, chosen: str, fastest: Point) -> Sentence:
     )  # fmt: skip
 
 
-def _alike(part: RunGroup, verdicts: PageVerdicts, chosen: str) -> Sentence:
+def _alike(part: RunGroup, chosen: str) -> Sentence:
     """Strategies of the same part that may as well be chosen."""
-    pairs = not_told_apart(part, verdicts).items()
-    labels = [label for pair in pairs if chosen in pair for label in pair if label != chosen]
+    cluster = next((cluster for cluster in clusters(part) if chosen in cluster), ())
+    labels = [label for label in cluster if label != chosen]
     return sentence(" Not told apart from it: {labels}.", labels=listed(labels)) if labels else say()
 
 
