@@ -35,7 +35,7 @@ def one_of(*names: str) -> Callable[[str], str]:
     return parse
 
 
-def number(most: int) -> Callable[[str], float]:
+def number(most: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
         if not _NUMBER.fullmatch(text) or float(text) > most:
             raise ValueError(f"write a number from 0 to {most:,}")

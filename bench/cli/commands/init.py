@@ -96,7 +96,9 @@ def _asked_text(target: Path, format_name: str | None) -> str:
     importing = imports.get(name)
     if importing is None:
         raise ScenarioError(known_text(name, imports), code="unknown-name", path=f"--table-format {name}")
-    does = ask("Stream: append rows, or also update and delete them", "append", one_of("append", "upsert"))
+    does = ask(
+        "Stream: append rows, or upsert (also update and delete)", "append", one_of("append", "upsert")
+    )
     initial_rows = (
         None if does == "append" else ask("Rows of the table at the start", "1000000", whole(_ROWS_MAX))
     )
@@ -106,7 +108,9 @@ def _asked_text(target: Path, format_name: str | None) -> str:
     commits = max(COMMITS, DAY_MS // interval_ms)
     stream = Stream(name, interval_ms, rows, files, initial_rows, commits=commits)
     if does == "upsert":
-        stream = replace(stream, insert_share=0.5, delete_share=0.05)
+        inserts = ask("Share of the changes that insert a row", "0.5", number(1))
+        deletes = ask("Share that delete one; the rest update", "0.05", number(1 - inserts))
+        stream = replace(stream, insert_share=inserts, delete_share=deletes)
     return new_scenario_text(stream, importing, target)
 
 

@@ -29,12 +29,12 @@ def test_every_question_can_be_answered_by_accepting(init, compactbench):
 
 
 @pytest.mark.parametrize("table_format", ["iceberg", "delta", "hudi"])
-@pytest.mark.parametrize("stream", [["append"], ["upsert", "5,000"]])
+@pytest.mark.parametrize(("stream", "shares"), [(["append"], []), (["upsert", "5,000"], ["0.4", "0.1"])])
 def test_each_format_and_stream_is_simulated_under_policies_that_act(
-    init, compactbench, table_format, stream
+    init, compactbench, table_format, stream, shares
 ):
-    init("-f", "s.toml", answers=[table_format, *stream, "30s", "100", "4"])
-    compactbench("run", "s.toml", "--simulate", "--quiet")
+    init("-f", "s.toml", answers=[table_format, *stream, "30s", "100", "4", *shares])
+    compactbench("run", "s.toml", "--simulate", "--quiet", "--set", "duration=30min")
     rows = compactbench("show", "results", "--format", "json").json["rows"]
     assert len(rows) > 1
     assert any(row["compactions"] for row in rows)
