@@ -1,6 +1,8 @@
 """What a shell offers for a word that is being typed: scenarios, planners, strategies and metrics."""
 
 import json
+import os
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,23 +13,30 @@ from typing import Any
 
 import typer
 
+from bench.cli.main import COMPLETION_VARIABLE
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.records import MANIFEST
 from bench.scenario.file import shipped
 from strategies.registry import PLANNERS
 
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+=,@%/-]*")  # no shell finds anything else than text in it
 _MANIFESTS_MAX = 2_000  # a folder of a sweep may hold more, and nobody waits for them
 
 
 def quiet(found: Callable[[typer.Context], Iterable[str]]) -> Callable[[typer.Context], list[str]]:
-    """Ends with the first error, without its message, which would break up the line that is being typed."""
+    """Ends with the first error, without its message, which would break up the line that is being typed.
+
+    Shells insert names as they get them, and labels may come from the results of others: what would not be
+    one word of plain text is left out.
+    """
 
     @wraps(found)
     def completed(ctx: typer.Context) -> list[str]:
         names: dict[str, None] = {}
         with suppress(Exception):
             for name in found(ctx):
-                names[name] = None
+                if _SAFE.fullmatch(name) and (word := _as_one_word(name)):
+                    names[word] = None
         return list(names)
 
     return completed
@@ -69,6 +78,17 @@ def strategy_labels(ctx: typer.Context) -> Iterable[str]:
 @quiet
 def metric_names(ctx: typer.Context) -> Iterable[str]:
     return METRIC_BY_NAME
+
+
+def _as_one_word(name: str) -> str | None:
+    """A name as the shell that asks must get it; None for blanks in other shells than bash."""
+    if " " not in name:
+        return name
+    if os.environ.get(COMPLETION_VARIABLE) != "complete_bash":
+        return None
+    words, place = os.environ["COMP_WORDS"].split("\n"), int(os.environ["COMP_CWORD"])
+    is_in_quotes = words[place].startswith(("'", '"'))
+    return name if is_in_quotes else name.replace(" ", "\\ ")
 
 
 def _labels_of_scenarios(ctx: typer.Context, kind: str) -> Iterator[str]:

@@ -175,7 +175,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # the locale may lack characters
-    if os.environ.get(DEBUG_VARIABLE) != "1":
+    if not _is_debugging():
         # Without a handler Python prints warnings of libraries, and PyIceberg's may contain secrets.
         logging.basicConfig(handlers=[logging.NullHandler()])
     secrets = Secrets.of_arguments(words)
@@ -190,6 +190,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
     return code
+
+
+def _is_debugging() -> bool:
+    return os.environ.get(DEBUG_VARIABLE) == "1"
 
 
 def _nowhere() -> TextIO:
@@ -214,6 +218,8 @@ def _run(words: list[str]) -> int:
         print_warning("stopped")
         return EXIT_INTERRUPTED
     except Exception as error:
+        if COMPLETION_VARIABLE in os.environ and not _is_debugging():
+            return EXIT_BUG  # a message would break up the line that is being typed
         return _usage_error(error) or _system_error(error) or _bug(error)
     return code if isinstance(code, int) else 0
 
@@ -256,7 +262,7 @@ def _system_error(error: Exception) -> int | None:
 
 
 def _bug(error: Exception) -> int:
-    if os.environ.get(DEBUG_VARIABLE) == "1":
+    if _is_debugging():
         ERR.print(printable(traceback.format_exc()), markup=False, highlight=False, soft_wrap=True)
         return EXIT_BUG
     print_error(

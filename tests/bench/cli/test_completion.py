@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -20,12 +21,51 @@ from bench.results.records import MANIFEST
 from bench.scenario.file import shipped
 from strategies.registry import PLANNERS
 
+BIN = Path(sys.executable).parent
+HOSTILE = (
+    "$(touch pwned)",
+    "`touch pwned`",
+    "a;touch pwned",
+    "a'b",
+    'a"b',
+    "a\\ b",
+    "*",
+    "a\nb",
+    "a\tb",
+    "~",
+    "a\x1bb",
+    "-x",
+)
+# What bash makes of each word that it is offered, by typer's own script, and of the line with the word in it.
+ENTERED = """
+eval "$(_COMPACTBENCH_COMPLETE=source_bash compactbench)"
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_compactbench_completion compactbench
+for word in "${COMPREPLY[@]}"; do eval "printf '<%s>' ${OPENED}$word$OPENED"; done
+"""
+
 VARIED = f'{SOUND}[[variants]]\nlabel = "v3"\nset = {{ table = {{ format_version = 3 }} }}\n'
 
 
 def given(**params):
     """What typer knows of the words before the one that is being typed."""
     return SimpleNamespace(params=params, args=[])
+
+
+@pytest.fixture
+def entered(tmp_path):
+    """What a real bash has as words if it inserts what it is offered for the last of these words."""
+
+    def run(*words, opened=""):
+        done = subprocess.run(
+            ["bash", "-c", ENTERED, "bash", "compactbench", *words],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+            env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", "OPENED": opened},
+        )  # fmt: skip
+        assert done.stderr == ""
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture
@@ -120,6 +160,37 @@ def test_labels_of_the_default_results_are_offered(offered, tmp_path, monkeypatc
     build_results(tmp_path / "other", {"hourly": 60}, 1, 2)
     assert offered("compactbench compare --baseline ev") == ["every-2min"]
     assert offered("compactbench report other --only h") == ["hourly"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_no_shell_is_offered_a_label_that_it_would_execute_or_expand(tmp_path, monkeypatch, shell):
+    monkeypatch.setenv("_COMPACTBENCH_COMPLETE", f"complete_{shell}")
+    build_results(tmp_path, dict.fromkeys(("never", *HOSTILE, "every-2min+sort", "50%")), 1, 1)
+    assert set(strategy_labels(given(results=[tmp_path]))) == {"never", "every-2min+sort", "50%"}
+
+
+def test_bash_takes_each_label_for_one_word_and_executes_none(tmp_path, entered):
+    build_results(
+        tmp_path / "results", dict.fromkeys(("never", "never @ format-v3", "never $(touch pwned)")), 1, 1
+    )
+    assert entered("compare", "--baseline", "nev") == "<never><never @ format-v3>"
+    assert entered("compare", "--baseline", '"never @ f', opened='"') == "<never @ format-v3>"
+    assert entered("compare", "--baseline", "never\\ \\$") == ""
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_other_shells_are_not_offered_labels_with_blanks(tmp_path, monkeypatch):
+    monkeypatch.setenv("_COMPACTBENCH_COMPLETE", "complete_zsh")
+    build_results(tmp_path, dict.fromkeys(("never", "never @ format-v3")), 1, 1)
+    assert strategy_labels(given(results=[tmp_path])) == ["never"]
+
+
+@pytest.mark.parametrize("asked", [{}, {"COMP_WORDS": "compactbench run", "COMP_CWORD": "abc"}])
+def test_a_question_that_no_shell_asks_has_no_answer(compactbench, monkeypatch, asked):
+    for name, value in {"_COMPACTBENCH_COMPLETE": "complete_bash", **asked}.items():
+        monkeypatch.setenv(name, value)
+    printed = compactbench(code=1)
+    assert (printed.out, printed.err) == ("", "")
 
 
 @pytest.mark.parametrize(
