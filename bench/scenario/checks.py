@@ -10,13 +10,14 @@ from functools import partial
 from bench.engines.keys import bytes_text, duration_ms_text, unknown_columns, value_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
-from bench.engines.sql import code_of, reads
+from bench.engines.sql import code_of, may_be_query, reads
 from bench.names import known_text
 from bench.scenario.catalog import catalog_properties
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.schema import (
     OWN_SPARK_KEYS,
+    ProbeKeys,
     RuleKeys,
     ScenarioKeys,
     Spark,
@@ -54,7 +55,9 @@ def _checks_of_keys(keys: ScenarioKeys, secrets: Secrets) -> Iterator[Callable[[
     yield partial(_check_times, keys)
     yield partial(_check_table, keys)
     yield partial(_check_workload, keys)
-    yield partial(_check_probes, keys)
+    yield partial(_check_probes, keys.probes)
+    for index in range(len(keys.probes)):
+        yield partial(_check_probe, keys, index)
     yield partial(_check_labels, [strategy.label for strategy in keys.strategies])
     for index, strategy in enumerate(keys.strategies):
         path: KeyPath = ("strategies", index)
@@ -299,9 +302,7 @@ def _check_workload(keys: ScenarioKeys) -> None:
         )
 
 
-def _check_probes(keys: ScenarioKeys) -> None:
-    probes, schema = keys.probes, keys.workload.schema
-    views = FORMATS[keys.table.format].table.views
+def _check_probes(probes: Sequence[ProbeKeys]) -> None:
     for name, count in Counter(probe.name for probe in probes).items():
         if count > 1:
             raise OptionError(("probes",), f"{count} probes have this name: rename one", name, code="taken")
@@ -313,21 +314,31 @@ def _check_probes(keys: ScenarioKeys) -> None:
             primaries,
             code="not-one-primary",
         )
-    for index, probe in enumerate(probes):
-        path: KeyPath = ("probes", index, "sql")
-        if not any(reads(probe.sql, name) for name in ("orders", *views)):
-            others = "".join(f", or {view} for {shows}" for view, shows in views.items())
-            raise OptionError(
-                path, f"must read the table, which is called orders{others}", probe.sql, code="reads-no-table"
-            )
-        if missing := missing_columns(probe.sql, schema):
-            raise OptionError(
-                path,
-                f"names {', '.join(missing)}, which the table does not have: it has "
-                f"{', '.join(schema.names)}. Leave the probe out or set workload.columns = 17",
-                probe.sql,
-                code="unknown-column",
-            )
+
+
+def _check_probe(keys: ScenarioKeys, index: int) -> None:
+    sql, schema, path = keys.probes[index].sql, keys.workload.schema, ("probes", index, "sql")
+    views = FORMATS[keys.table.format].table.views
+    if not any(reads(sql, name) for name in ("orders", *views)):
+        others = "".join(f", or {view} for {shows}" for view, shows in views.items())
+        raise OptionError(
+            path, f"must read the table, which is called orders{others}", sql, code="reads-no-table"
+        )
+    if not may_be_query(sql):
+        raise OptionError(
+            path,
+            "must be one query (SELECT, WITH or VALUES), without a command or a write",
+            sql,
+            code="not-a-query",
+        )
+    if missing := missing_columns(sql, schema):
+        raise OptionError(
+            path,
+            f"names {', '.join(missing)}, which the table does not have: it has "
+            f"{', '.join(schema.names)}. Leave the probe out or set workload.columns = 17",
+            sql,
+            code="unknown-column",
+        )
 
 
 def _check_labels(labels: Sequence[str]) -> None:

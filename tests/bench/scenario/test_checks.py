@@ -212,6 +212,7 @@ def probe(name, sql="SELECT 1 FROM orders", **keys):
         ([probe("own", "SELECT 1")], "reads-no-table", "probes[0].sql"),
         ([probe("own", "SELECT 'orders' -- orders")], "reads-no-table", "probes[0].sql"),
         ([probe("own", "SELECT 1 FROM reorders")], "reads-no-table", "probes[0].sql"),
+        ([probe("a"), probe("own", "DELETE FROM orders")], "not-a-query", "probes[1].sql"),
         ([probe("own", "")], "reads-no-table", "probes[0].sql"),
     ],
 )
