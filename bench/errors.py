@@ -10,7 +10,8 @@ CompactbenchError
 limit of `compare --fail-if` is broken, but the runs do not prove that all of them hold.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Self
 
 from pydantic import ValidationError
@@ -77,6 +78,16 @@ class ResultSchemaError(CompactbenchError):
     """A result folder that cannot be read; the message names the file and line."""
 
     exit_code = 2
+
+
+@contextmanager
+def writing_report(folder: object) -> Iterator[None]:
+    """Raises ScenarioError if the report cannot be written into the folder."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"cannot write the report ({error.strerror}): choose another folder"
+        raise ScenarioError(problem, code="not-writable", path=folder) from error
 
 
 def first_error(error: Exception) -> str:

@@ -17,7 +17,7 @@ from bench.comparison.groups import (
     decided_jointly,
     metrics_named,
 )
-from bench.errors import ScenarioError
+from bench.errors import ScenarioError, writing_report
 from bench.results.folders import RunResult
 from bench.results.metrics import METRICS
 from bench.results.pooling import Strictness
@@ -26,13 +26,16 @@ from reports.data.group import RunGroup, run_groups
 from reports.page.render import overview, render
 
 _DEFAULT = "results"  # where `compactbench run` writes
+_Folder = str | os.PathLike[str]
 
 
-def load(*results: str | os.PathLike[str]) -> "Results":
+def load(*results: _Folder) -> "Results":
     """The runs below these folders of results, or parts of them; by default below `results`.
 
     Raises ResultSchemaError if there is no run, or if one is damaged or cannot be read.
     """
+    if not all(isinstance(folder, str | os.PathLike) for folder in results):
+        raise TypeError("give folders, each as an argument")
     side = Side.read(*map(Path, results or (_DEFAULT,)))
     return Results(side.folders, side.runs)
 
@@ -92,7 +95,7 @@ class Results:
 
     def compare(
         self,
-        old: "Results | None" = None,
+        old: "Results | _Folder | None" = None,
         *,
         baseline: str | None = None,
         metrics: str | Sequence[str] = (),
@@ -100,17 +103,20 @@ class Results:
     ) -> pd.DataFrame:
         """A line per strategy and metric, as `compactbench compare` has it.
 
-        Each strategy is compared with itself in `old` results, or else with the `baseline`, by default
-        `never`. `metrics` are names, or "all"; by default the cost and what it achieves. `figure` and
-        `against_figure` are means in the `unit`; `ratio` has the 95 % interval `low` to `high`, and a
-        `verdict`. `attrs["notes"]` says in which versions, options and rules the runs differ, and what is
-        assumed. Runs of several machines, versions or options are refused unless `allow_mixed`.
+        Each strategy is compared with itself in `old` results, which may be their folder, or else with the
+        `baseline`, by default `never`. `metrics` are names, or "all"; by default the cost and what it
+        achieves. `figure` and `against_figure` are means in the `unit`; `ratio` has the 95 % interval `low`
+        to `high`, and a `verdict`. `attrs["notes"]` says in which versions, options and rules the runs
+        differ, and what is assumed. Runs of several machines, versions or options are refused unless
+        `allow_mixed`.
 
         Raises ScenarioError for unknown names and where there is nothing to compare, and ResultSchemaError
         for runs that must not be combined.
         """
         if old is not None and baseline is not None:
             raise ScenarioError("give only one of them", code="exclusive", path="old, baseline")
+        if old is not None and not isinstance(old, Results):
+            old = load(old)
         names = metrics_named([metrics] if isinstance(metrics, str) else metrics)
         strictest = Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED
         selection = Selection(names, only=(), limits=(), strictest=strictest)
@@ -127,12 +133,13 @@ class Results:
         ]
         return lines
 
-    def report(self, folder: str | os.PathLike[str]) -> Path:
+    def report(self, folder: _Folder) -> Path:
         """Write the report into a folder that is new, empty or an earlier report's; returns its page.
 
-        Raises OSError if it cannot be written there.
+        Raises ScenarioError if it cannot be written there.
         """
-        return render(self._stored, Path(folder))
+        with writing_report(folder):
+            return render(self._stored, Path(folder))
 
     def _repr_html_(self) -> str:
         """An overview for notebooks: the summary of the report."""

@@ -196,6 +196,29 @@ def test_a_report_is_written_of_all_runs(old, monkeypatch, tmp_path):
     assert folder == tmp_path / "review"
 
 
+def test_a_report_that_cannot_be_written_has_the_error_of_the_command(old, tmp_path, capsys):
+    (tmp_path / "mine.txt").touch()
+    assert main(["report", str(old), "-o", str(tmp_path)]) == 2
+    with refused("not-writable", tmp_path) as caught:
+        compactbench.load(old).report(tmp_path)
+    assert capsys.readouterr().err == f"error: {caught.value} [not-writable]\n"
+    with refused("not-writable"):
+        compactbench.load(old).report(tmp_path / "mine.txt" / "report")
+
+
+def test_old_results_may_be_given_by_their_folder(old, new):
+    later = compactbench.load(new)
+    assert_frame_equal(later.compare(str(old)), later.compare(compactbench.load(old)))
+    with pytest.raises(compactbench.ResultSchemaError):
+        later.compare(old / "missing")
+
+
+@pytest.mark.parametrize("given", [["a", "b"], None, 5])
+def test_results_are_read_from_folders_alone(given):
+    with pytest.raises(TypeError, match="each as an argument"):
+        compactbench.load(given)
+
+
 def test_nested_values_are_json(old):
     options = compactbench.load(old).runs["options"].map(json.loads)
     assert all(of_run["table"] == {"format-version": "2"} for of_run in options)

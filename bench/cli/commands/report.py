@@ -10,7 +10,7 @@ import typer
 from bench.cli.arguments import ResultsArgument, readable_runs
 from bench.cli.completion import strategy_labels
 from bench.cli.output import ERR, print_remark
-from bench.errors import ScenarioError
+from bench.errors import ScenarioError, writing_report
 from bench.names import known_text
 from bench.results.folders import RunResult
 from reports.verdicts.history import History, histories
@@ -76,18 +76,11 @@ def report(
     with readable_runs(results) as runs:
         selected = _selected(runs, only or ())
         told = _told(selected) if history else []
-        try:
-            with ERR.status("writing the report"):
-                if history:
-                    page = render_history(told, folder)
-                else:
-                    page = render(selected, folder, has_slides=charts == "slides")
-        except OSError as error:
-            raise ScenarioError(
-                f"cannot write the report ({error.strerror}): choose another -o",
-                code="not-writable",
-                path=folder,
-            ) from error
+        with writing_report(folder), ERR.status("writing the report"):
+            if history:
+                page = render_history(told, folder)
+            else:
+                page = render(selected, folder, has_slides=charts == "slides")
         typer.echo(page)
         if open_page:
             typer.launch(page.absolute().as_uri())
