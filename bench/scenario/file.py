@@ -52,11 +52,15 @@ def find(name_or_path: str) -> Path:
             path=value_text(name_or_path),
         )
     check_name(file)
+    check_is_file(file, f"shipped scenarios: {', '.join(known)}")
+    return file
+
+
+def check_is_file(file: Path, remedy: str) -> None:
+    """Raises ScenarioError if there is no file, or a folder in its place."""
     if not file.is_file():
         problem = "is a folder" if file.is_dir() else "no such file"
-        shipped_names = ", ".join(known)
-        raise ScenarioError(f"{problem}; shipped scenarios: {shipped_names}", code="file-missing", path=file)
-    return file
+        raise ScenarioError(f"{problem}; {remedy}", code="file-missing", path=file)
 
 
 def check_name(file: Path) -> None:

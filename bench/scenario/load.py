@@ -14,10 +14,11 @@ from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario.cadence import default_side_probe_every_ms
 from bench.scenario.checks import check_keys, check_tables, missing_columns
+from bench.scenario.price_presets import with_preset
 from bench.scenario.scenario import Scenario, partitioning_of
 from bench.scenario.schema import ScenarioKeys, VariantKeys, parse
 from bench.scenario.specs import StrategySpec, build_strategies, content_hash, rule_tables, strategy_table
-from bench.scenario.values import KeyPath, OptionError
+from bench.scenario.values import KeyPath, OptionError, together
 from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
 from bench.secrets import NO_SECRETS, Secrets, hidden
 from strategies.strategy import Rule
@@ -63,22 +64,27 @@ def scenario_of(
 
     Of `file` only the name and the folder are used. Raises ScenarioError.
     """
+    priced, wrong = with_preset(document, file.parent)
     try:
         _check_finite(document, ())
-        filled = deepcopy(dict(document))  # variants start from the file: a secret may look like a variable
+        filled = deepcopy(dict(priced))  # variants start from the file: a secret may look like a variable
         secrets |= Secrets.of_values(scenario_file.fill_in(filled)) | Secrets.of(filled)
         keys = parse(filled, file.parent)
         base = _scenario(file, document, keys, secrets)
         check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:
+        wrong = [*wrong, error]
+    if wrong:
+        refused = together(wrong)
         blamed = [
             f" with --set {text}"
             for path, text in (settings or {}).items()
-            if any(_touch(path, one.keys) for one in error.each)
+            if any(_touch(path, one.keys) for one in refused.each)
         ]
-        raise error.within(f"{file}{''.join(blamed)}", secrets.scrub) from error
+        raise refused.within(f"{file}{''.join(blamed)}", secrets.scrub)
     variants = tuple(
-        _in_variant(file, document, base, index, variant) for index, variant in enumerate(keys.variants)
+        _in_variant(file, document, priced, base, index, variant)
+        for index, variant in enumerate(keys.variants)
     )
     secrets = reduce(or_, (variant.secrets for variant in variants), base.secrets)
     return replace(base, variants=variants, secrets=secrets)
@@ -94,12 +100,20 @@ def _check_finite(value: object, path: KeyPath) -> None:
 
 
 def _in_variant(
-    file: Path, document: Mapping[str, Any], base: Scenario, index: int, keys: VariantKeys
+    file: Path,
+    document: Mapping[str, Any],
+    priced: Mapping[str, Any],
+    base: Scenario,
+    index: int,
+    keys: VariantKeys,
 ) -> Scenario:
-    """The scenario in one of its variants. Raises ScenarioError, which names the variant."""
+    """The scenario in one of its variants. Raises ScenarioError, which names the variant.
+
+    `priced` is the document with the prices of its preset.
+    """
     path: KeyPath = ("variants", index)
     try:
-        changed_document, variant = changed(document, keys, path)
+        changed_document, variant = changed(priced, keys, path)
         secrets = base.secrets | Secrets.of_values(scenario_file.fill_in(changed_document))
         scenario = _scenario(file, document, parse(changed_document, file.parent), secrets, variant)
         check_versions(variant, scenario.table.format, path)

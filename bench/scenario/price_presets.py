@@ -7,7 +7,9 @@ from typing import Any
 
 from bench.errors import ScenarioError
 from bench.names import known_text
-from bench.scenario.file import read_toml
+from bench.scenario.file import check_is_file, read_toml
+from bench.scenario.schema import PresetPrices
+from bench.scenario.values import OptionError, validated
 
 
 def shipped_presets() -> dict[str, Path]:
@@ -25,19 +27,45 @@ def preset_file(name: str, folder: Path) -> Path:
     if file.suffix != ".toml":
         problem = f"is neither a shipped preset ({known_text(name, known)}) nor a path to a .toml file"
         raise ScenarioError(problem, code="unknown-name")
-    if not file.is_file():
-        problem = f"no such file: {file}; shipped presets: {', '.join(known)}"
-        raise ScenarioError(problem, code="file-missing")
+    check_is_file(file, f"shipped presets: {', '.join(known)}")
     return file
 
 
 def preset_prices(file: Path) -> Mapping[str, Any]:
     """The keys of a preset, as they are written. Raises ScenarioError."""
     prices = read_toml(file)
+    if not prices:
+        problem = "is empty: write keys of [prices] into it, such as core_hour = 0.05"
+        raise ScenarioError(problem, code="empty", path=file)
+    if "prices" in prices:
+        problem = "a preset has the keys of [prices] at its top level: remove the heading"
+        raise ScenarioError(problem, code="unknown-name", path=file)
     if "preset" in prices:
         problem = "a preset cannot have a preset: write its prices into the file"
         raise ScenarioError(problem, code="unsupported", path=file)
+    validated(PresetPrices, prices, {})
     return prices
+
+
+def with_preset(document: Mapping[str, Any], folder: Path) -> tuple[Mapping[str, Any], list[OptionError]]:
+    """A scenario's document with the prices of its preset, and the errors of a preset that cannot be used.
+
+    The path of a preset is relative to `folder`.
+    """
+    prices = document.get("prices")
+    name = prices.get("preset") if isinstance(prices, Mapping) else None
+    if not isinstance(prices, Mapping) or not isinstance(name, str):  # if at all, the schema refuses it
+        return document, []
+    own, path = {key: value for key, value in prices.items() if key != "preset"}, ("prices", "preset")
+    try:
+        file = preset_file(name, folder)
+        listed = preset_prices(file)
+    except OptionError as error:
+        wrong = [OptionError(path, f"{file}: {one}", name, code=one.code) for one in error.each]
+        return {**document, "prices": own}, wrong
+    except ScenarioError as error:
+        return {**document, "prices": own}, [OptionError(path, str(error), name, code=error.code)]
+    return {**document, "prices": {**listed, **own}}, []
 
 
 def preset_words(file: Path) -> tuple[str, str]:

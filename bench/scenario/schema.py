@@ -5,7 +5,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError, ValidationInfo, create_model, model_validator
+from pydantic import ConfigDict, Field, create_model, model_validator
 
 from bench.engines.contract import CatalogSettings, ExecutorCpuSource
 from bench.engines.keys import (
@@ -16,19 +16,16 @@ from bench.engines.keys import (
     Size,
     TableKeys,
     Texts,
-    error_at,
     flat,
     matching,
     value_text,
 )
 from bench.engines.registry import FORMATS
-from bench.errors import ScenarioError
 from bench.names import known_text
 from bench.results.records import VARIANT_LABEL
 from bench.scenario.cadence import Phase
 from bench.scenario.plugins import PLANNER, TRIGGER, WORKLOAD, name_of
-from bench.scenario.price_presets import preset_file, preset_prices
-from bench.scenario.values import OptionError, option_error, refusals, together, validated
+from bench.scenario.values import OptionError, refusals, together, validated
 from strategies.planner import Planner
 from strategies.strategy import Rule
 from strategies.triggers import Trigger
@@ -148,14 +145,9 @@ class Resources(Keys):
 Price = Annotated[float | None, Field(ge=0, le=1e9, allow_inf_nan=False)]
 
 
-class Prices(Keys):
-    """[prices]: what the platform charges; the money leaves out what has no price.
+class PresetPrices(Keys):
+    """The keys of [prices] that a preset may have."""
 
-    `preset` names prices that ship with compactbench (`compactbench list prices`), or a .toml file of your
-    own with keys of [prices], by its path from the scenario. The keys beside it win.
-    """
-
-    preset: str | None = None  # None once its prices are read, so that results have prices and no name
     core_hour: Price = None
     gb_hour: Price = None
     storage_gb_month: Price = None
@@ -165,23 +157,15 @@ class Prices(Keys):
     queries_per_hour: Price = None
     currency: Annotated[str, matching(r"[^\s\d]{1,8}", "1 to 8 characters without spaces and digits")] = "USD"
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_preset(cls, table: object, info: ValidationInfo) -> object:
-        if not isinstance(table, Mapping) or not isinstance(name := table.get("preset"), str):
-            return table
-        own = {key: value for key, value in table.items() if key != "preset"}
-        try:
-            file = preset_file(name, (info.context or {}).get("folder", Path()))
-            prices = preset_prices(file)
-        except ScenarioError as error:
-            raise error_at("preset", str(error), name, code=error.code) from error
-        try:
-            cls.model_validate(prices)
-        except ValidationError as error:
-            problem = option_error(error, prices)
-            raise error_at("preset", f"{file}: {problem}", name, code=problem.code) from error
-        return {**prices, **own}
+
+class Prices(PresetPrices):
+    """[prices]: what the platform charges; the money leaves out what has no price.
+
+    `preset` names prices that ship with compactbench (`compactbench list prices`), or a .toml file of your
+    own with keys of [prices], by its path from the scenario. The keys beside it win.
+    """
+
+    preset: str | None = None  # None once its prices are read, so that results have prices and no name
 
 
 OWN_SPARK_KEYS = ("master", "driver_memory", "executor_cpu", "staging")

@@ -61,6 +61,8 @@ def test_a_preset_is_a_name(tmp_path):
         ("core_hour = -1\n", "out-of-range", "core_hour = -1"),
         ('preset = "mine.toml"\n', "unsupported", "preset"),
         ("core_hour =\n", "not-toml", "line 1"),
+        ("[prices]\ncore_hour = 0.2\n", "unknown-name", "remove the heading"),
+        ("# core_hour = 0.2\n", "empty", "core_hour"),
     ],
 )
 def test_a_wrong_preset_is_named(tmp_path, own, text, code, part):
@@ -69,3 +71,29 @@ def test_a_wrong_preset_is_named(tmp_path, own, text, code, part):
         load(tmp_path, prices={"preset": preset})
     assert str(tmp_path / "mine.toml") in str(caught.value)
     assert part in str(caught.value)
+
+
+def test_a_preset_that_is_a_folder_is_called_one(tmp_path):
+    (tmp_path / "mine.toml").mkdir()
+    with refused("file-missing", "prices.preset") as caught:
+        load(tmp_path, prices={"preset": "mine.toml"})
+    assert "is a folder" in str(caught.value)
+
+
+def test_a_preset_is_not_told_of_a_key_that_it_cannot_have(tmp_path, own):
+    with refused("unknown-name") as caught:
+        load(tmp_path, prices={"preset": own("presets = 1\n")})
+    assert "preset," not in str(caught.value)
+
+
+def test_a_wrong_preset_hides_no_other_problem(tmp_path, own):
+    preset = own("core_hour = -1\ngb_hours = 2\n")
+    both = [("unknown-name", "prices.preset"), ("out-of-range", "prices.preset")]
+    with refused("several") as caught:
+        load(tmp_path, prices={"preset": preset, "gb_hour": -1.0}, seed="x")
+    told = [(error.code, error.path) for error in caught.value.each]
+    assert told == [*both, ("wrong-type", "seed"), ("out-of-range", "prices.gb_hour")]
+    with refused("several") as caught:
+        load(tmp_path, prices={"preset": preset}, probe_every="90s")
+    told = [(error.code, error.path) for error in caught.value.each]
+    assert told == [*both, ("not-a-multiple", "probe_every")]
