@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from bench.scenario.price_presets import with_preset
 from bench.scenario.scenario import Scenario, partitioning_of
 from bench.scenario.schema import ScenarioKeys, VariantKeys, parse
 from bench.scenario.specs import StrategySpec, build_strategies, content_hash, rule_tables, strategy_table
-from bench.scenario.values import KeyPath, OptionError, together
-from bench.scenario.variants import Variant, changed, check_variants, check_versions, spec_in
+from bench.scenario.values import KeyPath, OptionError, refusals, together
+from bench.scenario.variants import Variant, changed, check_variant, check_versions, spec_in
 from bench.secrets import NO_SECRETS, Secrets, hidden
 from strategies.strategy import Rule
 from workloads.commit import ImportedTable, TargetSized, Workload
@@ -71,7 +71,6 @@ def scenario_of(
         secrets |= Secrets.of_values(scenario_file.fill_in(filled)) | Secrets.of(filled)
         keys = parse(filled, file.parent)
         base = _scenario(file, document, keys, secrets)
-        check_variants(keys.variants, [spec.label for spec in base.strategies])
     except OptionError as error:
         wrong = [*wrong, error]
     if wrong:
@@ -82,12 +81,20 @@ def scenario_of(
             if any(_touch(path, one.keys) for one in refused.each)
         ]
         raise refused.within(f"{file}{''.join(blamed)}", secrets.scrub)
-    variants = tuple(
-        _in_variant(file, document, priced, base, index, variant)
-        for index, variant in enumerate(keys.variants)
+    labels = [spec.label for spec in base.strategies]
+    wrong = refusals(
+        partial(check_variant, keys.variants, index, labels) for index in range(len(keys.variants))
     )
+    variants: list[Scenario] = []
+    for index, variant in enumerate(keys.variants):
+        try:
+            variants.append(_in_variant(file, document, priced, base, index, variant))
+        except OptionError as error:
+            wrong.append(error)
+    if wrong:
+        raise together(wrong).within(file, base.secrets.scrub)
     secrets = reduce(or_, (variant.secrets for variant in variants), base.secrets)
-    return replace(base, variants=variants, secrets=secrets)
+    return replace(base, variants=tuple(variants), secrets=secrets)
 
 
 def _check_finite(value: object, path: KeyPath) -> None:
@@ -107,7 +114,7 @@ def _in_variant(
     index: int,
     keys: VariantKeys,
 ) -> Scenario:
-    """The scenario in one of its variants. Raises ScenarioError, which names the variant.
+    """The scenario in one of its variants. Raises OptionError, which names the variant.
 
     `priced` is the document with the prices of its preset.
     """
@@ -119,9 +126,10 @@ def _in_variant(
         check_versions(variant, scenario.table.format, path)
         _check_comparable(base, scenario, (*path, "set"))
     except OptionError as error:
-        is_own = all(one.keys[:1] == path[:1] for one in error.each)
-        of_variant = "" if is_own else f" in variant {keys.label!r}"
-        raise error.within(f"{file}{of_variant}", base.secrets.scrub) from error
+        raise together(
+            one if one.keys[:1] == path[:1] else one.within(f"in variant {keys.label!r}")
+            for one in error.each
+        ) from error
     return replace(scenario, hash=base.hash)
 
 

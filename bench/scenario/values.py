@@ -16,6 +16,7 @@ KeyPath = tuple[str | int, ...]
 
 _M = TypeVar("_M", bound=BaseModel)
 _NO_VALUE = object()
+_MAY_FOLLOW = "more may follow once these are corrected"  # a check ends at its first problem
 _WORDS = {  # pydantic words these in terms of Python
     **dict.fromkeys(("tuple_type", "list_type", "frozen_set_type", "set_type"), "must be a list"),
     **dict.fromkeys(("model_type", "dict_type", "mapping_type"), "must be a table"),
@@ -61,7 +62,8 @@ class OptionsError(OptionError):
         return f"{hide(first)}{self._lines(hide)}"
 
     def _lines(self, hide: Callable[[str], str]) -> str:
-        return "".join("\n" + indent(error.coded(hide), "  ") for error in self._each)
+        lines = [error.coded(hide) for error in self._each]
+        return "".join("\n" + indent(line, "  ") for line in (*lines, _MAY_FOLLOW))
 
 
 def together(errors: Iterable[OptionError]) -> OptionError:

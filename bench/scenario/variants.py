@@ -78,27 +78,27 @@ def spec_in(spec: StrategySpec, variant: str) -> StrategySpec:
     )
 
 
-def check_variants(variants: Sequence[VariantKeys], strategies: Sequence[str]) -> None:
+def check_variant(variants: Sequence[VariantKeys], index: int, strategies: Sequence[str]) -> None:
     """Raises OptionError for a label that is taken, and for a variant that changes nothing."""
-    labels = [variant.label for variant in variants]
-    for index, (label, variant) in enumerate(zip(labels, variants, strict=True)):
-        path: KeyPath = ("variants", index)
-        if label == BASE:
-            problem = "is reserved for the scenario without changes: choose another label"
+    path: KeyPath = ("variants", index)
+    variant, before = variants[index], [other.label for other in variants[:index]]
+    label = variant.label
+    if label == BASE:
+        problem = "is reserved for the scenario without changes: choose another label"
+        raise OptionError((*path, "label"), problem, label, code="taken")
+    if label in before:
+        problem = f"is also the label of variants[{before.index(label)}]: rename one"
+        raise OptionError((*path, "label"), problem, label, code="taken")
+    for name in strategies:
+        if label_in(name, label) in strategies:
+            problem = f"makes {name!r} {label_in(name, label)!r}, which is another strategy: rename one"
             raise OptionError((*path, "label"), problem, label, code="taken")
-        if label in labels[:index]:
-            problem = f"is also the label of variants[{labels.index(label)}]: rename one"
-            raise OptionError((*path, "label"), problem, label, code="taken")
-        for name in strategies:
-            if label_in(name, label) in strategies:
-                problem = f"makes {name!r} {label_in(name, label)!r}, which is another strategy: rename one"
-                raise OptionError((*path, "label"), problem, label, code="taken")
-        if not variant.changes and variant.versions is None:
-            raise OptionError(path, "changes nothing: add `set` or `versions`", label, code="no-change")
-        for name in variant.only:
-            if name not in strategies:
-                problem = f"no such strategy; {known_text(name, strategies)}"
-                raise OptionError((*path, "only"), problem, name, code="unknown-name")
+    if not variant.changes and variant.versions is None:
+        raise OptionError(path, "changes nothing: add `set` or `versions`", label, code="no-change")
+    for name in variant.only:
+        if name not in strategies:
+            problem = f"no such strategy; {known_text(name, strategies)}"
+            raise OptionError((*path, "only"), problem, name, code="unknown-name")
 
 
 def check_versions(variant: Variant, table_format: str, path: KeyPath) -> None:

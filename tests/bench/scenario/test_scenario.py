@@ -205,7 +205,8 @@ def test_all_problems_are_told_at_once_those_of_the_format_first(tmp_path):
         ("unknown-name", "table.format"), ("unknown-name", "sed"), ("invalid", "probe_every"),
         ("invalid", "workload.rows_per_commit"),
     ]  # fmt: skip
-    first, *others = text.splitlines()
+    first, *others, last = text.splitlines()
+    assert "more may follow" in last
     assert first == f"{tmp_path / 'demo.toml'} with --set probe_every=1: 4 problems"
     assert others[1].startswith('  sed = 7: unknown key; did you mean "seed"? ')
     assert [line.partition(" = ")[0].strip() for line in others] == [path for _, path in problems]
@@ -237,11 +238,22 @@ def test_what_all_tables_have_is_told_once(tmp_path):
         load(tmp_path, table={"properties": {"write.object-storage.path": "s3://b"}})
 
 
-def test_all_problems_of_a_variant_are_told_with_its_label(tmp_path):
-    variant = {"label": "v", "set": {"table.partitionng": "day", "table.format_version": 9}}
-    problems, text = problems_of(tmp_path, SOUND, variants=[variant])
-    assert len(problems) == 2
-    assert text.startswith(f"{tmp_path / 'demo.toml'} in variant 'v': 2 problems\n")
+def test_all_problems_of_all_variants_are_told_with_their_labels(tmp_path):
+    variants = [
+        {"label": "v", "set": {"table.partitionng": "day", "table.format_version": 9}},
+        {"label": "w"},
+        {"label": "x", "set": {"seed": 3}, "only": ["nver"]},
+        {"label": "y", "set": {"table.target_file_size": "big"}},
+    ]
+    problems, text = problems_of(tmp_path, SOUND, variants=variants)
+    assert sorted(problems) == [
+        ("invalid", "table.format_version"), ("invalid", "table.target_file_size"),
+        ("no-change", "variants[1]"), ("shared-by-variants", "variants[2].set"),
+        ("unknown-name", "table.partitionng"), ("unknown-name", "variants[2].only"),
+    ]  # fmt: skip
+    assert text.startswith(f"{tmp_path / 'demo.toml'}: 6 problems\n")
+    assert "  in variant 'v': table.partitionng = " in text
+    assert "  in variant 'y': table.target_file_size = " in text
 
 
 def test_an_error_in_an_override_names_it(tmp_path):

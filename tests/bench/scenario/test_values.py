@@ -107,6 +107,7 @@ def test_several_errors_hide_the_secrets_in_each_and_take_no_key_for_one():
         "again: my.toml: 2 problems [several]",
         "  catalog.token: must be text [wrong-type]",
         f"  seed: must not be {HIDDEN} [invalid]",
+        "  more may follow once these are corrected",
     ]
 
 

@@ -206,7 +206,7 @@ def test_what_a_variant_may_not_set_is_refused(tmp_path, text, code, path):
 def test_an_error_in_a_key_that_a_variant_sets_names_the_variant(tmp_path, text, code, path):
     with refused(code, path) as caught:
         load_scenario(write(tmp_path, variant(text)))
-    assert str(caught.value).startswith(f"{tmp_path / 'demo.toml'} in variant 'one': {path}")
+    assert str(caught.value).startswith(f"{tmp_path / 'demo.toml'}: in variant 'one': {path}")
 
 
 @pytest.mark.parametrize("label", ["base", "a b", "x" * 31, "", "a/b"])
