@@ -1,5 +1,6 @@
 """What runs say in all: the answer in a line, and what a reader must know before trusting it."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from bench.cli.output import print_heading, print_line, print_paragraph, print_remark
@@ -12,19 +13,22 @@ def print_answers(runs: Iterable[RunResult]) -> None:
     from reports.page.one_line import one_line  # loads SciPy, which other commands do not wait for
 
     groups = run_groups(runs)
+    groups_by_scenario = Counter(group.manifest.scenario for group in groups)
     for group in groups:
+        m = group.manifest
+        name = f"{m.scenario}, {m.mode}" if groups_by_scenario[m.scenario] > 1 else m.scenario
         print_line("")
         if len(groups) > 1:
-            print_heading(group.manifest.scenario)
+            print_heading(name)
         for line in one_line(group):
             print_paragraph(str(line))
-        print_cautions(group)
+        print_cautions(group, name)
 
 
-def print_cautions(group: RunGroup) -> None:
-    """The grave ones, on stderr."""
+def print_cautions(group: RunGroup, name: str | None = None) -> None:
+    """The grave ones, on stderr, by default under the name of the scenario."""
     from reports.page.sections.cautions import cautions
 
     for caution in cautions(group):
         if caution.is_grave:
-            print_remark(f"{group.manifest.scenario}: {caution.text}")
+            print_remark(f"{name or group.manifest.scenario}: {caution.text}")

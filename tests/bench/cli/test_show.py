@@ -236,6 +236,17 @@ def test_the_last_lines_are_the_answer(show, results):
     assert " ".join(last.split()).startswith("every-10min: mean query ")
 
 
+def test_answers_on_real_and_simulated_runs_of_a_scenario_are_told_apart(show, tmp_path):
+    real = build_results(tmp_path / "real", None, 1, 10)
+    simulated = build_results(tmp_path / "simulated", None, 1, 10, mode="simulated")
+    other = build_results(tmp_path / "other", None, 1, 10, scenario="other", mode="simulated")
+    headings = {"append-small", "append-small, real", "append-small, simulated", "other"}
+    lines = show(real, simulated, other).out.splitlines()
+    assert [line for line in lines if line in headings] == [
+        "append-small, real", "append-small, simulated", "other",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "command",
     [
