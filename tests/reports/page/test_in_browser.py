@@ -217,6 +217,13 @@ def test_a_link_keeps_the_choice_and_leads_to_its_place(page, address):
     assert page.current_url == f"{address}#each"
 
 
+def test_a_fragment_that_is_no_encoded_text_is_ignored(page, address):
+    opened(page, f"{address}#50%")
+    press(page, "every-1min", ".chips")
+    assert seen(page, "1") == 0
+    assert page.get_log("browser") == []
+
+
 def test_a_drag_over_a_chart_enlarges_that_time_in_all_charts(page):
     whole = {chart: (ticks(page, chart), places(page, chart)) for chart in ("latency", "files")}
     left, top, right, bottom = plot(page, "latency")
