@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bench.engines.keys import bytes_text
 from bench.engines.spark.predicates import partitions_predicate
 from strategies.delta.commands import Command
-from strategies.delta.optimize_options import CONF_PREFIX, MAX_FILE_SIZE, MIN_FILE_SIZE, complete_texts
+from strategies.delta.optimize_options import CONF_PREFIX, complete_texts
 from strategies.plan import Compact, Native
 from strategies.planner import Planner, fixed_actions
 from workloads.recorded import HistoryFacts
@@ -54,8 +54,6 @@ def roll_out(planner: Planner, name: str, target_bytes: int) -> tuple[str, ...]:
     for action in fixed_actions(planner):
         if isinstance(action, Native) and action.command in _STATEMENTS:
             texts = complete_texts(action.options, target_bytes)
-            if action.command == Command.OPTIMIZE and texts.get(MIN_FILE_SIZE) == texts.get(MAX_FILE_SIZE):
-                statements.append("-- With equal limits each run packs again what the runs before it packed")
             statements += [f"SET {CONF_PREFIX}{key} = {text}" for key, text in texts.items()]
             statements.append(statement(name, action))
     return tuple(statements)
