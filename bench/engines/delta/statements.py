@@ -8,6 +8,7 @@ from strategies.delta.commands import Command
 from strategies.delta.optimize_options import CONF_PREFIX, complete_texts
 from strategies.plan import Compact, Native
 from strategies.planner import Planner, fixed_actions
+from strategies.state import MIB
 from workloads.recorded import HistoryFacts
 
 _STATEMENTS: Mapping[str, str] = {
@@ -39,9 +40,11 @@ _OPTIMIZE = '{{ type = "delta.optimize", options = {{ minFileSize = "{}" }} }}'
 
 def planners_of_history(facts: HistoryFacts, has_vectors: bool) -> Mapping[str, str]:
     """OPTIMIZE by default, and with a lower limit at a tenth, which packs nothing again."""
+    tenth_bytes = max(1, facts.target_file_size_bytes // 10)
+    whole_bytes = tenth_bytes // MIB * MIB or tenth_bytes
     return {
         "optimize": '{ type = "delta.optimize" }',
-        "optimize-tenth": _OPTIMIZE.format(bytes_text(max(1, facts.target_file_size_bytes // 10))),
+        "optimize-tenth": _OPTIMIZE.format(bytes_text(whole_bytes)),
     }
 
 
