@@ -72,9 +72,9 @@ golden: $(READY) ## Regenerate the golden files of the tests; review the diff
 
 .PHONY: docs
 docs: $(READY) ## Write README.md's figures, docs/, the checked-in report and durations anew from the published runs; review the diff
-	@$(BIN)/python -P -c 'from tools.publishing import write_example, write_pages; write_pages(); write_example()'
+	@$(BIN)/python -P -c 'from tools.durations import write_durations; \
+		from tools.publishing import write_example, write_pages; write_pages(); write_example(); write_durations()'
 	@$(BIN)/python -P -m tools.notebook
-	@$(BIN)/python -P -c 'from tools.durations import write_durations; write_durations()'
 
 .PHONY: site
 site: $(READY) ## Build the site of docs/, with reference pages from the code, into site/

@@ -28,6 +28,7 @@ from statistics import fmean
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from bench.engines.registry import FORMATS
 from bench.results.agreement import Pair, side_by_side
 from bench.results.arithmetic import ratio
 from bench.results.figures import primary_queries_of
@@ -506,7 +507,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     environment.globals["outside"] = json.loads((FOLDER / "outside-tables.json").read_bytes())
     environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
     environment.globals["percent"] = human_percent
-    environment.globals["model_off"] = {name: _model_off(name) for name in ("iceberg", "delta", "hudi")}
+    environment.globals["model_off"] = {name: _model_off(name) for name in FORMATS}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     written = {DOCS / f"findings/{name}.svg": chart(by_name) for name, chart in FINDING_CHARTS.items()}
     for path in sorted(FOLDER.rglob("*.md.j2")):

@@ -73,13 +73,13 @@ def _says_something(contrast: Contrast) -> bool:
     comparison = contrast.comparison
     if comparison.verdict == "equal":
         return False
-    if contrast.role == "confirmatory" and comparison.verdict in ("more", "less"):
+    if contrast.role == "confirmatory" and comparison.is_decided:
         return True
     return comparison.ratio is not None or (comparison.verdict == "undecided" and comparison.n > 0)
 
 
 def _rank(comparison: Comparison) -> int:
-    if comparison.verdict in ("more", "less"):
+    if comparison.is_decided:
         return 0
     return 1 if comparison.low is not None else 2
 
@@ -130,7 +130,7 @@ def _answers(group: Group, by_metric: Mapping[Metric, Sequence[Contrast]]) -> It
 
     Strategies of two formats differ in their writers and readers, so that neither is better.
     """
-    formats = {row.strategy: row.format for side in group.sides.values() for row in side.rows}
+    formats = group.formats
     for metric, contrasts in by_metric.items():
         by_verdict: dict[str, list[str]] = {}
         for c in contrasts:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
@@ -16,7 +15,7 @@ import typer
 from bench.cli.main import COMPLETION_VARIABLE
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.records import MANIFEST
-from bench.scenario.file import shipped
+from bench.scenario.file import read_toml, shipped
 from strategies.registry import PLANNERS
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+=,@%/-]*")  # no shell finds anything else than text in it
@@ -110,7 +109,7 @@ def _given(ctx: typer.Context, argument: str) -> Sequence[str]:
 def _document(scenario: str) -> Mapping[str, Any]:
     """A scenario's file; empty if there is none, as for the equals sign that bash takes for a word."""
     file = shipped().get(scenario, Path(scenario))
-    return tomllib.loads(file.read_text(encoding="utf-8-sig")) if file.is_file() else {}
+    return read_toml(file) if file.is_file() else {}
 
 
 def _labels(document: Mapping[str, Any], key: str) -> Iterator[str]:

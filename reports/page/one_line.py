@@ -17,7 +17,7 @@ from reports.verdicts.best import likely_best
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.keeping_up import all_keep_up
 from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
-from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
+from reports.verdicts.pareto_front import Point, compacting_front, differ_in_staleness
 
 
 def one_line(group: RunGroup) -> Iterator[Sentence]:
@@ -36,7 +36,7 @@ def one_line(group: RunGroup) -> Iterator[Sentence]:
 
 
 def _trade_off(part: RunGroup, verdicts: PageVerdicts) -> Sentence:
-    front = [point for point in pareto_front(points(part)) if not point.is_baseline]
+    front = compacting_front(part)
     chosen = best(part)
     if chosen is None and (len(front) < 2 or differ_in_staleness(front) or likely_best(part)):
         return headline(part)[0]
@@ -69,7 +69,7 @@ def _gain(row: Row, verdicts: PageVerdicts) -> Sentence:
     if compared is None or not compared.ratio:
         return said
     ratio, never = human_ratio(1 / compared.ratio), Verbatim(row.baseline)
-    if compared.verdict in ("more", "less"):
+    if compared.is_decided:
         return said + sentence(", {ratio} as fast as {never}", ratio=ratio, never=never)
     why = (
         "" if compared.n >= MIN_RUNS or compared.low is not None else ", with too few runs to know the noise"
@@ -86,7 +86,7 @@ def _cost(part: RunGroup, row: Row) -> Sentence:
     if row.baseline not in part.strategies or not part.row(row.baseline).values[part.cost_metric]:
         return said
     compared = compare_strategies(part, part.cost_metric, row.strategy, row.baseline)
-    if compared.verdict not in ("more", "less") or compared.ratio is None:
+    if not compared.is_decided or compared.ratio is None:
         return said + sentence(", not told apart from that of {never}", never=Verbatim(row.baseline))
     ratio = human_ratio(compared.ratio)
     return said + sentence(", {ratio} that of {never}", ratio=ratio, never=Verbatim(row.baseline))

@@ -62,6 +62,10 @@ class Comparison:
         return self.low is not None and self.low != self.high and self.tolerance is None
 
     @property
+    def is_decided(self) -> bool:
+        return self.verdict in ("more", "less")
+
+    @property
     def is_rough(self) -> bool:
         """Whether it comes from a model, and nothing is known of how far that is off."""
         return self.method == "modelled" and not self.has_interval

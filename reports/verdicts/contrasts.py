@@ -56,7 +56,7 @@ class Contrast:
     @property
     def judged(self) -> Literal["better", "worse", ""]:
         """The verdict in the direction in which the metric is better; "" if there is none."""
-        if self.comparison.verdict not in ("more", "less") or self.metric.better == "neither":
+        if not self.comparison.is_decided or self.metric.better == "neither":
             return ""
         is_better = (self.comparison.verdict == "more") == (self.metric.better == "higher")
         return "better" if is_better else "worse"

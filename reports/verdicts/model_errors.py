@@ -166,7 +166,7 @@ def _ratio_errors(group: RunGroup, errors: Iterable[ErrorOfFigure]) -> list[Erro
                         first.scenario, first.format, metric, (one, other),
                         comparison.ratio or first.real / second.real,
                         first.simulated / second.simulated,
-                        comparison.verdict in ("more", "less"),
+                        comparison.is_decided,
                     )
                 )  # fmt: skip
     return made

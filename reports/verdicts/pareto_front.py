@@ -89,6 +89,11 @@ def pareto_front(all_points: tuple[Point, ...]) -> tuple[Point, ...]:
     return tuple(sorted(_front(all_points), key=_place))
 
 
+def compacting_front(group: RunGroup) -> list[Point]:
+    """The front without `never`: the strategies that a policy is chosen from."""
+    return [point for point in pareto_front(points(group)) if not point.is_baseline]
+
+
 def _front(all_points: tuple[Point, ...]) -> list[Point]:
     """Compared with the points that stay only: within a tolerance, a may beat b and b beat c, but a not c."""
     front: list[Point] = []

@@ -126,7 +126,8 @@ def show(
         elif side_by_side:
             _print_pairs(pairs(runs), output)
         else:
-            print_rows(rows(runs), output, tuple(absences(runs)), tuple(not_read(results)))
+            unread = tuple(not_read(results)) if output == "json" else ()
+            print_rows(rows(runs), output, tuple(absences(runs)), unread)
             if output == "table":
                 print_answers(runs)
 

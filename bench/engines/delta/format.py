@@ -1,5 +1,7 @@
 """The `Format` of Delta Lake."""
 
+from collections.abc import Mapping
+
 from bench.engines.delta import columns
 from bench.engines.delta.ledger import PLANNING
 from bench.engines.delta.model.coefficients import DeltaCoefficients
@@ -28,16 +30,29 @@ from bench.engines.delta.table_keys import (
 )
 from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import Engines, Format, TableRules, Words, WriterRules, lazy
+from bench.engines.keys import bytes_text
 from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind, spark_options
 from strategies.delta.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
+from strategies.state import MIB
+from workloads.recorded import HistoryFacts
 
 
 def _writing_needs(keys: DeltaKeys, upsert_mode: str | None) -> frozenset[str]:
     if upsert_mode is None:
         return frozenset()
     return frozenset({Capability.MERGE, *([Capability.VECTORS] if upsert_mode == MERGE_ON_READ else [])})
+
+
+def _planners(facts: HistoryFacts, has_vectors: bool) -> Mapping[str, str]:
+    """OPTIMIZE by default, and with a lower limit at a tenth, which packs nothing again."""
+    tenth_bytes = max(1, facts.target_file_size_bytes // 10)
+    limit = bytes_text(tenth_bytes // MIB * MIB or tenth_bytes)
+    return {
+        "optimize": '{ type = "delta.optimize" }',
+        "optimize-tenth": f'{{ type = "delta.optimize", options = {{ minFileSize = "{limit}" }} }}',
+    }
 
 
 FORMAT = Format(
@@ -94,7 +109,7 @@ FORMAT = Format(
         help="* `compactbench plan /data/lake/orders --strategy delta.optimize`",
         imports=Importing(
             lazy("bench.engines.delta.existing_table:import_history"),
-            lazy("bench.engines.delta.statements:planners_of_history"),
+            _planners,
         ),
     ),
 )

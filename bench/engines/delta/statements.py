@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 
-from bench.engines.keys import bytes_text
 from bench.engines.spark.predicates import partitions_predicate
 from strategies.delta.commands import Command
 from strategies.delta.optimize_options import CONF_PREFIX, complete_texts
 from strategies.plan import Compact, Native
 from strategies.planner import Planner, fixed_actions
-from strategies.state import MIB
-from workloads.recorded import HistoryFacts
 
 _STATEMENTS: Mapping[str, str] = {
     Command.OPTIMIZE: "OPTIMIZE {name}{where}",
@@ -33,19 +30,6 @@ def statement(name: str, action: Compact | Native) -> str:
 
 def _where(predicate: str | None) -> str:
     return "" if predicate is None else f" WHERE {predicate}"
-
-
-_OPTIMIZE = '{{ type = "delta.optimize", options = {{ minFileSize = "{}" }} }}'
-
-
-def planners_of_history(facts: HistoryFacts, has_vectors: bool) -> Mapping[str, str]:
-    """OPTIMIZE by default, and with a lower limit at a tenth, which packs nothing again."""
-    tenth_bytes = max(1, facts.target_file_size_bytes // 10)
-    whole_bytes = tenth_bytes // MIB * MIB or tenth_bytes
-    return {
-        "optimize": '{ type = "delta.optimize" }',
-        "optimize-tenth": _OPTIMIZE.format(bytes_text(whole_bytes)),
-    }
 
 
 def roll_out(planner: Planner, name: str, target_bytes: int) -> tuple[str, ...]:

@@ -15,7 +15,15 @@ from reports.text import cost_text
 from reports.verdicts.apart import is_told_apart, not_told_apart
 from reports.verdicts.best import likely_best
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.pareto_front import Point, alike, candidates, differ_in_staleness, pareto_front, points
+from reports.verdicts.pareto_front import (
+    Point,
+    alike,
+    candidates,
+    compacting_front,
+    differ_in_staleness,
+    pareto_front,
+    points,
+)
 from reports.verdicts.repeating import MODELLED_TOLERANCE
 
 _BUDGET_METRICS = (  # shown after cost and latency, where a run has a value
@@ -39,7 +47,7 @@ def headline(group: RunGroup) -> tuple[Sentence, ...]:
 
 
 def _headline(group: RunGroup) -> Iterator[Sentence]:
-    all_points, choices = points(group), _choices(group)
+    all_points, choices = points(group), compacting_front(group)
     if not all_points:
         yield say("No strategy has a compaction cost and a query latency that can be compared.")
         if group.is_simulated and group.usable_runs:
@@ -123,17 +131,13 @@ def primary_query(group: RunGroup) -> Sentence:
 
 def best(group: RunGroup) -> str | None:
     """The strategy that the headline recommends; None if it names several or none."""
-    choices = _choices(group)
+    choices = compacting_front(group)
     if not choices:
         return None
     if len(choices) == 1 or _is_as_fast(group, choices):
         return choices[0].strategy
     likely, _ = _likely(group, choices)
     return likely[0].strategy if len(likely) == 1 else None
-
-
-def _choices(group: RunGroup) -> list[Point]:
-    return [point for point in pareto_front(points(group)) if not point.is_baseline]
 
 
 def _basis(group: RunGroup) -> str:

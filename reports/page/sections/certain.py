@@ -5,7 +5,7 @@ from bench.text import human_bytes, human_count, human_percent, human_ratio
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, listed, say, sentence, separated
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.pareto_front import pareto_front, points
+from reports.verdicts.pareto_front import compacting_front
 
 _SPACE_ABOVE = 1.2  # times the least: a smaller difference in storage decides nothing
 
@@ -24,7 +24,7 @@ def certain(group: RunGroup) -> tuple[Sentence, ...]:
 
 def _rewritten(group: RunGroup) -> Sentence | None:
     """Compactions and bytes of the strategies on the front; of all strategies if there is no front."""
-    named = [point.strategy for point in pareto_front(points(group)) if not point.is_baseline]
+    named = [point.strategy for point in compacting_front(group)]
     rows = [group.row(label) for label in named or group.strategies]
     known = [(r.strategy, r.values["compactions"], r.values["compaction_added_bytes"]) for r in rows]
     parts = [

@@ -59,7 +59,7 @@ def money_column(group: RunGroup, rows: Sequence[Row]) -> tuple[Shown, ...]:
 
 def _is_alike(comparison: Comparison) -> bool:
     """Whether the noise is known and does not tell a strategy from the cheapest."""
-    return comparison.low is not None and comparison.verdict not in ("more", "less")
+    return comparison.low is not None and not comparison.is_decided
 
 
 def _parts(group: RunGroup) -> Sentence:
