@@ -23,7 +23,7 @@ from bench.engines.registry import FORMATS
 from bench.errors import CompactbenchError, EngineError, MissingRuntimeError
 from bench.runs.jobs import NoiseJob
 from bench.runs.suite.processes import worker
-from bench.runs.suite.run_files import last_line
+from bench.runs.suite.run_files import last_message
 from bench.text import counted, human_bytes, human_duration, human_percent
 from strategies.state import GIB
 
@@ -184,6 +184,6 @@ def _query_walls_s(seconds: float) -> list[float]:
         with worker(job, folder / "log.txt") as process:
             process.wait()
         if not job.walls_file.exists():
-            cause = last_line(folder / "log.txt")
+            cause = last_message(folder / "log.txt")
             raise EngineError(f"the query did not run: {cause}", code="query-failed")
         return [float(wall_s) for wall_s in json.loads(job.walls_file.read_text(encoding="utf-8"))]

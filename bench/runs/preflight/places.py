@@ -18,7 +18,7 @@ from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.dropping import left_by
 from bench.runs.suite.processes import worker
 from bench.runs.suite.results_folder import WORK
-from bench.runs.suite.run_files import last_line
+from bench.runs.suite.run_files import last_message
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
@@ -57,7 +57,7 @@ def _check(scenario: Scenario, out: Path) -> None:
     job.run_folder.mkdir(parents=True, exist_ok=True)
     with worker(job, log, scenario.secrets) as process:
         exit_code = process.wait()
-    cause, missing = last_line(log), _missing_class(log)
+    cause, missing = last_message(log), _missing_class(log)
     shutil.rmtree(job.work_folder, ignore_errors=True)
     if not left_by(job.run_folder):
         forget(job.run_folder)

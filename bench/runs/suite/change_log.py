@@ -13,7 +13,7 @@ from bench.runs.jobs import LogJob, LogProgress, SentScenario
 from bench.runs.live_figures import POLL_S
 from bench.runs.suite.processes import worker
 from bench.runs.suite.results_folder import WORK, fresh
-from bench.runs.suite.run_files import last_line
+from bench.runs.suite.run_files import last_message
 from bench.runs.suite.watcher import Watcher
 from bench.scenario.scenario import Scenario
 from workloads.change_log import ChangeLog, ChangeLogError, find_change_log
@@ -61,7 +61,7 @@ def _write_log(scenario: Scenario, out: Path, watcher: Watcher) -> Path:
             if progress.total:
                 watcher.log_progressed(scenario.name, progress.done, progress.total)
         progress = _log_progress(job.progress_file, progress)
-    last_output = last_line(log_file)
+    last_output = last_message(log_file)
     shutil.rmtree(folder, ignore_errors=True)
     if progress.damaged:
         raise ScenarioError(progress.damaged, code="change-log-damaged")

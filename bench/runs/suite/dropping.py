@@ -11,7 +11,7 @@ from bench.results.records import LOG
 from bench.runs.jobs import DropJob, SentScenario
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite.processes import worker
-from bench.runs.suite.run_files import last_line
+from bench.runs.suite.run_files import last_message
 from bench.scenario.catalog import has_shared_catalog
 from bench.scenario.scenario import Scenario
 
@@ -85,7 +85,7 @@ def drop_noted(folder: Path, scenario: Scenario, work_folder: Path, *, kept_too:
     log = work_folder / LOG
     with worker(job, log, scenario.secrets) as process:
         process.wait()
-    left, cause = left_by(folder, kept_too=kept_too), last_line(log)
+    left, cause = left_by(folder, kept_too=kept_too), last_message(log)
     shutil.rmtree(work_folder, ignore_errors=True)
     if left:
         raise EngineError(

@@ -84,7 +84,7 @@ def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
     output = log or folder / LOG
     if not (folder / MANIFEST).exists():
         raise EngineError(
-            f"the run could not start: {last_line(output)}{_space(folder)}",
+            f"the run could not start: {last_message(output)}{_space(folder)}",
             code="run-not-started",
             path=folder.name,
         )
@@ -92,7 +92,7 @@ def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
     if result.end is not None:
         return result
     killed = " (killed, perhaps for lack of memory)" if exit_code == -signal.SIGKILL else ""
-    error = f"the worker ended with exit code {exit_code}{killed}: {last_line(output)}{_space(folder)}"
+    error = f"the worker ended with exit code {exit_code}{killed}: {last_message(output)}{_space(folder)}"
     end: dict[str, Any] = {"tick": 0, "at_ms": 0, "status": "failed", "error": NO_SECRETS.scrub(error)}
     with suppress(OSError), recorder_of(result.manifest.mode, folder) as recorder:
         recorder.write(RunRecord, end)
@@ -105,11 +105,12 @@ def _space(folder: Path) -> str:
     return "; its disk is full: free some space" if free_bytes < _SPACE_MIN_BYTES else ""
 
 
-def last_line(log: Path) -> str:
-    """The last line that a worker printed: the best explanation if it died."""
+def last_message(log: Path) -> str:
+    """The last line that a worker printed, after which several errors are indented, as one line."""
     if not log.exists():
         return "no output"
     text = log.read_text(encoding="utf-8", errors="replace")
     own = text.partition("nanobind: ")[0]  # DuckDB's report of leaks at exit
-    lines = [line.strip() for line in own.splitlines() if line.strip()]
-    return lines[-1] if lines else "no output"
+    lines = [line for line in own.splitlines() if line.strip()]
+    first = max((place for place, line in enumerate(lines) if not line.startswith("  ")), default=0)
+    return "; ".join(line.strip() for line in lines[first:]) or "no output"

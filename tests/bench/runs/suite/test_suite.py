@@ -424,7 +424,16 @@ def test_every_record_of_a_real_run_in_progress_is_counted(tmp_path):
     assert [step - steps[0] for step in steps] == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize(("text", "line"), [("", "no output"), (" \n\n", "no output"), ("a\nb \n\n", "b")])
-def test_last_line_is_the_last_that_is_not_blank(tmp_path, text, line):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no output"),
+        (" \n\n", "no output"),
+        ("a\nb \n\n", "b"),
+        ("a\n2 problems\n  one\n  two\n", "2 problems; one; two"),
+        ("Error: x\n\tat y\n", "at y"),
+    ],
+)
+def test_the_last_message_is_the_last_line_with_the_errors_below_it(tmp_path, text, message):
     (tmp_path / "log.txt").write_text(text)
-    assert run_files.last_line(tmp_path / "log.txt") == line
+    assert run_files.last_message(tmp_path / "log.txt") == message
