@@ -75,7 +75,7 @@ class DataFile:
 class DeleteFile:
     """A live file that marks rows of data files as deleted, or a deletion vector of one data file.
 
-    `partition` is a path as in `DataFile`.
+    `partition` and `added_at_ms` are as in `DataFile`.
     """
 
     count: ClassVar[int] = 1
@@ -85,6 +85,7 @@ class DeleteFile:
     size_bytes: int
     rows: int
     partition: str = ""
+    added_at_ms: int | None = field(default=None, kw_only=True, compare=False)
 
     @property
     def key(self) -> str:
@@ -137,6 +138,8 @@ class CompactionSeen:
 
     `status` is ok, noop, vetoed or failed. `kind` and `reason` come from the plan; a compaction that a commit
     ran by itself has no kind, and the reason "inline". `cpu_s` is None if other steps ran at the same time.
+    `query_before_s` and `query_after_s` are the latencies of the primary probe around it, None if it did not
+    run. `replaced` has the totals of the data files that it replaced, by partition, None if they are unknown.
     """
 
     at_ms: int
@@ -150,6 +153,42 @@ class CompactionSeen:
     cpu_s: float | None
     kind: str = ""
     scheduled_at_ms: int | None = None
+    query_before_s: float | None = None
+    query_after_s: float | None = None
+    executor: str | None = None
+    replaced: Mapping[str, PartitionStats] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSeen:
+    """A run of the primary probe, by a long-lived session where there is one; a count is None if unknown.
+
+    The counts are of the files that it opened.
+    """
+
+    at_ms: int
+    latency_s: float
+    cpu_s: float | None
+    data_files_count: int | None
+    delete_files_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CostPriors:
+    """What compactions and queries are expected to cost before any has been seen.
+
+    A compaction costs `fixed_cpu_s`, `cpu_s_per_file` for each data file that it replaces, and
+    `cpu_s_per_mib` for each MiB that it reads or writes. A query takes `query_s_per_file` longer for each
+    data file that it opens, and `query_s_per_delete` for each pair of a data file and a delete file that
+    applies to it; a conversion of such deletes costs `cpu_s_per_delete` for each pair.
+    """
+
+    fixed_cpu_s: float
+    cpu_s_per_file: float
+    cpu_s_per_mib: float
+    query_s_per_file: float
+    query_s_per_delete: float
+    cpu_s_per_delete: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +228,10 @@ class DerivedValues:
 class TableState:
     """A table as a planner sees it at `observed_at_ms`.
 
-    Times are scenario milliseconds since the stream began. `commits` and `compactions` are bounded
-    histories, oldest first; `commits_total_count` counts every commit of the stream so far.
+    Times are scenario milliseconds since the stream began. `commits`, `compactions` and `probes` are bounded
+    histories, oldest first; `commits_total_count` counts every commit of the stream so far. The state of an
+    existing table has no history. `executor` is that of the rule that is evaluated, and `cost_priors` are by
+    executor, empty if there are none.
     `probe_latency_s` is the latency of the most recent probe, by a long-lived session where there is one,
     which ran `probe_latency_age_ms` ago; both are None until a probe has run.
 
@@ -219,6 +260,9 @@ class TableState:
         default_factory=DerivedValues, repr=False, compare=False, kw_only=True
     )
     note: object | None = field(default=None, kw_only=True)
+    probes: tuple[ProbeSeen, ...] = field(default=(), kw_only=True)
+    executor: str = field(default="spark", kw_only=True)
+    cost_priors: Mapping[str, CostPriors] = field(default_factory=lambda: MappingProxyType({}), kw_only=True)
     table_id: str = field(default="orders", kw_only=True)
 
     @property
