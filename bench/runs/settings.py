@@ -47,6 +47,7 @@ def engine_settings(
         is_jvm_warm=scenario.jvm == "warm",
         core_speed=scenario.resources.core_speed or 1.0,
         has_real_clock=scenario.has_real_clock,
+        compaction_memory_bytes=scenario.compaction_memory_bytes,
     )
 
 

@@ -178,6 +178,7 @@ def _scenario(
         probe_phase=keys.probe_phase,
         page_cache=keys.page_cache, jvm=keys.jvm, has_real_clock=keys.clock == "real",
         compaction_delay_ms=keys.compaction_delay_ms,
+        compaction_memory_bytes=keys.compaction_memory_bytes,
         warm_up_rounds=keys.warm_up_rounds,
         table=keys.table,
         workload=keys.workload, workload_name=keys.workload_name,

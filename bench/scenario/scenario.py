@@ -55,6 +55,7 @@ class Scenario:
     jvm: Literal["warm"] | None
     has_real_clock: bool
     compaction_delay_ms: int
+    compaction_memory_bytes: int | None
     warm_up_rounds: int
     table: TableKeys
     workload: Workload

@@ -32,6 +32,7 @@ from strategies.triggers import Trigger
 from workloads.commit import FILES_MAX, Workload
 
 WARM_UP_ROUNDS = 4  # times level off after three or four: docs/decisions/measuring-queries.md
+COMPACTION_MEMORY_MIN_BYTES = 128 * 2**20  # DuckDB needs some megabytes for each column of a row group
 REPETITIONS_MAX = 1_000  # a report reads all runs at once
 
 
@@ -231,6 +232,9 @@ class ScenarioKeys(Keys):
     page_cache: Literal["cold"] | None = None
     jvm: Literal["warm"] | None = None
     compaction_delay_ms: Duration = Field(default=0, alias="compaction_delay")
+    compaction_memory_bytes: Size | None = Field(
+        default=None, alias="compaction_memory", ge=COMPACTION_MEMORY_MIN_BYTES
+    )
     warm_up_rounds: int = Field(default=WARM_UP_ROUNDS, ge=1, le=10_000)
     table: TableKeys
     workload: Annotated[Workload, WORKLOAD]

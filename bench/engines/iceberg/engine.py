@@ -1,9 +1,9 @@
 """Apache Iceberg on Spark: real tables, Iceberg's own commands, and rewrites of exactly the named files."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -13,12 +13,14 @@ from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 
 from bench.engines import runtime
 from bench.engines.contract import TABLE_ID, TAG_PROPERTY, Batch, EngineSettings, TableSpec, Tag, Version
+from bench.engines.executor import Executors
 from bench.engines.iceberg import upsert
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH
 from bench.engines.iceberg.procedures import answer_of, call
 from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
+from bench.engines.iceberg.single_node.executor import DEFAULT_MEMORY_BYTES, SingleNode
 from bench.engines.iceberg.state import IcebergReader
 from bench.engines.iceberg.statements import scoped
 from bench.engines.iceberg.table_files import listed_bytes
@@ -28,6 +30,7 @@ from bench.engines.iceberg.table_keys import (
     DEFAULT_UPSERT_MODE,
     NAME,
     REAL_CAPABILITIES,
+    SINGLE_NODE,
     format_version_of,
 )
 from bench.engines.ledger import TableReading
@@ -80,14 +83,22 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     capabilities = REAL_CAPABILITIES
     format_name = NAME
 
-    def __init__(self, spark: SparkSession, meter: Meter, catalog: Catalog, spec: TableSpec) -> None:
-        self._catalog = catalog
+    def __init__(
+        self,
+        spark: SparkSession,
+        meter: Meter,
+        catalog: Catalog,
+        spec: TableSpec,
+        compaction_memory_bytes: int | None = None,
+    ) -> None:
+        self._catalog, self._compaction_memory_bytes = catalog, compaction_memory_bytes
         name = f"{catalog.name}.{catalog.namespace}.{TABLE_ID}"
         ledger = iceberg_ledger(
             spec.target_file_size_bytes, table_properties(spec), stream_epoch_ms=spec.stream_epoch_ms
         )
         super().__init__(spark, meter, name, spec, ledger, PLANNING, ScanReader(_list_files, _opened))
-        self._metadata = IcebergReader(catalog.loader(spark, TABLE_ID), self._stored_bytes)
+        self._load = catalog.loader(spark, TABLE_ID)
+        self._metadata = IcebergReader(self._load, self._stored_bytes)
 
     def _create(self) -> None:
         self._catalog.create_namespace(self._spark)
@@ -165,6 +176,19 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
             case Native():
                 return call(self._spark, self._name, action, self._older_than_ms(action))
 
+    def _other_executors(self) -> Executors:
+        return {SINGLE_NODE: self._single_node}
+
+    @cached_property
+    def _single_node(self) -> SingleNode:
+        cores, memory_bytes = self._spark.sparkContext.defaultParallelism, self._compaction_memory_bytes
+        return SingleNode(
+            self._load, self._catalog.folder, cores, memory_bytes or DEFAULT_MEMORY_BYTES, self._meter
+        )
+
+    def close(self) -> None:
+        self._single_node.close()
+
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return answer_of(answers)
 
@@ -188,9 +212,10 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
     def sibling(self, name: str) -> "IcebergEngine":
         """Its table has the same name in another namespace, so that probes run on it unchanged."""
         catalog = replace(self._catalog, namespace=f"{self._catalog.namespace}_{name}")
-        return IcebergEngine(self._spark, self._meter, catalog, self._spec)
+        return IcebergEngine(self._spark, self._meter, catalog, self._spec, self._compaction_memory_bytes)
 
     def _drop(self) -> None:
+        self.close()
         self._catalog.drop_table(self._spark, TABLE_ID)
 
     def _read(self, at_ms: int) -> TableReading:
@@ -236,7 +261,9 @@ def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
     catalog = _catalog(settings)
     jars = runtime.jars("iceberg", settings.versions)
     with measured_session(settings, jars, catalog.spark_conf()) as (spark, meter):
-        yield IcebergEngine(spark, meter, catalog, settings.table)
+        engine = IcebergEngine(spark, meter, catalog, settings.table, settings.compaction_memory_bytes)
+        with closing(engine):
+            yield engine
 
 
 def drop_tables(settings: EngineSettings) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from bench.engines.contract import TableSpec
 from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import CatalogRules, Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.iceberg.ledger import PLANNING
@@ -20,14 +21,18 @@ from bench.engines.iceberg.table_keys import (
     NAME,
     REAL_CAPABILITIES,
     SIMULATED_CAPABILITIES,
+    SINGLE_NODE,
+    SINGLE_NODE_CAPABILITIES,
     UPSERT_MODES,
     VECTORS_FROM,
     IcebergKeys,
+    format_version_of,
 )
 from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability
+from strategies.strategy import Rule
 from workloads.recorded import HistoryFacts
 
 _EXISTING_HELP = r"""* `compactbench plan /data/warehouse/db/orders --strategy amoro`
@@ -55,6 +60,15 @@ def _planners(facts: HistoryFacts, has_deletes: bool) -> Mapping[str, str]:
     }
 
 
+def _rule_problem(spec: TableSpec, rule: Rule) -> str | None:
+    if rule.executor == SINGLE_NODE and format_version_of(spec) >= VECTORS_FROM:
+        return (
+            f"is executed by {SINGLE_NODE}, which writes no tables of format version {VECTORS_FROM}: set "
+            f"table.format_version to {VECTORS_FROM - 1}, or leave out executor"
+        )
+    return None
+
+
 FORMAT = Format(
     name=NAME,
     words=Words(
@@ -72,6 +86,7 @@ FORMAT = Format(
         codec_setting=CODEC_PROPERTY,
         default_codec=DEFAULT_CODEC,
         property_problem=property_problem,
+        rule_problem=_rule_problem,
     ),
     writer=WriterRules(
         upsert_modes=UPSERT_MODES,
@@ -95,6 +110,7 @@ FORMAT = Format(
             REAL_CAPABILITIES,
             lazy("bench.engines.iceberg.catalog:engine_options"),
             drop_tables=lazy("bench.engines.iceberg.engine:drop_tables"),
+            executors={SINGLE_NODE: SINGLE_NODE_CAPABILITIES},
         ),
         simulated=simulated_kind(
             lazy("bench.engines.iceberg.model.table:IcebergTableModel"),

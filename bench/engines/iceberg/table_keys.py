@@ -36,6 +36,11 @@ REAL_CAPABILITIES = frozenset[str]({
     *Command,
 })  # fmt: skip
 
+SINGLE_NODE = "single-node"  # an executor
+SINGLE_NODE_CAPABILITIES = frozenset[str]({
+    Capability.REWRITE, Capability.CONVERT, Capability.DELAYED_COMMIT,
+})  # fmt: skip
+
 # A simulated table has files but no rows, so no predicate can be evaluated on it. The effects of merging
 # position deletes, of MERGE and of deletion vectors are not modelled.
 SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {

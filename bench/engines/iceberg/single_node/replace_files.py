@@ -1,0 +1,291 @@
+"""The commit of a rewrite by PyIceberg, with the guarantees of `RewriteFiles` of Iceberg 1.11.0.
+
+PyIceberg 0.12 has no replace: its own commits give added files a new sequence number, so that deletes
+committed since the plan would miss them, take concurrent appends for conflicts, refuse the operation REPLACE
+and cannot write manifests of delete files. So this module writes the manifests and the snapshot, and leaves
+files of metadata and the catalog to PyIceberg.
+"""
+
+import itertools
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import cast
+
+from pyiceberg.avro.codecs import AvroCompressionCodec
+from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException
+from pyiceberg.manifest import (
+    DataFile,
+    DataFileContent,
+    ManifestContent,
+    ManifestEntry,
+    ManifestEntryStatus,
+    ManifestFile,
+    ManifestWriterV2,
+    write_manifest_list,
+)
+from pyiceberg.table import Table, TableProperties
+from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
+from pyiceberg.table.snapshots import (
+    Operation,
+    Snapshot,
+    SnapshotSummaryCollector,
+    Summary,
+    update_snapshot_summaries,
+)
+from pyiceberg.table.update import (
+    AddSnapshotUpdate,
+    AssertRefSnapshotId,
+    AssertTableUUID,
+    SetSnapshotRefUpdate,
+)
+
+from bench.engines.contract import TAG_PROPERTY, Tag
+from bench.engines.iceberg.single_node.live_entries import (
+    EntryReader,
+    LiveEntries,
+    content_of,
+    is_delete,
+    scope_of,
+    sequence_number,
+)
+from bench.engines.iceberg.single_node.rows import POSITION_COLUMNS
+
+_RETRIES = 4  # commit.retry.num-retries of Iceberg
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What a rewrite removes, by location, and adds; `table` is as it was planned, with a snapshot."""
+
+    table: Table
+    planned: Snapshot
+    removed: frozenset[str]
+    added: tuple[DataFile, ...]
+
+
+def commit_replacement(replacement: Replacement, entries: EntryReader, tag: Tag) -> None:
+    """Replace the files in one commit; nothing is committed if there is nothing to replace.
+
+    Raises ValueError for a conflict: a removed file is no longer live, or a position delete was committed for
+    a replaced data file since the plan. Appends and equality deletes are no conflict: new data files keep the
+    sequence number of the planned snapshot, so that deletes committed since then apply to them. After a
+    conflict the new files are deleted, unless it is unknown whether the commit succeeded.
+    """
+    if not (replacement.removed or replacement.added):
+        return
+    table = replacement.table
+    try:
+        for attempt in itertools.count():
+            try:
+                _commit_once(table, replacement, entries, tag)
+                return
+            except CommitFailedException:  # another commit came first
+                if attempt == _RETRIES:
+                    raise
+            table = table.refresh()
+    except CommitStateUnknownException:
+        raise
+    except Exception as error:
+        delete_files(table, (file.file_path for file in replacement.added))
+        raise ValueError(str(error)) from error
+
+
+def delete_files(table: Table, locations: Iterable[str]) -> None:
+    """Delete files that no snapshot references."""
+    for location in locations:
+        with suppress(OSError):
+            table.io.delete(location)
+
+
+def _commit_once(table: Table, replacement: Replacement, entries: EntryReader, tag: Tag) -> None:
+    head = table.current_snapshot()
+    if head is None:
+        raise ValueError("the table has no snapshot")
+    live = entries.read(table, head)
+    removed = _removed(live, replacement)
+    attempt = _Attempt(table, table.metadata.new_snapshot_id())
+    try:
+        manifests = [
+            *attempt.added(replacement.added, replacement.planned.sequence_number),
+            *attempt.written(removed, ManifestEntryStatus.DELETED),
+            *(kept for part in live.by_manifest for kept in attempt.kept(*part, replacement.removed)),
+        ]
+        summary = _summary(table, head, replacement.added, removed, {TAG_PROPERTY: str(tag)})
+        snapshot = attempt.snapshot(manifests, head, summary)
+        table.catalog.commit_table(
+            table,
+            (
+                AssertTableUUID(uuid=table.metadata.table_uuid),
+                AssertRefSnapshotId.model_validate({"ref": MAIN_BRANCH, "snapshot-id": head.snapshot_id}),
+            ),
+            (AddSnapshotUpdate(snapshot=snapshot), _head_is(snapshot)),
+        )
+    except CommitStateUnknownException:
+        raise
+    except Exception:
+        delete_files(table, attempt.locations)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """Writes the metadata of one snapshot; `locations` are those of its files."""
+
+    table: Table
+    snapshot_id: int
+    id: uuid.UUID = field(default_factory=uuid.uuid4)
+    locations: list[str] = field(default_factory=list)
+
+    def added(self, files: Iterable[DataFile], data_number: int | None) -> list[ManifestFile]:
+        """New data files have a sequence number; a delete file gets that of this snapshot."""
+        entries = [
+            ManifestEntry.from_args(
+                sequence_number=None if is_delete(file) else data_number,
+                file_sequence_number=None,
+                data_file=file,
+            )
+            for file in files
+        ]
+        return self.written(entries, ManifestEntryStatus.ADDED)
+
+    def kept(
+        self, manifest: ManifestFile, entries: Mapping[str, ManifestEntry], removed: frozenset[str]
+    ) -> list[ManifestFile]:
+        """The manifest as it is unless it has a removed file."""
+        staying = [entry for path, entry in entries.items() if path not in removed]
+        if len(staying) == len(entries):
+            return [manifest] if entries else []
+        return self.written(staying, ManifestEntryStatus.EXISTING)
+
+    def written(self, entries: Iterable[ManifestEntry], status: ManifestEntryStatus) -> list[ManifestFile]:
+        """A manifest for each partition spec and content. What stays keeps the snapshot that added it."""
+        by_manifest: dict[tuple[int, bool], list[ManifestEntry]] = defaultdict(list)
+        for entry in entries:
+            by_manifest[entry.data_file.spec_id, is_delete(entry.data_file)].append(entry)
+        made = []
+        for (spec_id, of_deletes), same in sorted(by_manifest.items(), key=lambda item: item[0]):
+            kind = _DeleteManifestWriter if of_deletes else ManifestWriterV2
+            output = self.table.io.new_output(self._location(f"{self.id}-m{len(self.locations)}.avro"))
+            spec = self.table.specs()[spec_id]
+            with kind(spec, self.table.schema(), output, self.snapshot_id, self._codec) as writer:
+                for entry in same:
+                    writer.add_entry(
+                        ManifestEntry.from_args(
+                            status=status,
+                            snapshot_id=entry.snapshot_id
+                            if status is ManifestEntryStatus.EXISTING
+                            else self.snapshot_id,
+                            sequence_number=entry.sequence_number,
+                            file_sequence_number=entry.file_sequence_number,
+                            data_file=entry.data_file,
+                        )
+                    )
+            made.append(writer.to_manifest_file())
+        return made
+
+    def snapshot(self, manifests: Sequence[ManifestFile], head: Snapshot, summary: Summary) -> Snapshot:
+        location = self._location(f"snap-{self.snapshot_id}-0-{self.id}.avro")
+        number = self.table.metadata.next_sequence_number()
+        with write_manifest_list(
+            format_version=self.table.metadata.format_version,
+            output_file=self.table.io.new_output(location),
+            snapshot_id=self.snapshot_id,
+            parent_snapshot_id=head.snapshot_id,
+            sequence_number=number,
+            avro_compression=self._codec,
+        ) as writer:
+            writer.add_manifests(list(manifests))
+        return Snapshot.model_validate(
+            {
+                "snapshot-id": self.snapshot_id,
+                "parent-snapshot-id": head.snapshot_id,
+                "sequence-number": number,
+                "manifest-list": location,
+                "summary": summary,
+                "schema-id": self.table.metadata.current_schema_id,
+            }
+        )
+
+    def _location(self, name: str) -> str:
+        location = self.table.location_provider().new_metadata_location(name)
+        self.locations.append(location)
+        return location
+
+    @property
+    def _codec(self) -> AvroCompressionCodec:
+        name = self.table.properties.get(
+            TableProperties.WRITE_AVRO_COMPRESSION, TableProperties.WRITE_AVRO_COMPRESSION_DEFAULT
+        )
+        return cast(AvroCompressionCodec, name)  # PyIceberg refuses other names
+
+
+def _head_is(snapshot: Snapshot) -> SetSnapshotRefUpdate:
+    return SetSnapshotRefUpdate.model_validate(
+        {"ref-name": MAIN_BRANCH, "type": SnapshotRefType.BRANCH, "snapshot-id": snapshot.snapshot_id}
+    )
+
+
+class _DeleteManifestWriter(ManifestWriterV2):
+    def content(self) -> ManifestContent:
+        return ManifestContent.DELETES
+
+    @property
+    def _meta(self) -> dict[str, str]:
+        return {**super()._meta, "content": "deletes"}
+
+
+def _summary(
+    table: Table,
+    head: Snapshot,
+    added: Iterable[DataFile],
+    removed: Iterable[ManifestEntry],
+    properties: Mapping[str, str],
+) -> Summary:
+    """PyIceberg computes the totals of an overwrite, which are the same, and not those of a replace."""
+    collector, schema, specs = SnapshotSummaryCollector(), table.schema(), table.specs()
+    for file in added:
+        collector.add_file(file, schema, specs[file.spec_id])
+    for entry in removed:
+        collector.remove_file(entry.data_file, schema, specs[entry.data_file.spec_id])
+    totals = update_snapshot_summaries(
+        Summary(Operation.OVERWRITE, **collector.build(), **properties), head.summary
+    )
+    return Summary(Operation.REPLACE, **totals.additional_properties)
+
+
+def _removed(live: LiveEntries, replacement: Replacement) -> list[ManifestEntry]:
+    """The live entries of all removed files. Raises ValueError for a conflict.
+
+    Source: MergingSnapshotProducer.validateNoNewDeletesForDataFiles of 1.11.0 without equality deletes, as
+    BaseRewriteFiles calls it when the new files keep the planned sequence number.
+    """
+    known = {**live.data, **live.deletes}
+    missing = sorted(replacement.removed - known.keys())
+    if missing:
+        raise ValueError(f"{missing[0]} is no longer live")
+    entries = [known[path] for path in sorted(replacement.removed)]
+    replaced = [entry.data_file for entry in entries if not is_delete(entry.data_file)]
+    planned_number = replacement.planned.sequence_number or 0
+    newer = [
+        entry.data_file
+        for entry in live.deletes.values()
+        if content_of(entry.data_file) is DataFileContent.POSITION_DELETES
+        and sequence_number(entry) > planned_number
+    ]
+    for delete in newer:
+        if any(_may_hold(delete, file) for file in replaced):
+            raise ValueError(f"a newer position delete was committed meanwhile: {delete.file_path}")
+    return entries
+
+
+def _may_hold(delete: DataFile, file: DataFile) -> bool:
+    """Whether a position delete file may hold positions of a data file, by its partition and bounds."""
+    path = file.file_path.encode()
+    field_id = POSITION_COLUMNS[0].field_id
+    lowest = (delete.lower_bounds or {}).get(field_id)
+    highest = (delete.upper_bounds or {}).get(field_id)
+    is_beyond = (lowest is not None and path < lowest) or (highest is not None and path > highest)
+    return scope_of(delete) == scope_of(file) and not is_beyond
