@@ -68,8 +68,7 @@ class Ledger(Generic[Data, Delete, State]):
         self._stream_epoch_ms = stream_epoch_ms
         self._data = LiveFiles[Data]()
         self._delete_files: dict[str, Delete] = {}
-        self._delete_added_ms: dict[str, int | None] = {}
-        # A heap of these times with keys, of removed files too.
+        # A heap of the times at which they were added, with their keys; it has removed files too.
         self._delete_times_ms: list[tuple[int, str]] = []
         self._read: dict[str, Data | Delete] = {}  # the files of the last call of `follow`
         # The view is made once: states cache what they derive from files by its identity.
@@ -95,27 +94,26 @@ class Ledger(Generic[Data, Delete, State]):
         return MappingProxyType(self._delete_files)
 
     def add(self, added: Iterable[Run[Data] | Delete], at_ms: int | None) -> None:
-        """Add files at a time; None keeps the `added_at_ms` of data files.
+        """Add files at a time; None keeps their `added_at_ms`.
 
         Raises ValueError when a key is live already.
         """
         for item in added:
             if isinstance(item, DeleteFile):
-                self._add_delete(item, at_ms)
+                self._add_delete(item if at_ms is None else replace(item, added_at_ms=at_ms))
                 continue
             if item.origin in self._delete_files:
                 raise ValueError(f"{item.origin} is already in the table")
             self._data.add(item if at_ms is None else _added(item, at_ms))
             self._update_data_sums(item, 1)
 
-    def _add_delete(self, file: Delete, at_ms: int | None) -> None:
+    def _add_delete(self, file: Delete) -> None:
         key = file.key
         if key in self._data or key in self._delete_files:
             raise ValueError(f"{key} is already in the table")
         self._delete_files[key] = file
-        self._delete_added_ms[key] = at_ms
-        if at_ms is not None:
-            heapq.heappush(self._delete_times_ms, (at_ms, key))
+        if file.added_at_ms is not None:
+            heapq.heappush(self._delete_times_ms, (file.added_at_ms, key))
         self._update_delete_sums(file, 1)
 
     def remove(self, keys: Iterable[str]) -> None:
@@ -125,7 +123,6 @@ class Ledger(Generic[Data, Delete, State]):
             if delete is None:
                 self.remove_data(self._data.located([self._data[key]]))
             else:
-                del self._delete_added_ms[key]
                 self._update_delete_sums(delete, -1)
 
     def remove_data(self, runs: Iterable[Run[Data]]) -> None:
@@ -145,13 +142,10 @@ class Ledger(Generic[Data, Delete, State]):
         read, self._read = self._read, dict(live)
         new = (key for key, file in live.items() if read.get(key) is not file)
         changed = [key for key in new if known.get(key) != live[key]]
-        times_ms = {key: self._added_at_ms(key) for key in changed if key in known}
+        times_ms = {key: known[key].added_at_ms for key in changed if key in known}
         self.remove([*(known.keys() - live.keys()), *(key for key in changed if key in known)])
         for key in changed:
             self.add([live[key]], times_ms.get(key, at_ms))
-
-    def _added_at_ms(self, key: str) -> int | None:
-        return self._data[key].added_at_ms if key in self._data else self._delete_added_ms[key]
 
     def saw_versions(self, versions: Iterable[Version]) -> None:
         """The last of these new versions becomes the state's; commits of the stream go into the history."""
@@ -237,9 +231,13 @@ class Ledger(Generic[Data, Delete, State]):
 
     def _oldest_delete_ms(self) -> int | None:
         times = self._delete_times_ms
-        while times and self._delete_added_ms.get(times[0][1]) != times[0][0]:
+        while times:
+            at_ms, key = times[0]
+            file = self._delete_files.get(key)
+            if file is not None and file.added_at_ms == at_ms:
+                return at_ms
             heapq.heappop(times)  # removed since, or added again
-        return times[0][0] if times else None
+        return None
 
     def _update_data_sums(self, run: Run[Data], sign: int) -> None:
         count, file = sign * run.count, run.first

@@ -191,19 +191,22 @@ def test_a_format_counts_its_own_delete_files_and_a_zero_is_a_count(ledger):
 
 
 def added(ledger):
-    return {file.path: file.added_at_ms for file in ledger.state(0).data_files}
+    state = ledger.state(0)
+    return {file.path: file.added_at_ms for file in (*state.data_files, *state.delete_files)}
 
 
 def test_a_file_keeps_its_time_when_it_is_read_again_or_described_otherwise(ledger):
     ledger.add([data("a"), data("b"), delete("d")], 60_000)
-    ledger.follow({"a": data("a"), "b": data("b", rows=2), "c": data("c")}, 120_000)
-    assert added(ledger) == {"a": 60_000, "b": 60_000, "c": 120_000}
+    read = [data("a"), data("b", rows=2), data("c"), delete("d", rows=2), delete("e")]
+    ledger.follow({file.path: file for file in read}, 120_000)
+    assert added(ledger) == {"a": 60_000, "b": 60_000, "c": 120_000, "d": 60_000, "e": 120_000}
     assert ledger.data_files["b"].rows == 2
 
 
 def test_without_a_time_files_keep_their_own(ledger):
-    ledger.add([DataFile("a", 1, 1, added_at_ms=30_000), data("b")], None)
-    assert added(ledger) == {"a": 30_000, "b": None}
+    timed = [DataFile("a", 1, 1, added_at_ms=30_000), DeleteFile("d", 1, 1, added_at_ms=40_000)]
+    ledger.add([*timed, data("b"), delete("e")], None)
+    assert added(ledger) == {"a": 30_000, "b": None, "d": 40_000, "e": None}
 
 
 def test_states_of_one_version_derive_a_value_once_and_after_any_change_anew(ledger):
