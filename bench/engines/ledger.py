@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from bench.engines.contract import INLINE, InlineCompaction, Observation, Ticket, Version, total_change
+from bench.engines.contract import Observation, Ticket, Version
 from bench.engines.live_files import LiveFiles
-from bench.results.values import Change, Cost, TableFigures
+from bench.results.values import Cost, TableFigures
 from strategies.plan import Rewrite
 from strategies.series import Run, Series
 from strategies.state import (
     CommitSeen,
-    CompactionSeen,
     DataFile,
     DeleteFile,
     DerivedValues,
@@ -23,7 +22,7 @@ from strategies.state import (
     TableState,
 )
 
-HISTORY_LIMIT = 1000  # commits, and compactions, that a planner can look back on
+HISTORY_LIMIT = 1000  # commits, queries and compactions that a planner can look back on
 
 
 Data = TypeVar("Data", bound=DataFile)
@@ -45,7 +44,7 @@ class TableReading:
 
 
 class Ledger(Generic[Data, Delete, State]):
-    """The live files of a table of any format by key, their sums per partition, and a bounded history.
+    """The live files of a table of any format by key, their sums per partition, and its latest commits.
 
     `make_state` is the format's state class, called with the fields of `TableState` by name. `counters` count
     some of the format's delete files, under their field names in records.
@@ -77,7 +76,6 @@ class Ledger(Generic[Data, Delete, State]):
         self._partitions: dict[str, PartitionStats] = {}
         self._total = PartitionStats()
         self._commits: deque[CommitSeen] = deque(maxlen=HISTORY_LIMIT)
-        self._compactions: deque[CompactionSeen] = deque(maxlen=HISTORY_LIMIT)
         self._commits_total_count = 0
         self._rewritten: set[str] = set()  # partitions in which files were removed since the last observation
         self.pending: Callable[[], tuple[PendingPlan, ...]] = tuple  # asked when a state is made
@@ -157,15 +155,6 @@ class Ledger(Generic[Data, Delete, State]):
                 self._commits.append(seen)
                 self._commits_total_count += 1
 
-    def saw_compaction(self, compaction: CompactionSeen) -> None:
-        self._compactions.append(compaction)
-
-    def saw_inline(self, compactions: Iterable[InlineCompaction], at_ms: int) -> None:
-        """Add the compactions that a commit at `at_ms` ran by itself to the history."""
-        for compaction in compactions:
-            change = total_change(compaction.versions)
-            self.saw_compaction(compaction_seen(at_ms, "ok", INLINE, at_ms, change, compaction.cost))
-
     @property
     def data_bytes(self) -> int:
         return self._total.size_bytes
@@ -198,7 +187,6 @@ class Ledger(Generic[Data, Delete, State]):
             partitions=self.partitions,
             commits_total_count=self._commits_total_count,
             commits=tuple(self._commits),
-            compactions=tuple(self._compactions),
             pending=self.pending(),
             properties=self._properties,
             version=self.version,
@@ -268,23 +256,6 @@ class Ledger(Generic[Data, Delete, State]):
 
 
 AnyLedger = Ledger[Any, Any, TableState]
-
-
-def compaction_seen(
-    at_ms: int, status: str, reason: str, scheduled_at_ms: int, change: Change, cost: Cost, kind: str = ""
-) -> CompactionSeen:
-    """A compaction that ended at `at_ms`; `reason` and `kind` are its plan's."""
-    return CompactionSeen(
-        at_ms, status, reason,
-        files_removed_count=change.files_removed_count,
-        files_added_count=change.files_added_count,
-        replaced_bytes=change.replaced_bytes,
-        added_bytes=change.added_bytes,
-        wall_s=cost.wall_s,
-        cpu_s=None if cost.is_shared else cost.cpu_s,
-        kind=kind,
-        scheduled_at_ms=scheduled_at_ms,
-    )  # fmt: skip
 
 
 def pending_plan(ticket: Ticket) -> PendingPlan:

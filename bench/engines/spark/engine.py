@@ -155,7 +155,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
         observed, new = self._observe(at_ms, self._untagged_commit(batch, tag))
         untagged = tuple(version for version in new if version.tag is None)
         cost, compactions = self._split_inline(committing, committed, untagged)
-        self._ledger.saw_inline(compactions, at_ms)
         versions = _tagged(new, tag)
         work = replace(
             versions[-1].work if versions else CommitWork(),
@@ -237,7 +236,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
         versions = (*early, *_tagged(new, tag))
         observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
-        self._tickets.ended(ticket, at_ms, status, versions, cost)
         work = rewrite_work(previews) if status in ("ok", "noop") else RewriteWork()
         maintenance = self._maintained(versions, answer)
         return Outcome(status, cost, versions, observed, error, answer, queued_s, work, maintenance)

@@ -12,11 +12,12 @@ about that. After such a round, each further round makes a single commit until t
 
 import itertools
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.engines.contract import Batch, Engine, Outcome, Probe
 from bench.replay.clock import SystemClock
+from bench.replay.history import History, probe_seen
 from bench.replay.step_log import Fields
 from bench.results.records import WarmUpRecord
 from bench.results.values import NO_CHANGE, NO_COST
@@ -105,10 +106,10 @@ class _Rounds:
         self._planner, self._executor = planner, executor
         self._stream: Iterator[Batch] = itertools.cycle(stream)
         self._number = 0
-        self._at_ms = 0
+        self._tick = self._at_ms = 0
         self._delete_rows = 0
         self._note: Hashable = None
-        self._latency_s: float | None = None
+        self._history = History()
         self._commits_max = COMMITS_PER_ROUND_MAX
 
     def next(self) -> Fields:
@@ -128,15 +129,16 @@ class _Rounds:
         return fields
 
     def _commit(self) -> None:
+        self._tick += 1
         self._at_ms += self._scenario.commit_interval_ms
         observed = self._table.commit(next(self._stream), self._at_ms).observed
         self._delete_rows = observed.table.delete_rows or 0
 
     def _query(self, probes: Sequence[Probe]) -> None:
         for probe in probes:
-            wall_s = self._table.query(probe).cost.wall_s
+            outcome = self._table.query(probe)
             if probe.primary:
-                self._latency_s = wall_s
+                self._history.saw_probe(self._tick, probe_seen(self._at_ms, outcome.cost, outcome.work))
 
     def _act(self) -> _Act | None:
         """Evaluate the planner, if without a plan once more after a long time, and execute its plan."""
@@ -153,17 +155,14 @@ class _Rounds:
         delete_rows = self._delete_rows
         ticket = self._table.schedule(plan, self._at_ms, self._at_ms, self._executor)
         outcome = self._table.complete(ticket, self._at_ms)
+        self._history.saw_compaction(self._tick, self._at_ms, ticket, outcome)
         self._delete_rows = outcome.observed.table.delete_rows or 0
         return _Act(plan, delete_rows, outcome)
 
     def _state(self) -> TableState:
-        """The table's state, with the probe figures that the replay would add."""
-        return replace(
-            self._table.state(self._at_ms),
-            probe_rate_per_s=1000 / self._scenario.probe_every_ms,
-            probe_latency_s=self._latency_s,
-            probe_latency_age_ms=0,
-        )
+        """The table's state, with what the replay would add."""
+        rate_per_s = 1000 / self._scenario.probe_every_ms
+        return self._history.with_it(self._table.state(self._at_ms), rate_per_s)
 
     def _fields(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> Fields:
         """The record of a round: the summed cost of its plans, and the outcome of the last one."""

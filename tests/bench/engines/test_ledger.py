@@ -11,7 +11,7 @@ from bench.results.values import NO_COST, Change
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.plan import Compact, FileGroup, Plan, Reason, Rewrite
 from strategies.preview import NoPreview, PlanPreview, Preview, RewriteGroup
-from strategies.state import CompactionSeen, DataFile, DeleteFile, PartitionStats, TableState
+from strategies.state import DataFile, DeleteFile, PartitionStats, TableState
 
 PATHS = st.sampled_from([f"file-{number}" for number in range(12)])
 PARTITIONS = st.sampled_from(["", "city=Oslo", "city=Rome"])
@@ -111,14 +111,13 @@ def test_a_path_that_is_not_live_cannot_go(ledger):
     assert list(ledger.data_files) == ["a"]
 
 
-def test_histories_are_bounded_and_the_total_is_not(ledger):
+def test_the_commits_of_a_history_are_bounded_and_their_total_is_not(ledger):
     for number in range(HISTORY_LIMIT + 3):
         tag = Tag("writer", f"commit-{number}", 1000 * number, 1)
         ledger.saw_versions([Version(str(number), "append", Change(1, added_bytes=1), tag)])
-        ledger.saw_compaction(CompactionSeen(1000 * number, "ok", "size", 2, 1, 2, 2, 1.0, 1.0))
     state = ledger.state(0)
-    assert (len(state.commits), len(state.compactions)) == (HISTORY_LIMIT, HISTORY_LIMIT)
-    assert (state.commits[0].at_ms, state.compactions[0].at_ms) == (3000, 3000)  # the oldest three are gone
+    assert len(state.commits) == HISTORY_LIMIT
+    assert state.commits[0].at_ms == 3000  # the oldest three are gone
     assert state.commits_total_count == HISTORY_LIMIT + 3
 
 
