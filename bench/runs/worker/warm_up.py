@@ -11,13 +11,13 @@ about that. After such a round, each further round makes a single commit until t
 """
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.engines.contract import Batch, Engine, Outcome, Probe
 from bench.replay.clock import SystemClock
-from bench.replay.history import History, probe_seen
+from bench.replay.history import NO_PRIORS, History, probe_seen
 from bench.replay.step_log import Fields
 from bench.results.records import WarmUpRecord
 from bench.results.values import NO_CHANGE, NO_COST
@@ -26,7 +26,8 @@ from bench.scenario.plugins import in_words, name_of
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, describe_action
 from strategies.planner import Planner, consult, traits_of
-from strategies.state import TableState
+from strategies.state import CostPriors, TableState
+from strategies.strategy import for_executor
 
 COMMITS_PER_ROUND_MAX = 10
 WAIT_MS = 30 * 86_400_000  # longer than any interval that planners wait for; Amoro's longest is a day
@@ -38,6 +39,7 @@ def warm_up(
     batches: Sequence[Batch],
     scratch: Path,
     write: Callable[[type[WarmUpRecord], Fields], None],
+    cost_priors: Mapping[str, CostPriors] = NO_PRIORS,
 ) -> None:
     """Warm up each planner on a sibling of the engine's table; `write` gets a record of each round.
 
@@ -54,7 +56,7 @@ def warm_up(
         table.create()
         for load in loads:
             table.commit(load, load.spec.at_ms)
-        rounds = _Rounds(scenario, table, planner, executor, stream)
+        rounds = _Rounds(scenario, table, planner, executor, stream, History(cost_priors))
         for _ in range(scenario.warm_up_rounds):
             write(WarmUpRecord, rounds.next())
         table.drop()
@@ -101,6 +103,7 @@ class _Rounds:
         planner: Planner | None,
         executor: str | None,
         stream: Sequence[Batch],
+        history: History,
     ) -> None:
         self._scenario, self._table = scenario, table
         self._planner, self._executor = planner, executor
@@ -109,7 +112,7 @@ class _Rounds:
         self._tick = self._at_ms = 0
         self._delete_rows = 0
         self._note: Hashable = None
-        self._history = History()
+        self._history = history
         self._commits_max = COMMITS_PER_ROUND_MAX
 
     def next(self) -> Fields:
@@ -162,7 +165,8 @@ class _Rounds:
     def _state(self) -> TableState:
         """The table's state, with what the replay would add."""
         rate_per_s = 1000 / self._scenario.probe_every_ms
-        return self._history.with_it(self._table.state(self._at_ms), rate_per_s)
+        state = self._history.with_it(self._table.state(self._at_ms), rate_per_s)
+        return for_executor(state, self._executor)
 
     def _fields(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> Fields:
         """The record of a round: the summed cost of its plans, and the outcome of the last one."""
