@@ -28,7 +28,7 @@ from bench.engines.contract import (
     Version,
     total_maintenance,
 )
-from bench.engines.executor import OWN, Executor, Executors
+from bench.engines.executor import Executor, Executors
 from bench.engines.ledger import AnyLedger, TableReading
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.spark import merge
@@ -117,7 +117,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         return {}
 
     def _executor(self, name: str | None) -> Executor[_Prepared]:
-        return self if name in (None, OWN) else self._other_executors()[name]
+        return self if name is None else self._other_executors()[name]
 
     def _untagged_commit(self, batch: Batch, tag: Tag) -> Tag | None:
         """The tag, if the statement that commits the batch cannot write it into its version."""
