@@ -138,8 +138,10 @@ class CompactionSeen:
 
     `status` is ok, noop, vetoed or failed. `kind` and `reason` come from the plan; a compaction that a commit
     ran by itself has no kind, and the reason "inline". `cpu_s` is None if other steps ran at the same time.
-    `query_before_s` and `query_after_s` are the latencies of the primary probe around it, None if it did not
-    run. `replaced` has the totals of the data files that it replaced, by partition, None if they are unknown.
+    `query_before_s` and `query_after_s` are the latencies of the primary probe around it, in the same tick
+    before and the first one after. They are None if it did not run (yet), if nothing was committed, and if a
+    commit waited for the compaction. `executor` is the name of what executed it. `replaced` has the totals of
+    the data files that it replaced, by partition, None if they are unknown.
     """
 
     at_ms: int
@@ -161,9 +163,10 @@ class CompactionSeen:
 
 @dataclass(frozen=True, slots=True)
 class ProbeSeen:
-    """A run of the primary probe, by a long-lived session where there is one; a count is None if unknown.
+    """A run of the primary probe, by a long-lived session where there is one.
 
-    The counts are of the files that it opened.
+    The counts are of the files that it opened, a delete file once for each data file that it applies to; None
+    if they are unknown. `cpu_s` is None if other steps ran at the same time.
     """
 
     at_ms: int

@@ -97,8 +97,13 @@ class Strategy:
         return frozenset[str]().union(*declared)
 
 
+def for_executor(state: TableState, executor: str | None) -> TableState:
+    """The state as a rule with this executor sees it; None is the engine itself."""
+    return state if executor in (None, state.executor) else replace(state, executor=executor)
+
+
 def _answer(index: int, rule: Rule, state: TableState, memory: RuleMemory) -> tuple[Decision, RuleMemory]:
-    at_ms = state.observed_at_ms
+    state, at_ms = for_executor(state, rule.executor), state.observed_at_ms
     if not rule.trigger.due(state, memory):
         return Decision(rule, index, Verdict.NOT_DUE), replace(memory, evaluated_at_ms=at_ms)
     answer = consult(rule.planner, state, memory.note)

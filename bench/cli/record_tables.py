@@ -31,6 +31,7 @@ COMPACTION_FIELDS = (
     Field("status", Column("status"), unless="ok"),
     Field("kind", Column("kind", shown="if any")),
     Field("reason", Column("reason", drop=1)),
+    Field("executor", Column("executor", shown="if any")),  # none is the engine itself
     Field("files_before", Column("files before"), unit="count"),
     Field("files_after", Column("files after"), unit="count"),
     Field("deletes_before", Column("delete files before", shown="if any"), unit="count"),
@@ -70,7 +71,7 @@ def compaction_line(effect: QueryEffect) -> tuple[Any, ...]:
     """The values of `COMPACTION_FIELDS`."""
     record, before, after = effect.compaction, effect.compaction.before, effect.compaction.after
     return (
-        record.tick, record.status, record.plan_kind, record.reason,
+        record.tick, record.status, record.plan_kind, record.reason, record.executor,
         before.data_files_count, after.data_files_count,
         before.delete_files_count, after.delete_files_count, after.delete_rows,
         before.live_bytes, after.live_bytes, record.cost.wall_s, record.cost.own_cpu_s,

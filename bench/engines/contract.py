@@ -374,7 +374,10 @@ class Table(Protocol):
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome: ...
 
     def state(self, at_ms: int) -> TableState:
-        """The table as a planner sees it, valid until the next change. Does no I/O."""
+        """The table as a planner sees it, valid until the next change. Does no I/O.
+
+        Without queries and compactions, whose history the replay keeps.
+        """
 
     def dump(self, folder: Path) -> None:
         """Write the table's payload columns to Parquet files in `folder`, with the codec of its own files.

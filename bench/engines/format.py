@@ -10,19 +10,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import JsonValue
 
 from bench.engines.contract import CommitLayout, Engine, EngineSettings, TableSpec
+from bench.engines.estimates import Estimates, cost_priors
 from bench.engines.executor import OWN
 from bench.engines.existing import ExistingTables
 from bench.engines.keys import TableKeys
-from bench.engines.simulated.steps import Operation, Step
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
-from bench.results.values import BeyondFit, Cost
+from bench.results.values import BeyondFit
 from strategies.planner import Planner
+from strategies.state import CostPriors
 from strategies.strategy import Rule
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
@@ -49,17 +50,6 @@ def lazy(place: str) -> Callable[..., Any]:
     """The function at "package.module:name"; the first call imports the module."""
     module, _, name = place.partition(":")
     return lambda *arguments: getattr(import_module(module), name)(*arguments)
-
-
-class Estimates(Protocol):
-    """Sizes and costs that follow from a format's coefficients without a simulation."""
-
-    def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int: ...
-
-    def price(self, step: Step, cores: int) -> Cost:
-        """The cost of a step in a warm JVM."""
-
-    def is_fitted(self, operation: Operation) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +202,20 @@ class Engines:
         """The names that a rule may give as its executor."""
         return (OWN, *sorted({name for kind in self.kinds for name in kind.executors}))
 
-    def estimates(self) -> Estimates | None:
-        """From the coefficients that ship with the format; None without any. Raises ScenarioError."""
+    def estimates(self, coefficients: Path | None = None) -> Estimates | None:
+        """From a coefficients file, None for the one that ships with the format; None if it has none.
+
+        Raises ScenarioError.
+        """
         kind = self.simulated
-        return kind.estimates(None) if kind is not None and kind.estimates is not None else None
+        return kind.estimates(coefficients) if kind is not None and kind.estimates is not None else None
+
+    def cost_priors(
+        self, schema: Schema, cores: int, core_speed: float = 1.0, coefficients: Path | None = None
+    ) -> Mapping[str, CostPriors]:
+        """What planners may expect of executors; one without coefficients is left out."""
+        estimates = self.estimates(coefficients)
+        return {} if estimates is None else {OWN: cost_priors(estimates, schema, cores, core_speed)}
 
     def size_model(self, schema: Schema) -> SizeModel | None:
         estimates = self.estimates()

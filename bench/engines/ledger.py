@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from bench.engines.contract import INLINE, InlineCompaction, Observation, Ticket, Version, total_change
+from bench.engines.contract import Observation, Ticket, Version
 from bench.engines.live_files import LiveFiles
-from bench.results.values import Change, Cost, TableFigures
+from bench.results.values import Cost, TableFigures
 from strategies.plan import Rewrite
 from strategies.series import Run, Series
 from strategies.state import (
     CommitSeen,
-    CompactionSeen,
     DataFile,
     DeleteFile,
     DerivedValues,
@@ -23,7 +22,7 @@ from strategies.state import (
     TableState,
 )
 
-HISTORY_LIMIT = 1000  # commits, and compactions, that a planner can look back on
+HISTORY_LIMIT = 1000  # commits, queries and compactions that a planner can look back on
 
 
 Data = TypeVar("Data", bound=DataFile)
@@ -45,7 +44,7 @@ class TableReading:
 
 
 class Ledger(Generic[Data, Delete, State]):
-    """The live files of a table of any format by key, their sums per partition, and a bounded history.
+    """The live files of a table of any format by key, their sums per partition, and its latest commits.
 
     `make_state` is the format's state class, called with the fields of `TableState` by name. `counters` count
     some of the format's delete files, under their field names in records.
@@ -68,8 +67,7 @@ class Ledger(Generic[Data, Delete, State]):
         self._stream_epoch_ms = stream_epoch_ms
         self._data = LiveFiles[Data]()
         self._delete_files: dict[str, Delete] = {}
-        self._delete_added_ms: dict[str, int | None] = {}
-        # A heap of these times with keys, of removed files too.
+        # A heap of the times at which they were added, with their keys; it has removed files too.
         self._delete_times_ms: list[tuple[int, str]] = []
         self._read: dict[str, Data | Delete] = {}  # the files of the last call of `follow`
         # The view is made once: states cache what they derive from files by its identity.
@@ -78,7 +76,6 @@ class Ledger(Generic[Data, Delete, State]):
         self._partitions: dict[str, PartitionStats] = {}
         self._total = PartitionStats()
         self._commits: deque[CommitSeen] = deque(maxlen=HISTORY_LIMIT)
-        self._compactions: deque[CompactionSeen] = deque(maxlen=HISTORY_LIMIT)
         self._commits_total_count = 0
         self._rewritten: set[str] = set()  # partitions in which files were removed since the last observation
         self.pending: Callable[[], tuple[PendingPlan, ...]] = tuple  # asked when a state is made
@@ -95,27 +92,26 @@ class Ledger(Generic[Data, Delete, State]):
         return MappingProxyType(self._delete_files)
 
     def add(self, added: Iterable[Run[Data] | Delete], at_ms: int | None) -> None:
-        """Add files at a time; None keeps the `added_at_ms` of data files.
+        """Add files at a time; None keeps their `added_at_ms`.
 
         Raises ValueError when a key is live already.
         """
         for item in added:
             if isinstance(item, DeleteFile):
-                self._add_delete(item, at_ms)
+                self._add_delete(item if at_ms is None else replace(item, added_at_ms=at_ms))
                 continue
             if item.origin in self._delete_files:
                 raise ValueError(f"{item.origin} is already in the table")
             self._data.add(item if at_ms is None else _added(item, at_ms))
             self._update_data_sums(item, 1)
 
-    def _add_delete(self, file: Delete, at_ms: int | None) -> None:
+    def _add_delete(self, file: Delete) -> None:
         key = file.key
         if key in self._data or key in self._delete_files:
             raise ValueError(f"{key} is already in the table")
         self._delete_files[key] = file
-        self._delete_added_ms[key] = at_ms
-        if at_ms is not None:
-            heapq.heappush(self._delete_times_ms, (at_ms, key))
+        if file.added_at_ms is not None:
+            heapq.heappush(self._delete_times_ms, (file.added_at_ms, key))
         self._update_delete_sums(file, 1)
 
     def remove(self, keys: Iterable[str]) -> None:
@@ -125,7 +121,6 @@ class Ledger(Generic[Data, Delete, State]):
             if delete is None:
                 self.remove_data(self._data.located([self._data[key]]))
             else:
-                del self._delete_added_ms[key]
                 self._update_delete_sums(delete, -1)
 
     def remove_data(self, runs: Iterable[Run[Data]]) -> None:
@@ -145,13 +140,10 @@ class Ledger(Generic[Data, Delete, State]):
         read, self._read = self._read, dict(live)
         new = (key for key, file in live.items() if read.get(key) is not file)
         changed = [key for key in new if known.get(key) != live[key]]
-        times_ms = {key: self._added_at_ms(key) for key in changed if key in known}
+        times_ms = {key: known[key].added_at_ms for key in changed if key in known}
         self.remove([*(known.keys() - live.keys()), *(key for key in changed if key in known)])
         for key in changed:
             self.add([live[key]], times_ms.get(key, at_ms))
-
-    def _added_at_ms(self, key: str) -> int | None:
-        return self._data[key].added_at_ms if key in self._data else self._delete_added_ms[key]
 
     def saw_versions(self, versions: Iterable[Version]) -> None:
         """The last of these new versions becomes the state's; commits of the stream go into the history."""
@@ -162,15 +154,6 @@ class Ledger(Generic[Data, Delete, State]):
                 seen = CommitSeen(tag.at_ms, change.files_added_count, change.added_bytes, tag.rows)
                 self._commits.append(seen)
                 self._commits_total_count += 1
-
-    def saw_compaction(self, compaction: CompactionSeen) -> None:
-        self._compactions.append(compaction)
-
-    def saw_inline(self, compactions: Iterable[InlineCompaction], at_ms: int) -> None:
-        """Add the compactions that a commit at `at_ms` ran by itself to the history."""
-        for compaction in compactions:
-            change = total_change(compaction.versions)
-            self.saw_compaction(compaction_seen(at_ms, "ok", INLINE, at_ms, change, compaction.cost))
 
     @property
     def data_bytes(self) -> int:
@@ -204,7 +187,6 @@ class Ledger(Generic[Data, Delete, State]):
             partitions=self.partitions,
             commits_total_count=self._commits_total_count,
             commits=tuple(self._commits),
-            compactions=tuple(self._compactions),
             pending=self.pending(),
             properties=self._properties,
             version=self.version,
@@ -237,9 +219,13 @@ class Ledger(Generic[Data, Delete, State]):
 
     def _oldest_delete_ms(self) -> int | None:
         times = self._delete_times_ms
-        while times and self._delete_added_ms.get(times[0][1]) != times[0][0]:
+        while times:
+            at_ms, key = times[0]
+            file = self._delete_files.get(key)
+            if file is not None and file.added_at_ms == at_ms:
+                return at_ms
             heapq.heappop(times)  # removed since, or added again
-        return times[0][0] if times else None
+        return None
 
     def _update_data_sums(self, run: Run[Data], sign: int) -> None:
         count, file = sign * run.count, run.first
@@ -270,23 +256,6 @@ class Ledger(Generic[Data, Delete, State]):
 
 
 AnyLedger = Ledger[Any, Any, TableState]
-
-
-def compaction_seen(
-    at_ms: int, status: str, reason: str, scheduled_at_ms: int, change: Change, cost: Cost, kind: str = ""
-) -> CompactionSeen:
-    """A compaction that ended at `at_ms`; `reason` and `kind` are its plan's."""
-    return CompactionSeen(
-        at_ms, status, reason,
-        files_removed_count=change.files_removed_count,
-        files_added_count=change.files_added_count,
-        replaced_bytes=change.replaced_bytes,
-        added_bytes=change.added_bytes,
-        wall_s=cost.wall_s,
-        cpu_s=None if cost.is_shared else cost.cpu_s,
-        kind=kind,
-        scheduled_at_ms=scheduled_at_ms,
-    )  # fmt: skip
 
 
 def pending_plan(ticket: Ticket) -> PendingPlan:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from bench.engines.contract import Tag, Ticket, TicketId, Version, total_change
-from bench.engines.ledger import AnyLedger, compaction_seen, pending_plan
+from bench.engines.contract import Tag, Ticket, TicketId, Version
+from bench.engines.ledger import AnyLedger, pending_plan
 from bench.results.records import PlanStatus
 from bench.results.values import NO_COST, Cost
 from strategies.plan import Action, Plan, Reason, Rewrite, capabilities_of
@@ -113,15 +113,6 @@ class Tickets(Generic[_Prepared]):
         _, staged = self._open.pop(ticket.id)
         self._pending.pop(ticket.id, None)
         return staged
-
-    def ended(
-        self, ticket: Ticket, at_ms: int, status: str, versions: tuple[Version, ...], cost: Cost
-    ) -> None:
-        plan, change = ticket.plan, total_change(versions)
-        if plan.reason is not Reason.MAINTENANCE:
-            self._ledger.saw_compaction(
-                compaction_seen(at_ms, status, plan.reason, ticket.scheduled_at_ms, change, cost, plan.kind)
-            )
 
     def _pending_plans(self) -> tuple[PendingPlan, ...]:
         """Naming the files of a plan takes time, so it waits until somebody asks."""

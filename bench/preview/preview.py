@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bench.engines.contract import Cores
 from bench.engines.existing import ExistingTable, Shortfall
 from bench.engines.format import Format
 from bench.engines.keys import unknown_columns, value_text
@@ -20,6 +21,7 @@ from strategies.plan import Action, Compact, Plan, PlanError, Rewrite, capabilit
 from strategies.planner import Planner, consult, traits_of
 from strategies.preview import Converted, NoPreview, PlanPreview, Preview, PreviewError, try_preview
 from strategies.state import StateError, TableState
+from workloads.schema import ORDERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +125,10 @@ def _check_planner(planner: Planner, table: ExistingTable, table_format: Format)
 
 
 def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
+    cost_priors = table_format.engines.cost_priors(ORDERS, Cores().reader)  # the schema hardly matters
+    seen = replace(table.state, cost_priors=cost_priors)
     for index, planner in enumerate(named.planners):
-        plan = _decision(planner, table.state)
+        plan = _decision(planner, seen)
         if plan is None:
             continue
         _check_capabilities(plugins.in_words(planner), "plans", capabilities_of(plan), table_format)

@@ -6,12 +6,13 @@ the whole tick. Probes run only at the ticks of the scenario's cadence, which is
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from bench.engines.contract import Batch, Engine
 from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import Clock
+from bench.replay.history import NO_PRIORS, History
 from bench.replay.recorder import Recorder
 from bench.replay.roles.compactor import Compactions, compactor
 from bench.replay.roles.maintainer import maintainer
@@ -22,6 +23,7 @@ from bench.replay.shared_cores import SharedCores
 from bench.replay.step_log import ReplayTimes, StepLog
 from bench.results.values import Cost
 from bench.scenario.scenario import Scenario
+from strategies.state import CostPriors
 
 
 def replay(
@@ -37,18 +39,21 @@ def replay(
     fixed_work: Callable[[], Cost] | None = None,
     drop_page_cache: Callable[[], None] | None = None,
     repetition: int = 1,
+    cost_priors: Mapping[str, CostPriors] = NO_PRIORS,
 ) -> ReplayTimes:
     """Replay the batches into one table under one strategy, and record every step.
 
     `after_compaction` is called after each compaction with the number of commits so far. With a `size_model`,
     compactions are recorded with a forecast. `fixed_work` shows the speed of the machine at each tick of the
-    cadence, and `drop_page_cache` is called before each query. Errors of steps are passed on.
+    cadence, and `drop_page_cache` is called before each query. `cost_priors` are by executor, for planners.
+    Errors of steps are passed on.
     """
     log = StepLog(engine.table_id, recorder, clock, _cores(scenario))
-    queries = Queries(scenario, scenario.cadence(repetition), engine, log, fixed_work, drop_page_cache)
-    compactions = Compactions(scenario, strategy, engine, queries, log, after_compaction, size_model)
+    history, cadence = History(cost_priors), scenario.cadence(repetition)
+    queries = Queries(scenario, cadence, engine, history, log, fixed_work, drop_page_cache)
+    compactions = Compactions(scenario, strategy, engine, queries, history, log, after_compaction, size_model)
     Turns().run([
-        writer(batches, engine, compactions, log),
+        writer(batches, engine, compactions, history, log),
         reader(scenario, queries),
         compactor(scenario, compactions),
         maintainer(scenario, engine, queries, log),

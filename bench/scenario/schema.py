@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model, model_validator
 
 from bench.engines.contract import CatalogSettings, ExecutorCpuSource
+from bench.engines.executor import OWN
 from bench.engines.keys import (
     Duration,
     Identifier,
@@ -72,7 +73,8 @@ class StrategyRuleKeys(RuleKeys):
 
     @property
     def rule(self) -> Rule:
-        return Rule(self.trigger, self.planner, self.delay_ms, self.inline, self.concurrent, self.executor)
+        executor = None if self.executor == OWN else self.executor
+        return Rule(self.trigger, self.planner, self.delay_ms, self.inline, self.concurrent, executor)
 
 
 class WriterKeys(Keys):

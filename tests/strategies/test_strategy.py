@@ -167,3 +167,21 @@ def test_traits_may_follow_from_the_options():
     assert traits_of(planner).columns == ("user_id",)
     assert not traits_of(planner).reads_state  # its command does
     assert traits_of(planner).needs == {Command.REWRITE_DATA_FILES, Capability.ROW_FILTER}
+
+
+def test_trigger_and_planner_see_the_executor_of_their_rule():
+    seen = []
+
+    @dataclass(frozen=True)
+    class Spy:
+        def due(self, state, memory):
+            seen.append(state.executor)
+            return True
+
+        def decide(self, state):
+            seen.append(state.executor)
+
+    rules = [Rule(Spy(), Spy(), executor=name) for name in (None, "spark", "another")]
+    strategy = Strategy("s", tuple(rules))
+    evaluate(strategy, state(60_000), strategy.fresh_memories(0, 0))
+    assert seen == ["spark"] * 4 + ["another"] * 2

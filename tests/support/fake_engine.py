@@ -20,10 +20,8 @@ from bench.engines.contract import (
     Ticket,
     TicketId,
     Version,
-    total_change,
 )
 from bench.engines.iceberg.ledger import iceberg_ledger
-from bench.engines.ledger import compaction_seen
 from bench.engines.tickets import tag_of
 from bench.results.values import Change, Cost, ScanWork
 from strategies.iceberg.commands import Command
@@ -111,7 +109,6 @@ class FakeEngine:
         version = self._version(change, Tag.of_commit(spec, at_ms))
         cost = Cost(self.costs.commit_s, 2 * self.costs.commit_s)
         inline = self.inline(spec.index, at_ms)
-        self.ledger.saw_inline(inline, at_ms)
         return CommitOutcome(cost, self.costs.prepare_s, (version,), self._observe(), inline)
 
     def state(self, at_ms: int) -> TableState:
@@ -148,9 +145,6 @@ class FakeEngine:
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         is_beside = any(started == ticket.id for started, _ in self.started)
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s, is_shared=is_beside)
-        plan, scheduled_at_ms, change = ticket.plan, ticket.scheduled_at_ms, total_change(versions)
-        seen = compaction_seen(at_ms, status, plan.reason, scheduled_at_ms, change, cost, plan.kind)
-        self.ledger.saw_compaction(seen)
         queued_s = self.costs.queued_s if is_beside else 0.0
         return Outcome(status, cost, versions, self._observe(), error, queued_s=queued_s)
 

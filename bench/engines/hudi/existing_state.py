@@ -40,6 +40,7 @@ class StateReading:
         self._saved = {instant.requested for instant in instants if instant.action == SAVEPOINT}
         self._instants = [instant for instant in instants if instant.action in ACTIONS]
         done = [instant for instant in self._instants if instant.completed]
+        self._completions = {instant.requested: instant.completed for instant in done if instant.completed}
         self._last = max(done, key=lambda instant: instant.completed or "", default=None)
         self._commits = {instant.requested: files.commit(instant) for instant in done}
         self.start = min({instant.requested for instant in self._instants} - self._saved, default="")
@@ -73,7 +74,8 @@ class StateReading:
         records = self._records(live)
         first_ms = self.ms_of(self._instants[0].requested) if self._instants else self._now_ms
         ledger = HudiLedger(DEFAULT_MAX_FILE_BYTES, properties, first_ms)
-        ledger.add([live_file(file, records.get(file.path)) for file in live], 0)
+        for file in live:
+            ledger.add([live_file(file, records.get(file.path))], self._added_at_ms(file, first_ms))
         ledger.version = None if last is None else last.requested
         ledger.timeline = tuple(self._instant(instant, first_ms) for instant in self._instants)
         ledger.pending_groups = pending_groups(
@@ -84,21 +86,28 @@ class StateReading:
         committed = None if last is None else self._committed_at(last.completed or "", properties)
         return state, columns, committed
 
+    def _added_at_ms(self, file: StoredFile, first_ms: int) -> int | None:
+        """When the commit of a file completed; None if the active timeline does not say.
+
+        Up to table version 6 a log file is named after the instant of its slice, not after its own.
+        """
+        if file.is_log and not self._files.has_completions:
+            return None
+        completed = self._completions.get(file.instant)
+        return None if completed is None else self.ms_of(completed) - first_ms
+
     def live(self) -> list[StoredFile]:
         """The files of the latest slices. Files from before the active timeline count as completed."""
-        completions = {
-            instant.requested: instant.completed for instant in self._instants if instant.completed
-        }
         planned = {instant.requested for instant in self._instants if instant.action == "compaction"}
         replaced = [replaced_groups(commit) for commit in self._commits.values()]
 
         def completion_of(instant: str) -> str:
             archived = self._archived.get(instant)
-            return completions.get(instant) or (archived.completed if archived else instant)
+            return self._completions.get(instant) or (archived.completed if archived else instant)
 
         def is_completed(file: StoredFile) -> bool:
             is_before_it = file.is_log and not self._files.has_completions and file.instant in planned
-            return file.instant in completions or file.instant < self.start or is_before_it
+            return file.instant in self._completions or file.instant < self.start or is_before_it
 
         return latest_slices(self.stored, frozenset().union(*replaced), is_completed, completion_of)
 

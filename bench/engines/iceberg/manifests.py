@@ -135,15 +135,15 @@ def _live_file(
     partition = partition_text(spec, file.partition, types)
     bounds = key_bounds(file, key) if key else None
     added_by = manifest.added_snapshot_id if entry.snapshot_id is None else entry.snapshot_id
+    added_at_ms = None if added_by is None else snapshot_times_ms.get(added_by)
     if _content(file) is DataFileContent.DATA:
         return IcebergDataFile(
             file.file_path, file.file_size_in_bytes, file.record_count, partition, sequence_number,
-            spec.spec_id, tuple(file.split_offsets or ()), bounds,
-            added_at_ms=None if added_by is None else snapshot_times_ms.get(added_by),
+            spec.spec_id, tuple(file.split_offsets or ()), bounds, added_at_ms=added_at_ms,
         )  # fmt: skip
     return IcebergDeleteFile(
         file.file_path, _content_bytes(file), file.record_count, partition, sequence_number,
-        spec.spec_id, _referenced_data_file(file), bounds, kind=_delete_kind(file),
+        spec.spec_id, _referenced_data_file(file), bounds, kind=_delete_kind(file), added_at_ms=added_at_ms,
     )  # fmt: skip
 
 

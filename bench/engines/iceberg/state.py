@@ -35,7 +35,7 @@ class LiveFiles:
     The equality deletes determine the key column. When it changes, every manifest is read again. After the
     last equality delete has gone the column is kept, so that the next delete changes nothing.
 
-    `snapshot_times_ms` maps snapshot ids to scenario times, which data files get as their `added_at_ms`.
+    `snapshot_times_ms` maps snapshot ids to scenario times, which files get as their `added_at_ms`.
     """
 
     def __init__(self, snapshot_times_ms: Mapping[int, int] = MappingProxyType({})) -> None:
@@ -147,7 +147,7 @@ def table_state(table: Table, snapshot: Snapshot | None, now_ms: int) -> Iceberg
     """An existing table as a planner sees it: the files that are live in `snapshot`, none without one.
 
     Its stream began with the oldest snapshot in the metadata, and `now_ms` (epoch) is the time of the
-    evaluation. Data files have the time of the snapshot that added them, None if it has expired. The history
+    evaluation. Files have the time of the snapshot that added them, None if it has expired. The history
     is empty, since metadata does not say what a compaction cost. Nothing but metadata is read. Raises
     ValueError if the target file size is not a number or a file is listed twice.
     """

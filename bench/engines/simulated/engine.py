@@ -95,7 +95,6 @@ class SimulatedEngine(Generic[Prepared]):
         compactions = tuple(self._priced(compaction, live_count) for compaction in made)
         inline = (version for compaction in compactions for version in compaction.versions)
         self._ledger.saw_versions((version, *inline))
-        self._ledger.saw_inline(compactions, at_ms)
         return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions, version.work)
 
     def _price(self, step: Step, cores: int) -> Cost:
@@ -178,7 +177,6 @@ class SimulatedEngine(Generic[Prepared]):
         elif done and not staged.is_priced:
             cost += self._price_rewrite(ticket.plan, work, done, live_count, is_noop=not versions)
         status = staged.status(error, versions)
-        self._tickets.ended(ticket, at_ms, status, versions, cost)
         return Outcome(
             status, cost, versions, self._observe(), error,
             work=work if error is None else RewriteWork(), maintenance=total_maintenance(versions),

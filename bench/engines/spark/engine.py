@@ -28,7 +28,7 @@ from bench.engines.contract import (
     Version,
     total_maintenance,
 )
-from bench.engines.executor import OWN, Executor, Executors
+from bench.engines.executor import Executor, Executors
 from bench.engines.ledger import AnyLedger, TableReading
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.spark import merge
@@ -117,7 +117,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         return {}
 
     def _executor(self, name: str | None) -> Executor[_Prepared]:
-        return self if name in (None, OWN) else self._other_executors()[name]
+        return self if name is None else self._other_executors()[name]
 
     def _untagged_commit(self, batch: Batch, tag: Tag) -> Tag | None:
         """The tag, if the statement that commits the batch cannot write it into its version."""
@@ -155,7 +155,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
         observed, new = self._observe(at_ms, self._untagged_commit(batch, tag))
         untagged = tuple(version for version in new if version.tag is None)
         cost, compactions = self._split_inline(committing, committed, untagged)
-        self._ledger.saw_inline(compactions, at_ms)
         versions = _tagged(new, tag)
         work = replace(
             versions[-1].work if versions else CommitWork(),
@@ -237,7 +236,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
         versions = (*early, *_tagged(new, tag))
         observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
-        self._tickets.ended(ticket, at_ms, status, versions, cost)
         work = rewrite_work(previews) if status in ("ok", "noop") else RewriteWork()
         maintenance = self._maintained(versions, answer)
         return Outcome(status, cost, versions, observed, error, answer, queued_s, work, maintenance)

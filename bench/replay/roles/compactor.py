@@ -8,6 +8,7 @@ from bench.engines.contract import Engine
 from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy, add_decision
 from bench.replay.execution import Execution, compaction_fields
+from bench.replay.history import History
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import Fields, NewRecord, StepLog
@@ -30,12 +31,13 @@ class Compactions:
         strategy: ActiveStrategy,
         engine: Engine,
         queries: Queries,
+        history: History,
         log: StepLog,
         after_compaction: Callable[[int], None] | None,
         size_model: SizeModel | None,
     ) -> None:
         self._scenario, self._strategy, self._engine = scenario, strategy, engine
-        self._queries, self._log = queries, log
+        self._queries, self._history, self._log = queries, history, log
         self._after_compaction, self._size_model = after_compaction, size_model
         self._pending: list[Execution] = []
         self._is_settling = False  # the query at the end of the tick is the one after the last compaction
@@ -120,7 +122,7 @@ class Compactions:
         Reading the table's state is charged to the first rule that needs it; the others share that state.
         """
         log, strategy = self._log, self._strategy
-        state = self._queries.with_latency(self._engine.state(log.at_ms))
+        state = self._queries.with_history(self._engine.state(log.at_ms))
         records, decision = list[NewRecord](), None
         started_s, elapsed = log.now_s, log.clock.stopwatch()
         for decision in strategy.decide(state, is_inline=is_inline):
@@ -144,8 +146,10 @@ class Compactions:
 
     def complete_inline(self, execution: Execution) -> Fields:
         """Complete a plan that a commit waits for."""
-        before = self._log.observed
-        self._log.unbooked = execution.complete().observed.cost
+        before, log = self._log.observed, self._log
+        outcome = execution.complete()
+        log.unbooked = outcome.observed.cost
+        self._history.saw_compaction(log.tick, log.at_ms, execution.ticket, outcome, is_inline=True)
         return compaction_fields("writer", execution, before, size_model=self._size_model, is_inline=True)
 
     def _delay_ms(self, rule: Rule) -> int:
@@ -168,6 +172,7 @@ class Compactions:
             queries.run_primary("before")
         outcome = execution.complete()
         log.unbooked = outcome.observed.cost
+        self._history.saw_compaction(log.tick, log.at_ms, execution.ticket, outcome)
         log.saw(outcome.observed, "compaction")
         role = "compactor-beside" if outcome.cost.is_shared else "compactor"
         log.recorder.write(

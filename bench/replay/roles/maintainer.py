@@ -26,7 +26,7 @@ def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLo
     for _, at_ms in scenario.ticks() if rules else ():
         yield Until(at_ms, Turn.MAINTAIN)
         for rule in rules:
-            state = queries.with_latency(engine.state(log.at_ms))
+            state = queries.with_history(engine.state(log.at_ms))
             for plan in filter(None, [decision.plan for decision in rule.decide(state)]):
                 yield from perform(partial(_maintain, plan, engine, log))
 

@@ -1,11 +1,11 @@
 """The reader: the control query and the probes at the ticks of the cadence."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from bench.engines.contract import Probe, Prober
+from bench.replay.history import History, probe_seen
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import StepLog
 from bench.results.records import ControlRecord, QueryRecord, SpeedRecord
@@ -18,20 +18,21 @@ When = Literal["after_commit", "settled", "before", "after"]
 
 
 class Queries:
-    """Runs and records queries, and keeps the latest one of the primary probe."""
+    """Runs and records queries. Those of the primary probe go into the `history`."""
 
     def __init__(
         self,
         scenario: Scenario,
         cadence: Cadence,
         prober: Prober,
+        history: History,
         log: StepLog,
         fixed_work: Callable[[], Cost] | None,
         drop_page_cache: Callable[[], None] | None,
     ) -> None:
         self._scenario, self._cadence, self._prober, self._log = scenario, cadence, prober, log
+        self._history = history
         self._fixed_work, self._drop_page_cache = fixed_work, drop_page_cache
-        self._latest: tuple[int, float] | None = None  # when the primary probe ran, and its wall seconds
 
     def due(self, tick: int) -> tuple[Probe, ...]:
         """The probes that the cadence runs at a tick, the primary one first."""
@@ -81,8 +82,8 @@ class Queries:
             "planning_s": outcome.planning_s * slower,
             "execution_s": outcome.execution_s * slower,
         }
-        if probe.primary:
-            self._latest = log.at_ms, cost.wall_s
+        if probe.primary and session == self._prober.sessions[-1]:
+            self._history.saw_probe(log.tick, probe_seen(log.at_ms, cost, outcome.work))
         log.recorder.write(QueryRecord, fields)
 
     def run_primary(self, when: Literal["before", "after"]) -> None:
@@ -96,17 +97,12 @@ class Queries:
         A planner also gets an older latency, with its age, but the query before a compaction must be from the
         same tick.
         """
-        return self._latest is not None and self._latest[0] == self._log.at_ms
+        probe = self._history.probe
+        return probe is not None and probe.at_ms == self._log.at_ms
 
-    def with_latency(self, state: TableState) -> TableState:
-        """The state with how often and how fast the table is read."""
-        at_ms, wall_s = self._latest or (None, None)
-        return replace(
-            state,
-            probe_rate_per_s=1000 / self._scenario.probe_every_ms,
-            probe_latency_s=wall_s,
-            probe_latency_age_ms=None if at_ms is None else self._log.at_ms - at_ms,
-        )
+    def with_history(self, state: TableState) -> TableState:
+        """The state with how often the table is read, and the history of the run."""
+        return self._history.with_it(state, probe_rate_per_s=1000 / self._scenario.probe_every_ms)
 
 
 def reader(scenario: Scenario, queries: Queries) -> Role:

@@ -15,6 +15,7 @@ from bench.engines.contract import (
     total_change,
 )
 from bench.replay.execution import rewritten_partitions
+from bench.replay.history import History
 from bench.replay.roles.compactor import Compactions
 from bench.replay.schedule import Role, Step, Turn, Until, perform
 from bench.replay.step_log import Fields, NewRecord, StepLog, version_ids
@@ -22,17 +23,19 @@ from bench.results.records import CommitRecord, CompactionRecord
 from bench.results.values import NO_COST, Cost
 
 
-def writer(batches: Iterable[Batch], table: Table, compactions: Compactions, log: StepLog) -> Role:
+def writer(
+    batches: Iterable[Batch], table: Table, compactions: Compactions, history: History, log: StepLog
+) -> Role:
     """Commits each batch when it is due."""
     last = NO_COST
     for batch in batches:
         yield Until(batch.spec.at_ms, Turn.COMMIT)
         log.at(batch.spec.index, batch.spec.at_ms)
-        last = yield from _commit(batch, table, compactions, log, last)
+        last = yield from _commit(batch, table, compactions, history, log, last)
 
 
 def _commit(
-    batch: Batch, table: Table, compactions: Compactions, log: StepLog, last: Cost
+    batch: Batch, table: Table, compactions: Compactions, history: History, log: StepLog, last: Cost
 ) -> Generator[Until | Step[Any], Any, Cost]:
     """Commit the rows of the tick, if there are any, and record the table; returns what the commit cost.
 
@@ -48,6 +51,7 @@ def _commit(
     alone = outcome.cost
     if not batch.spec.is_initial:  # scenario time begins after it
         outcome = _run(outcome, log)
+    history.saw_inline(log.at_ms, outcome.compactions)
     inline_cost = sum((compaction.cost for compaction in outcome.compactions), NO_COST)
     log.took(outcome.prepare_s + outcome.cost.wall_s + inline_cost.wall_s)
     log.observed, log.unbooked = outcome.observed, outcome.observed.cost

@@ -6,7 +6,6 @@ from pathlib import Path
 import psutil
 
 from bench.engines import runtime
-from bench.engines.executor import OWN
 from bench.engines.keys import bytes_text, value_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS, engine_kind
@@ -215,7 +214,7 @@ def _check_executors(scenario: Scenario, mode: Mode, label: str, rules: Iterable
     """Refuse an executor that the engine does not have, or that cannot execute what a rule may plan."""
     executors = engine_kind(scenario.table.format, mode).executors
     for rule in rules:
-        if rule.executor in (None, OWN):
+        if rule.executor is None:
             continue
         where = f"strategy {label!r}: executor = {rule.executor!r}"
         if rule.executor not in executors:

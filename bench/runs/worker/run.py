@@ -5,10 +5,10 @@ A real run has a worker process of its own; a simulated run is executed in the c
 
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -37,7 +37,7 @@ from bench.scenario.kept_back import kept_back, last_committed
 from bench.scenario.scenario import Scenario
 from strategies.plan import PlanError
 from strategies.series import runs_of
-from strategies.state import TableState
+from strategies.state import CostPriors, TableState
 from workloads.change_log import ChangeLog, open_change_log
 
 CONTROL_COMMITS = 2  # a few files; where the stream deletes rows, the second deletes some of the first
@@ -183,6 +183,7 @@ class Run:
             fixed_work=fixed_work if self._kind.is_measured else None,
             drop_page_cache=self._drop_page_cache(),
             repetition=self._job.repetition,
+            cost_priors=self._cost_priors,
         )
         loop_s = stopwatch.now_s()
         self._other_cores = neighbours.cores()
@@ -204,7 +205,14 @@ class Run:
             return engine
         with self._phase("warm_up"):
             batches = tuple(batches_of(self._scenario, self._log))
-            warm_up(self._scenario, engine, batches, self._settings.folder, self._recorder.write)
+            warm_up(
+                self._scenario,
+                engine,
+                batches,
+                self._settings.folder,
+                self._recorder.write,
+                self._cost_priors,
+            )
         return engine
 
     def _size_model(self) -> SizeModel | None:
@@ -212,6 +220,15 @@ class Run:
         if not self._kind.is_measured:
             return None
         return FORMATS[self._scenario.table.format].engines.size_model(self._settings.table.schema)
+
+    @cached_property
+    def _cost_priors(self) -> Mapping[str, CostPriors]:
+        """In a real run by the shipped coefficients: `--coefficients` is for simulations."""
+        settings, engines = self._settings, FORMATS[self._scenario.table.format].engines
+        coefficients = None if self._kind.is_measured else settings.coefficients
+        return engines.cost_priors(
+            settings.table.schema, settings.cores.reader, settings.core_speed, coefficients
+        )
 
     def finish(self, status: Literal["finished", "failed"], error: str | None = None) -> None:
         """Write the closing record."""

@@ -11,12 +11,13 @@ about that. After such a round, each further round makes a single commit until t
 """
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.engines.contract import Batch, Engine, Outcome, Probe
 from bench.replay.clock import SystemClock
+from bench.replay.history import NO_PRIORS, History, probe_seen
 from bench.replay.step_log import Fields
 from bench.results.records import WarmUpRecord
 from bench.results.values import NO_CHANGE, NO_COST
@@ -25,7 +26,8 @@ from bench.scenario.plugins import in_words, name_of
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, describe_action
 from strategies.planner import Planner, consult, traits_of
-from strategies.state import TableState
+from strategies.state import CostPriors, TableState
+from strategies.strategy import for_executor
 
 COMMITS_PER_ROUND_MAX = 10
 WAIT_MS = 30 * 86_400_000  # longer than any interval that planners wait for; Amoro's longest is a day
@@ -37,6 +39,7 @@ def warm_up(
     batches: Sequence[Batch],
     scratch: Path,
     write: Callable[[type[WarmUpRecord], Fields], None],
+    cost_priors: Mapping[str, CostPriors] = NO_PRIORS,
 ) -> None:
     """Warm up each planner on a sibling of the engine's table; `write` gets a record of each round.
 
@@ -53,7 +56,7 @@ def warm_up(
         table.create()
         for load in loads:
             table.commit(load, load.spec.at_ms)
-        rounds = _Rounds(scenario, table, planner, executor, stream)
+        rounds = _Rounds(scenario, table, planner, executor, stream, History(cost_priors))
         for _ in range(scenario.warm_up_rounds):
             write(WarmUpRecord, rounds.next())
         table.drop()
@@ -100,15 +103,16 @@ class _Rounds:
         planner: Planner | None,
         executor: str | None,
         stream: Sequence[Batch],
+        history: History,
     ) -> None:
         self._scenario, self._table = scenario, table
         self._planner, self._executor = planner, executor
         self._stream: Iterator[Batch] = itertools.cycle(stream)
         self._number = 0
-        self._at_ms = 0
+        self._tick = self._at_ms = 0
         self._delete_rows = 0
         self._note: Hashable = None
-        self._latency_s: float | None = None
+        self._history = history
         self._commits_max = COMMITS_PER_ROUND_MAX
 
     def next(self) -> Fields:
@@ -128,15 +132,16 @@ class _Rounds:
         return fields
 
     def _commit(self) -> None:
+        self._tick += 1
         self._at_ms += self._scenario.commit_interval_ms
         observed = self._table.commit(next(self._stream), self._at_ms).observed
         self._delete_rows = observed.table.delete_rows or 0
 
     def _query(self, probes: Sequence[Probe]) -> None:
         for probe in probes:
-            wall_s = self._table.query(probe).cost.wall_s
+            outcome = self._table.query(probe)
             if probe.primary:
-                self._latency_s = wall_s
+                self._history.saw_probe(self._tick, probe_seen(self._at_ms, outcome.cost, outcome.work))
 
     def _act(self) -> _Act | None:
         """Evaluate the planner, if without a plan once more after a long time, and execute its plan."""
@@ -153,17 +158,15 @@ class _Rounds:
         delete_rows = self._delete_rows
         ticket = self._table.schedule(plan, self._at_ms, self._at_ms, self._executor)
         outcome = self._table.complete(ticket, self._at_ms)
+        self._history.saw_compaction(self._tick, self._at_ms, ticket, outcome)
         self._delete_rows = outcome.observed.table.delete_rows or 0
         return _Act(plan, delete_rows, outcome)
 
     def _state(self) -> TableState:
-        """The table's state, with the probe figures that the replay would add."""
-        return replace(
-            self._table.state(self._at_ms),
-            probe_rate_per_s=1000 / self._scenario.probe_every_ms,
-            probe_latency_s=self._latency_s,
-            probe_latency_age_ms=0,
-        )
+        """The table's state, with what the replay would add."""
+        rate_per_s = 1000 / self._scenario.probe_every_ms
+        state = self._history.with_it(self._table.state(self._at_ms), rate_per_s)
+        return for_executor(state, self._executor)
 
     def _fields(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> Fields:
         """The record of a round: the summed cost of its plans, and the outcome of the last one."""

@@ -42,6 +42,8 @@ def _of_strategy(
         name = f"rule {number}" if len(rules) > 1 else ""
         yield (name, "", "trigger"), plugin_text(rule["trigger"])
         yield (name, "", "planner"), rule["planner"]["type"]
+        for key in (key for key in rule if key not in ("trigger", "planner")):
+            yield (name, "", key), _value(rule[key])
         yield from _of_planner(name, rule["planner"], defaults)
     for name in ("writer", "properties", "switch"):
         if definition.get(name):

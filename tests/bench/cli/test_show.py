@@ -2,7 +2,8 @@ import json
 from dataclasses import replace
 
 import pytest
-from result_builder import UPSERT, build_results
+from records import compaction, end
+from result_builder import UPSERT, build_results, manifest, write_run
 
 from bench.cli.commands.show import FIGURES, print_rows
 from bench.cli.output import OUT, print_json
@@ -124,6 +125,15 @@ def test_compactions_have_kinds_and_deletes_where_there_are_any(show, upserts, w
     assert [second[name] for name in names] == ["major", "16", "0", "0"]
     printed = show(upserts, "--compactions").out
     assert all(word in printed for word in ("kind", "delete", "deleted"))
+
+
+def test_compactions_name_their_executor_unless_it_is_the_engine(show, results, wide, tmp_path):
+    assert "executor" not in show(results, "--compactions").out
+    done = [compaction(tick=1, executor="delta-rs"), compaction(tick=2)]
+    write_run(tmp_path / "demo" / "run", manifest("optimize"), [*done, end(tick=2)])
+    first, second = show(tmp_path, "--compactions", "--format", "csv").csv
+    assert (first["executor"], second["executor"]) == ("delta-rs", "")
+    assert "delta-rs" in show(tmp_path, "--compactions").out
 
 
 @pytest.mark.parametrize("what", ["--decisions", "--compactions"])

@@ -31,7 +31,7 @@ def test_an_engine_can_do_what_its_format_declares(engine_key, engine):
 def test_create_makes_an_empty_table(engine, sheet):
     state = engine.state(0)
     assert (len(state.data_files), len(state.delete_files), dict(state.partitions)) == (0, 0, {})
-    assert (state.commits_total_count, state.commits, state.compactions, state.pending) == (0, (), (), ())
+    assert (state.commits_total_count, state.commits, state.pending) == (0, (), ())
     assert (state.version is not None) == sheet.is_created_with_a_version
 
 
@@ -135,10 +135,6 @@ def test_a_scoped_compaction_merges_everything(engine, stream, tmp_path):
     assert change.added_bytes == outcome.observed.table.live_bytes
     assert outcome.cost.wall_s > 0
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
-    (seen,) = engine.state(120_000).compactions
-    assert (seen.at_ms, seen.status) == (120_000, "ok")
-    assert (seen.files_removed_count, seen.files_added_count) == (11, 1)
-    assert (seen.replaced_bytes, seen.added_bytes) == (change.replaced_bytes, change.added_bytes)
 
 
 @needs(COMPACT)
@@ -208,7 +204,6 @@ def test_a_noop_is_reported_and_commits_nothing(engine, stream, sheet):
     assert (outcome.status, outcome.error) == ("noop", None)
     assert snapshots(outcome) == 0
     assert outcome.cost.wall_s > 0
-    assert [c.status for c in engine.state(60_000).compactions] == ["ok", "noop"]
 
 
 @needs(COMPACT)
@@ -268,7 +263,6 @@ def test_maintenance_is_tagged_as_such(engine, stream, sheet):
     assert {version.tag.role for version in outcome.versions} == {"maintainer"}
     assert outcome.change.metadata_bytes > 0
     assert files(engine) == before
-    assert engine.state(120_000).compactions == ()
 
 
 @needs(COMPACT)
@@ -307,7 +301,6 @@ def test_a_command_that_fails_is_an_outcome_with_its_error(engine, stream, sheet
     assert outcome.status == "failed"
     assert UNKNOWN_OPTION in outcome.error
     assert "\n" not in outcome.error
-    assert [c.status for c in engine.state(60_000).compactions] == ["failed"]
     assert content_of(engine, stream[:2], tmp_path / "dump").equal
 
 
@@ -367,17 +360,7 @@ def test_a_conflicting_rewrite_fails_and_loses_nothing(engine, stream, tmp_path)
     assert (outcome.status, bool(outcome.error)) == ("failed", True)
     assert files(engine) == after
     assert engine.state(180_000).pending == ()
-    assert [c.status for c in engine.state(180_000).compactions] == ["ok", "failed"]
     assert content_of(engine, stream[:3], tmp_path / "dump").equal
-
-
-@needs(REWRITE)
-def test_the_history_tells_what_was_decided_and_when(engine, stream):
-    commit_all(engine, stream[:3])
-    decided = replace(rewrite(files(engine)[:2]), kind="minor")
-    engine.complete(engine.schedule(decided, 120_000, 180_000), 180_000)
-    (seen,) = engine.state(180_000).compactions
-    assert (seen.kind, seen.scheduled_at_ms, seen.at_ms) == ("minor", 120_000, 180_000)
 
 
 @needs(COMPACT, REWRITE)

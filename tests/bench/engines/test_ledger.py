@@ -11,7 +11,7 @@ from bench.results.values import NO_COST, Change
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.plan import Compact, FileGroup, Plan, Reason, Rewrite
 from strategies.preview import NoPreview, PlanPreview, Preview, RewriteGroup
-from strategies.state import CompactionSeen, DataFile, DeleteFile, PartitionStats, TableState
+from strategies.state import DataFile, DeleteFile, PartitionStats, TableState
 
 PATHS = st.sampled_from([f"file-{number}" for number in range(12)])
 PARTITIONS = st.sampled_from(["", "city=Oslo", "city=Rome"])
@@ -111,14 +111,13 @@ def test_a_path_that_is_not_live_cannot_go(ledger):
     assert list(ledger.data_files) == ["a"]
 
 
-def test_histories_are_bounded_and_the_total_is_not(ledger):
+def test_the_commits_of_a_history_are_bounded_and_their_total_is_not(ledger):
     for number in range(HISTORY_LIMIT + 3):
         tag = Tag("writer", f"commit-{number}", 1000 * number, 1)
         ledger.saw_versions([Version(str(number), "append", Change(1, added_bytes=1), tag)])
-        ledger.saw_compaction(CompactionSeen(1000 * number, "ok", "size", 2, 1, 2, 2, 1.0, 1.0))
     state = ledger.state(0)
-    assert (len(state.commits), len(state.compactions)) == (HISTORY_LIMIT, HISTORY_LIMIT)
-    assert (state.commits[0].at_ms, state.compactions[0].at_ms) == (3000, 3000)  # the oldest three are gone
+    assert len(state.commits) == HISTORY_LIMIT
+    assert state.commits[0].at_ms == 3000  # the oldest three are gone
     assert state.commits_total_count == HISTORY_LIMIT + 3
 
 
@@ -191,19 +190,22 @@ def test_a_format_counts_its_own_delete_files_and_a_zero_is_a_count(ledger):
 
 
 def added(ledger):
-    return {file.path: file.added_at_ms for file in ledger.state(0).data_files}
+    state = ledger.state(0)
+    return {file.path: file.added_at_ms for file in (*state.data_files, *state.delete_files)}
 
 
 def test_a_file_keeps_its_time_when_it_is_read_again_or_described_otherwise(ledger):
     ledger.add([data("a"), data("b"), delete("d")], 60_000)
-    ledger.follow({"a": data("a"), "b": data("b", rows=2), "c": data("c")}, 120_000)
-    assert added(ledger) == {"a": 60_000, "b": 60_000, "c": 120_000}
+    read = [data("a"), data("b", rows=2), data("c"), delete("d", rows=2), delete("e")]
+    ledger.follow({file.path: file for file in read}, 120_000)
+    assert added(ledger) == {"a": 60_000, "b": 60_000, "c": 120_000, "d": 60_000, "e": 120_000}
     assert ledger.data_files["b"].rows == 2
 
 
 def test_without_a_time_files_keep_their_own(ledger):
-    ledger.add([DataFile("a", 1, 1, added_at_ms=30_000), data("b")], None)
-    assert added(ledger) == {"a": 30_000, "b": None}
+    timed = [DataFile("a", 1, 1, added_at_ms=30_000), DeleteFile("d", 1, 1, added_at_ms=40_000)]
+    ledger.add([*timed, data("b"), delete("e")], None)
+    assert added(ledger) == {"a": 30_000, "b": None, "d": 40_000, "e": None}
 
 
 def test_states_of_one_version_derive_a_value_once_and_after_any_change_anew(ledger):

@@ -80,6 +80,20 @@ def test_a_conversion_costs_what_its_files_and_deletes_do():
     assert (found.cpu_s, found.calibrated) == (ICEBERG.engines.estimates().price(step, 1).cpu_s, True)
 
 
+def test_a_planner_knows_what_the_format_is_expected_to_cost_and_of_no_history():
+    seen = []
+
+    @dataclass(frozen=True)
+    class Spy:
+        def decide(self, state):
+            seen.append(state)
+
+    assert previewed(Spy(), table()).preview is None
+    (state,) = seen
+    assert state.cost_priors["spark"].fixed_cpu_s > 0
+    assert (state.executor, state.compactions, state.probes, state.probe_latency_s) == ("spark", (), (), None)
+
+
 def test_dropping_delete_files_costs_a_rewrite_of_nothing():
     coefficients = ICEBERG.engines.estimates()
     found = previewed(RemoveDanglingDeletes(), table(DANGLING))

@@ -437,8 +437,6 @@ def test_a_compaction_inside_a_commit_is_booked_as_one_and_the_commit_waits_for_
     assert inline.span.started_s == second.span.ended_s
     state = engine.ledger.state(120_000)
     assert state.commits_total_count == len(state.commits) == 2
-    (seen,) = state.compactions
-    assert (seen.at_ms, seen.status, seen.reason, seen.files_removed_count) == (120_000, "ok", "inline", 16)
     queries_s = sum(q.cost.wall_s for q in recorder.of(QueryRecord))
     assert times.measured_s == pytest.approx(2 * (0.5 + 1) + 4 + queries_s)
 

@@ -26,6 +26,7 @@ from bench.results.folders import load_runs
 from bench.results.records import (
     CommitRecord,
     CompactionRecord,
+    DecisionRecord,
     MaintenanceRecord,
     PhaseRecord,
     QueryRecord,
@@ -331,7 +332,7 @@ def test_a_query_beside_a_compaction_is_slower_on_shared_cores(simulate, tmp_pat
 
 def test_faster_cores_take_less_time_for_the_same_files(simulate, tmp_path):
     one, fast = (
-        load_runs(tmp_path / name)
+        sorted(load_runs(tmp_path / name), key=lambda run: run.manifest.strategy)
         for name, settings in (("one", ()), ("fast", ("--set", "resources.core_speed=2")))
         if simulate("--out", str(tmp_path / name), "--set", "jvm=warm", *settings)[0] == 0
     )
@@ -435,6 +436,31 @@ def test_a_planner_that_fails_makes_a_failed_run_and_the_others_go_on(
     assert "Traceback" in (failed.folder / "log.txt").read_text()
     assert str(failed.folder / "log.txt") in err
     assert results()["last"].finished
+
+
+def test_a_planner_is_told_what_compactions_cost_by_the_coefficients_of_the_run(
+    simulate, results, tmp_path, monkeypatch
+):
+    monkeypatch.delitem(sys.modules, "asking", raising=False)
+    (tmp_path / "asking.py").write_text(
+        "from dataclasses import dataclass\nfrom strategies.planner import Answer\n"
+        "@dataclass(frozen=True)\n"
+        "class Asking:\n    def decide(self, state):\n"
+        "        return Answer(None, None, {'fixed_s': state.cost_priors[state.executor].fixed_cpu_s})\n"
+    )
+    asking = (
+        '[[strategies]]\nlabel = "asking"\n[[strategies.rules]]\n'
+        'trigger = { type = "after_commits", commits = 2 }\nplanner = { type = "asking:Asking" }\n'
+    )
+    rewrite = "[operations.rewrite.driver]\ns = "
+    dearer = shipped_with(tmp_path, rewrite, f"{rewrite}1")  # 10 s and some
+    code, _, _ = simulate(
+        "--coefficients", str(dearer), "--only", "strategy=asking", *FEW,
+        scenario=write(tmp_path, SOUND + asking),
+    )  # fmt: skip
+    figures = [decision.figures for decision in results()["asking"].of(DecisionRecord) if decision.figures]
+    assert (code, len(figures)) == (0, 2)
+    assert all(told["fixed_s"] == pytest.approx(10.132, abs=0.01) for told in figures)
 
 
 def test_a_run_without_a_manifest_is_told_in_one_line(simulate, tmp_path, monkeypatch):

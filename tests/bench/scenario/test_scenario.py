@@ -463,3 +463,12 @@ def test_the_example_mentions_every_key():
     missing = [key for key in sorted(known) if not re.search(rf"\b{key}\b(?= ?[\]=])", text)]
     assert missing == []
     assert set(Resources.model_fields) <= known
+
+
+def test_a_rule_that_names_the_engine_itself_is_one_that_names_no_executor(tmp_path):
+    rule = EVERY.removesuffix(" }")
+    named, usual = (
+        load(tmp_path, SOUND.replace(EVERY, f"{rule}{more} }}")) for more in (', executor = "spark"', "")
+    )
+    assert [spec.hash for spec in named.strategies] == [spec.hash for spec in usual.strategies]
+    assert {rule.executor for spec in named.strategies for rule in spec.strategy.rules} == {None}

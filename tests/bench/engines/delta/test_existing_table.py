@@ -221,3 +221,19 @@ def test_a_planner_for_a_table_without_columns(tmp_path):
     schema = json.dumps({"type": "struct", "fields": []})
     address = written(tmp_path, add=None, schemaString=schema, partitionColumns=[])
     assert open_existing(address).planner_problem(Optimize()) is None
+
+
+def test_a_deletion_vector_is_as_old_as_its_commit_and_its_data_file_older(tmp_path):
+    vector = {"storageType": "u", "pathOrInlineDv": "v", "offset": 1, "sizeInBytes": 40, "cardinality": 2}
+    address = written(tmp_path, protocol={"minReaderVersion": 3, "readerFeatures": ["deletionVectors"]})
+    remove = {"path": "a", "dataChange": True, "deletionTimestamp": 1005}
+    marked = {"remove": remove}, {"add": {**ADD, "deletionVector": vector}}
+
+    def times(info):
+        lines = (json.dumps(action) for action in ({"commitInfo": info}, *marked))
+        (tmp_path / "_delta_log" / f"{1:020}.json").write_text("\n".join(lines))
+        state = open_existing(address).state
+        return [file.added_at_ms for file in (*state.data_files, *state.delete_files)]
+
+    assert times({"timestamp": 1005}) == [4, 1000]
+    assert times({}) == [4, None]

@@ -64,6 +64,8 @@ def test_a_table_is_described_by_its_timeline(table):
     assert (facts.version, facts.columns, facts.partition_spec) == (minute(4), ("order_id",), "day")
     assert facts.committed_at == "2026-01-01T00:05:00.000"
     assert state.target_file_size_bytes == 120 * MIB
+    assert {file.added_at_ms for file in state.data_files} == {60_000}
+    assert sorted(file.added_at_ms for file in state.delete_files) == [180_000, 300_000, 300_000]
     figures = table_figures("orders", existing)
     assert (figures["data_files"], figures["rows"]) == (3, 21)
     assert figures["delete_files"] == [{"kind": "log_file", "files": 3, "bytes": 30, "rows": 27}]
@@ -253,6 +255,8 @@ def test_a_table_of_version_6_is_read(early):
     assert sorted(file.rows for file in existing.state.delete_files) == [9, 18]
     assert [instant.action for instant in existing.state.timeline] == [Action.DELTA_COMMIT] * 3
     assert existing.facts.committed_at == "2026-01-01T00:04:00.000"
+    assert {file.added_at_ms for file in existing.state.data_files} == {0}
+    assert {file.added_at_ms for file in existing.state.delete_files} == {None}
 
 
 def test_log_files_of_version_6_may_be_named_after_the_compaction_that_is_pending(early):
@@ -272,6 +276,7 @@ def test_rows_of_a_file_of_version_6_are_unknown_once_its_instant_is_archived(ea
     (early.timeline / f"{minute(0)}.deltacommit").unlink()
     existing = opened(early)
     assert (len(existing.state.data_files), len(existing.state.delete_files)) == (2, 2)
+    assert {file.added_at_ms for file in existing.state.data_files} == {None}
     assert table_figures("orders", existing)["rows"] is None
 
 

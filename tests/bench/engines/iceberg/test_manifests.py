@@ -75,8 +75,9 @@ def test_a_data_file_is_read_with_its_split_offsets(read):
     assert file.split_offsets == ()
 
 
-def test_a_data_file_has_the_time_of_the_snapshot_that_added_it(read):
-    old, new = entry("old"), entry("new")
+@pytest.mark.parametrize("content", [DataFileContent.DATA, DataFileContent.POSITION_DELETES])
+def test_a_file_has_the_time_of_the_snapshot_that_added_it(read, content):
+    old, new = entry("old", content=content), entry("new", content=content)
     old.snapshot_id, new.snapshot_id = 4, None  # a new entry may leave it to the manifest: 5
     assert [f.added_at_ms for f in read(old, new, times_ms={4: 60_000, 5: 120_000})] == [60_000, 120_000]
     assert [f.added_at_ms for f in read(old, new, times_ms={5: 120_000})] == [None, 120_000]  # 4 has expired

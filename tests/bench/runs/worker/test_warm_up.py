@@ -306,3 +306,25 @@ def test_the_beginning_of_a_loaded_file_holds_the_rows_that_spark_wrote(iceberg,
     loaded = spark.read.parquet(str(initial.paths[0])).select(names)
     expected = loaded.orderBy("order_id").limit(cut.spec.rows)
     assert dumped.exceptAll(expected).count() == expected.exceptAll(dumped).count() == 0
+
+
+def test_a_planner_is_told_what_the_replay_would_tell_it(scenario, tmp_path):
+    seen, priors = [], {"another": object()}
+
+    @dataclass(frozen=True)
+    class Spy:
+        def decide(self, state):
+            seen.append(state)
+            return Plan((Compact(),), Reason.OTHER, kind="minor")
+
+    (spec,) = with_planners(scenario, Spy()).strategies
+    rules = tuple(replace(rule, executor="another") for rule in spec.strategy.rules)
+    spied = replace(scenario, strategies=(replace(spec, strategy=replace(spec.strategy, rules=rules)),))
+    batches = tuple(batches_of(scenario, None))
+    warm_up(spied, Noting(), batches, tmp_path, KeptRecords().write, priors)
+    first, second, *_ = seen
+    assert (first.executor, first.cost_priors, first.compactions) == ("another", priors, ())
+    assert first.probe_latency_s == first.probes[-1].latency_s > 0
+    (compaction,) = second.compactions
+    assert (compaction.kind, compaction.executor, compaction.query_before_s) == ("minor", "another", 0.08)
+    assert compaction.query_after_s == pytest.approx(0.01)

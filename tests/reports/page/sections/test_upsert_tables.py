@@ -1,3 +1,4 @@
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -184,6 +185,16 @@ def test_every_parameter_has_its_value_or_default(upsert_group):
         ("rule 2, merge", "least"): (dash, "default", "5"),
         ("", "properties"): (dash, '{"write.x": "y"}', dash),
     }
+
+
+def test_how_the_plans_of_a_rule_are_executed_is_a_parameter_of_it(upsert_group):
+    text = deepcopy(UPSERT["scenario_text"])
+    (rule,) = text["strategies"][1]["rules"]
+    rule |= {"executor": "delta-rs", "delay": "10min", "concurrent": True}
+    rows = parameters(changed(upsert_group, "every-3min", scenario_text=text)).rows
+    cells = {str(row[0].text): str(row[1].text) for row in rows if not row[0].note}
+    assert cells["executor"] == "delta-rs"
+    assert (cells["delay"], cells["concurrent"]) == ("10min", "true")
 
 
 def test_parameters_that_were_not_recorded_are_no_table(group):

@@ -250,8 +250,6 @@ def test_commits_compact_by_themselves_the_first_time_and_from_50_files_on(name)
             assert outcome.observed.version == version.id == str(int(outcome.versions[0].id) + 1)
     # The load of 3 files; then 4 a commit: 1 + 13 x 4 = 53 files at the 13th.
     assert removed_counts == {0: 3, 13: 53}
-    seen = engine.state(0).compactions
-    assert [(c.files_removed_count, c.reason) for c in seen] == [(3, "inline"), (53, "inline")]
 
 
 def test_an_automatic_compaction_is_paid_apart_from_its_commit_and_a_search_is_not():

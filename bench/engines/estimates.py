@@ -1,0 +1,89 @@
+"""Sizes and costs that follow from a format's coefficients without a simulation."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from bench.engines.simulated.steps import Operation, Step, query_step, rewrite_step
+from bench.results.values import NO_REWRITE_WORK, Cost, RewriteWork, ScanWork
+from strategies.state import MIB, CostPriors
+from workloads.schema import Schema
+
+# Of one delete file: what each of 8 writers writes for a commit of scenario `upsert`.
+_DELETE_ROWS, _DELETE_BYTES = 500, 2300
+_MANY_ROWS = 100_000  # of a file whose size grows in proportion to its rows
+
+
+class Estimates(Protocol):
+    """What a coefficients file knows about its format."""
+
+    @property
+    def operations(self) -> Mapping[str, Any]:
+        """The operations that it can price, by name."""
+
+    def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int: ...
+
+    def price(self, step: Step, cores: int) -> Cost:
+        """The cost of a step in a warm JVM."""
+
+    def is_fitted(self, operation: Operation) -> bool: ...
+
+
+def cost_priors(estimates: Estimates, schema: Schema, cores: int, core_speed: float = 1.0) -> CostPriors:
+    """What small compactions and queries cost, and how much more for each file, MiB or pair with a delete.
+
+    A compaction merges all files of its table, and writes as many bytes as it reads. Where the format cannot
+    convert deletes, they cost what applying them costs. Queries run on so many `cores`, `core_speed` times as
+    fast as those of the coefficients.
+    """
+    known = estimates.operations
+    merging = Operation.CLUSTER if Operation.CLUSTER in known else Operation.REWRITE
+    converting = Operation.CONVERT if Operation.CONVERT in known else Operation.REWRITE
+    rows = round(_MANY_ROWS * MIB / _bytes_of_many_rows(estimates, schema))  # of a MiB
+
+    def rewrite_s(operation: Operation, work: RewriteWork) -> float:
+        step = rewrite_step(work, work.read_files_count or 0, "", is_sorted=False)
+        return estimates.price(replace(step, operation=operation), cores).cpu_s / core_speed
+
+    def merge_s(files: int, size_mib: int = 0) -> float:
+        work = replace(
+            NO_REWRITE_WORK,
+            groups_count=1,
+            tasks_count=1,
+            read_files_count=files,
+            read_rows=size_mib * rows,
+            read_data_bytes=size_mib * MIB,
+        )
+        return rewrite_s(merging, work)
+
+    def convert_s(pairs: int) -> float:
+        work = replace(
+            NO_REWRITE_WORK,
+            applied_delete_files_count=pairs,
+            applied_delete_rows=pairs * _DELETE_ROWS,
+            applied_delete_bytes=pairs * _DELETE_BYTES,
+        )
+        return rewrite_s(converting, work)
+
+    def query_s(files: int, pairs: int = 0) -> float:
+        deletes_bytes = pairs * _DELETE_BYTES
+        work = ScanWork(files, pairs, deletes_bytes, read_rows=0, delete_bytes=deletes_bytes)
+        return estimates.price(query_step(work), cores).wall_s / core_speed
+
+    return CostPriors(
+        fixed_cpu_s=merge_s(0),
+        cpu_s_per_file=_slope(merge_s),
+        cpu_s_per_mib=_slope(lambda size_mib: merge_s(1, size_mib)) / 2,
+        query_s_per_file=_slope(lambda files: query_s(files * cores)) / cores,
+        query_s_per_delete=_slope(lambda pairs: query_s(cores, pairs)),
+        cpu_s_per_delete=_slope(convert_s),
+    )
+
+
+def _slope(price: Callable[[int], float]) -> float:
+    """What one more unit costs, between 10 and 20 of them."""
+    return (price(20) - price(10)) / 10
+
+
+def _bytes_of_many_rows(estimates: Estimates, schema: Schema) -> int:
+    return estimates.table_bytes(schema, 2 * _MANY_ROWS) - estimates.table_bytes(schema, _MANY_ROWS)

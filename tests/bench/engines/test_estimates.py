@@ -1,0 +1,56 @@
+from dataclasses import astuple
+
+import pytest
+from coefficients import OPERATION, coefficients
+
+from bench.engines.estimates import cost_priors
+from bench.engines.registry import FORMATS
+from bench.engines.simulated.steps import rewrite_step
+from bench.results.values import NO_REWRITE_WORK, RewriteWork
+from strategies.state import MIB, CostPriors
+from workloads.schema import ORDERS
+
+
+def test_priors_are_what_one_more_file_mib_or_delete_costs():
+    deletes_mib = 2300 / MIB
+    assert astuple(cost_priors(coefficients(), ORDERS, cores=2)) == pytest.approx(
+        astuple(
+            CostPriors(
+                fixed_cpu_s=1.5,
+                cpu_s_per_file=0.5 + 0.375,
+                cpu_s_per_mib=4.0 / 2,  # reads and writes
+                query_s_per_file=0.25 + 0.5 / 2,  # two cores share the tasks
+                query_s_per_delete=(2.0 + 4.0 * deletes_mib) / 2,
+                cpu_s_per_delete=2.0,
+            )
+        )
+    )
+
+
+def test_faster_cores_take_less():
+    known = coefficients()
+    priors, halves = (astuple(cost_priors(known, ORDERS, 2, speed)) for speed in (1.0, 2.0))
+    assert halves == pytest.approx([prior / 2 for prior in priors])
+
+
+def test_conversions_have_a_price_of_their_own():
+    converting = {**OPERATION, "tasks": {"s_per_delete_file": 7.0, "s_per_million_delete_rows": 1000.0}}
+    assert cost_priors(coefficients(convert=converting), ORDERS, 2).cpu_s_per_delete == pytest.approx(7.5)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("cores", [1, 2, 64])
+def test_every_format_has_priors_of_spark_and_none_is_free(name, cores):
+    (priors,) = FORMATS[name].engines.cost_priors(ORDERS, cores).values()
+    assert min(astuple(priors)) > 0
+
+
+@pytest.mark.parametrize("files", [1, 41, 400])
+def test_priors_add_up_to_the_modelled_cost_of_a_compaction(files):
+    """Where a warm JVM compiles nothing more, as in the coefficients of Iceberg."""
+    engines, size_mib = FORMATS["iceberg"].engines, 30
+    priors = engines.cost_priors(ORDERS, 2)["spark"]
+    work = NO_REWRITE_WORK + RewriteWork(1, 1, files, 0, size_mib * MIB, 0, 0, 0, 0, 0)
+    modelled = engines.estimates().price(rewrite_step(work, files, "", is_sorted=False), 2)
+    expected_s = priors.fixed_cpu_s + files * priors.cpu_s_per_file + 2 * size_mib * priors.cpu_s_per_mib
+    assert modelled.cpu_s == pytest.approx(expected_s)
