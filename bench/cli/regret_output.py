@@ -12,6 +12,13 @@ from reports.verdicts.regrets import Regrets
 _SHOWN = 8
 _ALIKE = 0.01  # of a schedule's CPU, by which its simulation may differ from the sum of its parts
 
+EXTRA_CPU = (
+    "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
+    "compacted after each commit at no cost. Each ratio is a strategy's extra CPU over that of the best "
+    "schedule that was found, which knows the whole stream. What comes after its end counts for nothing, "
+    "so the best schedule leaves the end alone: compare with a longer duration."
+)
+
 
 def regret_table(every: Sequence[Regrets]) -> tuple[list[str | Column], list[tuple[str, ...]]]:
     lines = [(strategy, *(_cell(one.over_best(strategy)) for one in every)) for strategy in every[0].cpu_s]
@@ -37,12 +44,7 @@ def _cell(ratio: float | None) -> str:
 def regret_sentences(
     every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int, *, has_checkpoints: bool
 ) -> Iterator[str]:
-    yield (
-        "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
-        "compacted after each commit at no cost. Each figure is a strategy's extra CPU over that of the best "
-        "schedule that was found, which knows the whole stream. What comes after its end counts for nothing, "
-        "so the best schedule leaves the end alone: compare with a longer duration."
-    )
+    yield EXTRA_CPU
     for one in every:
         schedule = _schedule(one.found, tick_ms) if one.cheaper is None else f"as {one.cheaper} does"
         yield f"Best at {_rate(one)} queries/h: {schedule}."
