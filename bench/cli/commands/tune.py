@@ -123,11 +123,11 @@ def tune(
 ) -> None:
     """Choose the settings of strategies by simulation, on some seeds, and score them on others.
 
-    * `compactbench tune append-traffic --over strategies.every-10min.every=1min..60min*15`
+    * `compactbench tune append-only --over strategies.amoro.every=1min..30min*8`
 
-    * `compactbench tune append-traffic --set prices.queries_per_hour=40 --runs 60 \\`\
-      `--over strategies.every-10min.every=1min..60min*15 \\`\
-      `--over 'strategies.amoro.options."self-optimizing.minor.trigger.file-count"=8..200*15'`
+    * `compactbench tune mine.toml --set prices.queries_per_hour=40 --runs 60 \\`\
+      `--over strategies.x.every=10min..7d*12 \\`\
+      `--over strategies.y.options.min-input-files=2..200*20`
 
     **Families**: each strategy with an `--over` is a family, with a setting for each combination of its
     values (keys and values as for `compactbench sweep`). All families get as many simulated runs, settings
