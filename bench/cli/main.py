@@ -50,6 +50,7 @@ COMMANDS: dict[str, str] = {
     "sweep": "bench.cli.commands.sweep:sweep",
     "recommend": "bench.cli.commands.recommend:recommend",
     "hindsight": "bench.cli.commands.hindsight:hindsight",
+    "tune": "bench.cli.commands.tune:tune",
     "plan": "bench.cli.commands.plan:plan",
     "import": "bench.cli.commands.import_table:import_table",
     "init": "bench.cli.commands.init:init",

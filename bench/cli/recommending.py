@@ -21,8 +21,8 @@ from bench.cli.output import (
 from bench.cli.recommendation_words import robust_sentence, sentences
 from bench.cli.roll_out import roll_out
 from bench.errors import ScenarioError
-from bench.hindsight.search import LABEL as HINDSIGHT
 from bench.names import known_text
+from bench.results.best_schedules import LABEL as HINDSIGHT
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.remarks import disturbance

@@ -3,15 +3,21 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bench.cli.regrets import Regrets
 from bench.cli.tables import Column
-from bench.hindsight.search import Candidate
-from bench.scenario.plugins import in_words
+from bench.results.best_schedules import BestSchedule
 from bench.text import MISSING, counted, human_duration, human_ratio, named_once, whole_percent
 from reports.text import cost_text
+from reports.verdicts.regrets import Regrets
 
 _SHOWN = 8
 _ALIKE = 0.01  # of a schedule's CPU, by which its simulation may differ from the sum of its parts
+
+EXTRA_CPU = (
+    "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
+    "compacted after each commit at no cost. Each ratio is a strategy's extra CPU over that of the best "
+    "schedule that was found, which knows the whole stream. What comes after its end counts for nothing, "
+    "so the best schedule leaves the end alone: compare with a longer duration."
+)
 
 
 def regret_table(every: Sequence[Regrets]) -> tuple[list[str | Column], list[tuple[str, ...]]]:
@@ -20,7 +26,7 @@ def regret_table(every: Sequence[Regrets]) -> tuple[list[str | Column], list[tup
         ("best schedule: extra CPU", *(cost_text(one.best_extra_s) for one in every)),
         (
             "best schedule: compactions",
-            *("see below" if one.cheaper else str(len(one.found.schedule.ticks)) for one in every),
+            *("see below" if one.cheaper else str(len(one.found.ticks)) for one in every),
         ),
         ("any schedule: at least", *(_cell(one.bound_over_best) for one in every)),
     ]
@@ -38,12 +44,7 @@ def _cell(ratio: float | None) -> str:
 def regret_sentences(
     every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int, *, has_checkpoints: bool
 ) -> Iterator[str]:
-    yield (
-        "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
-        "compacted after each commit at no cost. Each figure is a strategy's extra CPU over that of the best "
-        "schedule that was found, which knows the whole stream. What comes after its end counts for nothing, "
-        "so the best schedule leaves the end alone: compare with a longer duration."
-    )
+    yield EXTRA_CPU
     for one in every:
         schedule = _schedule(one.found, tick_ms) if one.cheaper is None else f"as {one.cheaper} does"
         yield f"Best at {_rate(one)} queries/h: {schedule}."
@@ -78,14 +79,13 @@ def _cheaper(one: Regrets) -> Iterator[str]:
             yield f"{strategy} at {_rate(one)}"
 
 
-def _schedule(found: Candidate, tick_ms: int) -> str:
-    ticks = found.schedule.ticks
+def _schedule(found: BestSchedule, tick_ms: int) -> str:
+    ticks = found.ticks
     if not ticks:
         return "never compact"
     shown = [human_duration(tick * tick_ms / 1000) for tick in ticks[:_SHOWN]]
     more = f" and {len(ticks) - _SHOWN:,} more" if len(ticks) > _SHOWN else ""
-    planner = in_words(found.spec.strategy.rules[0].planner)
-    return f"{planner}, {counted(len(ticks), 'compaction')}, after {', '.join(shown)}{more}"
+    return f"{found.planner}, {counted(len(ticks), 'compaction')}, after {', '.join(shown)}{more}"
 
 
 def regrets_json(every: Sequence[Regrets], tick_ms: int) -> list[dict[str, Any]]:
@@ -93,21 +93,21 @@ def regrets_json(every: Sequence[Regrets], tick_ms: int) -> list[dict[str, Any]]
         {
             "queries_per_h": one.found.queries_per_h,
             "found": {
-                "planner": in_words(one.found.spec.strategy.rules[0].planner),
-                "compactions_at_s": [tick * tick_ms / 1000 for tick in one.found.schedule.ticks],
-                "extra_cpu_s": one.found_cpu_s - one.floor_cpu_s,
+                "planner": one.found.planner,
+                "compactions_at_s": [tick * tick_ms / 1000 for tick in one.found.ticks],
+                "extra_cpu_s": one.found_cpu_s - one.found.floor_cpu_s,
                 "error_of_parts": one.error,
             },
             "cheaper_strategy": one.cheaper,
             "best_extra_cpu_s": one.best_extra_s,
-            "bound_extra_cpu_s": one.found.bound_cpu_s - one.floor_cpu_s,
+            "bound_extra_cpu_s": one.found.bound_cpu_s - one.found.floor_cpu_s,
             "strategies": [
                 {
                     "strategy": strategy,
-                    "extra_cpu_s": None if cpu_s is None else cpu_s - one.floor_cpu_s,
+                    "extra_cpu_s": one.extra_s(strategy),
                     "over_best": one.over_best(strategy),
                 }
-                for strategy, cpu_s in one.cpu_s.items()
+                for strategy in one.cpu_s
             ],
         }
         for one in every

@@ -11,6 +11,8 @@ from bench.engines.keys import duration_ms_text
 from bench.errors import ScenarioError
 from bench.hindsight.schedule import Schedule, cheapest, lowest
 from bench.hindsight.segments import Floor, NotModelledError, Segment, floor_of, segments
+from bench.names import known_text
+from bench.results.best_schedules import LABEL
 from bench.runs.preflight.checks import check_supported
 from bench.scenario.load import load_scenario, scenario_of
 from bench.scenario.scenario import Scenario
@@ -18,7 +20,7 @@ from bench.scenario.specs import StrategySpec, strategy_table
 from bench.secrets import Secrets
 from strategies.planner import traits_of
 
-LABEL = "hindsight-"  # of schedules that were found, followed by the rate of queries
+SCHEDULES_OF = "--schedules-of"
 _HOUR_MS = 3_600_000
 _STRIDES = (1, 2, 4, 8)  # of moments
 # What a search leaves out of a scenario: with it, a cost would depend on more than the last compaction.
@@ -47,10 +49,6 @@ class Candidate:
     schedule: Schedule
     bound_cpu_s: float
     stride: int = 1
-
-    @property
-    def label(self) -> str:
-        return f"{LABEL}{self.queries_per_h:.10g}"
 
 
 def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> tuple[Scenario, list[str]]:
@@ -82,11 +80,18 @@ def planner_of(spec: StrategySpec) -> str | None:
     return repr((table["rules"][0]["planner"], table["writer"], table["properties"]))
 
 
-def searched_specs(scenario: Scenario) -> list[StrategySpec]:
-    """The first strategy of each planner that decides alone. Raises ScenarioError if there is none."""
+def searched_specs(scenario: Scenario, labels: Sequence[str] = ()) -> list[StrategySpec]:
+    """The first strategy of each planner that decides alone, of those with these labels if there are any.
+
+    Raises ScenarioError if there is none.
+    """
+    known = [spec.label for spec in scenario.strategies]
+    if unknown := next((label for label in labels if label not in known), None):
+        problem = f"no such strategy; {known_text(unknown, known)}"
+        raise ScenarioError(problem, code="unknown-name", path=f"{SCHEDULES_OF} {unknown}")
     specs: dict[str, StrategySpec] = {}
     for spec in scenario.strategies:
-        if (planner := planner_of(spec)) is not None:
+        if (not labels or spec.label in labels) and (planner := planner_of(spec)) is not None:
             specs.setdefault(planner, spec)
     if not specs:
         problem = (
@@ -159,14 +164,17 @@ def floor_cpu_s(scenario: Scenario, searched: Sequence[Searched], queries_per_h:
     return floor.cpu_s(queries_per_h * scenario.commit_interval_ms / _HOUR_MS)
 
 
-def with_schedules(scenario: Scenario, schedules: Mapping[str, Candidate]) -> Scenario:
-    """The scenario with a strategy of this label for each schedule that compacts at all."""
+def with_schedules(scenario: Scenario, schedules: Mapping[str, tuple[str, Sequence[int]]]) -> Scenario:
+    """The scenario with a strategy of this label for each schedule that compacts at all.
+
+    A schedule is the label of the strategy whose planner it runs, and its ticks.
+    """
     document = deepcopy(dict(scenario.document))
     by_label: Mapping[str, Any] = {strategy["label"]: strategy for strategy in document["strategies"]}
-    for label, one in schedules.items():
-        if one.schedule.ticks:
-            made = {**deepcopy(by_label[one.spec.label]), "label": label}
-            times = [duration_ms_text(tick * scenario.commit_interval_ms) for tick in one.schedule.ticks]
+    for label, (strategy, ticks) in schedules.items():
+        if ticks:
+            made = {**deepcopy(by_label[strategy]), "label": label}
+            times = [duration_ms_text(tick * scenario.commit_interval_ms) for tick in ticks]
             made["rules"][0]["trigger"] = {"type": "at", "times": times}
             document["strategies"].append(made)
     return scenario_of(scenario.file, document, secrets=scenario.secrets)

@@ -15,6 +15,7 @@ _STRATEGY = re.compile(r"strategies(?:\[(?P<label>[^\[\]]+)\]|\.(?P<name>[^.=\[\
 _RANGE = re.compile(r"(?P<low>[^.*]+(?:\.\d+)?[A-Za-z]*)\.\.(?P<high>[^*]+)\*(?P<count>\d+)")
 RULE = "rules[0]."  # the keys of an axis that are in the first rule of its strategy
 _SHORT = {"every": f"{RULE}trigger.interval"}
+_PLANNER = "planner."
 _OPTIONS = "options."
 _NAME_LENGTH_MAX = 24
 
@@ -35,8 +36,9 @@ class Axis:
 def parse_axis(text: str, tick_ms: int) -> Axis:
     """An axis as written: KEY=VALUE,VALUE or KEY=LOW..HIGH*COUNT, which is a geometric series.
 
-    `strategies.LABEL.every` is the interval of the strategy's first rule, `strategies.LABEL.options.NAME` an
-    option of its planner; other keys are as for `--set`. Durations in a series that are longer than
+    `strategies.LABEL.every` is the interval of the strategy's first rule, `strategies.LABEL.planner.NAME` a
+    key of its planner, and `strategies.LABEL.options.NAME` one of the planner's `options`, whose names may
+    have dots and hyphens; other keys are as for `--set`. Durations in a series that are longer than
     `tick_ms` are multiples of it, since rules are evaluated once a tick. Raises ScenarioError.
     """
     key, equals, values = text.partition("=")
@@ -54,6 +56,8 @@ def parse_axis(text: str, tick_ms: int) -> Axis:
     if inner.startswith(_OPTIONS):
         name = inner.removeprefix(_OPTIONS)
         return Axis(label, f'{RULE}planner.options."{name}"', _short(name), made)
+    if inner.startswith(_PLANNER):
+        return Axis(label, f"{RULE}{inner}", inner.rpartition(".")[2], made)
     return Axis(label, inner, inner.rpartition(".")[2], made)
 
 

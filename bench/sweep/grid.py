@@ -3,8 +3,9 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,21 +15,56 @@ from bench.names import known_text
 from bench.results.cells import cell_label, cell_of
 from bench.runs.suite.cases import PlannedRun
 from bench.scenario import file as scenario_file
-from bench.scenario.load import load_scenario, scenario_of
+from bench.scenario.load import scenario_of
 from bench.scenario.scenario import Scenario
-from bench.secrets import Secrets
 from bench.sweep.axes import OPTION, RULE, Axis, parse_axis
 
 CELLS_MAX = 10_000
 _MARK_LENGTH = 6
 
 
-def swept_scenarios(name_or_path: str, overrides: Sequence[str], over: Sequence[str]) -> list[Scenario]:
+def swept_scenarios(base: Scenario, over: Sequence[str]) -> list[Scenario]:
     """The scenario with each strategy that has an axis replaced by one for each of its cells.
 
     Axes of the scenario itself make a scenario for each combination of their values. Raises ScenarioError.
     """
-    base = load_scenario(name_or_path, overrides)
+    axes = _axes(base, over)
+    document = _swept(base.document, [axis for axis in axes if axis.strategy is not None])
+    own = [axis for axis in axes if axis.strategy is None]
+    return [
+        scenario_of(file, made, secrets=base.secrets) for file, made in _documents(base.file, document, own)
+    ]
+
+
+def families(base: Scenario, over: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The cells of each strategy that has an axis: by label, what `--set` would change of the strategy.
+
+    Raises ScenarioError, also for an axis of the scenario itself.
+    """
+    own: dict[str, list[Axis]] = {}
+    for axis in _axes(base, over):
+        if axis.strategy is None:
+            problem = "is no key of a strategy: vary the stream by `compactbench sweep`"
+            raise ScenarioError(problem, code="not-an-axis", path=f"{OPTION} {axis.key}")
+        own.setdefault(axis.strategy, []).append(axis)
+    return {
+        label: {
+            cell: tuple(
+                f"strategies[{label}].{axis.key}={value}" for axis, value in zip(axes, values, strict=True)
+            )
+            for cell, values in _settings(label, axes)
+        }
+        for label, axes in own.items()
+    }
+
+
+def drawn(labels: Sequence[str], seed: int, count: int) -> list[str]:
+    """`count` of the labels, drawn from the seed, in their own order."""
+    chosen = {*sorted(labels, key=lambda label: _place(seed, (label,)))[:count]}
+    return [label for label in labels if label in chosen]
+
+
+def _axes(base: Scenario, over: Sequence[str]) -> list[Axis]:
     axes = [parse_axis(text, base.commit_interval_ms) for text in over]
     labels = [spec.label for spec in base.strategies]
     _check_distinct(axes)
@@ -37,10 +73,7 @@ def swept_scenarios(name_or_path: str, overrides: Sequence[str], over: Sequence[
         if axis.strategy is not None and axis.strategy not in labels:
             problem = f"no such strategy; {known_text(axis.strategy, labels)}"
             raise ScenarioError(problem, code="unknown-name", path=f"{OPTION} strategies.{axis.strategy}")
-    document = _swept(base.document, [axis for axis in axes if axis.strategy is not None])
-    own = [axis for axis in axes if axis.strategy is None]
-    secrets = Secrets.of_arguments(overrides)
-    return [scenario_of(file, made, secrets=secrets) for file, made in _documents(base.file, document, own)]
+    return axes
 
 
 def _check_distinct(axes: Sequence[Axis]) -> None:
@@ -75,13 +108,18 @@ def _swept(document: Mapping[str, Any], axes: Sequence[Axis]) -> dict[str, Any]:
 
 
 def _cells(strategy: Mapping[str, Any], axes: Sequence[Axis]) -> Iterator[Mapping[str, Any]]:
-    for values in product(*(axis.values for axis in axes)):
+    for label, values in _settings(strategy["label"], axes):
         cell = {"strategies": [deepcopy(dict(strategy))]}
         for axis, value in zip(axes, values, strict=True):
             _set_in_rule(cell, axis, value)
-        names = (axis.name for axis in axes)
-        label = cell_label(strategy["label"], zip(names, values, strict=True))
         yield {**cell["strategies"][0], "label": label}
+
+
+def _settings(family: str, axes: Sequence[Axis]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The labels of a family's cells, with a value of each axis."""
+    names = [axis.name for axis in axes]
+    for values in product(*(axis.values for axis in axes)):
+        yield cell_label(family, zip(names, values, strict=True)), values
 
 
 def _set_in_rule(cell: dict[str, Any], axis: Axis, value: str) -> None:
@@ -120,11 +158,7 @@ def sampled(runs: Sequence[PlannedRun], all_scenarios: Sequence[Scenario], count
     It does not depend on which runs are left. Strategies that are not swept are always in it; if none is, the
     sample is one of scenarios.
     """
-    seed = all_scenarios[0].seed
-
-    def place(cell: tuple[str, ...]) -> bytes:
-        return hashlib.sha256("/".join((str(seed), *cell)).encode()).digest()
-
+    place = partial(_place, all_scenarios[0].seed)
     cells = [
         (scenario.name, spec.label)
         for scenario in all_scenarios
@@ -138,3 +172,8 @@ def sampled(runs: Sequence[PlannedRun], all_scenarios: Sequence[Scenario], count
     return [
         run for run in runs if not cell_of(run.spec.label) or (run.scenario.name, run.spec.label) in chosen
     ]
+
+
+def _place(seed: int, cell: Iterable[str]) -> bytes:
+    """Of a cell in the order in which cells are drawn."""
+    return hashlib.sha256("/".join((str(seed), *cell)).encode()).digest()

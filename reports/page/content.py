@@ -22,6 +22,7 @@ from reports.page.sections.keeping_up import keeping_up
 from reports.page.sections.limits import limits
 from reports.page.sections.matrix import matrix
 from reports.page.sections.money import cheapest_in_money
+from reports.page.sections.over_best import over_best
 from reports.page.sections.own_compactions import own_compactions
 from reports.page.sections.parameters import parameters
 from reports.page.sections.partitions import partition_tables
@@ -176,6 +177,7 @@ def _answer(subject: Subject) -> Blocks:
         *(Prose(line, "headline") for line in lines),
         Prose(TRADE_OFF) if any("best trade-off" in str(line) for line in lines) else None,
         *tables_by_part(group, budgets),
+        over_best(group),
         beside,
         own_compactions(group),
         *tables_by_part(group, job_starts),

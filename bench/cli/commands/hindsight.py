@@ -2,12 +2,10 @@
 
 import shlex
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
 from bench.cli.answer_output import print_cautions
 from bench.cli.arguments import ScenarioArgument
@@ -25,28 +23,19 @@ from bench.cli.output import (
     without_secrets,
 )
 from bench.cli.regret_output import regret_sentences, regret_table, regrets_json
-from bench.cli.regrets import cheapest_simulated, regrets_of
+from bench.cli.searching import MOMENTS, Search, best_schedules, rates_of, with_found
 from bench.errors import ScenarioError
-from bench.hindsight.search import (
-    Searched,
-    candidates,
-    hindsight_scenario,
-    moments_of,
-    search,
-    searched_specs,
-    with_schedules,
-)
+from bench.hindsight.search import SCHEDULES_OF, hindsight_scenario, moments_of
+from bench.results.best_schedules import write_best_schedules
 from bench.results.folders import RunResult, load_runs
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import locked, stored_runs
 from bench.runs.suite.suite import Options
-from bench.scenario.scenario import Scenario
 from bench.text import named_once
 from reports.data.group import run_groups
-from reports.verdicts.query_load import QUERIES_PER_H
+from reports.verdicts.regrets import regrets_of
 
-_MOMENTS = 120
 _COMMAND = ("compactbench", "hindsight")
 
 
@@ -65,7 +54,15 @@ def hindsight(
             min=1,
             help="Search schedules that compact at N of the ticks at most; each takes one more simulation.",
         ),
-    ] = _MOMENTS,
+    ] = MOMENTS,
+    schedules_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            SCHEDULES_OF,
+            metavar="LABEL",
+            help="Search schedules of this strategy's planner, not of all planners. May be repeated.",
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")] = Path(
         "results/hindsight"
     ),
@@ -90,7 +87,8 @@ def hindsight(
     depend on each other.
 
     The runs that are stored have the best schedules as strategies `hindsight-RATE`, with the trigger `at`:
-    `compactbench report` draws them beside the others. The next search of the scenario replaces them.
+    `compactbench report` has them in its tables and charts over time, and these figures beside the front.
+    The next search of the scenario replaces them.
     """
     out = out.absolute()
     base, left_out = hindsight_scenario(scenario, overrides or ())
@@ -99,31 +97,33 @@ def hindsight(
         print_remark(f"left out of the search, and of all costs: {named_once(left_out)}")
     if coefficients:
         check_coefficients(coefficients, [base])
-    words = [scenario, *(word for text in overrides or () for word in ("--set", without_secrets(text)))]
-    options = Options(
-        out, command=shlex.join([*_COMMAND, *words, "--moments", str(most)]), coefficients=coefficients
-    )
-    moments = moments_of(base.commits_count, most)
+    asked = Search(rates_of(base), most, tuple(schedules_of or ()), coefficients)
+    words = [
+        scenario,
+        *(word for text in overrides or () for word in ("--set", without_secrets(text))),
+        *(word for label in asked.labels for word in (SCHEDULES_OF, label)),
+        "--moments", str(most),
+    ]  # fmt: skip
+    options = Options(out, command=shlex.join([*_COMMAND, *words]), coefficients=coefficients)
+    folder = out / base.name
     with locked(out):
-        earlier = _earlier_runs(out / base.name)
+        earlier = _earlier_runs(folder)
         try:
-            searched = _searched(base, coefficients, moments, quiet=quiet)
-            found = [
-                cheapest_simulated(base, candidates(base, searched, moments, rate), coefficients)
-                for rate in _rates(base)
-            ]
+            schedules = best_schedules(base, asked, quiet=quiet)
         except KeyboardInterrupt:
             ERR.print("stopped; the same command begins the search again", highlight=False)
             raise typer.Exit(EXIT_INTERRUPTED) from None
         for run in earlier:
             shutil.rmtree(run.folder)
-        made = with_schedules(base, {one.label: one for one in found})
-        planned = plan_runs([made], (), None, (), mode="simulated")
+        write_best_schedules(folder, schedules)
+        planned = plan_runs([with_found(base, schedules)], (), None, (), mode="simulated")
         runs = execute(planned, options, goes_on_with="the same command makes them again", quiet=quiet)
         if not all(run.finished for run in runs):
             raise typer.Exit(1)
-        runs = load_runs(out / base.name)
-    regrets = [regrets_of(base, searched, one, runs) for one in found]
+        runs = load_runs(folder)
+    regrets = [one for found in schedules.found if (one := regrets_of(found, runs)) is not None]
+    if not regrets:
+        raise ScenarioError("no commit has rows: choose a longer duration", code="empty", path=base.file)
     if output == "json":
         print_json({"scenario": base.name, "rates": regrets_json(regrets, base.commit_interval_ms)})
         return
@@ -131,7 +131,7 @@ def hindsight(
     title = f"{base.name} ({base.table.format}, simulated): extra CPU over that of the best schedule found"
     print_tables([(title, columns, lines)])
     for sentence in regret_sentences(
-        regrets, base.commits_count, len(moments), base.commit_interval_ms,
+        regrets, base.commits_count, len(moments_of(base.commits_count, most)), base.commit_interval_ms,
         has_checkpoints=base.table.format == "delta",
     ):  # fmt: skip
         print_paragraph(sentence)
@@ -150,28 +150,3 @@ def _earlier_runs(folder: Path) -> tuple[RunResult, ...]:
     if any(not run.manifest.command.startswith(own) or run.manifest.mode == "real" for run in runs):
         raise ScenarioError("has runs of other commands: choose another --out", code="has-runs", path=folder)
     return runs
-
-
-def _rates(scenario: Scenario) -> tuple[float, ...]:
-    """Those of the published tables, or the scenario's own."""
-    own = scenario.prices.queries_per_hour
-    return tuple(map(float, QUERIES_PER_H)) if own is None else (own,)
-
-
-def _searched(
-    scenario: Scenario, coefficients: Path | None, moments: Sequence[int], *, quiet: bool
-) -> list[Searched]:
-    """Raises the error of `search` if it can search no planner; otherwise says which ones it cannot."""
-    specs, made, errors = searched_specs(scenario), list[Searched](), list[ScenarioError]()
-    with Progress(console=ERR, transient=True, disable=quiet or not ERR.is_terminal) as progress:
-        task = progress.add_task("searching schedules", total=len(specs) * (len(moments) + 1))
-        for spec in specs:
-            try:
-                made.append(search(scenario, spec, coefficients, moments, lambda: progress.advance(task)))
-            except ScenarioError as error:
-                errors.append(error)
-    if not made:
-        raise errors[0]
-    for problem in errors:
-        print_remark(f"no schedules of {problem}")
-    return made

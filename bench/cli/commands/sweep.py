@@ -17,6 +17,7 @@ from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import check_alone, earlier_runs, locked
 from bench.runs.suite.suite import Options
+from bench.scenario.load import load_scenario
 from bench.sweep.grid import sampled, swept_scenarios
 
 
@@ -56,8 +57,9 @@ def sweep(
 
     * `compactbench sweep append-only --over workload.rows_per_commit=80,800`
 
-    **Keys**: `strategies.LABEL.every` is the interval of the first rule of a strategy, and
-    `strategies.LABEL.options.NAME` an option of its planner. All other keys are as for `--set`, within a
+    **Keys**: `strategies.LABEL.every` is the interval of the first rule of a strategy,
+    `strategies.LABEL.planner.NAME` a key of its planner, and `strategies.LABEL.options.NAME` one of the
+    planner's `options`. All other keys are as for `--set`, within a
     strategy too (`strategies[LABEL].writer.commit_every`). Each strategy with such keys becomes a family with
     a member for each combination; the other strategies run as they are. Keys outside of strategies make a
     scenario for each combination of their values, with results and an answer of its own.
@@ -68,9 +70,9 @@ def sweep(
     `compactbench run` measures the strategies you choose: write them into a scenario.
     """
     out = out.absolute()
-    scenarios = swept_scenarios(scenario, overrides or (), over)
-    for made in scenarios:
-        conceal(made.secrets)
+    base = load_scenario(scenario, overrides or ())
+    conceal(base.secrets)
+    scenarios = swept_scenarios(base, over)
     if coefficients:
         check_coefficients(coefficients, scenarios)
     words = ["sweep", scenario, *(word for text in over for word in ("--over", text))]

@@ -1,5 +1,10 @@
+import json
+from pathlib import Path
+
 import pytest
 from scenario_builder import write
+
+from bench.text import human_ratio
 
 
 @pytest.fixture
@@ -146,3 +151,29 @@ def test_a_schedule_that_only_hindsight_knows_is_not_recommended(compactbench, s
     printed = compactbench("recommend", "results/hindsight").words
     assert "Run every-2min" in printed
     assert "hindsight" not in printed
+
+
+def test_the_report_has_the_figures_beside_the_front_and_recommends_no_schedule(compactbench, scenario):
+    rate = ("--set", "prices.queries_per_hour=1000")
+    answer = compactbench("hindsight", scenario, *rate, "--format", "json", "--quiet").json
+    compactbench("report", "results/hindsight")
+    text = Path("results/hindsight/report/report.md").read_text()
+    assert "Extra CPU over that of the best schedule in hindsight, as modelled" in text
+    table = text.split("in hindsight, as modelled**")[1].split("Extra CPU:")[0]
+    for one in answer["rates"][0]["strategies"]:
+        assert f"| `{one['strategy']}` | {human_ratio(one['over_best'])} |" in table
+    assert "hindsight" not in table
+    assert "`hindsight-1000` is the best trade-off" not in text
+    assert "or hindsight-1000" not in compactbench("show", "results/hindsight").words
+
+
+def test_schedules_of_another_scenario_are_not_the_reports(compactbench, scenario):
+    compactbench("hindsight", scenario, "--set", "prices.queries_per_hour=1000", "--quiet")
+    file = Path("results/hindsight/demo/hindsight.json")
+    stored = json.loads(file.read_text())
+    file.write_text(json.dumps({**stored, "scenario_hash": "another"}))
+    compactbench("report", "results/hindsight")
+    assert "best schedule in hindsight" not in Path("results/hindsight/report/report.md").read_text()
+    file.write_text("{")
+    printed = compactbench("report", "results/hindsight", code=2)
+    assert printed.codes == ["damaged-record"]

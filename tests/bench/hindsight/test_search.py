@@ -6,9 +6,7 @@ from unittest.mock import Mock
 import pytest
 
 from bench.errors import ScenarioError
-from bench.hindsight.schedule import Schedule
 from bench.hindsight.search import (
-    Candidate,
     candidates,
     floor_cpu_s,
     hindsight_scenario,
@@ -30,12 +28,13 @@ RATES = (1.0, 30.0, 200.0, 1500.0)
 def every_schedule(scenario, spec, folder):
     """The CPU of commits, compactions and queries of each choice of ticks, by rate."""
     chosen = [ticks for count in range(1, TICKS + 1) for ticks in combinations(range(1, TICKS + 1), count)]
-    found = [Candidate(index, spec, Schedule(ticks, 0, 0), 0) for index, ticks in enumerate(chosen)]
-    made = with_schedules(scenario, {one.label: one for one in found})
-    labels = [one.label for one in found] + ["never"]
-    run_suite(plan_runs([made], labels, None, (), mode="simulated"), Options(folder), Mock(spec=Watcher))
+    labels = {f"schedule-{index}": ticks for index, ticks in enumerate(chosen)}
+    made = with_schedules(scenario, {label: (spec.label, ticks) for label, ticks in labels.items()})
+    run_suite(
+        plan_runs([made], [*labels, "never"], None, (), mode="simulated"), Options(folder), Mock(spec=Watcher)
+    )
     by_label = {run.manifest.strategy: run for run in load_runs(folder)}
-    runs = {one.schedule.ticks: by_label[one.label] for one in found} | {(): by_label["never"]}
+    runs = {ticks: by_label[label] for label, ticks in labels.items()} | {(): by_label["never"]}
     return {rate: {ticks: cpu_with_queries_s(run, rate) for ticks, run in runs.items()} for rate in RATES}
 
 
@@ -77,6 +76,13 @@ def test_moments_are_evenly_spaced_and_end_with_the_stream():
 def test_planners_are_searched_once_if_they_decide_alone():
     scenario, _ = hindsight_scenario("append-only", ())
     assert [spec.label for spec in searched_specs(scenario)] == ["every-1min", "amoro"]
+
+
+def test_planners_to_search_can_be_named():
+    scenario, _ = hindsight_scenario("append-only", ())
+    assert [spec.label for spec in searched_specs(scenario, ["amoro", "never"])] == ["amoro"]
+    with pytest.raises(ScenarioError, match="no such strategy"):
+        searched_specs(scenario, ["amoros"])
 
 
 def test_a_scenario_without_such_a_planner_is_refused():

@@ -29,6 +29,8 @@ def test_the_interval_and_options_of_a_strategy_have_short_names():
     assert (long.key[17:-1], long.name) == (
         'options."hoodie.clustering.plan.strategy.small.file.limit', "small.file.limit"
     )  # fmt: skip
+    field = axis("strategies.rewrite.planner.scope=table,partition")
+    assert (field.key, field.name) == ("rules[0].planner.scope", "scope")
     assert axis("strategies[rewrite].writer.commit_every=1h").key == "writer.commit_every"
 
 

@@ -1,0 +1,274 @@
+"""`compactbench tune`: choose the settings of strategies on some seeds, and score them on others."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from bench.cli.arguments import ScenarioArgument
+from bench.cli.executing import stopped_by_sigterm
+from bench.cli.output import (
+    ERR,
+    EXIT_INTERRUPTED,
+    conceal,
+    print_csv,
+    print_json,
+    print_line,
+    print_paragraph,
+    print_remark,
+    print_tables,
+    without_secrets,
+)
+from bench.cli.searching import MOMENTS, Search, rates_of
+from bench.cli.tuning import least_extra, measuring, regrets_on, score, streams, with_strategies_of
+from bench.cli.tuning_output import (
+    CSV_COLUMNS,
+    Budget,
+    Role,
+    Tuned,
+    budget_sentences,
+    csv_lines,
+    regret_remarks,
+    tuned_json,
+    tuned_table,
+)
+from bench.errors import ScenarioError
+from bench.hindsight.search import SCHEDULES_OF, hindsight_scenario, moments_of, searched_specs
+from bench.runs.preflight.checks import check_coefficients
+from bench.runs.suite.results_folder import locked
+from bench.runs.suite.suite import Options
+from bench.sweep.grid import drawn, families
+from bench.text import named_once
+
+_SEEDS = 5
+_SEEDS_MAX = 1_000
+
+
+@stopped_by_sigterm()
+def tune(
+    scenario: ScenarioArgument,
+    over: Annotated[
+        list[str],
+        typer.Option(
+            "--over",
+            metavar="KEY=VALUES",
+            help="A key of a strategy and its values, as for `sweep`. May be repeated, for every "
+            "combination.",
+        ),
+    ],
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            show_default="all settings of the family that has the fewest",
+            help="Simulated runs of each family on training seeds at most; of a larger grid, settings are "
+            "drawn from the seed of the scenario.",
+        ),
+    ] = None,
+    training: Annotated[
+        int,
+        typer.Option("--training-seeds", metavar="N", min=1, max=_SEEDS_MAX, help="Seeds to choose on."),
+    ] = _SEEDS,
+    held_out: Annotated[
+        int,
+        typer.Option(
+            "--held-out-seeds", metavar="N", min=1, max=_SEEDS_MAX, help="Other seeds to score the choice on."
+        ),
+    ] = _SEEDS,
+    held_out_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--held-out-on",
+            metavar="SCENARIO",
+            help="Another scenario to score the choice on, such as one with a trace. Its stream and table "
+            "count, with the strategies of SCENARIO. May be repeated.",
+        ),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),
+    ] = None,
+    most: Annotated[
+        int,
+        typer.Option(
+            "--moments",
+            metavar="N",
+            min=1,
+            help="Search best schedules that compact at N of the ticks at most; each takes one more "
+            "simulation.",
+        ),
+    ] = MOMENTS,
+    schedules_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            SCHEDULES_OF,
+            metavar="LABEL",
+            help="Search schedules of this strategy's planner, not of all planners. May be repeated.",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")] = Path(
+        "results/tune"
+    ),
+    coefficients: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Coefficients of the cost model.")
+    ] = None,
+    output: Annotated[
+        Literal["table", "json", "csv"],
+        typer.Option("--format", help="Tables for people, or JSON or CSV for programs."),
+    ] = "table",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Choose the settings of strategies by simulation, on some seeds, and score them on others.
+
+    * `compactbench tune append-only --over strategies.amoro.every=1min..30min*8`
+
+    * `compactbench tune mine.toml --set prices.queries_per_hour=40 --runs 60 \\`\
+      `--over strategies.x.every=10min..7d*12 \\`\
+      `--over strategies.y.options.min-input-files=2..200*20`
+
+    **Families**: each strategy with an `--over` is a family, with a setting for each combination of its
+    values (keys and values as for `compactbench sweep`). All families get as many simulated runs, settings
+    times training seeds, so that none wins by being tried more often. The other strategies of the scenario
+    are scored as they are.
+
+    **What is minimised** is what `compactbench hindsight` measures: extra CPU, of compactions, and of commits
+    and queries beyond those of a compacted table, at the scenario's `prices.queries_per_hour`, or at each of
+    1, 10, 100 and 1,000 queries an hour. A planner that has to be told the price of queries needs the same
+    one: set it as well, and tune at one rate at a time.
+
+    **Scores** are that extra CPU and its ratio to the best schedule in hindsight, on training seeds and on
+    held-out ones: mean and worst. Seeds count up from the scenario's. The answer says whether they differ at
+    all; where they do not, `--held-out-on` is the better test.
+
+    All of it is simulated, in the steady state (`jvm = "warm"`) and without maintenance. The verdict comes
+    from real runs: the last lines are the `compactbench run` that measures each choice.
+
+    The same command after an interruption goes on where it stopped.
+    """
+    out = out.absolute()
+    base, left_out = hindsight_scenario(scenario, overrides or ())
+    conceal(base.secrets)
+    if left_out:
+        print_remark(f"left out of the simulations, and of all costs: {named_once(left_out)}")
+    cells = families(base, over)
+    budget = _budget(cells, over, runs, training)
+    seeds = [base.seed + place for place in range(training + held_out)]
+    others = [with_strategies_of(other, base) for other in held_out_on or ()]
+    for other in others:
+        conceal(other.secrets)
+    if coefficients:
+        check_coefficients(coefficients, [base, *others])
+    roles = (
+        Role(base.name, "training", tuple(seeds[:training])),
+        *(Role(place.name, "held-out", tuple(seeds[training:])) for place in (base, *others)),
+    )
+    places = (base, base, *others)
+    for place in (base, *others):
+        searched_specs(place, schedules_of or ())  # raises before anything is simulated
+    of_role = [streams(place, over, role.seeds) for place, role in zip(places, roles, strict=True)]
+    as_they_are = [spec.label for spec in base.strategies if spec.label not in cells]
+    tried = {label: drawn([*own], base.seed, budget.settings_count) for label, own in cells.items()}
+    asked = Search(rates_of(base), most, tuple(schedules_of or ()), coefficients)
+    options = Options(out, command=_command(scenario, overrides, over), coefficients=coefficients)
+    with locked(out):
+        try:
+            every = [*(label for own in tried.values() for label in own), *as_they_are]
+            first = regrets_on(of_role[0], every, asked, options, quiet=quiet)
+            chosen = [
+                {family: least_extra([one[n] for one in first], own) for family, own in tried.items()}
+                for n in range(len(asked.rates))
+            ]
+            kept = list(dict.fromkeys([*(label for one in chosen for label in one.values()), *as_they_are]))
+            by_role = [
+                first, *(regrets_on(some, kept, asked, options, quiet=quiet) for some in of_role[1:])
+            ]  # fmt: skip
+        except KeyboardInterrupt:
+            ERR.print("stopped; finished runs are kept, the same command makes the others", highlight=False)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+
+    def tuned(n: int) -> list[Tuned]:
+        """The families and the other strategies at the rate with this index."""
+        labels = {**chosen[n], **{label: label for label in as_they_are}}
+        return [
+            Tuned(
+                family,
+                label.removeprefix(f"{family} ") if family in cells else None,
+                tuple(score([one[n] for one in regrets], label) for regrets in by_role),
+            )
+            for family, label in labels.items()
+        ]
+
+    rates = tuple(zip(asked.rates, map(tuned, range(len(asked.rates))), chosen, strict=True))
+    measured = [_measured(scenario, overrides, rate, cells, one) for rate, _, one in rates]
+    if output == "json":
+        print_json(
+            {
+                "scenario": base.name,
+                "settings_of_each_family": budget.settings_count,
+                "training_runs_of_each_family": budget.runs_count,
+                "grids": {label: list(axes) for label, (_, axes) in budget.grids.items()},
+                "rates": [
+                    {"queries_per_h": rate, "strategies": tuned_json(one, roles), "measured_by": words}
+                    for (rate, one, _), words in zip(rates, measured, strict=True)
+                ],
+            }
+        )
+        return
+    if output == "csv":
+        print_csv(CSV_COLUMNS, (line for rate, one, _ in rates for line in csv_lines(rate, one, roles)))
+        return
+    what = "extra CPU, and that over the best schedule's"
+    print_tables(
+        (f"{base.name} ({base.table.format}, simulated) at {rate:,.10g} queries/h: {what}",
+         *tuned_table(one, roles, base.name))
+        for rate, one, _ in rates
+    )  # fmt: skip
+    moments = moments_of(base.commits_count, most)
+    for sentence in (
+        *budget_sentences(budget, roles), *regret_remarks(by_role, base.commits_count, len(moments))
+    ):  # fmt: skip
+        print_paragraph(sentence)
+    print_paragraph("A simulation may choose; the verdict comes from real runs:")
+    for words in measured:
+        print_line(words)
+
+
+def _budget(
+    cells: dict[str, dict[str, tuple[str, ...]]], over: Sequence[str], runs: int | None, training: int
+) -> Budget:
+    """As many settings for each family. Raises ScenarioError if there are runs for none."""
+    if runs is not None and runs < training:
+        problem = f"is less than one setting on each of {training} training seeds: give at least {training}"
+        raise ScenarioError(problem, code="invalid", path=f"--runs {runs}")
+    fewest = min(map(len, cells.values()))
+    grids = {
+        label: (len(own), tuple(text for text in over if _is_of(text, label))) for label, own in cells.items()
+    }
+    return Budget(fewest if runs is None else min(fewest, runs // training), training, grids)
+
+
+def _is_of(axis: str, label: str) -> bool:
+    return axis.startswith((f"strategies.{label}.", f"strategies[{label}]."))
+
+
+def _command(scenario: str, overrides: Sequence[str] | None, over: Sequence[str]) -> str:
+    words = ["compactbench", "tune", scenario, *_set(overrides)]
+    return shlex.join([*words, *(word for text in over for word in ("--over", text))])
+
+
+def _set(overrides: Sequence[str] | None) -> list[str]:
+    return [word for text in overrides or () for word in ("--set", without_secrets(text))]
+
+
+def _measured(
+    scenario: str,
+    overrides: Sequence[str] | None,
+    rate: float,
+    cells: dict[str, dict[str, tuple[str, ...]]],
+    chosen: dict[str, str],
+) -> str:
+    words = ["compactbench", "run", scenario, *_set(overrides), "--out", f"results/tuned-{rate:.10g}"]
+    return shlex.join(measuring(words, {family: cells[family][label] for family, label in chosen.items()}))

@@ -1,0 +1,165 @@
+"""Settings of strategies on the seeds of a scenario: simulated, and compared with the best schedules."""
+
+import math
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+
+from bench.cli.executing import execute
+from bench.cli.searching import Search, best_schedules, with_found
+from bench.errors import ScenarioError
+from bench.hindsight.search import hindsight_scenario, planner_of
+from bench.results.best_schedules import (
+    LABEL,
+    BestSchedules,
+    read_best_schedules,
+    write_best_schedules,
+)
+from bench.results.folders import load_runs
+from bench.runs.suite.cases import plan_runs
+from bench.runs.suite.results_folder import earlier_runs, stored_runs
+from bench.runs.suite.suite import Options
+from bench.scenario.load import scenario_of
+from bench.scenario.scenario import Scenario
+from bench.sweep.grid import swept_scenarios
+from reports.verdicts.regrets import Regrets, regrets_of
+
+_GOES_ON = "the same command makes the others"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A scenario with one seed: with its own strategies, and with the cells of those that are swept."""
+
+    plain: Scenario
+    swept: Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A strategy on some seeds at one rate of queries: extra CPU, and that over the best schedule's.
+
+    Each has an item per seed, None where it is not known. Means and the worst are None unless all are known.
+    """
+
+    extra_s: tuple[float | None, ...]
+    over_best: tuple[float | None, ...]
+
+    @property
+    def mean_extra_s(self) -> float | None:
+        return _mean(self.extra_s)
+
+    @property
+    def mean_over_best(self) -> float | None:
+        return _mean(self.over_best)
+
+    @property
+    def worst_over_best(self) -> float | None:
+        known = [ratio for ratio in self.over_best if ratio is not None]
+        return max(known) if len(known) == len(self.over_best) else None
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def score(every: Sequence[Regrets], label: str) -> Score:
+    """`every` has the regrets of each seed at one rate."""
+    return Score(tuple(one.extra_s(label) for one in every), tuple(one.over_best(label) for one in every))
+
+
+def least_extra(every: Sequence[Regrets], labels: Sequence[str]) -> str:
+    """The strategy with the least mean extra CPU, the first of equal ones."""
+
+    def extra_s(label: str) -> float:
+        mean_s = score(every, label).mean_extra_s
+        return math.inf if mean_s is None else mean_s
+
+    return min(labels, key=extra_s)
+
+
+def streams(base: Scenario, over: Sequence[str], seeds: Sequence[int]) -> list[Stream]:
+    """Raises ScenarioError."""
+    of_seed = f"seed={','.join(map(str, seeds))}"
+    pairs = zip(swept_scenarios(base, [of_seed]), swept_scenarios(base, [*over, of_seed]), strict=True)
+    return [Stream(plain, swept) for plain, swept in pairs]
+
+
+def with_strategies_of(name_or_path: str, base: Scenario) -> Scenario:
+    """Another scenario with the strategies of `base`, prepared for a search. Raises ScenarioError."""
+    other, _ = hindsight_scenario(name_or_path, ())
+    if other.name == base.name:
+        problem = f"has the name of the scenario that is tuned, {base.name}: rename its file"
+        raise ScenarioError(problem, code="taken", path=other.file)
+    document = {**other.document, "strategies": base.document["strategies"]}
+    return scenario_of(other.file, document, secrets=other.secrets | base.secrets)
+
+
+def regrets_on(
+    some: Sequence[Stream], labels: Sequence[str], asked: Search, options: Options, *, quiet: bool
+) -> list[tuple[Regrets, ...]]:
+    """Of each stream, by rate: the strategies with these labels, which are simulated unless they were.
+
+    `options.out` must be locked. Best schedules are searched and simulated unless they are stored there.
+    Raises ScenarioError if a table never has rows, and Exit if a run fails or the user stops.
+    """
+    out = options.out
+    swept = [one.swept for one in some]
+    done = earlier_runs(swept, out, resume=True, mode="simulated")
+    runs = plan_runs(swept, labels, None, done, mode="simulated")
+    if not all(run.finished for run in execute(runs, options, goes_on_with=_GOES_ON, quiet=quiet)):
+        raise typer.Exit(1)
+    return [_regrets(one, _schedules(one, asked, options, quiet=quiet), out) for one in some]
+
+
+def _regrets(stream: Stream, schedules: BestSchedules, out: Path) -> tuple[Regrets, ...]:
+    runs = load_runs(out / stream.plain.name)
+    made = tuple(one for found in schedules.found if (one := regrets_of(found, runs)) is not None)
+    if not made:
+        raise ScenarioError(
+            "no commit has rows: choose a longer duration", code="empty", path=stream.plain.file
+        )
+    return made
+
+
+def _schedules(stream: Stream, asked: Search, options: Options, *, quiet: bool) -> BestSchedules:
+    """The best schedules of a stream, stored beside its runs and simulated."""
+    plain, folder = stream.plain, options.out / stream.plain.name
+    stored = read_best_schedules(folder)
+    if stored is None or stored.search != asked.identity(plain):
+        stored = best_schedules(plain, asked, quiet=quiet)
+        for run in stored_runs(folder):
+            if run.manifest.strategy.startswith(LABEL):
+                shutil.rmtree(run.folder)
+    stored = _for_cells(stream, stored)
+    write_best_schedules(folder, stored)
+    labels = [one.label for one in stored.found if one.ticks]
+    if labels:
+        done = earlier_runs([plain], options.out, resume=True, mode="simulated")
+        runs = plan_runs([with_found(plain, stored)], labels, None, done, mode="simulated")
+        if not all(run.finished for run in execute(runs, options, goes_on_with=_GOES_ON, quiet=quiet)):
+            raise typer.Exit(1)
+    return stored
+
+
+def _for_cells(stream: Stream, schedules: BestSchedules) -> BestSchedules:
+    """With the cells that run a planner that was searched: none of their schedules may beat the best."""
+    known = {label for one in schedules.found for label in one.same_planners}
+    planners = {planner_of(spec) for spec in stream.plain.strategies if spec.label in known}
+    specs = (*stream.plain.strategies, *stream.swept.strategies)
+    labels = tuple(dict.fromkeys(spec.label for spec in specs if planner_of(spec) in planners))
+    return replace(schedules, found=tuple(replace(one, same_planners=labels) for one in schedules.found))
+
+
+def measuring(command: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> list[str]:
+    """The words of a `compactbench run` that measures settings, by strategy, as `--set` takes them."""
+    words = [*command]
+    for setting in (setting for settings in chosen.values() for setting in settings):
+        words += ["--set", setting]
+    for label in chosen:
+        words += ["--only", f"strategy={label}"]
+    return words
