@@ -36,14 +36,17 @@ def _cell(ratio: float | None) -> str:
 
 
 def regret_sentences(
-    every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int, *, has_checkpoints: bool
-) -> Iterator[str]:
+    every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int,
+    *, has_checkpoints: bool, has_query_rates: bool,
+) -> Iterator[str]:  # fmt: skip
     yield (
         "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
         "compacted after each commit at no cost. Each figure is a strategy's extra CPU over that of the best "
         "schedule that was found, which knows the whole stream. What comes after its end counts for nothing, "
         "so the best schedule leaves the end alone: compare with a longer duration."
     )
+    if has_query_rates:
+        yield "Rates are means over the stream: queries arrive as queries.arrival of the scenario says."
     for one in every:
         schedule = _schedule(one.found, tick_ms) if one.cheaper is None else f"as {one.cheaper} does"
         yield f"Best at {_rate(one)} queries/h: {schedule}."

@@ -103,7 +103,7 @@ class Queries:
         at_ms, wall_s = self._latest or (None, None)
         return replace(
             state,
-            probe_rate_per_s=1000 / self._scenario.probe_every_ms,
+            probe_rate_per_s=self._scenario.probe_rate_per_s(self._log.tick),
             probe_latency_s=wall_s,
             probe_latency_age_ms=None if at_ms is None else self._log.at_ms - at_ms,
         )

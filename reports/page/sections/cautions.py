@@ -70,8 +70,9 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
-        *_quick(group), *_shared(group), *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group),
-        *_uneven_speed(group), *_deferred(group), *_noisy(group), *_unmet(group),
+        *_quick(group), *_shared(group), *_weighted(group), *_lists(group), *_cold(group),
+        *_backlogs(group), *_loaded(group), *_uneven_speed(group), *_deferred(group), *_noisy(group),
+        *_unmet(group),
         *_requests(group), *_imported(group), *_without_files(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
@@ -85,6 +86,15 @@ def _imported(group: RunGroup) -> Iterator[Caution]:
             "The stream is the history of a table, as its metadata record it. What readers of that table "
             "ask, and what its compactions cost, is not in it.{notes}",
             notes=say(" The import noted: ", Verbatim(text), ".") if text else "",
+        )  # fmt: skip
+
+
+def _weighted(group: RunGroup) -> Iterator[Caution]:
+    if group.manifest.query_weights is not None:
+        yield _caution(
+            "Readers ask at a changing rate ({key}). Mean queries are means over the queries that arrive, "
+            "not over time, and a number of queries an hour is the mean over the stream.",
+            True, key=Verbatim("queries.arrival"),
         )  # fmt: skip
 
 
