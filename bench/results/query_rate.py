@@ -18,7 +18,7 @@ def query_weights(manifest: Manifest, ticks: np.ndarray) -> np.ndarray:
     """How many queries arrive from each of some ticks to the next, relative to the mean of the stream."""
     if manifest.query_weights is None:
         return np.ones(len(ticks))
-    return np.array([0.0, *manifest.query_weights])[ticks]
+    return np.asarray(np.array([0.0, *manifest.query_weights])[ticks])
 
 
 def in_query_words(definition: str) -> str:
