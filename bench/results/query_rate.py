@@ -4,6 +4,10 @@ import numpy as np
 
 from bench.results.records import Manifest
 
+WEIGHTED_WORDS = (
+    "readers ask at a changing rate (queries.arrival): mean queries are means over the queries that arrive, "
+    "not over time, and a number of queries an hour is the mean over the stream"
+)
 # What the definition of a figure says where readers ask at a constant rate, and where they do not.
 _IN_WORDS = {
     "over scenario time": "over the queries that arrive",

@@ -14,6 +14,7 @@ from bench.results.folders import RunResult, missing_positions
 from bench.results.latency import unmet_share
 from bench.results.metrics import LATENCY
 from bench.results.pooling import differences
+from bench.results.query_rate import WEIGHTED_WORDS
 from bench.results.records import (
     FAILED_STATUSES,
     QUICK_WORDS,
@@ -91,11 +92,7 @@ def _imported(group: RunGroup) -> Iterator[Caution]:
 
 def _weighted(group: RunGroup) -> Iterator[Caution]:
     if group.manifest.query_weights is not None:
-        yield _caution(
-            "Readers ask at a changing rate ({key}). Mean queries are means over the queries that arrive, "
-            "not over time, and a number of queries an hour is the mean over the stream.",
-            True, key=Verbatim("queries.arrival"),
-        )  # fmt: skip
+        yield Caution(True, say(f"In these runs {WEIGHTED_WORDS}."))
 
 
 def _without_files(group: RunGroup) -> Iterator[Caution]:

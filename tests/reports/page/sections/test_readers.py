@@ -73,7 +73,7 @@ def test_queries_of_a_table_without_rows_are_not_counted():
 
 
 def test_the_page_says_by_what_means_are_weighted(group):
-    (caution,) = [str(one.text) for one in cautions(group) if "queries.arrival" in str(one.text)]
+    (caution,) = [str(one.text) for one in cautions(group) if "changing rate" in str(one.text)]
     assert "means over the queries that arrive, not over time" in caution
     assert str(latency.message(group)).startswith("Mean query over those that arrive: ")
     queries = {title: str(text) for title, text in method(group)}["Queries"]
