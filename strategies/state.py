@@ -235,6 +235,7 @@ class TableState:
     histories, oldest first; `commits_total_count` counts every commit of the stream so far. The state of an
     existing table has no history. `executor` is that of the rule that is evaluated, and `cost_priors` are by
     executor, empty if there are none.
+    `probe_rate_per_s` is how often readers ask from now to the next commit.
     `probe_latency_s` is the latency of the most recent probe, by a long-lived session where there is one,
     which ran `probe_latency_age_ms` ago; both are None until a probe has run.
 

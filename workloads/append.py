@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 class Append:
     """Append-only stream: inserts `rows_per_commit` rows on average, written by `files_per_commit` tasks.
 
-    `arrival` says how traffic varies over time. A share `late_share` (0..1) of the rows is dated up to
-    `late_by_s` before the interval of its commit. With `initial_rows` > 0 the stream starts from a table of
-    that many rows, loaded as commit 0 by `initial_files` tasks and dated within one interval. `columns` is
-    the number of columns of the table (`workloads.schema`).
+    `arrival` says how traffic varies over time. With `rows_per_file` the number of tasks follows it: a commit
+    is written by a task for every so many rows, and by at most `files_per_commit`. A share `late_share`
+    (0..1) of the rows is dated up to `late_by_s` before the interval of its commit. With `initial_rows` > 0
+    the stream starts from a table of that many rows, loaded as commit 0 by `initial_files` tasks and dated
+    within one interval. `columns` is the number of columns of the table (`workloads.schema`).
 
     Raises ValueError, which names the field and its value.
     """
@@ -40,6 +41,7 @@ class Append:
     initial_rows: int = 0
     initial_files: int = 1
     columns: ColumnCount = 17
+    rows_per_file: int | None = None
     stream_epoch_ms: ClassVar[int] = orders.EPOCH_MS
     is_cdc: ClassVar[bool] = False
     moves_rows: ClassVar[bool] = False
@@ -49,6 +51,8 @@ class Append:
         check("late_share", self.late_share, 0 <= self.late_share <= 1, "in [0, 1]")
         is_delay = self.late_by_s > 0 and math.isfinite(self.late_by_s)
         check("late_by_s", self.late_by_s, is_delay, "> 0 and finite")
+        if self.rows_per_file is not None:
+            check_counts(self, rows_per_file=1)
         schema_of(self.columns)
 
     def shape(
@@ -61,11 +65,16 @@ class Append:
             rows, writers = self.initial_rows, self.initial_files
             if index > 0:
                 rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, rng)
-                writers = self.files_per_commit
+                writers = self._writers(rows)
             shares = partitioning.shares(seed, self._dates(from_ms, at_ms))
             shapes = data_shapes(self.schema, seed, index, rows, writers, shares)
             yield CommitSpec(index, at_ms, first_row, rows, rows, 0, 0, writers, shapes)
             first_row += rows
+
+    def _writers(self, rows: int) -> int:
+        if self.rows_per_file is None:
+            return self.files_per_commit
+        return max(1, min(self.files_per_commit, math.ceil(rows / self.rows_per_file)))
 
     @property
     def schema(self) -> Schema:

@@ -100,7 +100,7 @@ class CommitSpec:
 
     @classmethod
     def together(cls, specs: Sequence[CommitSpec]) -> CommitSpec:
-        """Merge successive append-only commits into one at the time of the last, by as many writers.
+        """Merge successive append-only commits into one at the time of the last, by the most writers of any.
 
         Its expected size is the sum of theirs, an overestimate: the merged commit writes fewer, larger files.
         """
@@ -113,6 +113,7 @@ class CommitSpec:
             first_row=specs[0].first_row,
             rows=sum(spec.rows for spec in specs),
             inserts=sum(spec.inserts for spec in specs),
+            writers=max(spec.writers for spec in specs),
             partitions=tuple(PartitionShape(name, rows[name], size_bytes[name]) for name in sorted(rows)),
         )
 

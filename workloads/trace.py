@@ -28,8 +28,8 @@ class Trace:
     `time` is in seconds since the start, or an ISO timestamp, which counts from the first one and is UTC if
     it has no zone; fractions of a millisecond are dropped. `rows` are whole numbers >= 0. The lines may be in
     any order. A commit has the rows of its interval, which includes its start and not its end; after the last
-    line there are none. The repr contains a hash of the file instead of its path, so that a moved file is the
-    same trace and a changed one is not.
+    line there are none. Of readers the rows are queries. The repr contains a hash of the file instead of its
+    path, so that a moved file is the same trace and a changed one is not.
 
     Raises ValueError, which names the file and, if one is wrong, the column.
     """

@@ -29,6 +29,7 @@ class _Figure:
     total: Callable[[Sequence[float]], float]
 
 
+# Settled queries count alike, also where readers ask at a changing rate: what is judged is the model of one.
 _FIGURES = (
     _Figure("compaction_cpu_s", lambda s: s.step.operation in _COMPACTIONS, lambda cost: cost.cpu_s, sum),
     _Figure("commit_cpu_s", lambda s: s.step.operation in _COMMITS, lambda cost: cost.cpu_s, sum),

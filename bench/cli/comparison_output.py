@@ -20,6 +20,7 @@ from bench.cli.output import (
 from bench.cli.tables import Column
 from bench.comparison.groups import Group, Tested
 from bench.results.metrics import Metric
+from bench.results.query_rate import WEIGHTED_WORDS
 from bench.results.records import QUICK_WORDS
 from bench.results.remarks import gaps
 from bench.text import MISSING, counted, human_percent, human_ratio, named_once
@@ -165,6 +166,8 @@ def _head(group: Group) -> list[str]:
         lines.append("simulated: nothing was measured, all times come from a cost model")
     if group.is_quick:
         lines.append(QUICK_WORDS)
+    if group.has_query_rates:
+        lines.append(WEIGHTED_WORDS)
     lines += [f"differs: {difference}" for difference in group.differences]
     return lines + [f"note: {note}" for note in group.notes]
 

@@ -1,7 +1,8 @@
 """The Pareto front of a group of runs as a table of the terminal."""
 
-from bench.cli.output import print_heading, print_table
+from bench.cli.output import print_heading, print_remark, print_table
 from bench.cli.tables import Column
+from bench.results.query_rate import WEIGHTED_WORDS
 from bench.text import MISSING, human_duration, human_ratio
 from reports.data.group import RunGroup
 from reports.text import cost_text
@@ -25,3 +26,5 @@ def print_front(group: RunGroup) -> None:
             for point in front
         ],
     )  # fmt: skip
+    if group.manifest.query_weights is not None:
+        print_remark(f"{scenario}: {WEIGHTED_WORDS}")

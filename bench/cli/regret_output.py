@@ -42,9 +42,12 @@ def _cell(ratio: float | None) -> str:
 
 
 def regret_sentences(
-    every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int, *, has_checkpoints: bool
-) -> Iterator[str]:
+    every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int,
+    *, has_checkpoints: bool, has_query_rates: bool,
+) -> Iterator[str]:  # fmt: skip
     yield EXTRA_CPU
+    if has_query_rates:
+        yield "Rates are means over the stream: queries arrive as queries.arrival of the scenario says."
     for one in every:
         schedule = _schedule(one.found, tick_ms) if one.cheaper is None else f"as {one.cheaper} does"
         yield f"Best at {_rate(one)} queries/h: {schedule}."

@@ -111,6 +111,11 @@ class Group:
         return any(run_group.is_simulated for run_group in self.sides.values())
 
     @property
+    def has_query_rates(self) -> bool:
+        """Whether its means of queries are weighted by a changing rate of queries."""
+        return any(run_group.manifest.query_weights is not None for run_group in self.sides.values())
+
+    @property
     def is_quick(self) -> bool:
         """Whether some of its runs shared a JVM, so that timings are not to be relied on."""
         return any(run_group.is_quick for run_group in self.sides.values())

@@ -46,31 +46,33 @@ def lowest(floors: Sequence[Floor], segments: Sequence[Segment] = ()) -> Floor:
 
 
 def cheapest(
-    segments: Sequence[Segment], moments: Sequence[int], floor: Floor, queries_per_tick: float
+    segments: Sequence[Segment], moments: Sequence[int], floor: Floor, queries: np.ndarray
 ) -> Schedule:
     """The cheapest schedule that compacts at some of the ticks `moments`, of which the last ends the stream.
 
+    `queries` counts those that are asked from each tick to the next; its first item, for tick 0, is not used.
     `segments` start at 0 and at those of these ticks at which there is something to compact.
     """
-    query_at = {one.start: queries_per_tick * float(one.query_cpu_s[one.start]) for one in segments}
+    query_at = {one.start: float(queries[one.start] * one.query_cpu_s[one.start]) for one in segments}
     single_ticks = [(tick, tick) for tick in moments]
-    ticks, cpu_s = _least(segments, single_ticks, lambda block: query_at[block[1]], queries_per_tick)
+    ticks, cpu_s = _least(segments, single_ticks, lambda block: query_at[block[1]], queries)
 
     def rest(block: _Block) -> float:
         """What the block costs at least, without its first commit."""
         first, last = block
         of_commits = floor.commit_cpu_s[first + 1 : last + 1].sum()
-        return float(of_commits + queries_per_tick * floor.query_cpu_s[first : last + 1].sum())
+        of_queries = queries[first : last + 1] @ floor.query_cpu_s[first : last + 1]
+        return float(of_commits + of_queries)
 
     blocks = list(zip((1, *(tick + 1 for tick in moments)), moments, strict=False))
-    return Schedule(ticks, cpu_s, _least(segments, blocks, rest, queries_per_tick)[1])
+    return Schedule(ticks, cpu_s, _least(segments, blocks, rest, queries)[1])
 
 
 def _least(
     segments: Sequence[Segment],
     blocks: Sequence[_Block],
     rest: Callable[[_Block], float],
-    queries_per_tick: float,
+    queries: np.ndarray,
 ) -> tuple[tuple[int, ...], float]:
     """The cheapest choice of blocks to compact in, by their last ticks, and its CPU seconds."""
     by_start = {one.start: one for one in segments}
@@ -81,7 +83,8 @@ def _least(
             continue
         cpu_s, ticks = best[start]
         of_commits = np.cumsum(one.commit_cpu_s)
-        of_queries = queries_per_tick * (np.cumsum(one.query_cpu_s) - one.query_cpu_s[start])
+        asked_s = queries * one.query_cpu_s
+        of_queries = np.cumsum(asked_s) - asked_s[start]
         whole.append((cpu_s + float(of_commits[-1] + of_queries[-1]), ticks))
         for first, last in blocks:
             price_s = one.compaction_cpu_s[first : last + 1].min() if first > start else np.inf

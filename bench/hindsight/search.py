@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bench.engines.keys import duration_ms_text
 from bench.errors import ScenarioError
 from bench.hindsight.schedule import Schedule, cheapest, lowest
@@ -41,7 +43,8 @@ class Searched:
 class Candidate:
     """A schedule that may be the cheapest at a rate of queries, and the strategy whose planner it runs.
 
-    It compacts at some of every `stride`-th moment. No schedule of any planner costs less than `bound_cpu_s`.
+    The rate is the mean over the stream; queries arrive as in the scenario. It compacts at some of every
+    `stride`-th moment. No schedule of any planner costs less than `bound_cpu_s`.
     """
 
     queries_per_h: float
@@ -138,12 +141,12 @@ def candidates(
     The first is the best, if a compaction leaves the same table whatever came before it. Otherwise one of the
     others may be.
     """
-    queries_per_tick = queries_per_h * scenario.commit_interval_ms / _HOUR_MS
+    queries = _queries(scenario, queries_per_h)
     made: dict[tuple[str, tuple[int, ...]], Candidate] = {}
     bound_cpu_s = math.inf
     for stride in _STRIDES:
         fewer = moments[::-1][::stride][::-1]
-        found = [(_cheapest(one, fewer, queries_per_tick), one.spec) for one in searched]
+        found = [(_cheapest(one, fewer, queries), one.spec) for one in searched]
         schedule, spec = min(found, key=lambda one: one[0].cpu_s)
         if stride == 1:
             bound_cpu_s = min(one.bound_cpu_s for one, _ in found)
@@ -152,16 +155,22 @@ def candidates(
     return [*made.values()]
 
 
-def _cheapest(one: Searched, moments: Sequence[int], queries_per_tick: float) -> Schedule:
+def _queries(scenario: Scenario, queries_per_h: float) -> np.ndarray:
+    """How many are asked from each tick to the next, from tick 0 on."""
+    weights = scenario.query_weights or (1.0,) * scenario.commits_count
+    return np.array([0.0, *weights]) * queries_per_h * scenario.commit_interval_ms / _HOUR_MS
+
+
+def _cheapest(one: Searched, moments: Sequence[int], queries: np.ndarray) -> Schedule:
     starts = {0, *moments}
     own = [segment for segment in one.segments if segment.start in starts]
-    return cheapest(own, moments, lowest([one.floor], own), queries_per_tick)
+    return cheapest(own, moments, lowest([one.floor], own), queries)
 
 
 def floor_cpu_s(scenario: Scenario, searched: Sequence[Searched], queries_per_h: float) -> float:
     """What commits and queries cost at least: those of a table that is compacted after each commit."""
     floor = lowest([lowest([one.floor], one.segments) for one in searched])
-    return floor.cpu_s(queries_per_h * scenario.commit_interval_ms / _HOUR_MS)
+    return floor.cpu_s(_queries(scenario, queries_per_h))
 
 
 def with_schedules(scenario: Scenario, schedules: Mapping[str, tuple[str, Sequence[int]]]) -> Scenario:

@@ -49,9 +49,9 @@ class Floor:
     commit_cpu_s: np.ndarray
     query_cpu_s: np.ndarray
 
-    def cpu_s(self, queries_per_tick: float) -> float:
-        """Of the whole stream."""
-        return float(self.commit_cpu_s[1:].sum() + queries_per_tick * self.query_cpu_s[1:].sum())
+    def cpu_s(self, queries: np.ndarray) -> float:
+        """Of the whole stream, with so many queries by tick."""
+        return float(self.commit_cpu_s[1:].sum() + queries[1:] @ self.query_cpu_s[1:])
 
 
 def floor_of(scenario: Scenario, spec: StrategySpec, coefficients: Path | None) -> Floor:

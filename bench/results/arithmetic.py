@@ -22,12 +22,12 @@ def known_sum(values: np.ndarray) -> float | None:
 
 
 def known_mean(values: np.ndarray, weights: np.ndarray | None = None) -> float | None:
-    """The mean of the values; None if there are none, or if one of them is unknown."""
+    """The mean of the values; None if there are none, if one is unknown, or if none has any weight."""
     if not len(values) or np.isnan(values).any():
         return None
     if weights is None:
         return math.fsum(values.tolist()) / len(values)
-    return math.fsum((values * weights).tolist()) / math.fsum(weights.tolist())
+    return ratio(math.fsum((values * weights).tolist()), math.fsum(weights.tolist()))
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -19,6 +19,11 @@ stays in the mean over the probed ticks. It is a weighted mean of the queries wi
 value, so planning and execution still add up to the latency. Source: Särndal, Swensson and Wretman, Model
 Assisted Survey Sampling, 1992, chapter 6.
 
+Where readers ask at a changing rate (`queries.arrival` of the scenario), a moment counts as much as queries
+arrive then: a settled query has the weight of its window times the rate of its own tick, and the mean tables
+are means over the queries of the ticks. So the mean is the latency of a random query. The rate of the whole
+window would be another weight, and a biased one where the table is slow to read just when readers come.
+
 Simulated hours of 12 ticks, with a compaction after every 1, 2, 3, 5, 6 or 12 commits and a noise of 5 % in
 each query. Largest bias and root mean square error of the mean of three runs, and standard deviation of one
 run, in % of the truth:
@@ -46,6 +51,7 @@ import numpy as np
 
 from bench.results.arithmetic import known_mean
 from bench.results.folders import RunResult
+from bench.results.query_rate import query_weights
 from bench.results.records import CommitRecord, CompactionRecord, Manifest, ObserveRecord, QueryRecord
 from bench.results.table_content import are_beside_stream, as_committed, as_left, content_share, met_by
 from bench.results.tables import Records, own_cost
@@ -86,9 +92,13 @@ def window_ms(every_ms: np.ndarray, duration_ms: int, at_ms: np.ndarray) -> np.n
 
 
 def over_probed_ticks(manifest: Manifest, queries: Records[QueryRecord]) -> OverTime:
-    """Queries of one probe and one moment of the tick, each weighted by its window alone."""
-    every_ms, at_ms = _every_ms(manifest, queries), queries.column("at_ms")
-    return OverTime(queries, window_ms(every_ms, manifest.duration_ms, at_ms))
+    """Queries of one probe and one moment of the tick, each weighted by its window and its tick's rate."""
+    rates = query_weights(manifest, queries.column("tick"))
+    return OverTime(queries, _windows_ms(manifest, queries) * rates)
+
+
+def _windows_ms(manifest: Manifest, queries: Records[QueryRecord]) -> np.ndarray:
+    return window_ms(_every_ms(manifest, queries), manifest.duration_ms, queries.column("at_ms"))
 
 
 def probed_mean_s(manifest: Manifest, settled: Records[QueryRecord]) -> float | None:
@@ -116,7 +126,7 @@ def over_time(
     if are_beside_stream(run.of(CompactionRecord)).any():
         return probed
     left_out = _left_out(run, probed.queries, when)
-    if not (len(probed.queries) and len(left_out)):
+    if not (probed.weights.any() and len(left_out)):
         return probed
     fitted = queries.take(np.argsort(~is_of_moment, kind="stable"))
     met = met_by(run, fitted)
@@ -126,7 +136,13 @@ def over_time(
     weights = calibrated(
         np.pad(probed.weights.astype(float), (0, len(fitted) - of_probed)),
         tables,
-        np.concatenate([tables[:of_probed], _regressors(left_out)]).mean(axis=0),
+        np.average(
+            np.concatenate([tables[:of_probed], _regressors(left_out)]),
+            axis=0,
+            weights=query_weights(
+                run.manifest, np.concatenate([probed.queries.column("tick"), left_out.column("tick")])
+            ),
+        ),
     )
     return probed if weights is None else OverTime(fitted, weights)
 
@@ -143,10 +159,10 @@ def _by_spans(run: RunResult, queries: Records[QueryRecord]) -> OverTime:
     is_counted = is_settled | (queries.column("when") == "after_commit")
     probed = over_probed_ticks(run.manifest, queries.where(is_counted))
     ticks, is_settled = probed.queries.column("tick"), probed.queries.column("when") == "settled"
-    weights = probed.weights * np.where(is_settled, left[ticks], committed[ticks])
+    weights = _windows_ms(run.manifest, probed.queries) * np.where(is_settled, left[ticks], committed[ticks])
     if weights.sum() > 0:  # unless commits run all the time
         probed = OverTime(probed.queries, weights)
-    if not (len(probed.queries) and len(_left_out(run, probed.queries, "settled"))):
+    if not (probed.weights.any() and len(_left_out(run, probed.queries, "settled"))):
         return probed
     fitted = queries.take(np.argsort(~is_counted, kind="stable"))
     met = met_by(run, fitted)
@@ -163,7 +179,7 @@ def _by_spans(run: RunResult, queries: Records[QueryRecord]) -> OverTime:
 def _shares(run: RunResult) -> tuple[np.ndarray, np.ndarray]:
     """By tick, how long readers saw the table as its commit left it, and as it was at the end of the tick.
 
-    In commit intervals; the time before the first commit has ended is left out.
+    In commit intervals at the mean rate of queries; the time before the first commit has ended is left out.
     """
     interval_ms, count = (
         run.manifest.commit_interval_ms,
@@ -177,7 +193,9 @@ def _shares(run: RunResult) -> tuple[np.ndarray, np.ndarray]:
     ticks = compactions.column("tick")
     np.maximum.at(compacted, ticks, np.minimum(compactions.column("at_ms") / interval_ms - ticks, 1.0))
     changed = np.maximum(committing, compacted)
-    return (changed - committing)[:-1], (1 - changed)[:-1] + committing[1:]
+    rates = np.append(query_weights(run.manifest, np.arange(count + 1)), 0.0)
+    committed, left, as_before = (rates * share for share in (changed - committing, 1 - changed, committing))
+    return committed[:-1], left[:-1] + as_before[1:]
 
 
 def _mean_table(run: RunResult, committed: np.ndarray, left: np.ndarray) -> np.ndarray:

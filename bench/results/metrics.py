@@ -15,7 +15,8 @@ from bench.results import figures as fig
 from bench.results.arithmetic import highest, known_mean, percentile, total
 from bench.results.figures import RunFigures
 from bench.results.latency import over_time, probed_mean_s
-from bench.results.records import FAILED_STATUSES
+from bench.results.query_rate import in_query_words
+from bench.results.records import FAILED_STATUSES, Manifest
 from bench.results.tables import together
 
 Unit = Literal["s", "ratio", "share", "bytes", "count", "queries/h", "money", "points"]
@@ -41,10 +42,16 @@ class Metric:
     basis: Literal["count", "bytes", "timing"]
     definition: str
     of_run: Callable[[RunFigures], float | None]
+    is_mean_of_queries: bool = False  # over time, or over the queries where their rate changes
 
     @property
     def exact(self) -> bool:
         return self.basis != "timing"
+
+    def definition_in(self, manifest: Manifest) -> str:
+        """In the words of a run's scenario: by what its means of queries are weighted."""
+        is_weighted = self.is_mean_of_queries and manifest.query_weights is not None
+        return in_query_words(self.definition) if is_weighted else self.definition
 
 
 def _settled(of: Callable[[np.ndarray], float | None]) -> Callable[[RunFigures], float | None]:
@@ -171,17 +178,17 @@ METRICS: tuple[Metric, ...] = (
     Metric("read_amplification", "ratio", "lower", "bytes",
            "bytes that the settled primary query opens (each delete file once per data file it applies to) / "
            "(content_bytes x rows committed so far / rows committed in all), mean over scenario time",
-           lambda f: amplification.read_amplification(f.run, f.over_time, f.content_bytes)),
+           lambda f: amplification.read_amplification(f.run, f.over_time, f.content_bytes), True),
     Metric("space_amplification", "ratio", "lower", "bytes",
            "storage_bytes_end / content_bytes; never below 1", amplification.space_amplification),
     Metric("query_mean_s", "s", "lower", "timing",
            f"mean latency over scenario time of {_SETTLED}, after any compaction: the latency at a random "
            "moment, because the table then stays as it is until the next commit",
-           lambda f: f.over_time.wall_s),
+           lambda f: f.over_time.wall_s, True),
     Metric("query_probed_mean_s", "s", "lower", "timing",
            "mean latency over the ticks with a query alone, where query_mean_s estimates the other ticks "
            "from the data and delete files of their table",
-           lambda f: probed_mean_s(f.run.manifest, f.settled)),
+           lambda f: probed_mean_s(f.run.manifest, f.settled), True),
     Metric("query_new_session_mean_s", "s", "lower", "timing",
            "query_mean_s by new sessions, which read the table's metadata first",
            lambda f: over_time(f.run, f.by_new).wall_s),
@@ -196,7 +203,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("query_after_commit_s", "s", "lower", "timing",
            "mean latency over scenario time of the primary query right after a commit, in the same ticks: "
            "the worst state of each policy",
-           lambda f: over_time(f.run, f.primary, "after_commit").wall_s),
+           lambda f: over_time(f.run, f.primary, "after_commit").wall_s, True),
     Metric("query_before_s", "s", "lower", "timing",
            "mean latency of the primary query just before each compaction that committed",
            _effect("query_before_s")),
@@ -205,7 +212,7 @@ METRICS: tuple[Metric, ...] = (
            _effect("query_after_s")),
     Metric("query_cpu_s", "s", "lower", "timing",
            "mean process CPU seconds over scenario time of the settled primary query",
-           lambda f: f.over_time.cpu_s),
+           lambda f: f.over_time.cpu_s, True),
     Metric("commit_mean_s", "s", "lower", "timing",
            "mean wall seconds of a commit, without preparing its batch",
            lambda f: known_mean(f.commits.column("wall_s"))),
@@ -293,7 +300,7 @@ METRICS: tuple[Metric, ...] = (
            requests.s3_gets),
     Metric("s3_gets_per_query", "count", "lower", "timing",
            "GET and HEAD requests to S3 of a settled primary query, mean over time",
-           requests.gets_per_query),
+           requests.gets_per_query, True),
     Metric("compute_money_per_day", "money", "lower", "timing",
            "commit_cpu_s + policy_cpu_s, and job_start on all cores for each compaction, at the price of a "
            "core-hour, plus the memory of the process (of driver and executors on a cluster) for their "
@@ -317,6 +324,6 @@ METRICS: tuple[Metric, ...] = (
            "queries per hour above which the policy saves more CPU than it costs: (policy_cpu_s + "
            "commit_cpu_s - the same sum of `never`) per scenario hour / (query_cpu_s of `never` - "
            "query_cpu_s)",
-           lambda f: None),  # computed by `rows`, which has the runs of `never`
+           lambda f: None, True),  # computed by `rows`, which has the runs of `never`
 )  # fmt: skip
 METRIC_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}

@@ -15,7 +15,7 @@ figures are not used.
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
 from bench.results.values import (
     BeyondFit,
@@ -60,6 +60,7 @@ VARIANT_LABEL = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$"
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]  # what exported tables can hold
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 Amount = Annotated[float, Field(ge=0, le=2**53)]  # of files or bytes, where it may be a mean
+Weight = Annotated[float, Field(ge=0, le=2**53)]
 Price = Annotated[float, Field(ge=0, le=1e9)]  # as in a scenario, likewise its rate of queries
 
 
@@ -116,6 +117,8 @@ class Manifest(_Model):
     probe_every_ms: Positive
     side_probe_every_ms: Positive  # for probes that are not primary
     probe_phase: Literal["random", "fixed"]  # where in each window of `probe_every_ms` the probes run
+    # By tick from 1 on, how many queries arrive until the next one, relative to the mean; None: alike.
+    query_weights: tuple[Weight, ...] | None = None
     memory_bytes: Positive  # of the process that compacts
     cores: Positive | None  # available to a compaction; None if a cluster does not report it
     price_per_core_hour: Price | None = None
@@ -137,6 +140,13 @@ class Manifest(_Model):
     scenario_text: dict[str, JsonValue]  # the scenario with all defaults filled in
     dataset: dict[str, JsonValue] = {}  # facts about the rows: see `provenance.dataset`
     option_defaults: dict[str, dict[str, str]] = {}  # values of unset options, by planner
+
+    @model_validator(mode="after")
+    def _check_query_weights(self) -> "Manifest":
+        ticks_count = self.duration_ms // self.commit_interval_ms
+        if self.query_weights is not None and len(self.query_weights) != ticks_count:
+            raise ValueError(f"query_weights must have one for each of {ticks_count} ticks")
+        return self
 
     @property
     def variant_label(self) -> str | None:

@@ -14,7 +14,9 @@ from bench.errors import ScenarioError
 from bench.scenario import file as scenario_file
 from bench.scenario.cadence import default_side_probe_every_ms
 from bench.scenario.checks import check_keys, check_tables, missing_columns
+from bench.scenario.plugins import in_words
 from bench.scenario.price_presets import with_preset
+from bench.scenario.query_rate import query_weights
 from bench.scenario.scenario import Scenario, partitioning_of
 from bench.scenario.schema import ScenarioKeys, VariantKeys, parse
 from bench.scenario.specs import StrategySpec, build_strategies, content_hash, rule_tables, strategy_table
@@ -22,7 +24,7 @@ from bench.scenario.values import KeyPath, OptionError, refusals, together
 from bench.scenario.variants import Variant, changed, check_variant, check_versions, spec_in
 from bench.secrets import NO_SECRETS, Secrets, hidden
 from strategies.strategy import Rule
-from workloads.commit import ImportedTable, TargetSized, Workload
+from workloads.commit import ImportedTable, TargetSized
 from workloads.partitioning import Partitioning
 
 _STANDARD_PROBES = (
@@ -184,7 +186,8 @@ def _scenario(
         workload=keys.workload, workload_name=keys.workload_name,
         probes=probes, strategies=specs, maintenance=maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
-        resolved=resolved, hash=_hash(resolved, keys.workload), secrets=secrets,
+        resolved=resolved, hash=_hash(resolved, keys), secrets=secrets,
+        query_weights=_query_weights(keys),
         variant=variant,
     )  # fmt: skip
     check_tables(scenario)
@@ -243,8 +246,22 @@ def _resolved(
     return {**hidden(resolved), "probes": [asdict(probe) for probe in probes]}
 
 
-def _hash(resolved: Mapping[str, Any], workload: Workload) -> str:
-    """The workload is hashed by its repr, which depends on a trace's content and not on its path."""
+def _query_weights(keys: ScenarioKeys) -> tuple[float, ...] | None:
+    """Raises OptionError."""
+    if keys.queries is None:
+        return None
+    arrival, ticks_count = keys.queries.arrival, keys.duration_ms // keys.commit_interval_ms
+    try:
+        return query_weights(arrival, keys.seed, ticks_count, keys.commit_interval_ms)
+    except ValueError as error:
+        raise OptionError(("queries", "arrival"), str(error), in_words(arrival), code="empty") from None
+
+
+def _hash(resolved: Mapping[str, Any], keys: ScenarioKeys) -> str:
+    """Workload and arrival of queries by their repr, which has the content of a trace and not its path."""
     ignored = ("description", "repetitions", "strategies", "variants")
     content = {key: value for key, value in resolved.items() if key not in ignored}
-    return content_hash({**content, "workload": repr(workload)})
+    by_repr = {"workload": repr(keys.workload)}
+    if keys.queries is not None:
+        by_repr["queries"] = repr(keys.queries.arrival)
+    return content_hash({**content, **by_repr})

@@ -36,6 +36,9 @@ class Scenario:
     these may join a result folder. `secrets` are the values that must not be written or printed, including
     those of the variants.
 
+    `query_weights` are by tick from 1 on: how many queries arrive from its commit to the next, relative to
+    the mean. None if readers ask at a constant rate.
+
     `variants` holds the scenario in each of its variants, with the same `hash`. In these, `variant` is set
     and strategies have other labels (`records.label_in`).
     """
@@ -70,6 +73,7 @@ class Scenario:
     resolved: Mapping[str, Any]
     hash: str
     secrets: Secrets = field(repr=False)
+    query_weights: tuple[float, ...] | None = None
     variant: Variant | None = None
     variants: tuple["Scenario", ...] = ()
 
@@ -112,6 +116,11 @@ class Scenario:
     def primary_probe(self) -> Probe:
         """The probe whose latency reports compare."""
         return next(probe for probe in self.probes if probe.primary)
+
+    def probe_rate_per_s(self, tick: int) -> float:
+        """How often readers ask from the commit of a tick to the next: on average as often as probes run."""
+        mean_per_s = 1000 / self.probe_every_ms
+        return mean_per_s if self.query_weights is None else mean_per_s * self.query_weights[tick - 1]
 
     def ticks(self) -> Iterator[tuple[int, int]]:
         """The number (from 1) and the scenario time in milliseconds of each tick of the stream."""

@@ -25,11 +25,12 @@ from bench.engines.registry import FORMATS
 from bench.names import known_text
 from bench.results.records import VARIANT_LABEL
 from bench.scenario.cadence import Phase
-from bench.scenario.plugins import PLANNER, TRIGGER, WORKLOAD, name_of
+from bench.scenario.plugins import ARRIVAL, PLANNER, TRIGGER, WORKLOAD, name_of
 from bench.scenario.values import OptionError, refusals, together, validated
 from strategies.planner import Planner
 from strategies.strategy import Rule
 from strategies.triggers import Trigger
+from workloads.arrival import Arrival
 from workloads.commit import FILES_MAX, Workload
 
 WARM_UP_ROUNDS = 4  # times level off after three or four: docs/decisions/measuring-queries.md
@@ -45,6 +46,12 @@ class ProbeKeys(Keys):
     )
     sql: str = Field(examples=["SELECT count(*) FROM orders"])
     primary: bool | None = None
+
+
+class Queries(Keys):
+    """[queries]: how often readers ask. `arrival` says how the rate of their queries varies over time."""
+
+    arrival: Annotated[Arrival, ARRIVAL]
 
 
 class RuleKeys(Keys):
@@ -241,6 +248,7 @@ class ScenarioKeys(Keys):
     table: TableKeys
     workload: Annotated[Workload, WORKLOAD]
     probes: Listed[ProbeKeys] = ()
+    queries: Queries | None = None
     strategies: Listed[StrategyKeys] = Field(min_length=1)
     maintenance: Listed[RuleKeys] = ()
     variants: Listed[VariantKeys] = ()

@@ -29,7 +29,9 @@ _OF_MEASURING = "determines what is measured, which all variants share: make it 
 _OF_FILE = "belongs to the scenario as a whole, not to a variant: leave it out"
 _SHARED: Mapping[str, str] = {
     **dict.fromkeys(("workload", "seed", "duration", "commit_interval", "clock"), _OF_STREAM),
-    **dict.fromkeys(("probes", "probe_every", "side_probe_every", "probe_phase", "prices"), _OF_MEASURING),
+    **dict.fromkeys(
+        ("probes", "probe_every", "side_probe_every", "probe_phase", "queries", "prices"), _OF_MEASURING
+    ),
     **dict.fromkeys(("description", "repetitions", "variants"), _OF_FILE),
 }
 _TABLE_OF_EVERY_FORMAT = {field.alias or name for name, field in TableKeys.model_fields.items()} - {

@@ -73,7 +73,7 @@ def finding(group: RunGroup) -> Sentence:
 
 
 def message(group: RunGroup) -> Sentence:
-    """The lowest and the highest mean over time of the strategies to choose from, which are of one format.
+    """The lowest and the highest mean of the strategies to choose from, which are of one format.
 
     Those that do nothing else than `never` before the last tick are left out.
     """
@@ -86,7 +86,10 @@ def message(group: RunGroup) -> Sentence:
     if not means:
         return say()
     of_format = f", {part_name(group.parts[0], group)}" if len(group.parts) > 1 else ""
-    return sentence("Mean query over time{format}: {range}", format=of_format, range=spanned(means))
+    over = "time" if group.manifest.query_weights is None else "those that arrive"
+    return sentence(
+        "Mean query over {over}{format}: {range}", over=over, format=of_format, range=spanned(means)
+    )
 
 
 def _compactions(group: RunGroup) -> dict[str, list[float]]:

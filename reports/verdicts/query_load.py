@@ -5,6 +5,7 @@ import numpy as np
 from bench.results.figures import figures
 from bench.results.folders import RunResult
 from bench.results.latency import over_time
+from bench.results.query_rate import query_weights
 from bench.results.rows import run_figures
 from bench.results.table_content import content_share
 
@@ -13,12 +14,16 @@ _HOUR_MS = 3_600_000
 
 
 def cpu_with_queries_s(run: RunResult, queries_per_h: float) -> float | None:
-    """CPU seconds of commits, policy and queries by new sessions, while the table has rows."""
+    """CPU seconds of commits, policy and queries by new sessions, while the table has rows.
+
+    The rate is the mean over the stream; queries arrive as in the scenario.
+    """
     total_cpu_s = run_figures(run)["total_cpu_s"]
     query_cpu_s = over_time(run, figures(run, None).by_new).cpu_s
     if total_cpu_s is None or query_cpu_s is None:
         return None
     interval_ms = run.manifest.commit_interval_ms
     ticks = np.arange(1, run.manifest.duration_ms // interval_ms + 1)
-    hours = np.count_nonzero(content_share(run)(ticks) > 0) * interval_ms / _HOUR_MS
+    asked = query_weights(run.manifest, ticks)[content_share(run)(ticks) > 0].sum()
+    hours = float(asked) * interval_ms / _HOUR_MS
     return total_cpu_s + queries_per_h * hours * query_cpu_s

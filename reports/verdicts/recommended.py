@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from scipy import stats
 
+from bench.results.arithmetic import known_mean
 from bench.results.figures import primary_queries_of
+from bench.results.folders import RunResult
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, MIN_RUNS
+from bench.results.query_rate import query_weights
 from bench.results.records import CompactionRecord
 from bench.results.rows import Row
 from reports.data.group import RunGroup
@@ -165,14 +168,15 @@ def _rising(group: RunGroup, row: Row) -> float | None:
 
 def _last_s(group: RunGroup, row: Row) -> float | None:
     """The mean query in the last quarter of the stream."""
-    from_ms = group.manifest.duration_ms * (1 - _END)
-    queries = (primary_queries_of(run) for run in group.usable_runs if run.manifest.strategy == row.strategy)
-    late_s = [
-        float(own.column("wall_s")[own.column("at_ms") > from_ms].mean())
-        for own in queries
-        if (own.column("at_ms") > from_ms).any()
-    ]
+    runs = (run for run in group.usable_runs if run.manifest.strategy == row.strategy)
+    late_s = [last_s for run in runs if (last_s := _last_of_run_s(run)) is not None]
     return statistics.fmean(late_s) if late_s else None
+
+
+def _last_of_run_s(run: RunResult) -> float | None:
+    queries = primary_queries_of(run)
+    late = queries.where(queries.column("at_ms") > run.manifest.duration_ms * (1 - _END))
+    return known_mean(late.column("wall_s"), query_weights(run.manifest, late.column("tick")))
 
 
 def _factor(group: RunGroup, row: Row, metric: str) -> float | None:

@@ -132,7 +132,7 @@ def hindsight(
     print_tables([(title, columns, lines)])
     for sentence in regret_sentences(
         regrets, base.commits_count, len(moments_of(base.commits_count, most)), base.commit_interval_ms,
-        has_checkpoints=base.table.format == "delta",
+        has_checkpoints=base.table.format == "delta", has_query_rates=base.query_weights is not None,
     ):  # fmt: skip
         print_paragraph(sentence)
     for group in run_groups(runs):

@@ -267,8 +267,12 @@ TOPICS: Mapping[str, Topic] = {
     "metrics": Topic(
         "metric", "what the figures of show, compare and report mean",
         METRIC_BY_NAME, _metrics, _print_metric, {"name": "name", "unit": "unit", "doc": "what it is"},
+        note="Where readers ask at a changing rate (queries.arrival), means of queries over scenario time "
+        "are means over the queries that arrive.",
     ),
-    "arrivals": _plugins("arrival", "how traffic varies over time, for workload.arrival", plugins.ARRIVAL),
+    "arrivals": _plugins(
+        "arrival", "how traffic varies over time, for workload.arrival and queries.arrival", plugins.ARRIVAL
+    ),
     "prices": Topic(
         "preset", "prices to start from, for prices.preset",
         shipped_presets(), _prices, _print_prices, {"name": "name", "doc": "what it has the prices of"},

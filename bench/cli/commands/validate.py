@@ -25,13 +25,16 @@ from bench.results.records import Mode
 from bench.runs.preflight.checks import check_supported
 from bench.runs.settings import run_namespace
 from bench.runs.suite.cases import cases, repetitions_of
+from bench.scenario.adaptivity import least_cost
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
-from bench.text import counted
+from bench.text import counted, whole_percent
 from workloads.commit import CommitSpec, Recorded
+
+_EVEN = 0.995  # of the cost of the best fixed interval, above which adapting gains nothing worth a word
 
 
 def validate(
@@ -75,7 +78,8 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     """What running `scenario` would do. Rows, files and bytes count the stream, before any compaction.
 
     Files are None if the format's layout of the stream is not known beforehand; bytes assume plain Parquet.
-    Commits and files of a strategy differ from the stream's if its writer keeps rows back.
+    Commits and files of a strategy differ from the stream's if its writer keeps rows back. `adaptive_cost` is
+    the least cost of a policy that adapts (`bench.scenario.adaptivity`); None where that does not apply.
     """
     repetitions = repetitions_of(scenario, mode)
     commits = [commit for commit in scenario.shape() if commit.rows]
@@ -96,6 +100,7 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "delete_files": sum_of_known(layout.delete_files_count for layout in layouts),
         "expected_bytes": sum(commit.expected_bytes for commit in commits),
         "left_out_rows": left_out,
+        "adaptive_cost": _adaptive_cost(scenario, commits, layouts),
         "primary_probe": scenario.primary_probe.name,
         "probes": [probe.name for probe in scenario.probes],
         "strategies": [
@@ -172,11 +177,36 @@ def _files(layouts: Iterable[CommitLayout]) -> int | None:
     return sum_of_known(layout.data_files_count for layout in layouts)
 
 
+def _adaptive_cost(
+    scenario: Scenario, commits: Sequence[CommitSpec], layouts: Sequence[CommitLayout]
+) -> float | None:
+    """None also for a stream that updates or deletes rows, whose queries pay for more than waiting files."""
+    files: list[float] = [0] * scenario.commits_count
+    for commit, layout in zip(commits, layouts, strict=True):
+        if scenario.workload.is_cdc or layout.data_files_count is None:
+            return None
+        if not commit.is_initial:
+            files[commit.index - 1] = layout.data_files_count
+    return least_cost(files, scenario.query_weights or (1.0,) * scenario.commits_count)
+
+
 def _range(strategies: Sequence[Mapping[str, Any]], key: str, noun: str) -> str:
     """The count of all strategies, or "LEAST to MOST"."""
     counts = [strategy[key] for strategy in strategies]
     least, most = min(counts), max(counts)
     return counted(most, noun) if least == most else f"{least:,} to {counted(most, noun)}"
+
+
+def _adaptivity(cost: float | None) -> str | None:
+    """How much a policy that adapts can gain at most; None where that is nothing, or not known."""
+    if cost is None or cost > _EVEN:
+        return None
+    return (
+        "Files or queries do not arrive evenly. A policy that adapts to that can cost no less than "
+        f"{whole_percent(cost)} of the best fixed interval, in compactions and slower queries together; at "
+        f"the same query latency, its compactions can take no less than {whole_percent(cost**2)} of the CPU. "
+        "This is the limit in a simple model (docs/scenarios.md) and no forecast."
+    )
 
 
 def few_repetitions(count: int, mode: Mode) -> str | None:
@@ -208,6 +238,8 @@ def _print_summary(facts: dict[str, Any]) -> None:
     for variant in facts["variants"]:
         if variant["places"] != facts["places"] and (places := _places_text(variant["places"])):
             print_paragraph(f"Variant {variant['label']}: {places}")
+    if gain := _adaptivity(facts["adaptive_cost"]):
+        print_paragraph(gain)
     if few := few_repetitions(facts["repetitions"], facts["mode"]):
         print_paragraph(f"{few}.")
     if facts["left_out_rows"]:

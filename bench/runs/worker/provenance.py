@@ -60,10 +60,13 @@ def notes(
     has_real_clock: bool = False,
     shares_cores: bool = False,
     core_speed: float = 1.0,
+    has_query_rates: bool = False,
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic."""
     is_recorded = isinstance(workload, Debezium | ImportedTable)
-    keys = {} if is_recorded else {"keys": "ascending"}  # of recorded events and files the order is unknown
+    common = {} if is_recorded else {"keys": "ascending"}  # of recorded events and files the order is unknown
+    if has_query_rates:
+        common["queries"] = "at a changing rate"
     if mode == "simulated":
         unmodelled = {"concurrency": is_concurrent, "page_cache": page_cache is not None}
         left_out = {fact: "not modelled" for fact, is_set in unmodelled.items() if is_set}
@@ -72,11 +75,11 @@ def notes(
         cores = "shared" if shares_cores else "of each role"
         clock = {"clock": "real", "cores": cores} if has_real_clock else {}
         speed = {} if core_speed == 1 else {"core_speed": "given"}
-        return {**_NOTES[mode], **clock, **speed, "pruning": pruning, **keys, **left_out, "jvm": jvm}
+        return {**_NOTES[mode], **clock, **speed, "pruning": pruning, **common, **left_out, "jvm": jvm}
     measured = {"cpu": _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}
-    return {**_NOTES[mode], **_place(spark, catalog), **keys, **measured, **beside, **cold}
+    return {**_NOTES[mode], **_place(spark, catalog), **common, **measured, **beside, **cold}
 
 
 def _place(spark: SparkSettings, catalog: CatalogSettings) -> Mapping[str, str]:

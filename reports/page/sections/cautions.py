@@ -14,6 +14,7 @@ from bench.results.folders import RunResult, missing_positions
 from bench.results.latency import unmet_share
 from bench.results.metrics import LATENCY
 from bench.results.pooling import differences
+from bench.results.query_rate import WEIGHTED_WORDS
 from bench.results.records import (
     FAILED_STATUSES,
     QUICK_WORDS,
@@ -70,8 +71,9 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
-        *_quick(group), *_shared(group), *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group),
-        *_uneven_speed(group), *_deferred(group), *_noisy(group), *_unmet(group),
+        *_quick(group), *_shared(group), *_weighted(group), *_lists(group), *_cold(group),
+        *_backlogs(group), *_loaded(group), *_uneven_speed(group), *_deferred(group), *_noisy(group),
+        *_unmet(group),
         *_requests(group), *_imported(group), *_without_files(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
@@ -86,6 +88,11 @@ def _imported(group: RunGroup) -> Iterator[Caution]:
             "ask, and what its compactions cost, is not in it.{notes}",
             notes=say(" The import noted: ", Verbatim(text), ".") if text else "",
         )  # fmt: skip
+
+
+def _weighted(group: RunGroup) -> Iterator[Caution]:
+    if group.manifest.query_weights is not None:
+        yield Caution(True, say(f"In these runs {WEIGHTED_WORDS}."))
 
 
 def _without_files(group: RunGroup) -> Iterator[Caution]:

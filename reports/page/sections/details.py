@@ -7,7 +7,6 @@ from bench.results.columns import column_by_name
 from bench.results.metrics import LATENCY, METRICS, PROBED_LATENCY, Metric
 from bench.results.query_effect import QueryEffects, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord
-from bench.results.rows import Row
 from bench.results.values import Change
 from bench.text import MISSING, human_bytes, human_count, human_duration, human_percent
 from reports.data.group import RunGroup
@@ -155,7 +154,7 @@ def metrics(group: RunGroup) -> Table:
     )
     return Table(
         columns,
-        tuple(_metric(metric, group.rows) for metric in known if metric.name not in zero),
+        tuple(_metric(metric, group) for metric in known if metric.name not in zero),
         f"{note} Zero in every run: {listed(zero)}." if zero else note,
         caption="Every metric of every strategy",
     )
@@ -164,11 +163,12 @@ def metrics(group: RunGroup) -> Table:
 _BASIS = {"count": ", exact", "bytes": ", almost exact", "timing": ""}
 
 
-def _metric(metric: Metric, rows: tuple[Row, ...]) -> tuple[Cell, ...]:
+def _metric(metric: Metric, group: RunGroup) -> tuple[Cell, ...]:
     better = "" if metric.better == "neither" else f", {metric.better} is better"
-    about = f"{metric.unit}{_BASIS[metric.basis]}{better}: {metric.definition.replace('`', '')}"
+    definition = metric.definition_in(group.manifest).replace("`", "")
+    about = f"{metric.unit}{_BASIS[metric.basis]}{better}: {definition}"
     cells = []
-    for row in rows:
+    for row in group.rows:
         known = [value for value in row.run_values[metric.name] if value is not None]
         ends = [format_value(metric.name, end) for end in (min(known), max(known))] if known else []
         note = f"{ends[0]} to {ends[1]}" if len(set(ends)) == 2 else ""

@@ -111,7 +111,7 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
             "The others run every {side_interval}. Query mean: {query_mean}.{unprobed}",
             query=Verbatim(m.primary_probe), interval=human_duration(m.probe_every_ms / 1000),
             side_interval=human_duration(m.side_probe_every_ms / 1000),
-            query_mean=METRIC_BY_NAME[LATENCY].definition,
+            query_mean=METRIC_BY_NAME[LATENCY].definition_in(m),
             unprobed=_UNPROBED if any(row.values[PROBED_LATENCY] is not None for row in group.rows) else "",
         ),
     )  # fmt: skip

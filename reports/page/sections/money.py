@@ -27,9 +27,10 @@ def cheapest_in_money(group: RunGroup, verdicts: PageVerdicts) -> tuple[Sentence
     other = next((row for row in rows[1:] if row.is_baseline != cheapest.is_baseline), cheapest)
     latency_s = cheapest.values[LATENCY]
     said = sentence(
-        "{at} {rate} queries an hour {strategy} is the cheapest in {parts}: {currency} {money} a month"
+        "{at} {rate} queries an hour{mean} {strategy} is the cheapest in {parts}: {currency} {money} a month"
         "{interval}{query}.",
         at="As modelled, at" if group.is_simulated else "At", rate=human_number(m.queries_per_h or 0.0),
+        mean="" if m.query_weights is None else " on average",
         strategy=Verbatim(cheapest.strategy), parts=_parts(group), currency=m.currency,
         money=_a_month(cheapest.values[MONEY]), interval=_within(money_intervals(group), cheapest, " ({})"),
         query="" if latency_s is None else f", with a mean query of {human_duration(latency_s)}",

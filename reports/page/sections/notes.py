@@ -133,6 +133,16 @@ METHOD: Mapping[Note, Entry] = {
             "snapshot and Hudi's file listing; Iceberg's metadata file is read by each query."
         ),
     ),
+    ("queries", "at a changing rate"): (
+        "Readers",
+        say(
+            "Readers ask at a changing rate, by ",
+            Verbatim("queries.arrival"),
+            " of the scenario. A mean of queries counts each tick by how many arrive until the next one. "
+            "Probes run at the same ticks as at a constant rate, and percentiles and maxima count each of "
+            "their ticks alike. A number of queries an hour is the mean over the stream.",
+        ),
+    ),
     ("page_cache", "cold"): (
         "Page cache",
         say(

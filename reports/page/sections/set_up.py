@@ -120,11 +120,21 @@ def _stream(group: RunGroup, m: Manifest) -> str | None:
     if not commits:
         return None
     rows, size_bytes = (int(commits.column(name).sum()) for name in ("rows", "ingested_bytes"))
-    tasks = _numbers(m, "workload").get("files_per_commit")
-    per_commit = "" if tasks is None else f", {counted(tasks, 'writer task', 'writer tasks')} per commit"
+    per_commit = _writer_tasks(m)
     nouns = ("change", "changes") if m.is_cdc else ("row", "rows")
     volume = f"{counted(rows, *nouns)} in {counted(len(commits), 'commit', 'commits')}"
     return f"{volume}, {human_bytes(size_bytes)} as Parquet{per_commit}"
+
+
+def _writer_tasks(m: Manifest) -> str:
+    workload = _numbers(m, "workload")
+    tasks, rows = (workload.get(key) for key in ("files_per_commit", "rows_per_file"))
+    if tasks is None:
+        return ""
+    if rows is None:
+        return f", {counted(tasks, 'writer task', 'writer tasks')} per commit"
+    per_task = counted(rows, "row", "rows")
+    return f", a writer task per {per_task} and at most {tasks:,} per commit"
 
 
 def _commits(group: RunGroup, m: Manifest, *, is_initial: bool) -> Records[CommitRecord]:

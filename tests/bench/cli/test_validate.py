@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from refused import printed_codes
-from scenario_builder import SOUND, write
+from scenario_builder import SOUND, load, toml, write
 
 from bench.cli.commands.validate import summary
 from bench.engines.runtime import LINES
@@ -60,6 +60,42 @@ def test_too_few_repetitions_are_remarked_unless_simulated(validated, tmp_path):
 
 def test_validate_prints_the_maintenance_of_every_table(validated):
     assert "every(interval=10min): iceberg.expire_snapshots(retain=5min)" in validated("example")
+
+
+BURSTS = {"type": "bursts", "every": "4min", "length": "1min", "factor": 16.0}
+
+
+def test_validate_says_how_much_adapting_can_gain(validated, tmp_path):
+    # 16 files in each fourth minute and 1 in the others: 19 / 4 = 4.75, and 7 / 4 is the mean of the roots.
+    # 1.75 / sqrt(4.75) = 0.803, squared 0.645.
+    workload = {"rows_per_commit": 475, "files_per_commit": 99, "rows_per_file": 100, "arrival": BURSTS}
+    settings = ["duration=8min", *(f"workload.{key}={toml(value)}" for key, value in workload.items())]
+    words = [word for setting in settings for word in ("--set", setting)]
+    printed = validated(write(tmp_path), *words)
+    assert "no less than 80 % of the best fixed interval" in printed
+    assert "no less than 64 % of the CPU" in printed
+    (facts,) = json.loads(validated(write(tmp_path), *words, "--format", "json"))
+    assert facts["adaptive_cost"] == pytest.approx(1.75 / 4.75**0.5)
+
+
+def test_readers_who_come_and_go_matter_as_much_as_traffic(tmp_path):
+    # 8 files in each of 8 ticks; bursts of readers begin at 3 and 7 minutes, when commits 3 and 7 are new.
+    scenario = load(tmp_path, duration="8min", queries={"arrival": BURSTS})
+    assert summary(scenario)["adaptive_cost"] == pytest.approx(1.75 / 4.75**0.5, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", ["append-only", "append-traffic", "upsert-quick", "hudi-upsert-quick", "trust"]
+)
+def test_nothing_is_said_where_adapting_gains_nothing_or_the_model_does_not_apply(validated, name):
+    assert "do not arrive evenly" not in validated(name)
+
+
+@pytest.mark.parametrize("name", ["append-bursts", "append-bursts-partitions"])
+def test_shipped_bursts_leave_much_to_gain(validated, name):
+    (facts,) = json.loads(validated(name, "--format", "json"))
+    assert 0.7 < facts["adaptive_cost"] < 0.8
+    assert "do not arrive evenly" in validated(name)
 
 
 VARIED = f'{SOUND}[[variants]]\nlabel = "v3"\nset = {{ table = {{ format_version = 3 }} }}\n'

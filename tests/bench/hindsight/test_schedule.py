@@ -32,7 +32,7 @@ def streams(draw):
         )
         for start in starts
     ]  # fmt: skip
-    return count, segments, draw(COSTS)
+    return count, segments, np.array(draw(st.lists(COSTS, min_size=count + 1, max_size=count + 1)))
 
 
 def _after(first, values, count):
@@ -41,7 +41,7 @@ def _after(first, values, count):
     return made
 
 
-def cost_of(ticks, segments, queries_per_tick):
+def cost_of(ticks, segments, queries):
     """As a replay adds them up: each tick has a commit, perhaps a compaction, and queries."""
     total, last = 0.0, 0
     for tick in range(1, len(segments)):
@@ -49,19 +49,19 @@ def cost_of(ticks, segments, queries_per_tick):
         if tick in ticks:
             total += segments[last].compaction_cpu_s[tick]
             last = tick
-        total += queries_per_tick * segments[last].query_cpu_s[tick]
+        total += queries[tick] * segments[last].query_cpu_s[tick]
     return total
 
 
 @given(stream=streams(), most=st.integers(1, 7))
 def test_the_cheapest_schedule_is_found_and_none_undercuts_the_bound(stream, most):
-    count, segments, queries_per_tick = stream
+    count, segments, queries = stream
     moments = moments_of(count, most)
     every = [ticks for size in range(count + 1) for ticks in combinations(range(1, count + 1), size)]
-    cost = {ticks: cost_of(ticks, segments, queries_per_tick) for ticks in every}
+    cost = {ticks: cost_of(ticks, segments, queries) for ticks in every}
     least = min(cost[ticks] for ticks in every if set(ticks) <= set(moments))
     floor = lowest([Floor(segments[0].commit_cpu_s, segments[0].query_cpu_s)], segments)
-    found = cheapest([segments[start] for start in (0, *moments)], moments, floor, queries_per_tick)
+    found = cheapest([segments[start] for start in (0, *moments)], moments, floor, queries)
     assert found.cpu_s == pytest.approx(least)
     assert cost[found.ticks] == pytest.approx(least)
     assert found.bound_cpu_s <= min(cost.values()) + 1e-9

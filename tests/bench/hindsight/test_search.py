@@ -42,6 +42,11 @@ def every_schedule(scenario, spec, folder):
     ("name", "label", "settings"),
     [
         ("append-only", "every-5min", ()),
+        (
+            "append-only",
+            "every-5min",
+            ['queries.arrival={ type = "bursts", every = "3min", length = "1min", factor = 9.0 }'],
+        ),
         ("upsert-quick", "spark-4min-deletes", ()),
         # Every tenth version has a checkpoint, whose commit would depend on the number of compactions.
         ("delta-upsert-quick", "optimize-4min", ["table.properties={ delta.checkpointInterval = 1000 }"]),

@@ -394,6 +394,19 @@ def test_the_state_a_planner_sees_knows_how_often_how_fast_and_how_long_ago_the_
     assert seen == [(60_000, None, None), (120_000, 0.16, 0), (180_000, 0.16, 60_000), (240_000, 0.32, 0)]
 
 
+def test_a_planner_sees_how_often_readers_ask_now(tmp_path):
+    seen = []
+
+    class Spy:
+        def decide(self, state):
+            seen.append(state.probe_rate_per_s)
+
+    bursts = {"arrival": {"type": "bursts", "every": "2min", "length": "1min", "factor": 3.0}}
+    changing = load(tmp_path, duration="4min", probe_every="2min", queries=bursts)
+    replay(changing, Rule(Every(60_000), Spy()))
+    assert seen == pytest.approx([1.5 / 120, 0.5 / 120] * 2)
+
+
 def test_a_compaction_is_recorded_even_if_a_step_after_it_fails(scenario):
     class Broken(FakeEngine):
         compacted = False

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from records import commit, compaction, observed, queries, query, run
 from result_builder import manifest
@@ -19,6 +19,7 @@ from bench.results.records import CommitRecord
 from bench.results.tables import RunRecords
 
 MINUTE_MS = 60_000
+TABLE = st.tuples(st.integers(1, 99), st.integers(0, 99))  # data and delete files
 
 
 @pytest.mark.parametrize(("at", "expected"), [(1, 4), (4, 4), (5, 4), (8, 4), (9, 2), (10, 2)])
@@ -86,6 +87,60 @@ def test_ticks_without_a_query_count_by_their_files():
     assert over_time(ALIASED, queries(*QUERIES), "after_commit").wall_s == pytest.approx(2.35)
 
 
+def with_rates(of, *weights):
+    """The run of readers who ask at these rates, by tick, relative to the mean."""
+    return replace(of, manifest=of.manifest.model_copy(update={"query_weights": weights}))
+
+
+def test_where_readers_ask_at_a_changing_rate_each_query_counts_alike():
+    """Two of five queries arrive in tick 2 and three in tick 4; 1 and 2 s are what they take."""
+    made = with_rates(ALIASED, 0.0, 1.6, 0.0, 2.4)
+    asked = queries(at(2, 1.0), at(4, 2.0))
+    assert over_probed_ticks(made.manifest, asked).wall_s == pytest.approx((2 * 1.0 + 3 * 2.0) / 5)
+    assert probed_mean_s(made.manifest, asked) == pytest.approx(1.6)
+
+
+def test_ticks_without_a_query_count_by_their_files_and_their_readers():
+    """The line rises by 0.1125 s a file, as at a constant rate."""
+    made = with_rates(ALIASED, 0.5, 2.0, 0.5, 1.0)
+    # (0.5 x 9 + 2 x 1 + 0.5 x 9 + 1 x 1) / 4 = 3 files, 1 over the ticks with a query.
+    assert over_time(made, queries(*QUERIES)).wall_s == pytest.approx(1.0 + 0.1125 * 2)
+    # Of 9, 17, 9 and 17 files right after the commits: 15, and 17 with a query, which take 2.6 and 3.0 s.
+    after = (2 * 2.6 + 1 * 3.0) / 3 + 0.1125 * (15 - 17)
+    assert over_time(made, queries(*QUERIES), "after_commit").wall_s == pytest.approx(after)
+
+
+def test_equal_rates_are_a_constant_rate():
+    equal = over_time(with_rates(ALIASED, 1.0, 1.0, 1.0, 1.0), queries(*QUERIES))
+    assert equal.weights.tolist() == over_time(ALIASED, queries(*QUERIES)).weights.tolist()
+
+
+def test_a_mean_that_no_query_counts_in_is_unknown():
+    made = with_rates(ALIASED, 2.0, 0.0, 2.0, 0.0)  # nobody asks while a probe runs
+    assert over_time(made, queries(*QUERIES)).wall_s is None
+    assert over_time(made, queries(*QUERIES), "after_commit").wall_s is None
+
+
+@given(st.lists(st.tuples(TABLE, st.floats(0.01, 9)), min_size=6, max_size=12), st.randoms())
+def test_a_linear_latency_has_no_error_at_any_rates(ticks, random):
+    """Half of the ticks are probed, and the mean is that of a query at a random query's moment."""
+    ticks = ticks[: len(ticks) // 2 * 2]
+    files, deletes = zip(*(table for table, _ in ticks), strict=True)
+    mean_rate = sum(rate for _, rate in ticks) / len(ticks)
+    rates = [rate / mean_rate for _, rate in ticks]
+    a, b, c = (random.uniform(0.1, 1) for _ in range(3))
+    wall_s = [1 + a * f + b * d + c * (d > 0) for f, d in zip(files, deletes, strict=True)]
+    made = with_rates(stream(files, deletes=deletes), *rates)
+    every = [at(tick, wall_s[tick - 1], "after") for tick in range(1, len(ticks) + 1)]  # by which slopes show
+    settled = [at(tick, wall_s[tick - 1]) for tick in range(2, len(ticks) + 1, 2)]
+    expected = sum(rate * took_s for rate, took_s in zip(rates, wall_s, strict=True)) / len(ticks)
+    spread = np.array([[f, d, d > 0] for f, d in zip(files, deletes, strict=True)], float)
+    scaled = (spread - spread.mean(axis=0)) / np.where(spread.std(axis=0) > 0, spread.std(axis=0), 1)
+    singular = np.linalg.svd(scaled, compute_uv=False)
+    assume(all(value < 1e-9 or value > 0.2 * singular[0] for value in singular))  # alike ones are not fitted
+    assert over_time(made, queries(*settled, *every)).wall_s == pytest.approx(expected)
+
+
 def test_planning_and_execution_add_up_to_the_latency():
     split = [
         at(q.tick, q.cost.wall_s, q.when, planning_s=share * q.cost.wall_s)
@@ -141,9 +196,6 @@ def test_a_kind_of_table_that_no_query_met_is_known():
     assert [unmet_share(made, asked) for asked in at_ticks.values()] == [2 / 6, 0, 4 / 6]
     fixed = stream((1,) * 6, deletes=deletes, probe_phase="fixed")
     assert unmet_share(fixed, at_ticks[1, 2, 5]) == unmet_share(made, queries()) == 0
-
-
-TABLE = st.tuples(st.integers(1, 99), st.integers(0, 99))
 
 
 APART = [(1, 0), (50, 0), (1, 50), (50, 1), (99, 99)]  # by which all slopes are known
@@ -226,3 +278,19 @@ def test_with_a_real_clock_ticks_without_a_query_count_by_their_files():
     ]
     mean_files = (9 + 0.75 * 17 + 0.25 * 1 + 9 + 9) / 4
     assert over_time(made, queries(*asked)).wall_s == pytest.approx(mean_files / 10)
+
+
+def test_with_a_real_clock_the_rates_of_the_moment_count():
+    """As in the test of commits that take 15 s: readers who wait for a commit ask at the rate of its tick."""
+    made = with_rates(real((9, 1, 9), (9, 17, 9), probe_every_ms=MINUTE_MS), 0.5, 2.0, 0.5)
+    took = [replace_cost(record, 15.0) for record in made.of(CommitRecord)]
+    others = [record for record in made.records if not isinstance(record, CommitRecord)]
+    made = replace(made, records=RunRecords.listed([*took, *others]))
+    asked = [
+        at(tick, wall_s, when)
+        for tick, before_s, settled_s in ((1, 1.0, 1.0), (2, 3.0, 0.4), (3, 2.0, 2.0))
+        for when, wall_s in (("after_commit", before_s), ("settled", settled_s))
+    ]
+    seen = (0.5 * 0.75 + 2 * 0.25) * 1.0 + 2 * 0.5 * 3.0 + (2 * 0.25 + 0.5 * 0.25) * 0.4 + 0.5 * 0.75 * 2.0
+    asking = 0.5 * 0.75 + 2 * 0.25 + 2 * 0.5 + 2 * 0.25 + 0.5 * 0.25 + 0.5 * 0.75
+    assert over_time(made, queries(*asked)).wall_s == pytest.approx(seen / asking)

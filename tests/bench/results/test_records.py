@@ -263,7 +263,13 @@ def test_a_damaged_manifest_is_named(run_folder, text):
         load_runs(run_folder)
 
 
-@pytest.mark.parametrize("changes", [{"extra": 1}, {"duration_ms": 0}, {"started_utc": "undated"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"extra": 1}, {"duration_ms": 0}, {"started_utc": "undated"}, {"query_weights": [1.0, 1.0]},
+        {"query_weights": [-1.0] * 60},
+    ],
+)  # fmt: skip
 def test_a_manifest_with_a_key_or_value_that_no_run_writes_is_refused(run_folder, changes):
     _change_manifest(run_folder, **changes)
     with refused("damaged-manifest", run_folder / MANIFEST):

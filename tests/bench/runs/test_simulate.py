@@ -109,6 +109,23 @@ def test_quickstart_is_simulated_from_end_to_end(simulate, results, tmp_path, ca
     ]
 
 
+def test_readers_who_ask_at_a_changing_rate_weight_the_means(simulate, results, tmp_path, capsys):
+    """Of ten minutes every other one has three times the queries of the one before."""
+    bursts = {"type": "bursts", "every": "2min", "length": "1min", "factor": 3.0}
+    scenario = write(tmp_path, SOUND + f"[queries]\narrival = {toml(bursts)}\n")
+    code, _, err = simulate(scenario=scenario)
+    assert code == 0, err
+    assert "readers ask at a changing rate (queries.arrival)" in err
+    assert main(["compare", "results", "--baseline", "never"]) == 0
+    assert "readers ask at a changing rate (queries.arrival)" in capsys.readouterr().out
+    for run in results().values():
+        settled = [query for query in run.of(QueryRecord) if query.primary and query.when == "settled"]
+        weighted = sum(query.cost.wall_s * (1.5 if query.tick % 2 else 0.5) for query in settled)
+        assert len(settled) == 10
+        assert run_figures(run)["query_mean_s"] == pytest.approx(weighted / 10)
+        assert run.manifest.notes["queries"] == "at a changing rate"
+
+
 def test_a_narrow_table_is_simulated_with_the_probes_it_has_columns_for(simulate, results, tmp_path):
     assert simulate(*FEW, "--set", "workload.columns=3")[0] == 0
     run = results()["every-2min"]
@@ -236,7 +253,10 @@ def test_two_simulations_are_the_same_but_for_their_moment(simulate, delayed, tm
     assert all(len(records) > 8 for records in first.values())
 
 
-@pytest.mark.parametrize("name", ["append-layered", "append-only", "append-traffic", "example", "trust"])
+@pytest.mark.parametrize(
+    "name",
+    ["append-bursts-partitions", "append-layered", "append-only", "append-traffic", "example", "trust"],
+)
 def test_shipped_scenarios_can_be_simulated(simulate, results, name):
     scenario = load_scenario(name)
     # Their first minutes: enough for a compaction, and quick.

@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
@@ -51,3 +52,13 @@ def test_a_scenario_tells_what_each_writer_commits(tmp_path):
     never, _, kept = late.strategies
     assert list(late.commits_of(never)) == list(late.shape())
     assert [(commit.index, commit.rows) for commit in late.commits_of(kept)] == [(5, 400), (10, 400)]
+
+
+def test_commits_together_have_the_writers_of_the_largest():
+    first, *others = batches(4, 0, "none")
+    made = list(kept_back([replaced(first, 3), *(replaced(batch, 1) for batch in others)], 4 * INTERVAL_MS))
+    assert made[-1].spec.writers == 3
+
+
+def replaced(batch, writers):
+    return replace(batch, spec=replace(batch.spec, writers=writers))

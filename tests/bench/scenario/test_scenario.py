@@ -1,5 +1,7 @@
 import json
+import math
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -442,6 +444,32 @@ def test_append_traffic_keeps_its_mean_between_a_quiet_night_and_a_burst():
     rows = [c.rows for c in s.workload.shape(s.seed, 60, 60_000, s.partitioning)]
     assert sum(rows) == pytest.approx(60 * 80, rel=0.01)
     assert min(rows) < 80 / 5 < 80 * 3 < max(rows)
+
+
+@pytest.mark.parametrize("name", ["append-bursts", "append-bursts-partitions"])
+def test_the_files_of_bursts_follow_the_rows(name):
+    s = load_scenario(name)
+    commits = list(s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.partitioning))
+    rows = [commit.rows for commit in commits]
+    assert s.commits_count == 240
+    assert sum(rows) == pytest.approx(240 * s.workload.rows_per_commit, rel=0.01)
+    peak = sorted(rows)[-17]  # but for the two minutes of eight bursts
+    assert min(commit.writers for commit in commits) == 1
+    assert peak / min(rows) == pytest.approx(40, rel=0.3)  # of whole rows
+    assert max(rows) > 2 * peak
+    assert max(commit.writers for commit in commits) == math.ceil(max(rows) / 10) < 100
+    assert [spec.label for spec in s.strategies] == [
+        "never", "every-1min", "every-5min", "every-15min", "every-60min", "amoro"
+    ]  # fmt: skip
+
+
+def test_partitions_of_bursts_have_unequal_traffic():
+    s, rows = load_scenario("append-bursts-partitions"), Counter()
+    for commit in s.workload.shape(s.seed, s.commits_count, s.commit_interval_ms, s.partitioning):
+        rows.update({shape.partition: shape.rows for shape in commit.partitions})
+    (_, busiest), *others = rows.most_common()
+    assert len(others) == 7
+    assert busiest > 50 * max(count for _, count in others)
 
 
 def keys_of(model):

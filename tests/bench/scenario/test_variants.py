@@ -174,6 +174,7 @@ SET = "variants[0].set"
         ('set = { "workload.columns" = 3 }', "shared-by-variants", SET),
         ("set = { workload = { rows_per_commit = 9 } }", "shared-by-variants", SET),
         ('set = { probe_every = "2min" }', "shared-by-variants", SET),
+        ('set = { queries = { arrival = { type = "poisson" } } }', "shared-by-variants", SET),
         ("set = { probes = [] }", "shared-by-variants", SET),
         ("set = { repetitions = 5 }", "shared-by-variants", SET),
         ("set = { strategies = [] }", "shared-by-variants", SET),

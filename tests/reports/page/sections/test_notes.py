@@ -48,6 +48,7 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
             has_real_clock=has_real_clock,
             shares_cores=is_true,
             core_speed=2.0 if is_true else 1.0,
+            has_query_rates=is_true,
         ).items()
     }
     of_published_runs = {("class_data", "archive"), ("table_metadata", "read by each query")}

@@ -109,6 +109,12 @@ def test_the_set_up_of_a_stream_of_changes_answers_what_readers_miss(upsert_grou
     assert said["Stream"].endswith(" as Parquet, 8 writer tasks per commit")
 
 
+def test_the_set_up_says_that_files_follow_the_rows(group):
+    text = {"workload": {"files_per_commit": 100, "rows_per_file": 10}}
+    said = facts(changed(group, scenario_text=text))
+    assert said["Stream"].endswith(" as Parquet, a writer task per 10 rows and at most 100 per commit")
+
+
 def test_the_set_up_of_appends_says_nothing_of_changes_and_invents_nothing(group):
     said = facts(group)
     assert said.keys() == {"Data set", "Stream", "Partitioning", "Table", "Cores and memory"}
