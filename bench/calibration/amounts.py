@@ -33,6 +33,10 @@ EXPLAINING: Mapping[str, Mapping[Operation, tuple[str, ...]]] = {
             "s", "s_per_live_file", "s_per_task", "s_per_file", "s_per_mib", "s_per_converted_file",
             "s_per_million_converted_rows", "s_per_delete_file", "s_per_million_delete_rows",
         ),
+        Operation.SINGLE_NODE: (
+            "s", "s_per_live_file", "s_per_file", "s_per_mib", "s_per_converted_file", "s_per_delete_file",
+            "s_per_million_delete_rows",
+        ),
         Operation.NOOP: ("s", "s_per_live_file"),
         Operation.QUERY: _QUERY,
         Operation.MAINTENANCE: ("s", "s_per_deleted_file", "s_per_expired_version"),

@@ -15,7 +15,8 @@ from bench.results.values import Cost
 
 _COMMITS = (Operation.COMMIT, Operation.UPSERT, Operation.MERGE)
 _COMPACTIONS = (
-    Operation.REWRITE, Operation.CLUSTER, Operation.SORT, Operation.CONVERT, Operation.NOOP,
+    Operation.REWRITE, Operation.CLUSTER, Operation.SORT, Operation.CONVERT, Operation.SINGLE_NODE,
+    Operation.NOOP,
 )  # fmt: skip
 
 

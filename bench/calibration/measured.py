@@ -52,8 +52,8 @@ def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
     """The steps of all real runs that were simulated again.
 
     Left out are queries of probes that are not primary and of sessions that stay open, steps that failed or
-    shared their CPU with others, steps by another executor, metadata commands of a strategy, and steps
-    without an equal in the simulation; runs that shared a JVM or were checked after every compaction, and
+    shared their CPU with others, metadata commands of a strategy, and steps without an equal in the
+    simulation; runs that shared a JVM or were checked after every compaction, and
     what does not know its cores or the compiler's CPU.
     """
     return [
@@ -86,8 +86,6 @@ def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
 
 def _counts(record: _Priced) -> bool:
     if isinstance(record, QueryRecord) and not (record.primary and record.session == "new"):
-        return False
-    if isinstance(record, CompactionRecord) and record.executor:
         return False
     return (
         record.status in ("ok", "noop")
@@ -135,5 +133,5 @@ def step_of(record: _Priced) -> Step:
         case CompactionRecord():
             return rewrite_step(
                 record.work, record.before.data_files_count, record.actions[0],
-                is_sorted=record.is_sorted, is_noop=record.status == "noop",
+                is_sorted=record.is_sorted, is_noop=record.status == "noop", executor=record.executor,
             )  # fmt: skip

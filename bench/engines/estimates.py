@@ -29,16 +29,20 @@ class Estimates(Protocol):
     def is_fitted(self, operation: Operation) -> bool: ...
 
 
-def cost_priors(estimates: Estimates, schema: Schema, cores: int, core_speed: float = 1.0) -> CostPriors:
+def cost_priors(
+    estimates: Estimates, schema: Schema, cores: int, core_speed: float = 1.0, executor: str | None = None
+) -> CostPriors:
     """What small compactions and queries cost, and how much more for each file, MiB or pair with a delete.
 
     A compaction merges all files of its table, and writes as many bytes as it reads. Where the format cannot
     convert deletes, they cost what applying them costs. Queries run on so many `cores`, `core_speed` times as
-    fast as those of the coefficients.
+    fast as those of the coefficients. `executor` is one without Spark; None is the engine's own.
     """
     known = estimates.operations
     merging = Operation.CLUSTER if Operation.CLUSTER in known else Operation.REWRITE
     converting = Operation.CONVERT if Operation.CONVERT in known else Operation.REWRITE
+    if executor is not None:
+        merging = converting = Operation.SINGLE_NODE
     rows = round(_MANY_ROWS * MIB / _bytes_of_many_rows(estimates, schema))  # of a MiB
 
     def rewrite_s(operation: Operation, work: RewriteWork) -> float:

@@ -214,8 +214,14 @@ class Engines:
         self, schema: Schema, cores: int, core_speed: float = 1.0, coefficients: Path | None = None
     ) -> Mapping[str, CostPriors]:
         """What planners may expect of executors; one without coefficients is left out."""
-        estimates = self.estimates(coefficients)
-        return {} if estimates is None else {OWN: cost_priors(estimates, schema, cores, core_speed)}
+        estimates, kind = self.estimates(coefficients), self.simulated
+        if estimates is None or kind is None:
+            return {}
+        names = {OWN: None, **{name: name for name in kind.executors}}
+        return {
+            name: cost_priors(estimates, schema, cores, core_speed, executor)
+            for name, executor in names.items()
+        }
 
     def size_model(self, schema: Schema) -> SizeModel | None:
         estimates = self.estimates()

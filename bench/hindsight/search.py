@@ -74,13 +74,16 @@ def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> tuple[Sce
 
 
 def planner_of(spec: StrategySpec) -> str | None:
-    """What a strategy runs, with its writer and properties; None unless one planner alone decides."""
+    """What a strategy runs, by which executor, with its writer and properties.
+
+    None unless one planner alone decides.
+    """
     if len(spec.strategy.rules) != 1 or spec.switches:
         return None
     rule, table = spec.strategy.rules[0], strategy_table(spec)
     if rule.is_inline or rule.is_concurrent or rule.delay_ms or not traits_of(rule.planner).may_plan:
         return None
-    return repr((table["rules"][0]["planner"], table["writer"], table["properties"]))
+    return repr((table["rules"][0]["planner"], rule.executor, table["writer"], table["properties"]))
 
 
 def searched_specs(scenario: Scenario, labels: Sequence[str] = ()) -> list[StrategySpec]:

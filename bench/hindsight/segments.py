@@ -109,7 +109,10 @@ def _plan(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> Plan 
 def _compact(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> bool:
     """Whether the table was compacted."""
     plan = _plan(engine, spec, at_ms)
-    return plan is not None and engine.complete(engine.schedule(plan, at_ms, at_ms), at_ms).status == "ok"
+    if plan is None:
+        return False
+    ticket = engine.schedule(plan, at_ms, at_ms, spec.strategy.rules[0].executor)
+    return engine.complete(ticket, at_ms).status == "ok"
 
 
 def _price_s(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> float:
@@ -117,7 +120,7 @@ def _price_s(engine: SimulatedEngine[Any], spec: StrategySpec, at_ms: int) -> fl
     plan = _plan(engine, spec, at_ms)
     if plan is None:
         return math.inf
-    cost = engine.price(plan, at_ms)
+    cost = engine.price(plan, at_ms, spec.strategy.rules[0].executor)
     if cost is None:
         raise NotModelledError("its plans are not modelled before they are executed")
     return cost.cpu_s

@@ -117,6 +117,7 @@ FORMAT = Format(
             SIMULATED_CAPABILITIES,
             PLANNING,
             IcebergCoefficients.read,
+            executors={SINGLE_NODE: SINGLE_NODE_CAPABILITIES},
         ),
         metadata_commands=METADATA_COMMANDS,
         expiry_commands=frozenset({Command.EXPIRE_SNAPSHOTS}),

@@ -5,10 +5,11 @@ commit follow from the workload's shape, and the format's model determines how t
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic
 
 from bench.engines.contract import (
@@ -26,6 +27,7 @@ from bench.engines.contract import (
     Version,
     total_maintenance,
 )
+from bench.engines.executor import OWN
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.beyond_fit import BeyondFitNotes
 from bench.engines.simulated.costs import Coefficients
@@ -50,7 +52,7 @@ class SimulatedEngine(Generic[Prepared]):
     """One simulated table (see the `Engine` contract). Its costs are modelled seconds from coefficients.
 
     `model` makes the format's model of an empty table, from the settings and the format's coefficients. These
-    are fitted to queries of new sessions.
+    are fitted to queries of new sessions. `executors` have the capabilities of executors without Spark.
     """
 
     sessions: tuple[Session, ...] = ("new",)
@@ -62,14 +64,16 @@ class SimulatedEngine(Generic[Prepared]):
         capabilities: frozenset[str],
         planning: Planning,
         model: Callable[[EngineSettings, Any], FormatModel[Prepared]],
+        executors: Mapping[str, frozenset[str]] = MappingProxyType({}),
     ) -> None:
         self.table_id, self.capabilities, self.planning = TABLE_ID, capabilities, planning
+        self._executors = executors
         self._coefficients, self._cores = coefficients, settings.cores
         self._core_speed = settings.core_speed
         self._is_jvm_warm, self._has_real_clock = settings.is_jvm_warm, settings.has_real_clock
         self._make_model = partial(model, settings, coefficients)
         self._make_sibling = partial(
-            SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model
+            SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model, executors
         )
         self._clear()
 
@@ -111,12 +115,13 @@ class SimulatedEngine(Generic[Prepared]):
         return self._ledger.state(at_ms)
 
     def schedule(self, plan: Plan, at_ms: int, due_at_ms: int, executor: str | None = None) -> Ticket:
-        """Ignores `executor`: scenarios that choose one are refused.
+        """See the `Engine` contract.
 
         With a real clock a rewrite is staged even by a command that on a virtual clock plans and commits in
         one call, unless it is one of several actions, each of which changes what the next one finds.
         """
-        ticket, staged = self._tickets.issue(plan, self.capabilities, self.planning, at_ms, due_at_ms)
+        able = self._executors.get(executor or OWN, self.capabilities)
+        ticket, staged = self._tickets.issue(plan, able, self.planning, at_ms, due_at_ms, executor)
         previews = ticket.preview.actions
         takes_time = self._has_real_clock and len(plan.actions) == 1 and not self._is_metadata_only(plan)
         for position, action in staged.to_stage(
@@ -133,19 +138,24 @@ class SimulatedEngine(Generic[Prepared]):
                 NO_REWRITE_WORK,
             )
             is_noop = work == NO_REWRITE_WORK
-            staged.cost = self._price_rewrite(plan, work, planned, self._live_count, is_noop=is_noop)
+            step = self._rewrite_step(
+                plan, work, planned, self._live_count, is_noop=is_noop, executor=executor
+            )
+            staged.cost = self._price(step, self._cores.compactor)
             staged.is_priced = True
         staging_s = staged.cost.wall_s if self.model.stages_files else 0.0
-        expected = staged.cost if staged.is_priced or not self._has_real_clock else self.price(plan, at_ms)
+        expected = (
+            staged.cost if staged.is_priced or not self._has_real_clock else self.price(plan, at_ms, executor)
+        )
         return replace(ticket, staging_s=staging_s, expected=expected or NO_COST)
 
-    def price(self, plan: Plan, at_ms: int) -> Cost | None:
-        """What it would cost to execute a plan now; None if a preview of it is not known."""
+    def price(self, plan: Plan, at_ms: int, executor: str | None = None) -> Cost | None:
+        """What it would cost an executor to execute a plan now; None if a preview of it is not known."""
         state = self.state(at_ms)
         previews = [try_preview(action, state, self.planning.preview) for action in plan.actions]
         if any(isinstance(preview, NoPreview) for preview in previews) or self._is_metadata_only(plan):
             return None
-        step = self._rewrite_step(plan, rewrite_work(previews), previews, self._live_count)
+        step = self._rewrite_step(plan, rewrite_work(previews), previews, self._live_count, executor=executor)
         return self._coefficients.price(step, self._cores.compactor, self._jvm_cpu_s).on_cores(
             self._core_speed
         )
@@ -175,7 +185,10 @@ class SimulatedEngine(Generic[Prepared]):
         if done and self._is_metadata_only(ticket.plan):
             cost += self._price(maintenance_step(total_maintenance(versions)), self._cores.compactor)
         elif done and not staged.is_priced:
-            cost += self._price_rewrite(ticket.plan, work, done, live_count, is_noop=not versions)
+            step = self._rewrite_step(
+                ticket.plan, work, done, live_count, is_noop=not versions, executor=ticket.executor
+            )
+            cost += self._price(step, self._cores.compactor)
         status = staged.status(error, versions)
         return Outcome(
             status, cost, versions, self._observe(), error,
@@ -195,21 +208,17 @@ class SimulatedEngine(Generic[Prepared]):
             return self.model.work_of(prepared)
         return rewrite_work([preview])
 
-    def _price_rewrite(
-        self, plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_count: int,
-        *, is_noop: bool = False,
-    ) -> Cost:  # fmt: skip
-        step = self._rewrite_step(plan, work, previews, live_count, is_noop=is_noop)
-        return self._price(step, self._cores.compactor)
-
     def _rewrite_step(
         self, plan: Plan, work: RewriteWork, previews: Iterable[Preview | NoPreview], live_count: int,
-        *, is_noop: bool = False,
+        *, is_noop: bool = False, executor: str | None = None,
     ) -> Step:  # fmt: skip
         """A plan with this work, which is one step, as its record is."""
         is_sorted = any(isinstance(preview, Preview) and preview.is_sorted for preview in previews)
         action = describe_action(plan.actions[0])
-        return rewrite_step(work, live_count, action, is_sorted=is_sorted, is_noop=is_noop)
+        return rewrite_step(
+            work, live_count, action, is_sorted=is_sorted, is_noop=is_noop,
+            executor=None if executor == OWN else executor,
+        )  # fmt: skip
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
         """The ticket's preview, or a new one if the table has changed since, e.g. by an earlier action."""

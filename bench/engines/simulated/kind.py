@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import JsonValue
@@ -27,10 +28,11 @@ def simulated_kind(
     read: Callable[[Path | None], Coefficients],
     setting_problem: SettingProblem = lambda name: None,
     heeded_settings: frozenset[str] = frozenset(),
+    executors: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> EngineKind:
     @contextmanager
     def open_engine(settings: EngineSettings) -> Iterator[SimulatedEngine[Any]]:
-        yield SimulatedEngine(settings, read(settings.coefficients), capabilities, planning, model)
+        yield SimulatedEngine(settings, read(settings.coefficients), capabilities, planning, model, executors)
 
     def options(settings: EngineSettings) -> Mapping[str, JsonValue]:
         coefficients = read(settings.coefficients)
@@ -47,6 +49,7 @@ def simulated_kind(
         setting_problem,
         probe_problem,
         heeded_settings,
+        executors=executors,
         wrong_rows=wrong_rows,
         beyond_fit=lambda engine: engine.beyond_fit,
         content_bytes=lambda engine: engine.model.content_bytes,

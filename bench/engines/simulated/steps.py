@@ -24,6 +24,7 @@ class Operation(StrEnum):
     CLUSTER = "cluster"  # a rewrite without deletes, in Hudi, whose other rewrites merge log files
     SORT = "sort"  # a rewrite that orders rows by value
     CONVERT = "convert"  # converts deletes of data files, which stay; may rewrite others in the same commit
+    SINGLE_NODE = "single_node"  # any of these rewrites and conversions by an executor without Spark
     NOOP = "noop"  # a compaction that finds nothing to do
     QUERY = "query"
     PLANNING = "planning"  # the part of a query's wall time before its first task
@@ -48,7 +49,15 @@ OF_MAINTENANCE = ("s", "s_per_deleted_file", "s_per_expired_version")
 COEFFICIENTS: Mapping[Operation, tuple[str, ...]] = {
     **dict.fromkeys((Operation.COMMIT, Operation.UPSERT, Operation.MERGE), OF_COMMITS),
     **dict.fromkeys(
-        (Operation.REWRITE, Operation.CLUSTER, Operation.SORT, Operation.CONVERT, Operation.NOOP), OF_REWRITES
+        (
+            Operation.REWRITE,
+            Operation.CLUSTER,
+            Operation.SORT,
+            Operation.CONVERT,
+            Operation.SINGLE_NODE,
+            Operation.NOOP,
+        ),
+        OF_REWRITES,
     ),
     **dict.fromkeys((Operation.QUERY, Operation.PLANNING), OF_QUERIES),
     Operation.MAINTENANCE: OF_MAINTENANCE,
@@ -86,10 +95,16 @@ def commit_step(change: Change, work: CommitWork) -> Step:
 
 
 def rewrite_step(
-    work: RewriteWork, live_files_count: int, action: str, *, is_sorted: bool | None, is_noop: bool = False
-) -> Step:
-    """A compaction of a table with `live_files_count` data files; `action` as records describe it."""
-    if is_noop:
+    work: RewriteWork, live_files_count: int, action: str, *, is_sorted: bool | None, is_noop: bool = False,
+    executor: str | None = None,
+) -> Step:  # fmt: skip
+    """A compaction of a table with `live_files_count` data files; `action` as records describe it.
+
+    `executor` is one without Spark; None or "" is the engine's own.
+    """
+    if executor:
+        operation = Operation.SINGLE_NODE
+    elif is_noop:
         operation = Operation.NOOP
     elif work.converted_files_count:
         operation = Operation.CONVERT

@@ -4,6 +4,7 @@ import pytest
 from coefficients import OPERATION, coefficients
 
 from bench.engines.estimates import cost_priors
+from bench.engines.executor import OWN
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.steps import rewrite_step
 from bench.results.values import NO_REWRITE_WORK, RewriteWork
@@ -41,7 +42,7 @@ def test_conversions_have_a_price_of_their_own():
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("cores", [1, 2, 64])
 def test_every_format_has_priors_of_spark_and_none_is_free(name, cores):
-    (priors,) = FORMATS[name].engines.cost_priors(ORDERS, cores).values()
+    priors = FORMATS[name].engines.cost_priors(ORDERS, cores)[OWN]
     assert min(astuple(priors)) > 0
 
 
@@ -54,3 +55,10 @@ def test_priors_add_up_to_the_modelled_cost_of_a_compaction(files):
     modelled = engines.estimates().price(rewrite_step(work, files, "", is_sorted=False), 2)
     expected_s = priors.fixed_cpu_s + files * priors.cpu_s_per_file + 2 * size_mib * priors.cpu_s_per_mib
     assert modelled.cpu_s == pytest.approx(expected_s)
+
+
+def test_an_executor_without_spark_has_priors_of_its_own():
+    priors = FORMATS["iceberg"].engines.cost_priors(ORDERS, 2)
+    assert priors.keys() == {OWN, "single-node"}
+    assert priors["single-node"].fixed_cpu_s < priors[OWN].fixed_cpu_s
+    assert priors["single-node"].query_s_per_file == priors[OWN].query_s_per_file
