@@ -6,6 +6,7 @@ A user's own need no line here: they are found by their entry point, or by a nam
 from collections.abc import Callable
 
 from strategies.amoro.planner import Amoro
+from strategies.break_even import BreakEven
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
 from strategies.hudi.planners import Archive, Clean, Clustering, Compaction, LogCompaction
 from strategies.hudi.triggers import (
@@ -30,6 +31,7 @@ ENTRY_POINT_GROUP = "compactbench.strategies"
 
 PLANNERS: dict[str, Callable[..., Planner]] = {
     "amoro": Amoro,
+    "break_even": BreakEven,
     "delta.optimize": Optimize,
     "delta.reorg": Reorg,
     "delta.repartition": Repartition,
