@@ -6,15 +6,15 @@ for which paying once the waiting has cost as much is 2-competitive, and no dete
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 from strategies.merging import Runs, bytes_of, files_count, merge_groups, small_runs
 from strategies.options import check_range
-from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
+from strategies.plan import Capability, Plan, Reason, Rewrite
 from strategies.planner import Answer, Planner, PlannerTraits
 from strategies.round_costs import RoundCosts, round_costs
 from strategies.series import Run
@@ -22,12 +22,18 @@ from strategies.state import Place, TableState
 
 KIND = "merge"
 
-# The growth that a merge has to bring: one that makes a file of `GROWTH` times the size is one of the merges
-# which its bytes need anyway on the way to the target. Chosen in simulations, see docs/decisions.
-GROWTH = 8
+# A merged file of half the target is done and never merged again. What is left alone is a little smaller,
+# because a merge compresses better: 32 files of 130 KB become one that is 4 % smaller than their sum.
+DONE_SHARE = 0.5
+LEFT_ALONE_SHARE = 0.45
+# How much larger a merge must make a file that is not done yet for its bytes to cost nothing extra: about as
+# much as it grows by the merges which it needs anyway. Chosen in simulations (docs/decisions).
+GROWTH = 64
 
 UNKNOWN_QUERIES_PER_MINUTE = 1.0
 UNKNOWN_AGE_MS = 24 * 60 * 60 * 1000
+
+Owed: TypeAlias = Callable[[Run[Any]], float]  # the CPU seconds that each file of a run owes
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,9 @@ class Prices:
     def per_s(self) -> float:
         """CPU seconds that a second of latency in each query is worth, for each second that passes."""
         return self.queries_per_s * self.cpu_s_per_query_second
+
+    def pays_for_a_round(self, surplus_cpu_s: float) -> bool:
+        return self.per_s > 0 and surplus_cpu_s > 0 and surplus_cpu_s >= self.known.costs.fixed_cpu_s
 
     def waited_s(self, added_at_ms: int | None) -> float:
         age_ms = UNKNOWN_AGE_MS if added_at_ms is None else max(0, self.now_ms - added_at_ms)
@@ -70,19 +79,20 @@ class Joined:
 class BreakEven(Planner):
     """Merge small files once they have cost queries as much as merging them costs.
 
-    Choose it where what counts is the sum of both. It needs to know how often the table is queried, and what
-    a second of a query is worth; the rest it learns. A file owes, for each query since it was added, the time that it adds to a query. Files whose debt has paid for their bytes
-    join the next round, and the round is made as soon as what they have paid beyond has paid for the fixed
-    cost of a round. The time until the next evaluation counts too, so evaluate it often: with the trigger
-    `after_commits`, or `every` as often as the stream commits. Files above half of the target are done.
+    Choose it where the sum of both is what counts. It needs to know how often the table is queried and what a
+    second of a query is worth; the rest it learns. A file owes the time that it has added to each query since
+    it was added. Files whose debt has paid for their bytes join the next round, and the round is made as soon
+    as what they have paid beyond has paid for its fixed cost. The time until the next evaluation counts too.
+    So evaluate it often, with `every` at the interval of commits. A file above 0.45 of the target is left
+    alone.
 
     `queries_per_minute` is the rate of queries; without it the rate at which the table is probed, or one a
     minute if that is unknown. `cpu_s_per_query_second` is how many CPU seconds of compaction a second of one
-    query is worth; 0 never compacts.
+    query is worth; at 0 it never compacts.
 
-    Costs are learnt from the rounds of the rule's executor, and expected before: see the plan's detail. A
-    file of unknown age counts as a day old. Files that apply deletes owe no more than others, see
-    `iceberg.break_even`.
+    Costs are learnt from the rounds of the rule's executor; until then they are expected, and the detail of a
+    plan says so. A file of unknown age counts as a day old. Deletes are not priced: `iceberg.break_even` does
+    that.
     """
 
     queries_per_minute: float | None = None
@@ -96,16 +106,15 @@ class BreakEven(Planner):
         return PlannerTraits(needs=frozenset({Capability.REWRITE}))
 
     def decide(self, state: TableState) -> Answer:
-        prices = self.prices(state, round_costs(state))
-        merges = joined(small_runs(state, state.target_file_size_bytes // 2), prices, state)
+        prices, target_bytes = self.prices(state, round_costs(state)), state.target_file_size_bytes
+        places = small_runs(state, target_bytes * LEFT_ALONE_SHARE)
+        merges = joined(places, prices.file_cpu_s, prices.known, target_bytes)
         figures = merge_figures(merges, prices.known)
-        surplus_cpu_s = figures["surplus_cpu_s"]
-        groups = groups_of(merges, state.target_file_size_bytes)
         plan = None
-        if groups and prices.per_s and surplus_cpu_s >= prices.known.costs.fixed_cpu_s:
-            detail = f"{describe_merges(merges, prices)}; {describe_prices(prices, merges, state)}"
-            action = Rewrite(groups, state.target_file_size_bytes)
-            plan = Plan((action,), Reason.COST, detail, KIND)
+        if prices.pays_for_a_round(figures["surplus_cpu_s"]):
+            groups = (group for one in merges for group in merge_groups(one.runs, target_bytes))
+            detail = f"{describe_merges(figures)}; {describe_prices(prices, merges, state)}"
+            plan = Plan((Rewrite(tuple(groups), target_bytes),), Reason.COST, detail, KIND)
         return Answer(plan, state.observed_at_ms, figures)
 
     def prices(self, state: TableState, known: RoundCosts) -> Prices:
@@ -127,63 +136,57 @@ def _tick_ms(state: TableState) -> int:
     return round(median(steps_ms)) if steps_ms else 0
 
 
-def joined(places: Mapping[Place, Runs], prices: Prices, state: TableState) -> list[Joined]:
+def joined(places: Mapping[Place, Runs], owed: Owed, known: RoundCosts, target_bytes: int) -> list[Joined]:
     """The files that join a round, by place; none of a place in which only one has paid."""
-    found = (_joined_of(runs, prices, state.target_file_size_bytes) for runs in places.values())
+    found = (_joined_of(runs, owed, known, target_bytes) for runs in places.values())
     return [one for one in found if files_count(one.runs) > 1]
 
 
-def _joined_of(runs: Runs, prices: Prices, target_bytes: int) -> Joined:
+def _joined_of(runs: Runs, owed: Owed, known: RoundCosts, target_bytes: int) -> Joined:
     """The most files of a place that have paid for their bytes, given how large the merged file gets.
 
-    More files make a larger file, in which the bytes of each are cheaper (`charge`). So each file needs an
-    output of some size to join, and as many as have it join: the longest prefix in the order of that need.
+    More files make a larger file, in which the bytes of each cost less (`charge_cpu_s`). So each file needs a
+    merged file of some size to join, and as many as have it join: the longest prefix in the order of needs.
     """
+    debts = [owed(run) for run in runs]
     needed = sorted(
-        ((_needed_bytes(run, prices), place) for place, run in enumerate(runs)),
+        (_needed_bytes(run.first.size_bytes, debt, target_bytes, known), place)
+        for place, (run, debt) in enumerate(zip(runs, debts, strict=True))
     )
     total_bytes = bytes_of(runs)
     while needed and needed[-1][0] > min(total_bytes, target_bytes):
         _, place = needed.pop()
         total_bytes -= runs[place].count * runs[place].first.size_bytes
-    members = [runs[place] for place in sorted(place for _, place in needed)]
-    output_bytes = min(total_bytes, target_bytes)
-    return Joined(members, sum(_surplus_cpu_s(members, output_bytes, prices)))
+    places = sorted(place for _, place in needed)
+    output_bytes, surplus_cpu_s = min(total_bytes, target_bytes), 0.0
+    for place in places:
+        size_bytes, count = runs[place].first.size_bytes, runs[place].count
+        gain_cpu_s = debts[place] - charge_cpu_s(size_bytes, output_bytes, target_bytes, known)
+        # The merged file goes on to owe in place of its files: a file that is all of it saves nothing.
+        surplus_cpu_s += count * gain_cpu_s * (1 - size_bytes / max(output_bytes, 1))
+    return Joined([runs[place] for place in places], surplus_cpu_s)
 
 
-def _needed_bytes(run: Run[Any], prices: Prices) -> float:
-    """The least size of the merged file at which a file of the run has paid for its bytes."""
-    size_bytes = run.first.size_bytes
-    bytes_cpu_s = prices.known.bytes_cpu_s(size_bytes)
+def _needed_bytes(size_bytes: int, owed_cpu_s: float, target_bytes: int, known: RoundCosts) -> float:
+    """The least size of the merged file at which a file has paid for its bytes."""
+    bytes_cpu_s = known.bytes_cpu_s(size_bytes)
     if not bytes_cpu_s:
         return 0.0
-    return float(size_bytes * GROWTH ** (1 - prices.file_cpu_s(run) / bytes_cpu_s))
+    growing_bytes = size_bytes * GROWTH ** (1 - owed_cpu_s / bytes_cpu_s)
+    return float(min(growing_bytes, DONE_SHARE * target_bytes))
 
 
-def charge_cpu_s(size_bytes: int, output_bytes: float, known: RoundCosts) -> float:
+def charge_cpu_s(size_bytes: int, output_bytes: float, target_bytes: int, known: RoundCosts) -> float:
     """What a file is charged for its bytes if a merge makes a file of `output_bytes` of them.
 
-    A byte is rewritten about log(target / size) / log(`GROWTH`) times until its file has the target size,
-    whenever that is done. A merge that makes the file `GROWTH` times as large is one of these, and costs
-    nothing extra. One that makes it less large leaves more of them to do, and costs the rest.
+    The bytes of a small file are rewritten at least once, whenever that is done, so a merge that finishes it
+    costs nothing extra. Any other merge is followed by one more, and costs the bytes of the file, but for as
+    much as it takes the file along: nothing if it makes it `GROWTH` times as large.
     """
-    if not size_bytes:
+    if not size_bytes or output_bytes >= DONE_SHARE * target_bytes:
         return 0.0
     growth = math.log(max(output_bytes, size_bytes) / size_bytes, GROWTH)
     return known.bytes_cpu_s(size_bytes) * max(0.0, 1 - growth)
-
-
-def _surplus_cpu_s(runs: Iterable[Run[Any]], output_bytes: int, prices: Prices) -> Iterator[float]:
-    """What each run has paid beyond its bytes, less its share in what the merged file goes on to owe."""
-    for run in runs:
-        size_bytes = run.first.size_bytes
-        gain_cpu_s = prices.file_cpu_s(run) - charge_cpu_s(size_bytes, output_bytes, prices.known)
-        share = size_bytes / output_bytes if output_bytes else 1.0
-        yield run.count * gain_cpu_s * (1 - share)
-
-
-def groups_of(merges: Iterable[Joined], target_bytes: int) -> tuple[FileGroup, ...]:
-    return tuple(group for one in merges for group in merge_groups(one.runs, target_bytes))
 
 
 def merge_figures(merges: Iterable[Joined], known: RoundCosts) -> dict[str, float]:
@@ -201,13 +204,10 @@ def merge_figures(merges: Iterable[Joined], known: RoundCosts) -> dict[str, floa
     }
 
 
-def describe_merges(merges: Iterable[Joined], prices: Prices) -> str:
-    count = sum(files_count(one.runs) for one in merges)
-    surplus_cpu_s = sum(one.surplus_cpu_s for one in merges)
-    fixed_cpu_s = prices.known.costs.fixed_cpu_s
+def describe_merges(figures: Mapping[str, float]) -> str:
     return (
-        f"{count} files owe {surplus_cpu_s:.4g} CPU s beyond their bytes >= {fixed_cpu_s:.4g} CPU s, "
-        "the fixed cost of a round"
+        f"{figures['files_joined']:.0f} files have paid {figures['surplus_cpu_s']:.4g} CPU s beyond their "
+        f"bytes, the fixed cost of a round is {figures['fixed_cpu_s']:.4g} CPU s"
     )
 
 
