@@ -84,8 +84,9 @@ def seen_rounds(state: TableState) -> Iterator[CompactionSeen]:
 def _with_rounds(prior: CostPriors, rounds: Sequence[tuple[CompactionSeen, float]]) -> CostPriors:
     """The costs of a round by ridge regression around the prior.
 
-    Factors on the three costs are fitted to the rounds, and pulled to 1 as strongly as `PRIOR_ROUNDS` rounds
-    that cost what the prior says. Equal rounds so leave the proportions of the prior nearly as they are.
+    Factors on the three costs are fitted to the rounds, and all together pulled to 1 as strongly as by
+    `PRIOR_ROUNDS` rounds that cost what the prior says. Each is pulled in proportion to its part of a round,
+    so that equal rounds, which cannot tell the costs apart, leave the proportions of the prior as they are.
     """
     amounts = [
         (
@@ -99,9 +100,11 @@ def _with_rounds(prior: CostPriors, rounds: Sequence[tuple[CompactionSeen, float
     if not mean_s:
         return prior
     excess = [cpu_s - sum(row) for row, (_, cpu_s) in zip(amounts, rounds, strict=True)]
-    pull = PRIOR_ROUNDS * mean_s**2 / 3
     columns = list(zip(*amounts, strict=True))
-    normal = [[_dot(left, right) + pull * (left is right) for right in columns] for left in columns]
+    normal = [[_dot(left, right) for right in columns] for left in columns]
+    for place, column in enumerate(columns):
+        pull = PRIOR_ROUNDS * mean_s * sum(column) / len(column)
+        normal[place][place] += pull or 1.0  # a cost that the prior has at 0 stays there
     fixed, per_file, per_mib = (
         max(LEAST_FACTOR, 1 + change) for change in _solved(normal, [_dot(c, excess) for c in columns])
     )
