@@ -80,3 +80,9 @@ def read_fields(options: Mapping[str, NumberOption[Any]], texts: Mapping[str, st
 
 def at_least(name: str, parse: Callable[[str], int], least: int) -> NumberOption[int]:
     return NumberOption(name, parse, f">= {least}", lambda value: value >= least)
+
+
+def check_range(name: str, value: float | None, least: float, most: float) -> None:
+    """Raise ValueError unless the value of a planner's field is within a range; None is not set."""
+    if value is not None and not least <= value <= most:
+        raise ValueError(f"{name}={value} must be a number from {least:,g} to {most:,g}")

@@ -6,6 +6,8 @@ A user's own need no line here: they are found by their entry point, or by a nam
 from collections.abc import Callable
 
 from strategies.amoro.planner import Amoro
+from strategies.autocomp import AutoComp
+from strategies.break_even import BreakEven
 from strategies.delta.planners import Optimize, Reorg, Repartition, Vacuum, ZOrder
 from strategies.hudi.planners import Archive, Clean, Clustering, Compaction, LogCompaction
 from strategies.hudi.triggers import (
@@ -15,6 +17,7 @@ from strategies.hudi.triggers import (
     NumOrTime,
     TimeElapsed,
 )
+from strategies.iceberg.break_even import IcebergBreakEven
 from strategies.iceberg.delete_planners import ConvertDeletes, RemoveDanglingDeletes
 from strategies.iceberg.procedures import (
     ExpireSnapshots,
@@ -24,12 +27,15 @@ from strategies.iceberg.procedures import (
 )
 from strategies.never import Never
 from strategies.planner import Planner
+from strategies.tiered import Tiered
 from strategies.triggers import AfterCommits, At, Every, FileCount, Trigger
 
 ENTRY_POINT_GROUP = "compactbench.strategies"
 
 PLANNERS: dict[str, Callable[..., Planner]] = {
     "amoro": Amoro,
+    "autocomp": AutoComp,
+    "break_even": BreakEven,
     "delta.optimize": Optimize,
     "delta.reorg": Reorg,
     "delta.repartition": Repartition,
@@ -40,6 +46,7 @@ PLANNERS: dict[str, Callable[..., Planner]] = {
     "hudi.clustering": Clustering,
     "hudi.compaction": Compaction,
     "hudi.log_compaction": LogCompaction,
+    "iceberg.break_even": IcebergBreakEven,
     "iceberg.convert_deletes": ConvertDeletes,
     "iceberg.expire_snapshots": ExpireSnapshots,
     "iceberg.remove_dangling_deletes": RemoveDanglingDeletes,
@@ -47,6 +54,7 @@ PLANNERS: dict[str, Callable[..., Planner]] = {
     "iceberg.rewrite_manifests": RewriteManifests,
     "iceberg.rewrite_position_delete_files": RewritePositionDeleteFiles,
     "never": Never,
+    "tiered": Tiered,
 }
 
 # Names that planners no longer have, and what to write instead.

@@ -18,6 +18,8 @@ GIB = 1024 * MIB
 _DAY_MS = 24 * 60 * 60 * 1000
 _UNIX_DAY = date(1970, 1, 1)
 
+Place = tuple[str, int]
+
 _Files = TypeVar("_Files", bound=Collection[Any])
 _Derived = TypeVar("_Derived")
 
@@ -55,6 +57,11 @@ class DataFile:
     def key(self) -> str:
         """Unique in the table."""
         return self.path
+
+    @property
+    def place(self) -> Place:
+        """The partition and the layout it is of: a merge never mixes files of two places."""
+        return self.partition, 0
 
     @property
     def origin(self) -> str:

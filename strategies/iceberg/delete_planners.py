@@ -42,15 +42,15 @@ class ConvertDeletes(Planner):
         removed = unneeded_deletes(table, (file for file in table.data_files if file.path not in paths))
         if not (converted or removed):
             return None
-        action = Rewrite(_groups(converted), state.target_file_size_bytes, removed)
+        action = Rewrite(convert_groups(converted), state.target_file_size_bytes, removed)
         detail = f"{len(due)} data files with {self.min_delete_files} or more delete files"
         return Plan((action,), Reason.DELETES, detail, "conversion")
 
     def _is_due(self, file: IcebergDataFile, index: DeleteIndex) -> bool:
-        return index.applying_to(file).files_count >= self.min_delete_files and not _is_converted(file, index)
+        return index.applying_to(file).files_count >= self.min_delete_files and not is_converted(file, index)
 
 
-def _is_converted(file: IcebergDataFile, index: DeleteIndex) -> bool:
+def is_converted(file: IcebergDataFile, index: DeleteIndex) -> bool:
     """Whether the only delete file that applies is scoped to this data file already."""
     if index.applying_to(file).files_count != 1 or index.equality_of(file).files_count:
         return False
@@ -75,7 +75,7 @@ def _with_files_sharing_deletes(
         chosen |= {file.path: file for file in more}
 
 
-def _groups(files: Collection[IcebergDataFile]) -> tuple[FileGroup, ...]:
+def convert_groups(files: Collection[IcebergDataFile]) -> tuple[FileGroup, ...]:
     by_partition: dict[tuple[str, int], list[str]] = defaultdict(list)
     for file in files:
         by_partition[file.partition, file.spec_id].append(file.path)

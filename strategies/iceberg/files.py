@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from strategies.state import DataFile, DeleteFile, TableState
+from strategies.state import DataFile, DeleteFile, Place, TableState
 
 
 class DeleteKind(StrEnum):
@@ -60,6 +60,10 @@ class IcebergDataFile(DataFile):
     spec_id: int = 0
     split_offsets: tuple[int, ...] = ()
     key_bounds: KeyBounds | None = None
+
+    @property
+    def place(self) -> Place:
+        return self.partition, self.spec_id
 
 
 @dataclass(frozen=True, slots=True)

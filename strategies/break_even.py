@@ -1,0 +1,224 @@
+"""Rent or buy: compact once waiting has cost queries as much as a round costs.
+
+Source of the rule: a stream of small files is the acknowledgement problem of TCP with a linear cost of delay,
+for which paying once the waiting has cost as much is 2-competitive, and no deterministic rule is better
+(Dooly, Goldman, Scott 2001). Partitions that share the fixed cost of a round make it joint replenishment.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Any, TypeAlias
+
+from strategies.merging import Runs, bytes_of, files_count, merge_groups, small_runs
+from strategies.options import check_range
+from strategies.plan import Capability, Plan, Reason, Rewrite
+from strategies.planner import Answer, Planner, PlannerTraits
+from strategies.round_costs import RoundCosts, round_costs
+from strategies.series import Run
+from strategies.state import Place, TableState
+
+KIND = "merge"
+
+# A merged file of half the target is done and never merged again. What is left alone is a little smaller,
+# because a merge compresses better: 32 files of 130 KB become one that is 4 % smaller than their sum.
+DONE_SHARE = 0.5
+LEFT_ALONE_SHARE = 0.45
+# How much larger a merge must make a file that is not done yet for its bytes to cost nothing extra: about as
+# much as it grows by the merges which it needs anyway. Chosen in simulations (docs/decisions).
+GROWTH = 64
+
+UNKNOWN_QUERIES_PER_MINUTE = 1.0
+UNKNOWN_AGE_MS = 24 * 60 * 60 * 1000
+
+Owed: TypeAlias = Callable[[Run[Any]], float]  # the CPU seconds that each file of a run owes
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a file owes: `owed_cpu_s` for each file that a query opens, and for each second that it waited.
+
+    `tick_ms` is the time until the next evaluation, which counts as waited.
+    """
+
+    queries_per_s: float
+    cpu_s_per_query_second: float
+    known: RoundCosts
+    now_ms: int
+    tick_ms: int
+    knows_rate: bool
+
+    @property
+    def per_s(self) -> float:
+        """CPU seconds that a second of latency in each query is worth, for each second that passes."""
+        return self.queries_per_s * self.cpu_s_per_query_second
+
+    def pays_for_a_round(self, surplus_cpu_s: float) -> bool:
+        return self.per_s > 0 and surplus_cpu_s > 0 and surplus_cpu_s >= self.known.costs.fixed_cpu_s
+
+    def waited_s(self, added_at_ms: int | None) -> float:
+        age_ms = UNKNOWN_AGE_MS if added_at_ms is None else max(0, self.now_ms - added_at_ms)
+        return (age_ms + self.tick_ms) / 1000
+
+    def file_cpu_s(self, run: Run[Any]) -> float:
+        """What each file of the run owes."""
+        return self.per_s * self.known.costs.query_s_per_file * self.waited_s(run.first.added_at_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The files of one place that have paid for their bytes, and what they have paid beyond."""
+
+    runs: Runs
+    surplus_cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven(Planner):
+    """Merge small files once they have cost queries as much as merging them costs.
+
+    Choose it where the sum of both is what counts. It needs to know how often the table is queried and what a
+    second of a query is worth; the rest it learns. A file owes the time that it has added to each query since
+    it was added. Files whose debt has paid for their bytes join the next round, and the round is made as soon
+    as what they have paid beyond has paid for its fixed cost. The time until the next evaluation counts too.
+    So evaluate it often, with `every` at the interval of commits. A file above 0.45 of the target is left
+    alone.
+
+    `queries_per_minute` is the rate of queries; without it the rate at which the table is probed, or one a
+    minute if that is unknown. `cpu_s_per_query_second` is how many CPU seconds of compaction a second of one
+    query is worth; at 0 it never compacts.
+
+    Costs are learnt from the rounds of the rule's executor; until then they are expected, and the detail of a
+    plan says so. A file of unknown age counts as a day old. Deletes are not priced: `iceberg.break_even` does
+    that.
+    """
+
+    queries_per_minute: float | None = None
+    cpu_s_per_query_second: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_range("queries_per_minute", self.queries_per_minute, 0, 1e9)
+        check_range("cpu_s_per_query_second", self.cpu_s_per_query_second, 0, 1e9)
+
+    def traits(self) -> PlannerTraits:
+        return PlannerTraits(needs=frozenset({Capability.REWRITE}))
+
+    def decide(self, state: TableState) -> Answer:
+        prices, target_bytes = self.prices(state, round_costs(state)), state.target_file_size_bytes
+        places = small_runs(state, target_bytes * LEFT_ALONE_SHARE)
+        merges = joined(places, prices.file_cpu_s, prices.known, target_bytes)
+        figures = merge_figures(merges, prices.known)
+        plan = None
+        if prices.pays_for_a_round(figures["surplus_cpu_s"]):
+            groups = (group for one in merges for group in merge_groups(one.runs, target_bytes))
+            detail = f"{describe_merges(figures)}; {describe_prices(prices, merges, state)}"
+            plan = Plan((Rewrite(tuple(groups), target_bytes),), Reason.COST, detail, KIND)
+        return Answer(plan, state.observed_at_ms, figures)
+
+    def prices(self, state: TableState, known: RoundCosts) -> Prices:
+        rate_per_s = state.probe_rate_per_s or UNKNOWN_QUERIES_PER_MINUTE / 60
+        if self.queries_per_minute is not None:
+            rate_per_s = self.queries_per_minute / 60
+        knows_rate = self.queries_per_minute is not None or state.probe_rate_per_s > 0
+        return Prices(
+            rate_per_s, self.cpu_s_per_query_second, known, state.observed_at_ms, _tick_ms(state), knows_rate
+        )
+
+
+def _tick_ms(state: TableState) -> int:
+    """The time until the next evaluation: as long as since the last one, or between the latest commits."""
+    if isinstance(state.note, int) and state.observed_at_ms > state.note:
+        return state.observed_at_ms - state.note
+    times_ms = [commit.at_ms for commit in state.commits[-10:]]
+    steps_ms = [later - earlier for earlier, later in pairwise(times_ms)]
+    return round(median(steps_ms)) if steps_ms else 0
+
+
+def joined(places: Mapping[Place, Runs], owed: Owed, known: RoundCosts, target_bytes: int) -> list[Joined]:
+    """The files that join a round, by place; none of a place in which only one has paid."""
+    found = (_joined_of(runs, owed, known, target_bytes) for runs in places.values())
+    return [one for one in found if files_count(one.runs) > 1]
+
+
+def _joined_of(runs: Runs, owed: Owed, known: RoundCosts, target_bytes: int) -> Joined:
+    """The most files of a place that have paid for their bytes, given how large the merged file gets.
+
+    More files make a larger file, in which the bytes of each cost less (`charge_cpu_s`). So each file needs a
+    merged file of some size to join, and as many as have it join: the longest prefix in the order of needs.
+    """
+    debts = [owed(run) for run in runs]
+    needed = sorted(
+        (_needed_bytes(run.first.size_bytes, debt, target_bytes, known), place)
+        for place, (run, debt) in enumerate(zip(runs, debts, strict=True))
+    )
+    total_bytes = bytes_of(runs)
+    while needed and needed[-1][0] > min(total_bytes, target_bytes):
+        _, place = needed.pop()
+        total_bytes -= runs[place].count * runs[place].first.size_bytes
+    places = sorted(place for _, place in needed)
+    output_bytes, surplus_cpu_s = min(total_bytes, target_bytes), 0.0
+    for place in places:
+        size_bytes, count = runs[place].first.size_bytes, runs[place].count
+        gain_cpu_s = debts[place] - charge_cpu_s(size_bytes, output_bytes, target_bytes, known)
+        # The merged file goes on to owe in place of its files: a file that is all of it saves nothing.
+        surplus_cpu_s += count * gain_cpu_s * (1 - size_bytes / max(output_bytes, 1))
+    return Joined([runs[place] for place in places], surplus_cpu_s)
+
+
+def _needed_bytes(size_bytes: int, owed_cpu_s: float, target_bytes: int, known: RoundCosts) -> float:
+    """The least size of the merged file at which a file has paid for its bytes."""
+    bytes_cpu_s = known.bytes_cpu_s(size_bytes)
+    if not bytes_cpu_s:
+        return 0.0
+    growing_bytes = size_bytes * GROWTH ** (1 - owed_cpu_s / bytes_cpu_s)
+    return float(min(growing_bytes, DONE_SHARE * target_bytes))
+
+
+def charge_cpu_s(size_bytes: int, output_bytes: float, target_bytes: int, known: RoundCosts) -> float:
+    """What a file is charged for its bytes if a merge makes a file of `output_bytes` of them.
+
+    The bytes of a small file are rewritten at least once, whenever that is done, so a merge that finishes it
+    costs nothing extra. Any other merge is followed by one more, and costs the bytes of the file, but for as
+    much as it takes the file along: nothing if it makes it `GROWTH` times as large.
+    """
+    if not size_bytes or output_bytes >= DONE_SHARE * target_bytes:
+        return 0.0
+    growth = math.log(max(output_bytes, size_bytes) / size_bytes, GROWTH)
+    return known.bytes_cpu_s(size_bytes) * max(0.0, 1 - growth)
+
+
+def merge_figures(merges: Iterable[Joined], known: RoundCosts) -> dict[str, float]:
+    runs = [run for one in merges for run in one.runs]
+    count, costs = files_count(runs), known.costs
+    return {
+        "files_joined": count,
+        "surplus_cpu_s": sum(one.surplus_cpu_s for one in merges),
+        "round_cpu_s": known.round_cpu_s(count, bytes_of(runs)),
+        "fixed_cpu_s": costs.fixed_cpu_s,
+        "cpu_s_per_file": costs.cpu_s_per_file,
+        "cpu_s_per_mib": costs.cpu_s_per_mib,
+        "query_s_per_file": costs.query_s_per_file,
+        "rounds_learnt_from": known.rounds_count,
+    }
+
+
+def describe_merges(figures: Mapping[str, float]) -> str:
+    return (
+        f"{figures['files_joined']:.0f} files have paid {figures['surplus_cpu_s']:.4g} CPU s beyond their "
+        f"bytes, the fixed cost of a round is {figures['fixed_cpu_s']:.4g} CPU s"
+    )
+
+
+def describe_prices(prices: Prices, merges: Iterable[Joined], state: TableState) -> str:
+    """What the decision rests on, with what had to be taken because it is unknown."""
+    known = prices.known
+    rate = f"{prices.queries_per_s * 60:.4g} queries a minute"
+    parts = [rate if prices.knows_rate else f"{rate}, as their rate is unknown"]
+    parts.append(f"{known.costs.query_s_per_file:.3g} s a file")
+    parts.append(known.describe(state.executor))
+    unknown = sum(run.count for one in merges for run in one.runs if run.first.added_at_ms is None)
+    if unknown:
+        parts.append(f"{unknown} files of unknown age count as a day old")
+    return "; ".join(parts)
