@@ -188,7 +188,9 @@ def _conversion_cpu_s(
     if seen:
         return fmean(seen[-LATEST_CONVERSIONS:])
     pairs_count = sum(index.applying_to(file).files_count for file in staying)
-    return CONVERSION_CPU_S + known.costs.cpu_s_per_delete * pairs_count
+    # Without Spark's jobs a conversion has the fixed cost of any round.
+    fixed_cpu_s = CONVERSION_CPU_S if table.executor == "spark" else known.costs.fixed_cpu_s
+    return fixed_cpu_s + known.costs.cpu_s_per_delete * pairs_count
 
 
 def _describe_applied(applied: Iterable[_Applied]) -> str:
