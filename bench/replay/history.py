@@ -96,8 +96,8 @@ class History:
             self._compactions.add(seen)
             self._awaits_query = False
 
-    def with_it(self, state: TableState, probe_rate_per_s: float) -> TableState:
-        """A state of the table, with what is known of the run."""
+    def added_to(self, state: TableState, probe_rate_per_s: float) -> TableState:
+        """A state of the table with what is known of the run."""
         probe = self.probe
         return replace(
             state,

@@ -102,7 +102,7 @@ class Queries:
 
     def with_history(self, state: TableState) -> TableState:
         """The state with how often the table is read, and the history of the run."""
-        return self._history.with_it(state, probe_rate_per_s=1000 / self._scenario.probe_every_ms)
+        return self._history.added_to(state, probe_rate_per_s=1000 / self._scenario.probe_every_ms)
 
 
 def reader(scenario: Scenario, queries: Queries) -> Role:
