@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from bench.engines.contract import INLINE, InlineCompaction, Outcome, Ticket, total_change
 from bench.engines.executor import OWN
@@ -77,28 +77,27 @@ class History:
         """A plan of a rule, completed at a moment; a commit has waited for it if it `is_inline`."""
         has_queries = outcome.status == "ok" and not is_inline
         has_before = has_queries and self._probed_tick == tick and not outcome.cost.is_shared
-        self._compactions.add(
-            replace(
-                _seen(at_ms, outcome.change, outcome.cost),
-                status=outcome.status,
-                reason=ticket.plan.reason,
-                kind=ticket.plan.kind,
-                scheduled_at_ms=ticket.scheduled_at_ms,
-                query_before_s=self.probe.latency_s if self.probe and has_before else None,
-                executor=ticket.executor or OWN,
-                replaced=_replaced(ticket.preview, outcome.change),
-            )
-        )
+        change, plan = outcome.change, ticket.plan
+        seen = _seen(
+            at_ms, change, outcome.cost, outcome.status, plan.reason, ticket.scheduled_at_ms,
+            kind=plan.kind,
+            query_before_s=self.probe.latency_s if self.probe and has_before else None,
+            executor=ticket.executor or OWN,
+            replaced=_replaced(ticket.preview, change),
+        )  # fmt: skip
+        self._compactions.add(seen)
         self._awaits_query = has_queries
 
     def saw_inline(self, at_ms: int, compactions: Iterable[InlineCompaction]) -> None:
         """The compactions that a commit ran by itself."""
         for compaction in compactions:
-            self._compactions.add(_seen(at_ms, total_change(compaction.versions), compaction.cost))
+            change = total_change(compaction.versions)
+            seen = _seen(at_ms, change, compaction.cost, "ok", INLINE, at_ms, executor=OWN)
+            self._compactions.add(seen)
             self._awaits_query = False
 
-    def with_it(self, state: TableState, probe_rate_per_s: float) -> TableState:
-        """A state of the table, with what is known of the run."""
+    def added_to(self, state: TableState, probe_rate_per_s: float) -> TableState:
+        """A state of the table with what is known of the run."""
         probe = self.probe
         return replace(
             state,
@@ -116,18 +115,19 @@ def probe_seen(at_ms: int, cost: Cost, work: ScanWork) -> ProbeSeen:
     return ProbeSeen(at_ms, cost.wall_s, cpu_s, work.files_count, work.delete_files_count)
 
 
-def _seen(at_ms: int, change: Change, cost: Cost) -> CompactionSeen:
-    """A compaction that a commit ran by itself, on the engine."""
+def _seen(
+    at_ms: int, change: Change, cost: Cost, status: str, reason: str, scheduled_at_ms: int, **known: Any
+) -> CompactionSeen:
     return CompactionSeen(
-        at_ms, "ok", INLINE,
+        at_ms, status, reason,
         files_removed_count=change.files_removed_count,
         files_added_count=change.files_added_count,
         replaced_bytes=change.replaced_bytes,
         added_bytes=change.added_bytes,
         wall_s=cost.wall_s,
         cpu_s=None if cost.is_shared else cost.cpu_s,
-        scheduled_at_ms=at_ms,
-        executor=OWN,
+        scheduled_at_ms=scheduled_at_ms,
+        **known,
     )  # fmt: skip
 
 

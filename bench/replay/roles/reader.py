@@ -103,7 +103,7 @@ class Queries:
     def with_history(self, state: TableState) -> TableState:
         """The state with how often the table is read, and the history of the run."""
         rate_per_s = self._scenario.probe_rate_per_s(self._log.tick)
-        return self._history.with_it(state, probe_rate_per_s=rate_per_s)
+        return self._history.added_to(state, probe_rate_per_s=rate_per_s)
 
 
 def reader(scenario: Scenario, queries: Queries) -> Role:

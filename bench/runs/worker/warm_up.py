@@ -165,7 +165,7 @@ class _Rounds:
     def _state(self) -> TableState:
         """The table's state, with what the replay would add."""
         rate_per_s = 1000 / self._scenario.probe_every_ms
-        state = self._history.with_it(self._table.state(self._at_ms), rate_per_s)
+        state = self._history.added_to(self._table.state(self._at_ms), rate_per_s)
         return for_executor(state, self._executor)
 
     def _fields(self, acts: Sequence[_Act], commits_count: int, round_s: float) -> Fields:

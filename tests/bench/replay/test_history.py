@@ -38,7 +38,7 @@ class Noting:
 
 
 def told(history):
-    return history.with_it(STATE, 0.25)
+    return history.added_to(STATE, 0.25)
 
 
 def probe(at_ms=0, latency_s=1.0):
