@@ -1,0 +1,60 @@
+"""What one plan costs for 100,000 files, by planner: CPU of `decide`, beside that of Amoro's.
+
+Run by `make bench`. The files are plain ones, as a real table's are, and equal ones of 12,500 commits kept as
+series, as a simulated table's are; each planner is given its best of three.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from strategies.amoro.planner import Amoro
+from strategies.autocomp import AutoComp
+from strategies.break_even import BreakEven
+from strategies.iceberg.break_even import IcebergBreakEven
+from strategies.iceberg.files import IcebergDataFile, IcebergState
+from strategies.planner import Planner
+from strategies.series import Files, Series
+from strategies.state import MIB, DerivedValues
+from strategies.tiered import Tiered
+
+COMMITS, FILES_PER_COMMIT, PARTITIONS, REPEATS = 12_500, 8, 20, 3
+PLANNERS: Mapping[str, Planner] = {
+    "amoro": Amoro(), "break_even": BreakEven(), "iceberg.break_even": IcebergBreakEven(),
+    "tiered": Tiered(), "autocomp": AutoComp(),
+}  # fmt: skip
+
+
+def main() -> None:
+    series = Files(commit(number) for number in range(COMMITS))
+    tables = {"plain files": tuple(series), "series": series}
+    for words, files in tables.items():
+        state = IcebergState(COMMITS * 60_000, 128 * MIB, files, probe_rate_per_s=1 / 60)
+        for name, planner in PLANNERS.items():
+            cpu_s = least_cpu_s(lambda planner=planner, state=state: decided(planner, state))
+            print(f"{len(files):,} {words:12} {name:20} {cpu_s:6.2f} s CPU", flush=True)
+
+
+def commit(number: int) -> Series[IcebergDataFile]:
+    names, first = "data/{:06}.parquet", number * FILES_PER_COMMIT
+    partition = f"day={number % PARTITIONS:02}"
+    file = IcebergDataFile(names.format(first), 6_000, 10, partition, number, added_at_ms=number * 60_000)
+    return Series(file, FILES_PER_COMMIT, names, first)
+
+
+def decided(planner: Planner, state: IcebergState) -> None:
+    """A decision about the table as if it had just changed."""
+    planner.decide(replace(state, derived_values=DerivedValues()))
+
+
+def least_cpu_s(act: Callable[[], None]) -> float:
+    spent = []
+    for _ in range(REPEATS):
+        began_s = time.process_time()
+        act()
+        spent.append(time.process_time() - began_s)
+    return min(spent)
+
+
+if __name__ == "__main__":
+    main()
