@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 OWN_STRATEGY = ROOT / "docs" / "own-strategy.md"
 FEWER_CELLS = ("*25", "*3")
+FEWER_SEEDS = ("--training-seeds", "1", "--held-out-seeds", "1", "--moments", "6", "--quiet")
 ANY = re.compile(
     r"compactbench( [A-Z]+)? --help|compactbench (run|init|import|validate)"
 )  # no whole commands
@@ -66,6 +67,8 @@ def adapted(words: list[str], table: str) -> list[str]:
     here = [word.replace("/data/warehouse/shop/orders", table).replace(*FEWER_CELLS) for word in words]
     if words[0] == "import":
         return [*here, "-f", "orders.toml"]
+    if words[0] == "tune":
+        return [*here, *FEWER_SEEDS]
     is_real = words[0] == "run" and "--simulate" not in words
     return [*here, "--dry-run"] if is_real else here
 

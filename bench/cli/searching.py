@@ -4,13 +4,16 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.progress import Progress
 
 from bench.cli.output import ERR, print_remark
 from bench.cli.simulating import simulated_aside
 from bench.errors import ScenarioError
 from bench.hindsight.search import (
+    SCHEDULES_OF,
     Candidate,
     Searched,
     candidates,
@@ -29,6 +32,24 @@ from bench.scenario.specs import content_hash
 from reports.verdicts.query_load import QUERIES_PER_H, cpu_with_queries_s
 
 MOMENTS = 120
+
+MomentsOption = Annotated[
+    int,
+    typer.Option(
+        "--moments",
+        metavar="N",
+        min=1,
+        help="Search schedules that compact at N of the ticks at most; each takes one more simulation.",
+    ),
+]
+SchedulesOfOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        SCHEDULES_OF,
+        metavar="LABEL",
+        help="Search schedules of this strategy's planner, not of all planners. May be repeated.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

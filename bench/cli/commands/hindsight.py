@@ -23,7 +23,15 @@ from bench.cli.output import (
     without_secrets,
 )
 from bench.cli.regret_output import regret_sentences, regret_table, regrets_json
-from bench.cli.searching import MOMENTS, Search, best_schedules, rates_of, with_found
+from bench.cli.searching import (
+    MOMENTS,
+    MomentsOption,
+    SchedulesOfOption,
+    Search,
+    best_schedules,
+    rates_of,
+    with_found,
+)
 from bench.errors import ScenarioError
 from bench.hindsight.search import SCHEDULES_OF, hindsight_scenario, moments_of
 from bench.results.best_schedules import write_best_schedules
@@ -46,23 +54,8 @@ def hindsight(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),
     ] = None,
-    most: Annotated[
-        int,
-        typer.Option(
-            "--moments",
-            metavar="N",
-            min=1,
-            help="Search schedules that compact at N of the ticks at most; each takes one more simulation.",
-        ),
-    ] = MOMENTS,
-    schedules_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            SCHEDULES_OF,
-            metavar="LABEL",
-            help="Search schedules of this strategy's planner, not of all planners. May be repeated.",
-        ),
-    ] = None,
+    most: MomentsOption = MOMENTS,
+    schedules_of: SchedulesOfOption = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")] = Path(
         "results/hindsight"
     ),

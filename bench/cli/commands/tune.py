@@ -21,7 +21,7 @@ from bench.cli.output import (
     print_tables,
     without_secrets,
 )
-from bench.cli.searching import MOMENTS, Search, rates_of
+from bench.cli.searching import MOMENTS, MomentsOption, SchedulesOfOption, Search, rates_of
 from bench.cli.tuning import least_extra, measuring, regrets_on, score, streams, with_strategies_of
 from bench.cli.tuning_output import (
     CSV_COLUMNS,
@@ -35,7 +35,7 @@ from bench.cli.tuning_output import (
     tuned_table,
 )
 from bench.errors import ScenarioError
-from bench.hindsight.search import SCHEDULES_OF, hindsight_scenario, moments_of, searched_specs
+from bench.hindsight.search import hindsight_scenario, moments_of, searched_specs
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.results_folder import locked
 from bench.runs.suite.suite import Options
@@ -91,24 +91,8 @@ def tune(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),
     ] = None,
-    most: Annotated[
-        int,
-        typer.Option(
-            "--moments",
-            metavar="N",
-            min=1,
-            help="Search best schedules that compact at N of the ticks at most; each takes one more "
-            "simulation.",
-        ),
-    ] = MOMENTS,
-    schedules_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            SCHEDULES_OF,
-            metavar="LABEL",
-            help="Search schedules of this strategy's planner, not of all planners. May be repeated.",
-        ),
-    ] = None,
+    most: MomentsOption = MOMENTS,
+    schedules_of: SchedulesOfOption = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")] = Path(
         "results/tune"
     ),
