@@ -35,11 +35,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class AutoComp(Planner):
-    """Compact the partitions that save the most files for their cost, within a budget for each evaluation.
+    """Compact the best partitions within a budget: for many partitions, with a trigger that says when.
 
-    Choose it where compaction has a budget and a table has many partitions. It ranks them, and does not say
-    when compaction is worth its cost: with candidates it always plans. So give it a trigger, such as `every`.
-    It needs to know what a GB-hour may cost.
+    It ranks partitions, and does not say when compaction is worth its cost: if there are candidates it plans.
+    So it needs a trigger such as `every`, and to know how many GB-hours an evaluation may spend.
 
     Candidates are partitions with two small files or more, below 0.75 of the target. Their benefit is the
     number of files that are saved, `small files - ceil(bytes / target)`, and must be `min_files_saved` or

@@ -29,6 +29,7 @@ LEFT_ALONE_SHARE = 0.45
 # How much larger a merge must make a file that is not done yet for its bytes to cost nothing extra: about as
 # much as it grows by the merges which it needs anyway. Chosen in simulations (docs/decisions).
 GROWTH = 64
+_LOG_GROWTH = math.log(GROWTH)
 
 UNKNOWN_QUERIES_PER_MINUTE = 1.0
 UNKNOWN_AGE_MS = 24 * 60 * 60 * 1000
@@ -38,25 +39,23 @@ Owed: TypeAlias = Callable[[Run[Any]], float]  # the CPU seconds that each file 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a file owes: `owed_cpu_s` for each file that a query opens, and for each second that it waited.
+    """What files and deletes owe.
 
-    `tick_ms` is the time until the next evaluation, which counts as waited.
+    `cpu_s_per_s` is what a second of latency in each query is worth for each second that passes, and
+    `file_cpu_s_per_s` what a file owes for each second. `tick_ms` is the time until the next evaluation,
+    which counts as waited.
     """
 
     queries_per_s: float
-    cpu_s_per_query_second: float
+    knows_rate: bool
+    cpu_s_per_s: float
+    file_cpu_s_per_s: float
     known: RoundCosts
     now_ms: int
     tick_ms: int
-    knows_rate: bool
-
-    @property
-    def per_s(self) -> float:
-        """CPU seconds that a second of latency in each query is worth, for each second that passes."""
-        return self.queries_per_s * self.cpu_s_per_query_second
 
     def pays_for_a_round(self, surplus_cpu_s: float) -> bool:
-        return self.per_s > 0 and surplus_cpu_s > 0 and surplus_cpu_s >= self.known.costs.fixed_cpu_s
+        return surplus_cpu_s > 0 and surplus_cpu_s >= self.known.costs.fixed_cpu_s
 
     def waited_s(self, added_at_ms: int | None) -> float:
         age_ms = UNKNOWN_AGE_MS if added_at_ms is None else max(0, self.now_ms - added_at_ms)
@@ -64,7 +63,7 @@ class Prices:
 
     def file_cpu_s(self, run: Run[Any]) -> float:
         """What each file of the run owes."""
-        return self.per_s * self.known.costs.query_s_per_file * self.waited_s(run.first.added_at_ms)
+        return self.file_cpu_s_per_s * self.waited_s(run.first.added_at_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +76,13 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class BreakEven(Planner):
-    """Merge small files once they have cost queries as much as merging them costs.
+    """Merge small files once waiting has cost what merging costs: for the least of both, given a query rate.
 
-    Choose it where the sum of both is what counts. It needs to know how often the table is queried and what a
-    second of a query is worth; the rest it learns. A file owes the time that it has added to each query since
-    it was added. Files whose debt has paid for their bytes join the next round, and the round is made as soon
-    as what they have paid beyond has paid for its fixed cost. The time until the next evaluation counts too.
-    So evaluate it often, with `every` at the interval of commits. A file above 0.45 of the target is left
-    alone.
+    It needs to know how often the table is queried and what a second of a query is worth; what rounds cost it
+    learns. A file owes the time that it has added to each query since it was added. Files whose debt has paid
+    for their bytes join the next round, and the round is made as soon as what they have paid beyond has paid
+    for its fixed cost. The time until the next evaluation counts too, so evaluate it often, with `every` at
+    the interval of commits. A file above 0.45 of the target is left alone.
 
     `queries_per_minute` is the rate of queries; without it the rate at which the table is probed, or one a
     minute if that is unknown. `cpu_s_per_query_second` is how many CPU seconds of compaction a second of one
@@ -118,13 +116,15 @@ class BreakEven(Planner):
         return Answer(plan, state.observed_at_ms, figures)
 
     def prices(self, state: TableState, known: RoundCosts) -> Prices:
+        knows_rate = self.queries_per_minute is not None or state.probe_rate_per_s > 0
         rate_per_s = state.probe_rate_per_s or UNKNOWN_QUERIES_PER_MINUTE / 60
         if self.queries_per_minute is not None:
             rate_per_s = self.queries_per_minute / 60
-        knows_rate = self.queries_per_minute is not None or state.probe_rate_per_s > 0
+        cpu_s_per_s = rate_per_s * self.cpu_s_per_query_second
         return Prices(
-            rate_per_s, self.cpu_s_per_query_second, known, state.observed_at_ms, _tick_ms(state), knows_rate
-        )
+            rate_per_s, knows_rate, cpu_s_per_s, cpu_s_per_s * known.costs.query_s_per_file, known,
+            now_ms=state.observed_at_ms, tick_ms=_tick_ms(state),
+        )  # fmt: skip
 
 
 def _tick_ms(state: TableState) -> int:
@@ -148,45 +148,46 @@ def _joined_of(runs: Runs, owed: Owed, known: RoundCosts, target_bytes: int) -> 
     More files make a larger file, in which the bytes of each cost less (`charge_cpu_s`). So each file needs a
     merged file of some size to join, and as many as have it join: the longest prefix in the order of needs.
     """
-    debts = [owed(run) for run in runs]
-    needed = sorted(
-        (_needed_bytes(run.first.size_bytes, debt, target_bytes, known), place)
-        for place, (run, debt) in enumerate(zip(runs, debts, strict=True))
-    )
-    total_bytes = bytes_of(runs)
-    while needed and needed[-1][0] > min(total_bytes, target_bytes):
-        _, place = needed.pop()
-        total_bytes -= runs[place].count * runs[place].first.size_bytes
-    places = sorted(place for _, place in needed)
-    output_bytes, surplus_cpu_s = min(total_bytes, target_bytes), 0.0
+    debts, total_bytes = [owed(run) for run in runs], bytes_of(runs)
+    is_done, cpu_s_per_byte = total_bytes >= DONE_SHARE * target_bytes, known.bytes_cpu_s(1)
+    places: Iterable[int] = range(len(runs))
+    if not is_done:  # otherwise the bytes cost nothing extra, and all join
+        needed = sorted(
+            (_needed_bytes(run.first.size_bytes, debts[place], cpu_s_per_byte), place)
+            for place, run in enumerate(runs)
+        )
+        while needed and needed[-1][0] > total_bytes:
+            _, place = needed.pop()
+            total_bytes -= runs[place].count * runs[place].first.size_bytes
+        places = sorted(place for _, place in needed)
+    output_bytes, surplus_cpu_s = max(1, min(total_bytes, target_bytes)), 0.0
     for place in places:
-        size_bytes, count = runs[place].first.size_bytes, runs[place].count
-        gain_cpu_s = debts[place] - charge_cpu_s(size_bytes, output_bytes, target_bytes, known)
+        run = runs[place]
+        size_bytes, gain_cpu_s = run.first.size_bytes, debts[place]
+        if not is_done:
+            gain_cpu_s -= charge_cpu_s(size_bytes, output_bytes, cpu_s_per_byte)
         # The merged file goes on to owe in place of its files: a file that is all of it saves nothing.
-        surplus_cpu_s += count * gain_cpu_s * (1 - size_bytes / max(output_bytes, 1))
+        surplus_cpu_s += run.count * gain_cpu_s * (1 - size_bytes / output_bytes)
     return Joined([runs[place] for place in places], surplus_cpu_s)
 
 
-def _needed_bytes(size_bytes: int, owed_cpu_s: float, target_bytes: int, known: RoundCosts) -> float:
-    """The least size of the merged file at which a file has paid for its bytes."""
-    bytes_cpu_s = known.bytes_cpu_s(size_bytes)
-    if not bytes_cpu_s:
-        return 0.0
-    growing_bytes = size_bytes * GROWTH ** (1 - owed_cpu_s / bytes_cpu_s)
-    return float(min(growing_bytes, DONE_SHARE * target_bytes))
+def _needed_bytes(size_bytes: int, owed_cpu_s: float, cpu_s_per_byte: float) -> float:
+    """The least size of the merged file at which a file has paid for its bytes (`charge_cpu_s`)."""
+    bytes_cpu_s = size_bytes * cpu_s_per_byte
+    return float(size_bytes * GROWTH ** (1 - owed_cpu_s / bytes_cpu_s)) if bytes_cpu_s else 0.0
 
 
-def charge_cpu_s(size_bytes: int, output_bytes: float, target_bytes: int, known: RoundCosts) -> float:
-    """What a file is charged for its bytes if a merge makes a file of `output_bytes` of them.
+def charge_cpu_s(size_bytes: int, output_bytes: int, cpu_s_per_byte: float) -> float:
+    """What a file is charged for its bytes by a merge whose file of `output_bytes` is not done yet.
 
-    The bytes of a small file are rewritten at least once, whenever that is done, so a merge that finishes it
+    The bytes of a small file are rewritten at least once, whenever that is, so a merge that finishes them
     costs nothing extra. Any other merge is followed by one more, and costs the bytes of the file, but for as
     much as it takes the file along: nothing if it makes it `GROWTH` times as large.
     """
-    if not size_bytes or output_bytes >= DONE_SHARE * target_bytes:
+    if not size_bytes:
         return 0.0
-    growth = math.log(max(output_bytes, size_bytes) / size_bytes, GROWTH)
-    return known.bytes_cpu_s(size_bytes) * max(0.0, 1 - growth)
+    growth = math.log(output_bytes / size_bytes) / _LOG_GROWTH
+    return size_bytes * cpu_s_per_byte * (1 - growth) if growth < 1 else 0.0
 
 
 def merge_figures(merges: Iterable[Joined], known: RoundCosts) -> dict[str, float]:

@@ -29,14 +29,16 @@ def small_runs(
     if busy:
         files = (file for file in files if file.key not in busy)
     for run in runs_of(files, with_equal_keys=with_equal_keys):
-        if run.first.size_bytes <= largest_bytes:
-            found[run.first.place].append(run)
+        file = run.first
+        if file.size_bytes <= largest_bytes:
+            found[file.place].append(run)
     return {place: sorted(runs, key=_order) for place, runs in sorted(found.items())}
 
 
 def _order(run: Run[Any]) -> tuple[int, int, str]:
     file = run.first
-    return file.size_bytes, -1 if file.added_at_ms is None else file.added_at_ms, file.key
+    added_at_ms = file.added_at_ms
+    return file.size_bytes, -1 if added_at_ms is None else added_at_ms, file.path
 
 
 def size_of_each(run: Run[Any]) -> int:
@@ -46,13 +48,14 @@ def size_of_each(run: Run[Any]) -> int:
 def packed(
     runs: Iterable[Run[Any]], target_bytes: int, weight: Callable[[Run[Any]], int] = size_of_each
 ) -> Iterator[Runs]:
-    """Runs in ascending order of weight, cut into parts of at most `target_bytes`, each as full as it can be.
+    """Runs cut into parts of at most `target_bytes`, each as full as it can be.
 
-    A file above the target is a part of its own. Any two parts together are above the target: what did not
-    fit into a part is no larger than anything in later parts. `weight` is that of each file of a run.
+    The runs come in ascending order of `weight`, which is that of each file of a run. So any two parts
+    together are above the target: what did not fit into a part is no larger than anything in later parts. A
+    file above the target is a part of its own.
     """
     part, left_bytes = Runs(), target_bytes
-    for run in sorted(runs, key=weight):
+    for run in runs:
         weight_bytes, begin = weight(run), 0
         while begin < run.count:
             fitting = run.count if not weight_bytes else max(0, left_bytes // weight_bytes)
@@ -71,19 +74,19 @@ def packed(
 def merge_groups(
     runs: Iterable[Run[Any]], target_bytes: int, weight: Callable[[Run[Any]], int] = size_of_each
 ) -> Iterator[FileGroup]:
-    """The parts of `packed` that have two files or more, as groups; all runs are of one place."""
+    """The parts of `packed` that have two files or more, as groups; the runs are of one place."""
     for part in packed(runs, target_bytes, weight):
         if files_count(part) > 1:
             yield group_of(part)
 
 
 def group_of(part: Runs) -> FileGroup:
-    return FileGroup(tuple(file.key for run in part for file in run.files()), part[0].first.partition)
+    return FileGroup(tuple([file.key for run in part for file in run.files()]), part[0].first.partition)
 
 
 def files_count(runs: Iterable[Run[Any]]) -> int:
-    return sum(run.count for run in runs)
+    return sum([run.count for run in runs])
 
 
 def bytes_of(runs: Iterable[Run[Any]]) -> int:
-    return sum(run.count * run.first.size_bytes for run in runs)
+    return sum([run.count * run.first.size_bytes for run in runs])

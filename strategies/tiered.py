@@ -17,10 +17,9 @@ _LOWEST = 1_000  # a tier below any other: 2^1000 of them would be smaller than 
 
 @dataclass(frozen=True, slots=True)
 class Tiered(Planner):
-    """Merge files of like size into one of a larger tier, so that a byte is rewritten once per tier at most.
+    """Merge files of like size: to bound the bytes rewritten, where nobody knows the rate of queries.
 
-    Choose it where bytes are dear, or where nobody knows how often the table is queried: it bounds what
-    compaction writes, and needs to know nothing but the files. Tier 0 holds the files from half of the target
+    It needs to know nothing but the files. Tier 0 holds the files from half of the target
     down to `ratio` times less, tier 1 those down to `ratio` times less than these, and so on; a file above
     half of the target is done. A tier of a partition is merged once it has `ratio` files. What that makes is
     merged with the next tier in the same plan if it makes that tier full.
@@ -46,12 +45,12 @@ class Tiered(Planner):
 
     def decide(self, state: TableState) -> Answer:
         target_bytes = state.target_file_size_bytes
-        places = small_runs(state, target_bytes / 2)
-        groups = tuple(group for runs in places.values() for group in self._groups(runs, target_bytes))
-        tiers = [self._by_tier(runs, target_bytes) for runs in places.values()]
+        places = [self._by_tier(runs, target_bytes) for runs in small_runs(state, target_bytes / 2).values()]
+        groups = tuple(group for tiers in places for group in self._groups(tiers, target_bytes))
+        counts = [files_count(runs) for tiers in places for runs in tiers.values()]
         figures = {
-            "tiers": max(map(len, tiers), default=0),
-            "fullest_tier_files": max((files_count(t) for tier in tiers for t in tier.values()), default=0),
+            "tiers": max(map(len, places), default=0),
+            "fullest_tier_files": max(counts, default=0),
         }
         plan = None
         if groups:
@@ -80,10 +79,10 @@ class Tiered(Planner):
             tier -= 1
         return tier
 
-    def _groups(self, runs: Runs, target_bytes: int) -> Iterator[FileGroup]:
+    def _groups(self, tiers: Mapping[int, Runs], target_bytes: int) -> Iterator[FileGroup]:
         """The merges of one place: from the smallest tier up, each with what merges below it make."""
         merged = Runs()
-        for tier, own in self._by_tier(runs, target_bytes).items():
+        for tier, own in tiers.items():
             lands = self._tier(bytes_of(merged), target_bytes) if merged else None
             if files_count(own) + (lands == tier) >= self.ratio:
                 merged += own

@@ -5,7 +5,7 @@ series, as a simulated table's are; each planner is given its best of three.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from strategies.amoro.planner import Amoro
@@ -31,7 +31,7 @@ def main() -> None:
     for words, files in tables.items():
         state = IcebergState(COMMITS * 60_000, 128 * MIB, files, probe_rate_per_s=1 / 60)
         for name, planner in PLANNERS.items():
-            cpu_s = least_cpu_s(lambda planner=planner, state=state: decided(planner, state))
+            cpu_s = min(decision_cpu_s(planner, state) for _ in range(REPEATS))
             print(f"{len(files):,} {words:12} {name:20} {cpu_s:6.2f} s CPU", flush=True)
 
 
@@ -42,18 +42,12 @@ def commit(number: int) -> Series[IcebergDataFile]:
     return Series(file, FILES_PER_COMMIT, names, first)
 
 
-def decided(planner: Planner, state: IcebergState) -> None:
-    """A decision about the table as if it had just changed."""
-    planner.decide(replace(state, derived_values=DerivedValues()))
-
-
-def least_cpu_s(act: Callable[[], None]) -> float:
-    spent = []
-    for _ in range(REPEATS):
-        began_s = time.process_time()
-        act()
-        spent.append(time.process_time() - began_s)
-    return min(spent)
+def decision_cpu_s(planner: Planner, state: IcebergState) -> float:
+    """Of a decision about the table as if it had just changed."""
+    changed = replace(state, derived_values=DerivedValues())
+    began_s = time.process_time()
+    planner.decide(changed)
+    return time.process_time() - began_s
 
 
 if __name__ == "__main__":

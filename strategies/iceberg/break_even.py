@@ -38,21 +38,21 @@ QUERY_S_PER_MIB = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class IcebergBreakEven(BreakEven):
-    """Like `break_even`, and convert or apply deletes once they have cost queries what that costs.
+    """Like `break_even`, with a price for deletes too: for tables with delete files, given a query rate.
 
-    Choose it for tables with equality or position deletes. Each pair of a data file and a delete file that
-    applies to it owes the time that it has added to each query since the delete file was added. Pairs of
-    small files count towards merging these files, which applies their deletes. Once the pairs of all other
-    files have paid for a conversion, the deletes of all files that stay are converted to one delete file
-    each, and small files are merged in the same commit. A conversion costs what the last ones did.
+    Each pair of a data file and a delete file that applies to it owes the time that it has added to each
+    query since the delete file was added. Pairs of small files count towards merging these files, which
+    applies their deletes. Once the pairs of all other files have paid for a conversion, the deletes of all
+    files that stay are converted to one delete file each, and small files are merged in the same commit. A
+    conversion costs what the last ones did.
 
     A file is rewritten instead of converted once filtering its deleted rows has cost as much as rewriting it:
     the more of its rows are deleted, the more a query reads in vain, and the fewer bytes are to be written.
     Its deleted rows are those of deletes that name the file, such as converted ones; whether others hit it is
     unknown.
 
-    The options are those of `break_even`. Nothing is planned while another plan is pending, if the table has
-    deletes.
+    `queries_per_minute` and `cpu_s_per_query_second` are those of `break_even`. In a table with deletes
+    nothing is planned while another plan is pending.
     """
 
     def traits(self) -> PlannerTraits:
@@ -81,7 +81,7 @@ class _Debts:
         count = self.index.applying_to(file).files_count - spared_count
         if count <= 0:
             return 0.0
-        per_pair = self.prices.per_s * self.prices.known.costs.query_s_per_delete
+        per_pair = self.prices.cpu_s_per_s * self.prices.known.costs.query_s_per_delete
         return per_pair * count * self._mean_waited_s(file)
 
     def _mean_waited_s(self, file: IcebergDataFile) -> float:
@@ -119,7 +119,9 @@ def _answer(table: IcebergState, prices: Prices) -> Answer:
     places = small_runs(table, target_bytes * LEFT_ALONE_SHARE, with_equal_keys=True)
     merges = joined(places, debts.owed_cpu_s, prices.known, target_bytes)
     merged = tuple(
-        group for one in merges for group in merge_groups(one.runs, target_bytes, debts.weight_bytes)
+        group
+        for one in merges
+        for group in merge_groups(sorted(one.runs, key=debts.weight_bytes), target_bytes, debts.weight_bytes)
     )
     named = frozenset(path for group in merged for path in group.paths)
     staying = [file for file in table.data_files if file.path not in named]
@@ -137,7 +139,7 @@ def _answer(table: IcebergState, prices: Prices) -> Answer:
     why = f"{describe_merges(figures)}; {_describe_applied(applied)}"
     detail = f"{describe_prices(prices, merges, table)}{_describe_ages(table)}"
     plan = None
-    if prices.per_s > 0 and figures["pairs_owed_cpu_s"] >= figures["conversion_cpu_s"]:
+    if prices.cpu_s_per_s > 0 and figures["pairs_owed_cpu_s"] >= figures["conversion_cpu_s"]:
         plan = _conversion(table, groups, left, debts.index, f"{_describe_pairs(figures)}; {why}; {detail}")
     elif groups and prices.pays_for_a_round(figures["surplus_cpu_s"] + figures["applied_surplus_cpu_s"]):
         action = Rewrite(groups, target_bytes, unneeded_deletes(table, left))
@@ -174,7 +176,7 @@ def _applied(files: Iterable[IcebergDataFile], debts: _Debts) -> Iterator[_Appli
             continue
         share = min(1.0, deleted_rows / file.rows)
         filtered_s = known.costs.query_s_per_delete + share / 2 * QUERY_S_PER_MIB * file.size_bytes / MIB
-        filtered_cpu_s = prices.per_s * prices.waited_s(file.added_at_ms) * filtered_s
+        filtered_cpu_s = prices.cpu_s_per_s * prices.waited_s(file.added_at_ms) * filtered_s
         surplus_cpu_s = filtered_cpu_s - known.bytes_cpu_s(file.size_bytes) * (1 - share / 2)
         if surplus_cpu_s >= 0:
             yield _Applied(file, share, surplus_cpu_s)

@@ -98,23 +98,24 @@ def test_a_large_file_joins_when_it_has_paid_for_its_bytes():
     assert paths == [{f"s{n}" for n in range(5)}, {"large", *(f"s{n}" for n in range(5))}]
 
 
-def test_bytes_cost_nothing_extra_in_a_merge_that_finishes_the_file():
-    known = RoundCosts(SPARK, has_prior=True)
-    size = 100_000
-    whole = 2 * SPARK.cpu_s_per_mib * size / MIB
-    assert charge_cpu_s(size, size, TARGET, known) == pytest.approx(whole)
-    assert charge_cpu_s(size, 0.4 * TARGET, TARGET, known) == pytest.approx(
-        whole * (2 / 3)
-    )  # log_64(4) = 1/3
-    assert charge_cpu_s(size, 0.5 * TARGET, TARGET, known) == 0
-    assert charge_cpu_s(1000, 64_000, TARGET, known) == 0
-    assert charge_cpu_s(0, 0, TARGET, known) == 0
+def test_bytes_cost_less_the_more_a_merge_takes_the_file_along():
+    assert charge_cpu_s(1000, 1000, 0.01) == pytest.approx(10)
+    assert charge_cpu_s(1000, 4000, 0.01) == pytest.approx(10 * 2 / 3)  # log_64(4) = 1/3
+    assert charge_cpu_s(1000, 64_000, 0.01) == 0
+    assert charge_cpu_s(1000, 65_000, 0.01) == 0
+    assert charge_cpu_s(0, 0, 0.01) == 0
+
+
+def test_bytes_cost_nothing_extra_in_a_merge_that_finishes_the_files():
+    costs = replace(ROUND, cpu_s_per_mib=1e9, fixed_cpu_s=1)
+    state = table([1.0] * 2, size=250_000, costs=costs)
+    assert len(decide(state).plan.actions[0].groups[0].paths) == 2
+    assert decide(table([1.0] * 2, size=249_999, costs=costs)).plan is None
 
 
 @given(st.integers(1, TARGET // 2), st.lists(st.integers(0, 2 * TARGET), min_size=2))
 def test_the_larger_the_merged_file_the_less_its_bytes_cost(size, outputs):
-    known = RoundCosts(SPARK, has_prior=True)
-    charges = [charge_cpu_s(size, max(size, output), TARGET, known) for output in sorted(outputs)]
+    charges = [charge_cpu_s(size, max(size, output), 1e-7) for output in sorted(outputs)]
     assert all(later <= earlier for earlier, later in pairwise(charges))
 
 
@@ -194,9 +195,10 @@ def test_what_it_writes_is_no_candidate_of_the_next_plan(state, price):
 def test_every_file_that_joined_has_paid_for_its_bytes(state):
     known, owed = RoundCosts(SPARK, has_prior=True), 0.001
     for one in joined(small_runs(state, 0.45 * TARGET), lambda run: owed, known, TARGET):
-        size = min(TARGET, sum(run.first.size_bytes for run in one.runs))
+        size, cpu_s_per_byte = sum(run.first.size_bytes for run in one.runs), known.bytes_cpu_s(1)
         for run in one.runs:
-            assert charge_cpu_s(run.first.size_bytes, size, TARGET, known) <= owed * (1 + 1e-9)
+            charge_cpu = charge_cpu_s(run.first.size_bytes, size, cpu_s_per_byte)
+            assert size >= TARGET / 2 or charge_cpu <= owed * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", ["queries_per_minute", "cpu_s_per_query_second"])
