@@ -211,7 +211,10 @@ def _check_needs(
 
 
 def _check_executors(scenario: Scenario, mode: Mode, label: str, rules: Iterable[Rule]) -> None:
-    """Refuse an executor that the engine does not have, or that cannot execute what a rule may plan."""
+    """Refuse an executor that the engine does not have, or that cannot execute what a rule may plan.
+
+    Executors without Spark know neither the catalogs that Spark may be configured with nor their places.
+    """
     executors = engine_kind(scenario.table.format, mode).executors
     for rule in rules:
         if rule.executor is None:
@@ -222,6 +225,13 @@ def _check_executors(scenario: Scenario, mode: Mode, label: str, rules: Iterable
             raise ScenarioError(
                 f"{where}: {engine} has no such executor{_REMEDIES[mode]}",
                 code="unknown-name",
+                path=scenario.name,
+            )
+        if has_shared_catalog(scenario):
+            raise ScenarioError(
+                f"{where} reaches tables in the run's own folder only, and catalog "
+                f"{configured_catalog(scenario).name!r} is elsewhere: leave out the catalog, or the executor",
+                code="unsupported",
                 path=scenario.name,
             )
         missing = sorted(traits_of(rule.planner).needs - executors[rule.executor])

@@ -185,11 +185,38 @@ SIZE = "write.target-file-size-bytes"
           for also in ({}, {"delay": "0s"}, {"inline": True})),
         (rule({"type": "iceberg.rewrite_data_files"}, executor="delta-rs"),
          "unknown-name", "strategies[0].rules[0].executor"),
+        ({"table": {"format": "iceberg", "target_file_size": "8MiB", "format_version": 3},
+          **rule({"type": "iceberg.convert_deletes"}, executor="single-node")},
+         "unsupported", "strategies[0].rules[0].planner"),
     ],
 )  # fmt: skip
 def test_contradictions_of_strategies(tmp_path, changes, code, path):
     with refused(code, path):
         load(tmp_path, **changes)
+
+
+def test_an_unknown_executor_is_refused_with_the_names_that_there_are(tmp_path):
+    with refused("unknown-name", "strategies[0].rules[0].executor") as caught:
+        load(tmp_path, **rule({"type": "iceberg.convert_deletes"}, executor="duckdb"))
+    assert '"duckdb"' in str(caught.value)
+    assert "spark or single-node" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("memory", "code"),
+    [
+        ("127MiB", "out-of-range"),
+        ("0B", "out-of-range"),
+        ("-1GiB", "invalid"),
+        ("much", "invalid"),
+        (1024, "invalid"),
+    ],
+)
+def test_the_memory_of_compactions_has_a_unit_and_suffices_for_a_row_group(tmp_path, memory, code):
+    with refused(code, "compaction_memory"):
+        load(tmp_path, compaction_memory=memory)
+    assert load(tmp_path, compaction_memory="128MiB").compaction_memory_bytes == 128 * 2**20
+    assert load(tmp_path).compaction_memory_bytes is None
 
 
 def test_probes_that_read_orders_are_accepted(tmp_path):

@@ -1,5 +1,6 @@
 """DuckDB as the reader and writer of a table's Parquet files: columns by field id, memory bounded."""
 
+import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyiceberg.schema import Schema
 from pyiceberg.types import (
     BinaryType,
@@ -88,10 +91,19 @@ class Database:
 def local_path(location: str) -> str:
     """The path of a file on this machine. Raises ValueError for another location."""
     url = urlsplit(location)
-    if url.scheme not in ("", "file"):
+    if url.scheme not in ("", "file") or url.netloc:
         raise ValueError(f"{location} is not a local file, and this executor reads local files only")
     # Iceberg's locations are not encoded: "%20" is part of a name, and so are "?" and "#".
-    return location.removeprefix("file:").removeprefix("//")
+    path = location.removeprefix("file:")
+    return re.sub("/+", "/", path)  # DuckDB names files so
+
+
+def footer(location: str) -> pq.FileMetaData:
+    """Raises ValueError for a file that is missing or damaged."""
+    try:
+        return pq.read_metadata(local_path(location))
+    except (OSError, pa.ArrowException) as error:
+        raise ValueError(f"{location} cannot be read: {error}") from error
 
 
 def sql_type(field: NestedField) -> str:
@@ -124,14 +136,15 @@ def files_sql(locations: Iterable[str], columns: Sequence[NestedField]) -> str:
     """
     paths = ", ".join(literal(local_path(location).translate(_GLOB)) for location in locations)
     fields = ", ".join(
-        f"{column.field_id}: {{name: {literal(column.name)}, type: {literal(sql_type(column))}, "
+        f"{column.field_id}: {{name: 'c{column.field_id}', type: {literal(sql_type(column))}, "
         "default_value: NULL}"
         for column in columns
     )
-    names = ", ".join(quoted(column.name) for column in columns)
+    names = ", ".join(f"c{column.field_id} AS {quoted(column.name)}" for column in columns)
     return (
         f"SELECT {names}, filename AS {FILE}, file_row_number AS {POSITION} "
-        f"FROM read_parquet([{paths}], schema = MAP {{{fields}}}, filename = true, file_row_number = true)"
+        f"FROM read_parquet([{paths}], schema = MAP {{{fields}}}, filename = true, file_row_number = true, "
+        "hive_partitioning = false)"
     )
 
 

@@ -1,22 +1,36 @@
 """Executes explicit rewrites without Spark; see the package."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from pyiceberg.manifest import DataFile, ManifestEntry
 from pyiceberg.table import Table
 
 from bench.engines.contract import Tag
 from bench.engines.iceberg.ledger import PLANNING
-from bench.engines.iceberg.single_node.database import FILE, POSITION, Database, literal, local_path
+from bench.engines.iceberg.single_node.database import (
+    FILE,
+    POSITION,
+    Database,
+    files_sql,
+    footer,
+    literal,
+    local_path,
+)
 from bench.engines.iceberg.single_node.live_entries import EntryReader, LiveEntries, scope_of
 from bench.engines.iceberg.single_node.replace_files import Replacement, commit_replacement, delete_files
-from bench.engines.iceberg.single_node.rows import Deletes, Piece, deleted_positions, kept_rows
+from bench.engines.iceberg.single_node.rows import (
+    POSITION_COLUMNS,
+    Deletes,
+    Piece,
+    deleted_positions,
+    kept_rows,
+)
 from bench.engines.iceberg.single_node.written_files import Writer
 from bench.engines.iceberg.table_keys import SINGLE_NODE_CAPABILITIES
 from bench.engines.spark.meter import Measured, Meter
@@ -26,6 +40,7 @@ from strategies.iceberg.scan_tasks import lookback_of
 from strategies.plan import Action, FileGroup, Rewrite
 
 DEFAULT_MEMORY_BYTES = 2**30
+_NAME_MAPPING = "schema.name-mapping.default"  # set where files without field ids were added to the table
 _FORMAT_VERSION = 2  # the only one that PyIceberg 0.12 writes and that has delete files
 
 
@@ -65,11 +80,13 @@ class SingleNode:
             for group in action.groups:
                 for file in _written(writer, live, group, action.target_file_size_bytes):
                     added.append(file)
-        except Exception:
+        except Exception as error:
             delete_files(table, (file.file_path for file in added))
-            raise
-        removed = frozenset(path for group in action.groups for path in group.paths)
-        return Replacement(table, snapshot, removed | frozenset(action.removed_deletes), tuple(added))
+            raise ValueError(str(error)) from error
+        replaced = frozenset(path for group in action.groups for path in group.paths)
+        converted = frozenset(path for group in action.groups for path in group.convert_paths)
+        removed = replaced | frozenset(action.removed_deletes)
+        return Replacement(table, snapshot, removed, tuple(added), converted)
 
     def execute(self, action: Action, prepared: Replacement | None, tag: Tag) -> None:
         if prepared is None:
@@ -94,6 +111,13 @@ def _check_supported(table: Table, action: Rewrite) -> None:
         raise ValueError("the table is encrypted, and this executor cannot decrypt it")
     if any(group.sort_columns for group in action.groups):
         raise ValueError("this executor does not sort: leave out the sort columns, or executor")
+    if _NAME_MAPPING in table.properties:
+        raise ValueError(f"{_NAME_MAPPING} is set, and this executor finds columns by their field ids alone")
+    repeated = [
+        name for name, count in Counter(map(str.lower, table.schema().column_names)).items() if count > 1
+    ]
+    if repeated:
+        raise ValueError(f"columns {repeated[0]!r} differ in case only, and DuckDB does not tell them apart")
 
 
 def _written(writer: Writer, live: LiveEntries, group: FileGroup, target_bytes: int) -> Iterator[DataFile]:
@@ -104,13 +128,35 @@ def _written(writer: Writer, live: LiveEntries, group: FileGroup, target_bytes: 
     )
     deletes, specs = live.deletes.values(), writer.table.specs()
     for pieces in _tasks(replaced, target_bytes, lookback_of(writer.table.properties)):
-        applied = Deletes.reaching((piece.entry for piece in pieces), deletes, specs)
-        rows = kept_rows(pieces, applied, writer.schema)
-        file = writer.data_file(rows, pieces[0].entry.data_file, _bytes_per_row(pieces[0]))
+        entries = [piece.entry for piece in pieces]
+        applied = Deletes.reaching(entries, deletes, specs)
+        with _naming_damaged_files(writer, entries, applied):
+            rows = kept_rows(pieces, applied, writer.schema)
+            file = writer.data_file(rows, entries[0].data_file, _bytes_per_row(pieces[0]))
         if file is not None:
             yield file
     if converted:
-        yield from _conversion(writer, converted, Deletes.reaching(converted, deletes, specs))
+        applied = Deletes.reaching(converted, deletes, specs)
+        with _naming_damaged_files(writer, converted, applied):
+            yield from _conversion(writer, converted, applied)
+
+
+@contextmanager
+def _naming_damaged_files(
+    writer: Writer, entries: Iterable[ManifestEntry], applied: Deletes
+) -> Iterator[None]:
+    """If the block fails, names the first file that cannot be read: DuckDB names those with bad footers."""
+    try:
+        yield
+    except ValueError as error:
+        columns = (*writer.schema.fields, *POSITION_COLUMNS)  # those that a file lacks are null
+        for entry in (*entries, *applied.position, *applied.equality):
+            location = entry.data_file.file_path
+            try:
+                writer.database.run(f"SELECT count(COLUMNS(*)) FROM ({files_sql([location], columns)})")
+            except ValueError:
+                raise ValueError(f"{location} cannot be read: {error}") from error
+        raise
 
 
 def _entries_of(paths: Iterable[str], live: LiveEntries, writer: Writer) -> list[ManifestEntry]:
@@ -159,7 +205,7 @@ def _pieces(entry: ManifestEntry, target_bytes: int) -> list[_Weighed]:
     file = entry.data_file
     if file.file_size_in_bytes <= target_bytes:
         return [_Weighed(Piece(entry), file.file_size_in_bytes)]
-    metadata = pq.read_metadata(local_path(file.file_path))
+    metadata = footer(file.file_path)
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     ends = pairwise(accumulate((group.num_rows for group in groups), initial=0))
     sizes = [sum(group.column(c).total_compressed_size for c in range(group.num_columns)) for group in groups]
@@ -168,7 +214,7 @@ def _pieces(entry: ManifestEntry, target_bytes: int) -> list[_Weighed]:
 
 def _bytes_per_row(piece: Piece) -> float:
     """The size of a row before compression, by the footer of the file."""
-    metadata = pq.read_metadata(local_path(piece.location))
+    metadata = footer(piece.location)
     size_bytes = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
     return float(size_bytes / max(metadata.num_rows, 1))
 
@@ -181,7 +227,5 @@ def _conversion(writer: Writer, entries: Sequence[ManifestEntry], deletes: Delet
     by_path = {local_path(entry.data_file.file_path): entry.data_file for entry in entries}
     for (path,) in database.run(f"SELECT DISTINCT {FILE} FROM converted ORDER BY 1"):
         of_file = f"SELECT {POSITION} FROM converted WHERE {FILE} = {literal(str(path))}"
-        file = writer.position_deletes(of_file, by_path[str(path)])
-        if file is not None:
-            yield file
+        yield writer.position_deletes(of_file, by_path[str(path)])
     database.run("DROP TABLE converted")

@@ -58,21 +58,25 @@ _RETRIES = 4  # commit.retry.num-retries of Iceberg
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What a rewrite removes, by location, and adds; `table` is as it was planned, with a snapshot."""
+    """What a rewrite removes, by location, and adds; `table` is as it was planned, with a snapshot.
+
+    `converted` are data files that stay, and whose deletes are in new position delete files.
+    """
 
     table: Table
     planned: Snapshot
     removed: frozenset[str]
     added: tuple[DataFile, ...]
+    converted: frozenset[str] = frozenset()
 
 
 def commit_replacement(replacement: Replacement, entries: EntryReader, tag: Tag) -> None:
     """Replace the files in one commit; nothing is committed if there is nothing to replace.
 
-    Raises ValueError for a conflict: a removed file is no longer live, or a position delete was committed for
-    a replaced data file since the plan. Appends and equality deletes are no conflict: new data files keep the
-    sequence number of the planned snapshot, so that deletes committed since then apply to them. After a
-    conflict the new files are deleted, unless it is unknown whether the commit succeeded.
+    Raises ValueError for a conflict: a removed or converted file is no longer live, or a position delete was
+    committed for a replaced data file since the plan. Appends and equality deletes are no conflict: new data
+    files keep the sequence number of the planned snapshot, so that deletes committed since then apply to
+    them. After a failure the new files are deleted, unless it is unknown whether the commit succeeded.
     """
     if not (replacement.removed or replacement.added):
         return
@@ -86,8 +90,8 @@ def commit_replacement(replacement: Replacement, entries: EntryReader, tag: Tag)
                 if attempt == _RETRIES:
                     raise
             table = table.refresh()
-    except CommitStateUnknownException:
-        raise
+    except CommitStateUnknownException as error:
+        raise ValueError(f"whether the rewrite was committed is unknown: {error}") from error
     except Exception as error:
         delete_files(table, (file.file_path for file in replacement.added))
         raise ValueError(str(error)) from error
@@ -115,19 +119,36 @@ def _commit_once(table: Table, replacement: Replacement, entries: EntryReader, t
         ]
         summary = _summary(table, head, replacement.added, removed, {TAG_PROPERTY: str(tag)})
         snapshot = attempt.snapshot(manifests, head, summary)
-        table.catalog.commit_table(
-            table,
-            (
-                AssertTableUUID(uuid=table.metadata.table_uuid),
-                AssertRefSnapshotId.model_validate({"ref": MAIN_BRANCH, "snapshot-id": head.snapshot_id}),
-            ),
-            (AddSnapshotUpdate(snapshot=snapshot), _head_is(snapshot)),
-        )
+        _publish(table, snapshot, head)
     except CommitStateUnknownException:
         raise
     except Exception:
         delete_files(table, attempt.locations)
         raise
+
+
+def _publish(table: Table, snapshot: Snapshot, head: Snapshot) -> None:
+    """Commit a snapshot on `head`.
+
+    Raises CommitStateUnknownException if the catalog fails, and cannot say afterwards whether it has it.
+    """
+    required = (
+        AssertTableUUID(uuid=table.metadata.table_uuid),
+        AssertRefSnapshotId.model_validate({"ref": MAIN_BRANCH, "snapshot-id": head.snapshot_id}),
+    )
+    try:
+        table.catalog.commit_table(
+            table, required, (AddSnapshotUpdate(snapshot=snapshot), _head_is(snapshot))
+        )
+    except (CommitFailedException, CommitStateUnknownException):
+        raise
+    except Exception as error:
+        try:
+            is_committed = table.refresh().snapshot_by_id(snapshot.snapshot_id) is not None
+        except Exception:
+            raise CommitStateUnknownException(str(error)) from error
+        if not is_committed:
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +284,7 @@ def _removed(live: LiveEntries, replacement: Replacement) -> list[ManifestEntry]
     BaseRewriteFiles calls it when the new files keep the planned sequence number.
     """
     known = {**live.data, **live.deletes}
-    missing = sorted(replacement.removed - known.keys())
+    missing = sorted((replacement.removed | replacement.converted) - known.keys())
     if missing:
         raise ValueError(f"{missing[0]} is no longer live")
     entries = [known[path] for path in sorted(replacement.removed)]

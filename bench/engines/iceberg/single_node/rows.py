@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyiceberg.manifest import DataFileContent, ManifestEntry
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
-from pyiceberg.types import LongType, NestedField, StringType
+from pyiceberg.types import DoubleType, FloatType, LongType, NestedField, StringType
 
 from bench.engines.iceberg.single_node.database import (
     FILE,
@@ -112,7 +112,7 @@ def _matching(pieces: Sequence[Piece], deletes: Deletes, schema: Schema) -> tupl
         numbers = ", ".join(f"({literal(path)}, {number})" for path, number in by_path.items())
         joins += f" JOIN (VALUES {numbers}) AS n(path, number) ON n.path = d.{FILE}"
     for number, (ids, files) in enumerate(_by_columns(deletes.equality).items()):
-        columns = [schema.find_field(field_id) for field_id in ids]
+        columns = [_compared(field_id, schema) for field_id in ids]
         same = " AND ".join(
             f"e{number}.{quoted(c.name)} IS NOT DISTINCT FROM d.{quoted(c.name)}" for c in columns
         )
@@ -120,6 +120,19 @@ def _matching(pieces: Sequence[Piece], deletes: Deletes, schema: Schema) -> tupl
         # Null where no key matches. An equality delete spares rows of its own commit.
         conditions.append(f"coalesce(e{number}.deleted_at > n.number, false)")
     return joins, conditions
+
+
+def _compared(field_id: int, schema: Schema) -> NestedField:
+    """A column that an equality delete compares.
+
+    Raises ValueError for one that the table has dropped, and for floats: DuckDB takes -0.0 for 0.0.
+    """
+    field = next((field for field in schema.fields if field.field_id == field_id), None)
+    if field is None:
+        raise ValueError(f"an equality delete compares column {field_id}, which the table does not have")
+    if isinstance(field.field_type, FloatType | DoubleType):
+        raise ValueError(f"an equality delete compares column {field.name}, which is a {field.field_type}")
+    return field
 
 
 def _by_columns(deletes: Iterable[ManifestEntry]) -> Mapping[tuple[int, ...], list[ManifestEntry]]:
@@ -150,7 +163,11 @@ def _ranges(pieces: Sequence[Piece]) -> list[str]:
         return []
     ranges = [
         f"d.{FILE} = {literal(local_path(piece.location))}"
-        + (f" AND d.{POSITION} BETWEEN {piece.first_row} AND {piece.end_row - 1}" if piece.end_row else "")
+        + (
+            f" AND d.{POSITION} >= {piece.first_row} AND d.{POSITION} < {piece.end_row}"
+            if piece.end_row is not None
+            else ""
+        )
         for piece in pieces
     ]
     return [f"({' OR '.join(ranges)})"]

@@ -1,6 +1,8 @@
 """Writes rows into Parquet files of a table, and describes them as its manifests do."""
 
 import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +17,7 @@ from pyiceberg.io.pyarrow import (
     parquet_path_to_id_mapping,
 )
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
-from pyiceberg.schema import Schema
+from pyiceberg.schema import Schema, sanitize_column_names
 from pyiceberg.table import Table
 from pyiceberg.types import DoubleType, FloatType, LongType, PrimitiveType
 
@@ -24,6 +26,7 @@ from bench.engines.iceberg.single_node.database import (
     Database,
     field_ids_sql,
     files_sql,
+    footer,
     literal,
     local_path,
     quoted,
@@ -35,6 +38,7 @@ _CODEC, _DEFAULT_CODEC = "write.parquet.compression-codec", "zstd"
 _LEVEL, _DEFAULT_ZSTD_LEVEL = "write.parquet.compression-level", 3  # ZstandardCodec of parquet-java
 _ROW_GROUP_BYTES, _DEFAULT_ROW_GROUP_BYTES = "write.parquet.row-group-size-bytes", 128 * 1024 * 1024
 _VECTOR_ROWS = 2048  # of DuckDB; row groups are multiples
+_DELETE_ROW_GROUP_ROWS = 2**20  # of paths that are all the same, and positions
 _CODECS = {
     "zstd": "zstd",
     "snappy": "snappy",
@@ -46,7 +50,10 @@ _CODECS = {
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Writes files of one table in its codec and row groups. `columns` say which metrics are kept of each."""
+    """Writes files of one table in its codec and row groups.
+
+    `schema` has the names that columns have in Parquet files. `columns` say which metrics are kept of each.
+    """
 
     database: Database
     table: Table
@@ -55,7 +62,7 @@ class Writer:
 
     @classmethod
     def of(cls, database: Database, table: Table) -> "Writer":
-        schema = table.schema()
+        schema = sanitize_column_names(table.schema())
         return cls(database, table, schema, compute_statistics_plan(schema, dict(table.properties)))
 
     def data_file(self, rows: str, like: DataFile, bytes_per_row: float) -> DataFile | None:
@@ -65,15 +72,18 @@ class Writer:
         row group.
         """
         location = f"{like.file_path.rpartition('/')[0]}/{uuid.uuid4()}-compacted.parquet"
-        self._copy(rows, location, field_ids_sql(self.schema), bytes_per_row)
-        metadata = pq.read_metadata(local_path(location))
-        if not metadata.num_rows:
-            Path(local_path(location)).unlink()
-            return None
-        return self._described(location, metadata, like)
+        with _deleted_if_it_fails(location):
+            properties = self.table.properties
+            group_rows = _row_group_rows(properties, bytes_per_row)
+            self._copy(rows, location, field_ids_sql(self.schema), group_rows, properties)
+            metadata = footer(location)
+            if metadata.num_rows:
+                return self._described(location, metadata, like)
+        Path(local_path(location)).unlink()
+        return None
 
-    def position_deletes(self, deleted: str, of: DataFile) -> DataFile | None:
-        """Write `deleted`, rows of `POSITION`, as a position delete file of one data file; None without rows.
+    def position_deletes(self, deleted: str, of: DataFile) -> DataFile:
+        """Write `deleted`, rows of `POSITION`, at least one, as a position delete file of one data file.
 
         It is named after its data file: Amoro recognises its own delete files by this.
         """
@@ -81,41 +91,24 @@ class Writer:
         location = f"{stem}-delete-{uuid.uuid4()}.parquet"
         columns = f"{literal(of.file_path)} AS file_path, {POSITION} AS pos"
         rows = f"SELECT {columns} FROM ({deleted}) ORDER BY {POSITION}"
-        self._copy(rows, location, field_ids_sql(Schema(*POSITION_COLUMNS)), 0)
-        metadata = pq.read_metadata(local_path(location))
-        if not metadata.num_rows:
-            Path(local_path(location)).unlink()
-            return None
-        return self._position_file(location, metadata, of)
+        with _deleted_if_it_fails(location):
+            field_ids, properties = (
+                field_ids_sql(Schema(*POSITION_COLUMNS)),
+                _of_deletes(self.table.properties),
+            )
+            self._copy(rows, location, field_ids, _DELETE_ROW_GROUP_ROWS, properties)
+            return self._position_file(location, footer(location), of)
 
-    def _copy(self, rows: str, location: str, field_ids: str, bytes_per_row: float) -> None:
+    def _copy(
+        self, rows: str, location: str, field_ids: str, row_group_rows: int, properties: Mapping[str, str]
+    ) -> None:
         path = Path(local_path(location))
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self.database.run(
-                f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, {self._compression}, "
-                f"FIELD_IDS {{{field_ids}}}, ROW_GROUP_SIZE {self._row_group_rows(bytes_per_row)}, "
-                "WRITE_BLOOM_FILTER false, USE_TMP_FILE false)"
-            )
-        except ValueError:
-            path.unlink(missing_ok=True)
-            raise
-
-    @property
-    def _compression(self) -> str:
-        """Raises ValueError for a codec that DuckDB lacks."""
-        name = self.table.properties.get(_CODEC, _DEFAULT_CODEC).lower()
-        if name not in _CODECS:
-            raise ValueError(f"{_CODEC} = {name!r}: this executor writes {', '.join(sorted(_CODECS))}")
-        level = self.table.properties.get(_LEVEL, _DEFAULT_ZSTD_LEVEL)
-        return f"COMPRESSION {_CODECS[name]}" + (
-            f", COMPRESSION_LEVEL {int(level)}" if name == "zstd" else ""
+        self.database.run(
+            f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, {_compression(properties)}, "
+            f"FIELD_IDS {{{field_ids}}}, ROW_GROUP_SIZE {row_group_rows}, "
+            "WRITE_BLOOM_FILTER false, USE_TMP_FILE false)"
         )
-
-    def _row_group_rows(self, bytes_per_row: float) -> int:
-        limit_bytes = int(self.table.properties.get(_ROW_GROUP_BYTES, _DEFAULT_ROW_GROUP_BYTES))
-        rows = int(limit_bytes / max(bytes_per_row, 1))
-        return max(rows // _VECTOR_ROWS, 1) * _VECTOR_ROWS
 
     def _described(self, location: str, metadata: pq.FileMetaData, like: DataFile) -> DataFile:
         statistics = data_file_statistics_from_parquet_metadata(
@@ -129,7 +122,8 @@ class Writer:
     def _complete_floats(self, location: str, metadata: pq.FileMetaData, statistics: dict[str, Any]) -> None:
         """Add counts of NaN, and the bounds of columns with NaN, for which Parquet has none.
 
-        Bounds leave NaN out. Source: FloatFieldMetrics of Iceberg 1.11.0.
+        Bounds leave NaN out, and -0.0 is below 0.0, which Parquet's bounds do not tell apart. Source:
+        FloatFieldMetrics of Iceberg 1.11.0.
         """
         floats = [
             field
@@ -138,20 +132,21 @@ class Writer:
             and self.columns[field.field_id].mode.type is not MetricModeTypes.NONE
         ]
         places = {field.field_id: place for place, field in enumerate(self.schema.fields)}
-        without_bounds = [field for field in floats if not _has_bounds(metadata, places[field.field_id])]
+        inexact = [field for field in floats if not _has_exact_bounds(metadata, places[field.field_id])]
         statistics["nan_value_counts"] = {field.field_id: 0 for field in floats}
-        if not without_bounds:
-            return
-        rows = files_sql([location], without_bounds)
-        for field in without_bounds:
+        rows = files_sql([location], inexact)
+        for field in inexact:
             name = quoted(field.name)
-            numbers = f"FILTER (NOT isnan({name}))"
-            ((nan_count, lowest, highest),) = self.database.run(
-                f"SELECT count_if(isnan({name})), min({name}) {numbers}, max({name}) {numbers} FROM ({rows})"
+            numbers, zeros = f"FILTER (NOT isnan({name}))", f"FILTER ({name} = 0)"
+            ((nan_count, lowest, highest, is_any_negative, are_all_negative),) = self.database.run(
+                f"SELECT count_if(isnan({name})), min({name}) {numbers}, max({name}) {numbers}, "
+                f"bool_or(signbit({name})) {zeros}, bool_and(signbit({name})) {zeros} FROM ({rows})"
             )
             statistics["nan_value_counts"][field.field_id] = nan_count
             if lowest is not None and self.columns[field.field_id].mode.type is not MetricModeTypes.COUNTS:
                 of_column = cast(PrimitiveType, field.field_type)
+                lowest = lowest or (-0.0 if is_any_negative else 0.0)
+                highest = highest or (-0.0 if are_all_negative else 0.0)
                 statistics["lower_bounds"][field.field_id] = to_bytes(of_column, lowest)
                 statistics["upper_bounds"][field.field_id] = to_bytes(of_column, highest)
 
@@ -174,14 +169,52 @@ class Writer:
         )
 
 
-def _has_bounds(metadata: pq.FileMetaData, place: int) -> bool:
-    """Whether each row group has bounds of the column at `place`, or nothing but nulls in it."""
+def _of_deletes(properties: Mapping[str, str]) -> Mapping[str, str]:
+    """The properties of a table with those that it has for delete files alone."""
+    own = ((key, value) for key, value in properties.items() if key.startswith("write.delete."))
+    return {**properties, **{key.replace(".delete", "", 1): value for key, value in own}}
+
+
+def _compression(properties: Mapping[str, str]) -> str:
+    """Options of COPY. Raises ValueError for a codec that DuckDB lacks."""
+    name = properties.get(_CODEC, _DEFAULT_CODEC).lower()
+    if name not in _CODECS:
+        raise ValueError(f"{_CODEC} = {name!r}: this executor writes {', '.join(sorted(_CODECS))}")
+    level = _whole_number(properties, _LEVEL, _DEFAULT_ZSTD_LEVEL)
+    return f"COMPRESSION {_CODECS[name]}" + (f", COMPRESSION_LEVEL {level}" if name == "zstd" else "")
+
+
+def _row_group_rows(properties: Mapping[str, str], bytes_per_row: float) -> int:
+    limit_bytes = _whole_number(properties, _ROW_GROUP_BYTES, _DEFAULT_ROW_GROUP_BYTES)
+    rows = int(limit_bytes / max(bytes_per_row, 1))
+    return max(rows // _VECTOR_ROWS, 1) * _VECTOR_ROWS
+
+
+def _whole_number(properties: Mapping[str, str], key: str, default: int) -> int:
+    try:
+        return int(properties.get(key, default))
+    except ValueError:
+        raise ValueError(f"{key} = {properties[key]!r} is not a whole number") from None
+
+
+def _has_exact_bounds(metadata: pq.FileMetaData, place: int) -> bool:
+    """Whether each row group has bounds of the column at `place` other than 0, or nothing but nulls in it."""
     chunks = (metadata.row_group(number).column(place) for number in range(metadata.num_row_groups))
-    return all(
-        chunk.is_stats_set
-        and (chunk.statistics.has_min_max or chunk.statistics.null_count == chunk.num_values)
-        for chunk in chunks
-    )
+    return all(chunk.is_stats_set and _is_exact(chunk.statistics) for chunk in chunks)
+
+
+def _is_exact(found: pq.Statistics) -> bool:
+    return bool(found.min and found.max) if found.has_min_max else found.num_values == 0
+
+
+@contextmanager
+def _deleted_if_it_fails(location: str) -> Iterator[None]:
+    """Deletes a file if the block fails."""
+    try:
+        yield
+    except Exception:
+        Path(local_path(location)).unlink(missing_ok=True)
+        raise
 
 
 def _file(content: DataFileContent, location: str, like: DataFile, **figures: Any) -> DataFile:

@@ -403,6 +403,37 @@ def test_an_executor_that_cannot_is_refused_with_the_planner(machine, tmp_path, 
     assert missing in str(caught.value)
 
 
+def by_single_node(planner="iceberg.convert_deletes", **keys):
+    return [
+        {"label": "mine", "rules": [{**maintenance(planner, "10min"), "executor": "single-node"}], **keys}
+    ]
+
+
+@pytest.mark.parametrize("planner", ["iceberg.convert_deletes", "amoro"])
+def test_single_node_executes_explicit_rewrites(machine, tmp_path, planner):
+    check(tmp_path, strategies=by_single_node(planner), workload=UPSERT)
+
+
+def test_single_node_runs_no_procedure(machine, tmp_path):
+    with refused("unsupported", "demo") as caught:
+        check(tmp_path, strategies=by_single_node("iceberg.rewrite_data_files"))
+    assert "iceberg.rewrite_data_files" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"catalog": {"properties": {"type": "hive", "uri": "thrift://here:9083"}}},
+        {"spark": {"spark.sql.catalog.lake.type": "rest", "spark.sql.catalog.lake.uri": "http://here"}},
+    ],
+)
+def test_single_node_needs_tables_in_the_runs_own_folder(machine, tmp_path, changes):
+    with refused("unsupported", "demo") as caught:
+        check(tmp_path, strategies=by_single_node(), workload=UPSERT, **changes)
+    assert "single-node" in str(caught.value)
+    assert "'lake'" in str(caught.value)
+
+
 def test_a_simulation_has_no_other_executor(machine, tmp_path):
     with refused("unknown-name", "demo"):
         check(tmp_path, mode="simulated", text=DELTA, strategies=by_delta_rs())
