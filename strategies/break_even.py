@@ -5,14 +5,13 @@ for which paying once the waiting has cost as much is 2-competitive, and no dete
 (Dooly, Goldman, Scott 2001). Partitions that share the fixed cost of a round make it joint replenishment.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Any, TypeAlias
 
-from strategies.merging import Runs, bytes_of, files_count, merge_groups, small_runs
+from strategies.merging import Runs, bytes_of, files_count, group_of, packed, small_runs
 from strategies.options import check_range
 from strategies.plan import Capability, Plan, Reason, Rewrite
 from strategies.planner import Answer, Planner, PlannerTraits
@@ -26,10 +25,6 @@ KIND = "merge"
 # because a merge compresses better: 32 files of 130 KB become one that is 4 % smaller than their sum.
 DONE_SHARE = 0.5
 LEFT_ALONE_SHARE = 0.45
-# How much larger a merge must make a file that is not done yet for its bytes to cost nothing extra: about as
-# much as it grows by the merges which it needs anyway. Chosen in simulations (docs/decisions).
-GROWTH = 64
-_LOG_GROWTH = math.log(GROWTH)
 
 UNKNOWN_QUERIES_PER_MINUTE = 1.0
 UNKNOWN_AGE_MS = 24 * 60 * 60 * 1000
@@ -68,7 +63,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The files of one place that have paid for their bytes, and what they have paid beyond."""
+    """Files that are merged into one because they have paid for their bytes, and what they paid beyond."""
 
     runs: Runs
     surplus_cpu_s: float
@@ -110,7 +105,7 @@ class BreakEven(Planner):
         figures = merge_figures(merges, prices.known)
         plan = None
         if prices.pays_for_a_round(figures["surplus_cpu_s"]):
-            groups = (group for one in merges for group in merge_groups(one.runs, target_bytes))
+            groups = (group_of(one.runs) for one in merges)
             detail = f"{describe_merges(figures)}; {describe_prices(prices, merges, state)}"
             plan = Plan((Rewrite(tuple(groups), target_bytes),), Reason.COST, detail, KIND)
         return Answer(plan, state.observed_at_ms, figures)
@@ -137,57 +132,32 @@ def _tick_ms(state: TableState) -> int:
 
 
 def joined(places: Mapping[Place, Runs], owed: Owed, known: RoundCosts, target_bytes: int) -> list[Joined]:
-    """The files that join a round, by place; none of a place in which only one has paid."""
-    found = (_joined_of(runs, owed, known, target_bytes) for runs in places.values())
+    """The files that join a round, for each file that it would make; none where only one file has paid.
+
+    How the files of a place are packed does not depend on what they owe, so that more debt never means fewer
+    merges.
+    """
+    parts = (part for runs in places.values() for part in packed(runs, target_bytes))
+    found = (_joined_of(part, owed, known, target_bytes) for part in parts)
     return [one for one in found if files_count(one.runs) > 1]
 
 
-def _joined_of(runs: Runs, owed: Owed, known: RoundCosts, target_bytes: int) -> Joined:
-    """The most files of a place that have paid for their bytes, given how large the merged file gets.
-
-    More files make a larger file, in which the bytes of each cost less (`charge_cpu_s`). So each file needs a
-    merged file of some size to join, and as many as have it join: the longest prefix in the order of needs.
-    """
-    debts, total_bytes = [owed(run) for run in runs], bytes_of(runs)
-    is_done, cpu_s_per_byte = total_bytes >= DONE_SHARE * target_bytes, known.bytes_cpu_s(1)
-    places: Iterable[int] = range(len(runs))
-    if not is_done:  # otherwise the bytes cost nothing extra, and all join
-        needed = sorted(
-            (_needed_bytes(run.first.size_bytes, debts[place], cpu_s_per_byte), place)
-            for place, run in enumerate(runs)
-        )
-        while needed and needed[-1][0] > total_bytes:
-            _, place = needed.pop()
-            total_bytes -= runs[place].count * runs[place].first.size_bytes
-        places = sorted(place for _, place in needed)
-    output_bytes, surplus_cpu_s = max(1, min(total_bytes, target_bytes)), 0.0
-    for place in places:
-        run = runs[place]
-        size_bytes, gain_cpu_s = run.first.size_bytes, debts[place]
-        if not is_done:
-            gain_cpu_s -= charge_cpu_s(size_bytes, output_bytes, cpu_s_per_byte)
-        # The merged file goes on to owe in place of its files: a file that is all of it saves nothing.
-        surplus_cpu_s += run.count * gain_cpu_s * (1 - size_bytes / output_bytes)
-    return Joined([runs[place] for place in places], surplus_cpu_s)
-
-
-def _needed_bytes(size_bytes: int, owed_cpu_s: float, cpu_s_per_byte: float) -> float:
-    """The least size of the merged file at which a file has paid for its bytes (`charge_cpu_s`)."""
-    bytes_cpu_s = size_bytes * cpu_s_per_byte
-    return float(size_bytes * GROWTH ** (1 - owed_cpu_s / bytes_cpu_s)) if bytes_cpu_s else 0.0
-
-
-def charge_cpu_s(size_bytes: int, output_bytes: int, cpu_s_per_byte: float) -> float:
-    """What a file is charged for its bytes by a merge whose file of `output_bytes` is not done yet.
+def _joined_of(part: Runs, owed: Owed, known: RoundCosts, target_bytes: int) -> Joined:
+    """The files of a part that have paid for their bytes.
 
     The bytes of a small file are rewritten at least once, whenever that is, so a merge that finishes them
-    costs nothing extra. Any other merge is followed by one more, and costs the bytes of the file, but for as
-    much as it takes the file along: nothing if it makes it `GROWTH` times as large.
+    costs nothing extra, and all join. Any other merge is followed by one more, and costs the bytes.
     """
-    if not size_bytes:
-        return 0.0
-    growth = math.log(output_bytes / size_bytes) / _LOG_GROWTH
-    return size_bytes * cpu_s_per_byte * (1 - growth) if growth < 1 else 0.0
+    cpu_s_per_byte = known.bytes_cpu_s(1)
+    if bytes_of(part) >= DONE_SHARE * target_bytes:
+        cpu_s_per_byte = 0.0
+    gains = [(run, owed(run) - cpu_s_per_byte * run.first.size_bytes) for run in part]
+    members = [(run, gain_cpu_s) for run, gain_cpu_s in gains if gain_cpu_s >= 0]
+    runs = [run for run, _ in members]
+    merged_bytes = max(1, bytes_of(runs))
+    # The merged file goes on to owe in place of its files: a file that is all of it saves nothing.
+    savings = (run.count * gain * (1 - run.first.size_bytes / merged_bytes) for run, gain in members)
+    return Joined(runs, sum(savings))
 
 
 def merge_figures(merges: Iterable[Joined], known: RoundCosts) -> dict[str, float]:
