@@ -267,7 +267,8 @@ def test_a_broken_entry_point_is_named(installed):
 
 
 @pytest.mark.parametrize("name", ["Thawed", "Unreadable"])
-def test_an_installed_class_that_cannot_be_described_is_named(own_module, installed, name):
+def test_an_installed_class_that_cannot_be_described_is_named(own_module, installed, name, monkeypatch):
+    monkeypatch.syspath_prepend(Path.cwd())
     own = import_module(own_module)
     installed.append(Point("odd", getattr(own, name)))
     with refused("not-a-plugin", "type"):
