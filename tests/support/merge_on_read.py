@@ -38,17 +38,21 @@ TAG = Tag("compactor", "compaction-1", 60_000)
 class Lake:
     """A table in a catalog on SQLite below `folder`, and an executor of rewrites of it."""
 
-    def __init__(self, folder, schema=SCHEMA, spec=BY_CITY, place="table", memory_bytes=2**28, **properties):
-        self.folder = folder
+    def __init__(
+        self, folder, schema=SCHEMA, spec=BY_CITY, place="table", memory_bytes=2**28, namespace="shop",
+        **properties,
+    ):  # fmt: skip
+        self.folder, self.name = folder, f"{namespace}.orders"
         warehouse = f"file://{folder / 'warehouse'}"
         self._catalog = load_catalog(
             "lake", type="sql", uri=f"sqlite:///{folder / 'catalog.db'}", warehouse=warehouse
         )
-        self._catalog.create_namespace("shop")
+        self._catalog.create_namespace_if_not_exists(namespace)
         # PyIceberg numbers the columns of a new table itself, from 1 in their order.
         self._catalog.create_table(
-            "shop.orders", schema, location=f"{warehouse}/{place}", partition_spec=spec, properties=properties
-        )
+            self.name, schema, location=f"{warehouse}/{namespace}/{place}", partition_spec=spec,
+            properties=properties,
+        )  # fmt: skip
         self.executor = SingleNode(self.load, folder / "scratch", 1, memory_bytes, meter=None)
 
     def close(self):
@@ -56,7 +60,7 @@ class Lake:
         self._catalog.close()
 
     def load(self):
-        return self._catalog.load_table("shop.orders")
+        return self._catalog.load_table(self.name)
 
     def append(self, *rows, **parquet):
         """A commit of rows, each a dict; a file for each partition."""
@@ -73,22 +77,43 @@ class Lake:
             commit.append_data_file(file)
         return location
 
+    def upsert(self, rows, names, keys, positions, partition=None):
+        """Commit a data file, an equality delete, and a position delete of the new rows at these positions.
+
+        As Flink does: the equality delete spares the rows of its own commit.
+        """
+        table = self.load()
+        location = f"{table.location()}/data/{uuid.uuid4()}.parquet"
+        arrow = pa.Table.from_pylist(rows, table.schema().as_arrow())
+        self._commit(
+            self._stored(location, arrow, DataFileContent.DATA, partition),
+            self._equality(names, keys, partition),
+            *([self._positions([(location, one) for one in positions], partition)] if positions else []),
+            number=table.metadata.next_sequence_number(),
+        )
+
     def delete_equal(self, names, keys, partition=None, spec_id=None):
         """Commit an equality delete of keys, each a tuple of the values of columns, in a partition."""
+        file = self._equality(names, keys, partition, spec_id)
+        self._commit(file)
+        return file.file_path
+
+    def _equality(self, names, keys, partition, spec_id=None):
         fields = [self.load().schema().find_field(name) for name in names]
         columns = {f.name: [key[place] for key in keys] for place, f in enumerate(fields)}
         arrow = pa.table(columns, schema=schema_to_pyarrow(Schema(*fields)))
         location = f"{self.load().location()}/data/equality-{uuid.uuid4()}.parquet"
         ids = [field.field_id for field in fields]
-        self._commit(
-            self._stored(
-                location, arrow, DataFileContent.EQUALITY_DELETES, partition, spec_id, equality_ids=ids
-            )
-        )
-        return location
+        kind = DataFileContent.EQUALITY_DELETES
+        return self._stored(location, arrow, kind, partition, spec_id, equality_ids=ids)
 
     def delete_positions(self, positions, partition=None, with_bounds=True):
         """Commit a position delete of pairs of a data file and a position, in a partition."""
+        file = self._positions(positions, partition, with_bounds)
+        self._commit(file)
+        return file.file_path
+
+    def _positions(self, positions, partition, with_bounds=True):
         chosen = sorted(positions)
         columns = {"file_path": [path for path, _ in chosen], "pos": [pos for _, pos in chosen]}
         arrow = pa.table(columns, schema=schema_to_pyarrow(Schema(*POSITION_COLUMNS)))
@@ -98,12 +123,8 @@ class Lake:
             "lower_bounds": {path_id: to_bytes(StringType(), chosen[0][0])},
             "upper_bounds": {path_id: to_bytes(StringType(), chosen[-1][0])},
         }
-        self._commit(
-            self._stored(
-                location, arrow, DataFileContent.POSITION_DELETES, partition, **bounds if with_bounds else {}
-            )
-        )
-        return location
+        kind = DataFileContent.POSITION_DELETES
+        return self._stored(location, arrow, kind, partition, **bounds if with_bounds else {})
 
     def _stored(self, location, arrow, content, partition, spec_id=None, writing=None, **figures):
         path = Path(location.removeprefix("file://"))
@@ -117,12 +138,14 @@ class Lake:
         file.spec_id = self.load().spec().spec_id if spec_id is None else spec_id
         return file
 
-    def _commit(self, *files):
-        """By the code under test, which is the only one that can: content is tested apart from it."""
+    def _commit(self, *files, number=None):
+        """By the code under test, which is the only one that can: content is tested apart from it.
+
+        Data files get this sequence number.
+        """
         table = self.load()
-        commit_replacement(
-            Replacement(table, table.current_snapshot(), frozenset(), files), EntryReader(), TAG
-        )
+        planned = table.current_snapshot().model_copy(update={"sequence_number": number})
+        commit_replacement(Replacement(table, planned, frozenset(), files), EntryReader(), TAG)
 
     def entries(self):
         """The live entries of the current snapshot."""
@@ -219,7 +242,7 @@ def _deletes_of(data, deletes, table):
 
 def values_of(location, field_ids):
     """The rows of a Parquet file, each {field id: value}; None for a column that it lacks."""
-    arrow = pq.ParquetFile(location.removeprefix("file://")).read()
+    arrow = pq.ParquetFile(location.removeprefix("file:").replace("///", "/", 1)).read()  # Spark: file:/tmp
     places = {int(field.metadata[b"PARQUET:field_id"]): n for n, field in enumerate(arrow.schema)}
     values = {i: arrow.column(places[i]).to_pylist() if i in places else None for i in field_ids}
     for row in range(arrow.num_rows):

@@ -187,7 +187,9 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         )
 
     def close(self) -> None:
-        self._single_node.close()
+        """Ends the executor without Spark, if a rule has used it."""
+        if "_single_node" in self.__dict__:
+            self._single_node.close()
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return answer_of(answers)

@@ -26,6 +26,7 @@ from pyiceberg.manifest import (
     ManifestWriterV2,
     write_manifest_list,
 )
+from pyiceberg.schema import Schema
 from pyiceberg.table import Table, TableProperties
 from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRefType
 from pyiceberg.table.snapshots import (
@@ -41,6 +42,9 @@ from pyiceberg.table.update import (
     AssertTableUUID,
     SetSnapshotRefUpdate,
 )
+
+from pyiceberg.typedef import TableVersion
+from pyiceberg.types import IntegerType, ListType, StructType
 
 from bench.engines.contract import TAG_PROPERTY, Tag
 from bench.engines.iceberg.single_node.live_entries import (
@@ -110,12 +114,14 @@ def _commit_once(table: Table, replacement: Replacement, entries: EntryReader, t
         raise ValueError("the table has no snapshot")
     live = entries.read(table, head)
     removed = _removed(live, replacement)
+    removed += _outdated(live, removed, replacement.planned if replacement.added else head)
+    gone = frozenset(entry.data_file.file_path for entry in removed)
     attempt = _Attempt(table, table.metadata.new_snapshot_id())
     try:
         manifests = [
             *attempt.added(replacement.added, replacement.planned.sequence_number),
             *attempt.written(removed, ManifestEntryStatus.DELETED),
-            *(kept for part in live.by_manifest for kept in attempt.kept(*part, replacement.removed)),
+            *(kept for part in live.by_manifest for kept in attempt.kept(*part, gone)),
         ]
         summary = _summary(table, head, replacement.added, removed, {TAG_PROPERTY: str(tag)})
         snapshot = attempt.snapshot(manifests, head, summary)
@@ -257,6 +263,18 @@ class _DeleteManifestWriter(ManifestWriterV2):
     def _meta(self) -> dict[str, str]:
         return {**super()._meta, "content": "deletes"}
 
+    def _with_partition(self, format_version: TableVersion) -> Schema:
+        """PyIceberg 0.12 writes `equality_ids` as longs, with which Java cannot read the manifest."""
+        entry = super()._with_partition(format_version)
+        data_file = entry.find_field("data_file")
+        ids = ListType(element_id=136, element_type=IntegerType(), element_required=True)
+        fields = (
+            field.model_copy(update={"field_type": ids}) if field.name == "equality_ids" else field
+            for field in cast(StructType, data_file.field_type).fields
+        )
+        fixed = data_file.model_copy(update={"field_type": StructType(*fields)})
+        return Schema(*(fixed if field.name == "data_file" else field for field in entry.fields))
+
 
 def _summary(
     table: Table,
@@ -300,6 +318,19 @@ def _removed(live: LiveEntries, replacement: Replacement) -> list[ManifestEntry]
         if any(_may_hold(delete, file) for file in replaced):
             raise ValueError(f"a newer position delete was committed meanwhile: {delete.file_path}")
     return entries
+
+
+def _outdated(live: LiveEntries, removed: Iterable[ManifestEntry], newest: Snapshot) -> list[ManifestEntry]:
+    """The delete files that are older than every data file that stays or comes, of which `newest` is one.
+
+    They apply to none. Source: MergingSnapshotProducer.apply of 1.11.0.
+    """
+    gone = {entry.data_file.file_path for entry in removed}
+    stay = (sequence_number(entry) for path, entry in live.data.items() if path not in gone)
+    oldest = min([newest.sequence_number or 0, *stay])
+    return [
+        entry for path, entry in live.deletes.items() if path not in gone and sequence_number(entry) < oldest
+    ]
 
 
 def _may_hold(delete: DataFile, file: DataFile) -> bool:

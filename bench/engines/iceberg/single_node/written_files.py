@@ -37,6 +37,7 @@ from bench.engines.iceberg.single_node.rows import POSITION_COLUMNS
 _CODEC, _DEFAULT_CODEC = "write.parquet.compression-codec", "zstd"
 _LEVEL, _DEFAULT_ZSTD_LEVEL = "write.parquet.compression-level", 3  # ZstandardCodec of parquet-java
 _ROW_GROUP_BYTES, _DEFAULT_ROW_GROUP_BYTES = "write.parquet.row-group-size-bytes", 128 * 1024 * 1024
+_UNSORTED = 0  # table spec, "Sorting"
 _VECTOR_ROWS = 2048  # of DuckDB; row groups are multiples
 _DELETE_ROW_GROUP_ROWS = 2**20  # of paths that are all the same, and positions
 _CODECS = {
@@ -117,7 +118,7 @@ class Writer:
             parquet_column_mapping=parquet_path_to_id_mapping(self.schema),
         ).to_serialized_dict()
         self._complete_floats(location, metadata, statistics)
-        return _file(DataFileContent.DATA, location, like, **statistics)
+        return _file(DataFileContent.DATA, location, like, sort_order_id=_UNSORTED, **statistics)
 
     def _complete_floats(self, location: str, metadata: pq.FileMetaData, statistics: dict[str, Any]) -> None:
         """Add counts of NaN, and the bounds of columns with NaN, for which Parquet has none.

@@ -1,5 +1,6 @@
 """Content under any rewrites that the veto allows, what the executor refuses, and how it fails."""
 
+import shutil
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
@@ -38,7 +39,7 @@ from strategies.state import MIB
 
 CITIES = (None, "", "Oslo", "São Paulo", "100% a/b", "*?[x]{a,b}", "'q\"", "..", "null", "a\\b")
 KEYS = st.none() | st.integers(0, 5)
-STEPS = st.sampled_from(["append", "append", "equality", "equality", "position", "rewrite", "convert"])
+STEPS = st.sampled_from(["append", "upsert", "upsert", "equality", "position", "rewrite", "convert"])
 
 
 class Model:
@@ -96,6 +97,21 @@ def delete_keys(lake, model, data):
     model.delete(lambda one: is_inside(one) and tuple(one[name] for name in names) in keys)
 
 
+def upsert(lake, model, data):
+    """Rows of one partition replace those of their keys; of the new rows one is deleted by its position."""
+    known = list(partitions(lake))
+    if not known:
+        return
+    partition, is_inside = data.draw(st.sampled_from(known))
+    city = st.just(*partition) if partition else st.sampled_from(CITIES)
+    rows = data.draw(st.lists(st.builds(row, KEYS, city, st.integers(0, 99)), min_size=1, max_size=3))
+    gone = data.draw(st.sets(st.integers(0, len(rows) - 1), max_size=1))
+    keys = [(one["id"],) for one in rows]
+    lake.upsert(rows, ["id"], keys, gone, partition)
+    model.delete(lambda one: is_inside(one) and (one["id"],) in keys)
+    model.rows += [one for number, one in enumerate(rows) if number not in gone]
+
+
 def delete_positions(lake, model, data):
     files = lake.data_files()
     if not files:
@@ -150,8 +166,8 @@ def execute(lake, plan):
 
 
 DO = {
-    "append": add, "equality": delete_keys, "position": delete_positions, "rewrite": rewrite,
-    "convert": convert,
+    "append": add, "equality": delete_keys, "upsert": upsert, "position": delete_positions,
+    "rewrite": rewrite, "convert": convert,
 }  # fmt: skip
 
 
@@ -200,6 +216,29 @@ def test_columns_are_found_by_their_ids_after_the_table_has_changed(make_lake):
     assert {int(f.metadata[b"PARQUET:field_id"]): f.name for f in stored} == {
         1: "x", 2: "b", 4: "d", 5: "a", 6: "c"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("execute", [Lake.rewrite_all, Lake.convert_all])
+def test_a_delete_spares_rows_of_its_own_commit_and_later_ones_but_not_older_ones(lake, execute):
+    lake.append(row(1), row(2))
+    lake.upsert([row(1, n=1), row(1, n=2)], ["id"], [(1,)], {1}, ("Oslo",))
+    lake.append(row(1, n=3))
+    lake.upsert([row(3)], ["id"], [(1,), (3,)], (), ("Oslo",))
+    lake.append(row(1, n=4), row(3, n=4))
+    expected = Counter([(2, "Oslo", 0), (3, "Oslo", 0), (1, "Oslo", 4), (3, "Oslo", 4)])
+    assert lake.rows() == expected
+    execute(lake)
+    assert lake.rows() == expected
+
+
+def test_the_same_file_name_in_a_folder_that_the_path_matches_is_another_file(make_lake):
+    lake = make_lake(place="o*")
+    lake.append(row(1))
+    lake.append(row(2))
+    folder = lake.folder / "warehouse" / "shop"
+    shutil.copytree(folder / "o*", folder / "other")
+    lake.rewrite_all()
+    assert lake.rows().total() == 2
 
 
 def test_an_equality_delete_without_a_partition_reaches_files_of_all_partitions(lake):

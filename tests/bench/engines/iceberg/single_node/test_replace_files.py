@@ -1,10 +1,12 @@
 """What a commit of the executor keeps, and how it fails: each test breaks with one of its guarantees."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from merge_on_read import NOT_PARTITIONED, TAG, rewrite_of, row
+from pyiceberg.avro.file import AvroFile
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException
 from pyiceberg.manifest import DataFileContent, ManifestContent
 from pyiceberg.table.snapshots import Operation
@@ -218,7 +220,7 @@ def test_delete_files_stay_unless_they_are_named(two_commits):
     two_commits.delete_equal(["id"], [(1,)], ("Oslo",))
     two_commits.delete_equal(["id"], [(2,)], ("Oslo",))
     before = entries_of(two_commits, deletes=True)
-    two_commits.rewrite_all()
+    two_commits.rewrite(rewrite_of(two_commits.data_files()[1:]))
     assert entries_of(two_commits, deletes=True).keys() == before.keys()
     dropped = min(before)
     two_commits.rewrite(Rewrite((), 8 * MIB, (dropped,)))
@@ -226,6 +228,39 @@ def test_delete_files_stay_unless_they_are_named(two_commits):
     assert after.keys() == before.keys() - {dropped}
     (kept,) = after
     assert after[kept].sequence_number == before[kept].sequence_number
+
+
+def test_delete_files_that_are_older_than_every_data_file_go_as_with_java(two_commits):
+    old = two_commits.delete_equal(["id"], [(1,)], ("Oslo",))
+    newest = two_commits.delete_equal(["id"], [(2,)], ("Oslo",))
+    staged = stage(two_commits)
+    meanwhile = two_commits.delete_equal(["id"], [(3,)], ("Oslo",))
+    two_commits.append(row(7))
+    expected = two_commits.rows()
+    two_commits.executor.execute(rewrite_of([]), staged, TAG)
+    assert entries_of(two_commits, deletes=True).keys() == {newest, meanwhile}
+    assert two_commits.rows() == expected
+    summary = two_commits.load().current_snapshot().summary
+    assert (summary["removed-equality-delete-files"], summary["total-delete-files"]) == ("1", "2")
+    assert old not in entries_of(two_commits, deletes=True)
+
+
+def test_java_can_read_the_field_ids_of_equality_deletes_that_stay(two_commits):
+    """They are integers (table spec, "Data File Fields"): Java refuses longs."""
+    two_commits.delete_equal(["id", "n"], [(1, 0)], ("Oslo",))
+    (path,) = (p for p, m in manifests_of(two_commits).items() if m.content is ManifestContent.DELETES)
+    with AvroFile(two_commits.load().io.new_input(path)) as stored:
+        described = json.loads(stored.header.meta["avro.schema"])
+    assert ids_of(described) == "int"
+    (entry,) = entries_of(two_commits, deletes=True).values()
+    assert entry.data_file.equality_ids == [1, 3]
+
+
+def ids_of(avro):
+    """The type of the elements of `equality_ids` in the Avro schema of a manifest."""
+    (data_file,) = (field["type"] for field in avro["fields"] if field["name"] == "data_file")
+    (ids,) = (field["type"] for field in data_file["fields"] if field["name"] == "equality_ids")
+    return ids[1]["items"]
 
 
 def test_a_converted_delete_has_the_sequence_number_of_its_commit(two_commits):

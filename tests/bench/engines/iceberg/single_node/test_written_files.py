@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from merge_on_read import NOT_PARTITIONED, row, values_of
 from pyiceberg.conversions import from_bytes, to_bytes
@@ -114,6 +114,10 @@ def test_types_in_parquet_are_those_of_the_spec(make):
 
 
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(values=[0.0])
+@example(values=[-0.0])
+@example(values=[0.0, -0.0])
+@example(values=[-0.0, 0.0, math.nan])
 @given(
     values=st.lists(
         st.none()

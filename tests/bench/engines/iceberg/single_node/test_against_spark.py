@@ -1,0 +1,258 @@
+"""One plan by both executors on the same table: what Spark commits, and what the executor without Spark does.
+
+Both stage the plan. One commits; the table is rolled back; the other commits. What is known to differ is in
+the docstring of `bench/engines/iceberg/single_node`.
+"""
+
+import datetime as dt
+import random
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+from merge_on_read import NOT_PARTITIONED, TAG, Lake, rewrite_of, values_of
+from profiles import of_thorough
+from pyiceberg.manifest import DataFileContent
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    NestedField,
+    StringType,
+    TimestampType,
+    TimestamptzType,
+)
+
+from bench.engines.iceberg.catalog import java_table
+from bench.engines.iceberg.ledger import PLANNING
+from bench.engines.iceberg.rewrite import commit_rewrite, stage_rewrite
+from strategies.plan import FileGroup, Plan, Reason, Rewrite
+from strategies.preview import preview_plan
+from strategies.state import MIB
+
+pytestmark = pytest.mark.spark
+
+UTC = dt.UTC
+CITIES = (None, "Oslo", "São Paulo", "100% a/b", "*?[x]", "'q\"")
+FLOATS = st.sampled_from([0.0, -0.0, float("nan"), float("inf"), -1.5, 2.0**-100]) | st.floats(width=32)
+COLUMNS = {  # by name: the type, and values of it
+    "id": (LongType(), st.integers(0, 9)),
+    "city": (StringType(), st.sampled_from(CITIES)),
+    "day": (DateType(), st.dates(dt.date(1600, 1, 1), dt.date(2400, 1, 1))),
+    "flag": (BooleanType(), st.booleans()),
+    "count": (IntegerType(), st.integers(-(2**31), 2**31 - 1)),
+    "share": (FloatType(), FLOATS),
+    "price": (DoubleType(), FLOATS),
+    "small": (DecimalType(4, 2), st.decimals(-99, 99, places=2)),
+    "large": (DecimalType(18, 3), st.decimals(-(10**14), 10**14, places=3)),
+    "huge": (DecimalType(38, 10), st.decimals(Decimal(-(10**27)), Decimal(10**27), places=10)),
+    "local": (TimestampType(), st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1))),
+    "instant": (
+        TimestamptzType(),
+        st.datetimes(dt.datetime(1900, 1, 1), dt.datetime(2200, 1, 1), timezones=st.just(UTC)),
+    ),
+    "name": (StringType(), st.text("aé\U0001f600 '\"%", max_size=40)),
+    "blob": (BinaryType(), st.binary(max_size=20)),
+    'odd "näme".x': (LongType(), st.integers(0, 3)),
+}  # fmt: skip
+SCHEMA = Schema(*(NestedField(1 + n, name, kind) for n, (name, (kind, _)) in enumerate(COLUMNS.items())))
+BY_CITY = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "city"))
+BY_CITY_AND_DAY = PartitionSpec(*BY_CITY.fields, PartitionField(3, 1001, IdentityTransform(), "day"))
+ROWS = st.fixed_dictionaries({name: st.none() | values for name, (_, values) in COLUMNS.items()})
+SMALL_BYTES, FOOTER_BYTES = 20_000, 2_500
+_OF_JAVA = {
+    "engine-name", "engine-version", "app-id", "app-name", "spark.app.id", "iceberg-version",
+    "manifests-created", "manifests-kept", "manifests-replaced", "entries-processed",
+}  # fmt: skip
+compared = Counter()
+
+
+@pytest.fixture
+def make_lake(spark, tables_folder, namespaces):
+    """Makes a table in Spark's catalog by PyIceberg."""
+    return lambda **table: Lake(tables_folder, namespace=next(namespaces), **table)
+
+
+@settings(
+    max_examples=int(of_thorough(160, 0.02)),
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(data=st.data(), spec=st.sampled_from([NOT_PARTITIONED, BY_CITY, BY_CITY, BY_CITY_AND_DAY]))
+def test_both_executors_commit_the_same(make_lake, spark, data, spec):
+    with closing(make_lake(schema=SCHEMA, spec=spec)) as lake:
+        days = data.draw(st.lists(st.dates(dt.date(2020, 1, 1), dt.date(2020, 1, 3)), min_size=1, max_size=2))
+        for _ in range(data.draw(st.integers(1, 4))):
+            rows = data.draw(st.lists(ROWS, min_size=1, max_size=12))
+            lake.append(*({**row, "day": days[n % len(days)]} for n, row in enumerate(rows)))
+            for _ in range(data.draw(st.integers(0, 2))):
+                delete(lake, data)
+        check_same(lake, spark, drawn_rewrite(lake, data))
+
+
+ORDERS_LIKE = Schema(
+    NestedField(1, "id", LongType()), NestedField(2, "city", StringType()),
+    NestedField(3, "note", StringType()), NestedField(4, "price", DoubleType()),
+    NestedField(5, "at", TimestamptzType()), NestedField(6, "count", IntegerType()),
+    NestedField(7, "total", DecimalType(12, 2)),
+)  # fmt: skip
+
+
+def order(number):
+    chance = random.Random(number)
+    return {
+        "id": number, "city": chance.choice(CITIES), "note": f"{chance.getrandbits(64):x} {number % 7}",
+        "price": round(chance.uniform(0, 500), 2), "count": chance.randint(1, 9),
+        "at": dt.datetime(2024, 1, 1, tzinfo=UTC) + dt.timedelta(seconds=7 * number),
+        "total": Decimal(chance.randint(0, 10**7)) / 100,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [6_000, 40_000])
+def test_a_file_of_many_rows_has_the_same_size(make_lake, spark, rows):
+    with closing(make_lake(schema=ORDERS_LIKE, spec=NOT_PARTITIONED)) as lake:
+        for first in range(0, rows, rows // 10):
+            lake.append(*map(order, range(first, first + rows // 10)))
+        check_same(lake, spark, rewrite_of(lake.data_files(), 64 * MIB))
+
+
+def delete(lake, data):
+    file = data.draw(st.sampled_from(lake.data_files()))
+    stored = list(values_of(file.file_path, range(1, 1 + len(COLUMNS))))
+    if data.draw(st.booleans()):
+        positions = data.draw(st.sets(st.integers(0, len(stored) - 1), min_size=1))
+        lake.delete_positions([(file.file_path, one) for one in positions], file.partition)
+        return
+    names = data.draw(st.sampled_from([("id",), ("name",), ("id", "local"), ("count", "id"), ("large",)]))
+    row = data.draw(st.sampled_from(stored))
+    keys = {tuple(row[1 + list(COLUMNS).index(name)] for name in names)}
+    keys |= set(data.draw(st.lists(st.tuples(*(st.none() | COLUMNS[name][1] for name in names)), max_size=3)))
+    lake.delete_equal(names, sorted(keys, key=repr), file.partition)
+
+
+def drawn_rewrite(lake, data):
+    """Some files rewritten, others converted, and all deletes dropped that nobody needs then."""
+    state, groups = lake.state(), []
+    for partition in sorted({file.partition for file in state.data_files}):
+        paths = data.draw(
+            st.permutations(sorted(f.path for f in state.data_files if f.partition == partition))
+        )
+        end = data.draw(st.integers(0, len(paths)))
+        converted = data.draw(st.sampled_from([end, len(paths)]))
+        if converted:
+            groups.append(FileGroup(tuple(paths[:end]), partition, tuple(paths[end:converted])))
+    assume(groups)
+    action = Rewrite(tuple(groups), 8 * MIB)
+    safe = [d.key for d in state.delete_files if is_safe(replace(action, removed_deletes=(d.key,)), state)]
+    return replace(action, removed_deletes=tuple(data.draw(st.sampled_from([safe, []]))))
+
+
+def is_safe(action, state):
+    plan = Plan((action,), Reason.OTHER)
+    return PLANNING.veto(plan, preview_plan(plan, state, PLANNING.preview), state) is None
+
+
+def check_same(lake, spark, action):
+    """Commit the action by both executors, and compare the table after each."""
+    name, before = f"lake.{lake.name}", lake.load().current_snapshot()
+    content, known = lake.rows(), {entry.data_file.file_path for entry in lake.entries()}
+    by_spark, by_own = stage_rewrite(spark, name, action), lake.executor.stage(action, 0)
+    commit_rewrite(spark, name, by_spark, TAG)
+    expected = view(lake, known)
+    java_table(spark, name).manageSnapshots().rollbackTo(before.snapshot_id).commit()
+    lake.executor.execute(action, replace(by_own, table=lake.load()), TAG)
+    own = view(lake, known)
+    assert own["rows"] == expected["rows"] == content
+    is_apart = by_spark.new_deletes and not by_spark.old_deletes  # Java makes two snapshots of such a rewrite
+    assert differences(own["data"], expected["data"]) == {}
+    assert differences(own["deletes"], expected["deletes"]) == {}
+    for part in ("kept", *([] if is_apart else ["operation", "summary"])):
+        assert own[part] == expected[part], part
+    for size, of_spark in zip(own["sizes"], expected["sizes"], strict=True):
+        check_size(size, of_spark)
+    compared["tables"] += 1
+    compared["data files"] += len(own["data"])
+    compared["delete files"] += len(own["deletes"])
+    compared["tables with deletes"] += bool(lake.state().delete_files)
+
+
+def check_size(size, of_spark):
+    """Files of DuckDB are not larger, and up to a tenth smaller: a column of a row group is one large page.
+
+    Their footers lack the schema of Iceberg in JSON, which is half of a tiny file.
+    """
+    assert size <= of_spark
+    assert size >= (of_spark - FOOTER_BYTES if of_spark < SMALL_BYTES else 0.9 * of_spark)
+
+
+def view(lake, known):
+    """What a commit has made of a table of `known` files, without what two such commits never share."""
+    snapshot = lake.load().current_snapshot()
+    own, kept = [], {}
+    for entry in lake.entries():
+        if entry.data_file.file_path not in known:
+            own.append(entry)
+        else:
+            kept[entry.data_file.file_path] = (
+                entry.sequence_number, entry.file_sequence_number, entry.snapshot_id
+            )  # fmt: skip
+    own.sort(key=lambda e: (repr(e.data_file.partition), e.data_file.record_count, repr(figures(e))))
+    of_data = [e for e in own if e.data_file.content == DataFileContent.DATA]
+    of_deletes = [e for e in own if e.data_file.content != DataFileContent.DATA]
+    # PyIceberg does not count the one partition of tables without partitions.
+    summary = {"changed-partition-count": "1"} | snapshot.summary.additional_properties
+    return {
+        "rows": lake.rows(),
+        "kept": kept,
+        "data": [figures(e) | {"number": e.sequence_number} for e in of_data],
+        "deletes": [
+            figures(e) | {"number": e.sequence_number - snapshot.sequence_number} for e in of_deletes
+        ],
+        "operation": snapshot.summary.operation,
+        "summary": {k: v for k, v in summary.items() if k not in _OF_JAVA and not k.endswith("-size")},
+        "sizes": [e.data_file.file_size_in_bytes for e in (*of_data, *of_deletes)],
+    }
+
+
+def figures(entry):
+    """What the manifest says of a file, but for its path and sizes."""
+    file = entry.data_file
+    names = (
+        "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds", "content",
+        "spec_id", "partition", "record_count", "equality_ids", "sort_order_id",
+    )  # fmt: skip
+    found = {name: getattr(file, name) for name in names}
+    found["split_offsets"] = len(file.split_offsets or ())
+    found["nan_value_counts"] = file.nan_value_counts or {}  # of delete files either is written
+    return {k: dict(sorted(v.items())) if isinstance(v, Mapping) else v for k, v in found.items()}
+
+
+def differences(own, expected):
+    """By the figure: what each has, of all files in which it differs."""
+    return {
+        name: (one[name], other[name])
+        for one, other in zip(own, expected, strict=True)
+        for name in one
+        if one[name] != other[name]
+    }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compared(request):
+    yield
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(f"\ncompared: {dict(compared)}")
