@@ -42,7 +42,6 @@ from pyiceberg.table.update import (
     AssertTableUUID,
     SetSnapshotRefUpdate,
 )
-
 from pyiceberg.typedef import TableVersion
 from pyiceberg.types import IntegerType, ListType, StructType
 
@@ -323,7 +322,8 @@ def _removed(live: LiveEntries, replacement: Replacement) -> list[ManifestEntry]
 def _outdated(live: LiveEntries, removed: Iterable[ManifestEntry], newest: Snapshot) -> list[ManifestEntry]:
     """The delete files that are older than every data file that stays or comes, of which `newest` is one.
 
-    They apply to none. Source: MergingSnapshotProducer.apply of 1.11.0.
+    They apply to none. Source: MergingSnapshotProducer.apply of 1.11.0, which leaves the files that come out
+    of account, and so drops deletes that were committed since the plan and apply to them.
     """
     gone = {entry.data_file.file_path for entry in removed}
     stay = (sequence_number(entry) for path, entry in live.data.items() if path not in gone)

@@ -18,6 +18,7 @@ from bench.engines.contract import Batch, Tag
 from bench.engines.iceberg import conversion
 from bench.engines.iceberg.model.flink_writer import commit_layout
 from bench.engines.iceberg.rewrite import commit_rewrite, stage_rewrite
+from bench.engines.iceberg.table_keys import SINGLE_NODE
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.files import DeleteKind
 from strategies.iceberg.procedures import ExpireSnapshots, RewriteDataFiles, RewritePositionDeleteFiles
@@ -229,14 +230,17 @@ def test_a_load_fills_its_files_to_three_quarters_of_the_target_and_more(iceberg
 
 
 class Upserts(RuleBasedStateMachine):
-    """Commits, conversions, rewrites, merges and expiry in any order; the content is right after each."""
+    """Commits, conversions, rewrites, merges and expiry in any order; the content is right after each.
+
+    Explicit rewrites are executed by Spark and without it in turns.
+    """
 
     make: staticmethod
     scratch: object
     steps: ClassVar[Counter[str]] = Counter()
 
     @initialize(
-        format_version=st.sampled_from([2, 3]),
+        format_version=st.sampled_from([2, 2, 3]),
         by=st.sampled_from(["none", "none", "city"]),
         mode=st.sampled_from(["equality-delete", "merge-on-read"]),
         seed=st.integers(0, 2**32),
@@ -244,7 +248,7 @@ class Upserts(RuleBasedStateMachine):
     def start(self, format_version, by, mode, seed):
         assume(seed)  # Hypothesis draws the simplest sequence first, which is nothing but commits
         table = {"format_version": format_version, "upsert_mode": mode, "partitioning": Partitioning(by)}
-        self.engine = type(self).make(**table)
+        self.engine, self.format_version = type(self).make(**table), format_version
         self.model = ModelTable(type(self).scratch / str(seed))
         self.random, self.pending, self.at_ms = random.Random(seed), [], 0
         self.did("start")
@@ -293,13 +297,19 @@ class Upserts(RuleBasedStateMachine):
             named = grouped(state, rewritten, converted, drops, sort_columns)
         return named if named.actions[0].groups or drops else None
 
+    def _executor(self, chosen):
+        """One by chance: the executor without Spark neither sorts nor writes format version 3."""
+        is_sorted = any(group.sort_columns for group in chosen.actions[0].groups)
+        return None if is_sorted or self.format_version > 2 else self.random.choice([None, SINGLE_NODE])
+
     @rule()
     def compact(self):
         self._stir()
         chosen = self._random_plan()
         if chosen is not None:
-            outcome = execute(self.engine, chosen, self.at_ms)
-            self.did(f"explicit {outcome.status}")
+            executor = self._executor(chosen)
+            outcome = execute(self.engine, chosen, self.at_ms, executor)
+            self.did(f"explicit by {executor or 'spark'} {outcome.status}")
             assert outcome.status in ("ok", "vetoed", "noop"), outcome.error
 
     @rule()
@@ -307,16 +317,20 @@ class Upserts(RuleBasedStateMachine):
         self._stir()
         state = self.engine.state(self.at_ms)
         if state.delete_files and not state.pending:
-            outcome = execute(self.engine, converting(state), self.at_ms)
-            self.did("conversion of all")
+            chosen = converting(state)
+            executor = self._executor(chosen)
+            outcome = execute(self.engine, chosen, self.at_ms, executor)
+            self.did(f"conversion of all by {executor or 'spark'}")
             assert outcome.status == "ok", outcome.error
 
     @rule()
     def schedule(self):
         chosen = self._random_plan()
         if chosen is not None and not self.pending:
-            self.pending.append(self.engine.schedule(chosen, self.at_ms, self.at_ms + 60_000))
-            self.did("schedule")
+            executor = self._executor(chosen)
+            due_at_ms = self.at_ms + 60_000
+            self.pending.append(self.engine.schedule(chosen, self.at_ms, due_at_ms, executor))
+            self.did(f"schedule by {executor or 'spark'}")
 
     @rule()
     def complete(self):

@@ -15,7 +15,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
-from merge_on_read import NOT_PARTITIONED, TAG, Lake, rewrite_of, values_of
+from merge_on_read import NOT_PARTITIONED, TAG, Lake, rewrite_of, row, values_of
 from profiles import of_thorough
 from pyiceberg.manifest import DataFileContent
 from pyiceberg.partitioning import PartitionField, PartitionSpec
@@ -127,6 +127,33 @@ def test_a_file_of_many_rows_has_the_same_size(make_lake, spark, rows):
         for first in range(0, rows, rows // 10):
             lake.append(*map(order, range(first, first + rows // 10)))
         check_same(lake, spark, rewrite_of(lake.data_files(), 64 * MIB))
+
+
+_DROPS = pytest.mark.xfail(
+    strict=True,
+    reason="RewriteFiles of Iceberg 1.11.0 drops deletes that are older than every data file that stays, and "
+    "leaves its own new files, which have the older number of the plan, out of account",
+)
+
+
+@pytest.mark.parametrize("executor", [pytest.param("spark", marks=_DROPS), "single-node"])
+def test_deletes_committed_between_a_plan_and_its_commit_apply(make_lake, spark, executor):
+    """Although no other data file is as old as they are."""
+    with closing(make_lake()) as lake:
+        lake.append(*(row(number) for number in range(5)))
+        name, action = f"lake.{lake.name}", rewrite_of(lake.data_files())
+        is_spark = executor == "spark"
+        staged = stage_rewrite(spark, name, action) if is_spark else lake.executor.stage(action, 0)
+        for number in range(3):
+            lake.delete_equal(["id"], [(number,)], ("Oslo",))
+        lake.append(row(9))
+        expected = lake.rows()
+        if is_spark:
+            commit_rewrite(spark, name, staged, TAG)
+        else:
+            lake.executor.execute(action, staged, TAG)
+        assert lake.rows() == expected
+        assert expected.total() == 3
 
 
 def delete(lake, data):
