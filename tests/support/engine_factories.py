@@ -13,13 +13,22 @@ from engine_sheet import EngineSheet
 
 from bench.engines import runtime
 from bench.engines.registry import engine_kind
+from strategies.plan import Capability
 
 
 class EngineKey(NamedTuple):
-    """An engine by its format and the mode it runs that in."""
+    """An engine by its format and the mode it runs that in.
+
+    With an executor, the engine executes by it what it can; the tests of rewrites run with it too.
+    """
 
     table_format: str
     mode: Literal["real", "simulated"]
+    executor: str = ""
+
+    @property
+    def id(self) -> str:
+        return "-".join(filter(None, self))
 
     @property
     def is_real(self) -> bool:
@@ -38,6 +47,7 @@ SHEETS: Mapping[EngineKey, EngineSheet] = {
     EngineKey("hudi", "real"): hudi_sheets.REAL,
     EngineKey("hudi", "simulated"): hudi_sheets.SIMULATED,
     EngineKey("iceberg", "real"): iceberg_sheets.REAL,
+    EngineKey("iceberg", "real", "single-node"): iceberg_sheets.SINGLE_NODE_REAL,
     EngineKey("iceberg", "simulated"): iceberg_sheets.SIMULATED,
 }
 
@@ -75,7 +85,9 @@ def engines_for(marks: Iterable[pytest.Mark]) -> list[EngineKey]:
     Raises ValueError where there is none: such a test would pass without a run.
     """
     marks = list(marks)
-    found = [key for key in SHEETS if all(_admits(mark, key) for mark in marks)]
+    needed = frozenset[str]().union(*(m.kwargs["capabilities"] for m in marks if m.name == "needs"))
+    chosen = [key for key in SHEETS if not key.executor or Capability.REWRITE in needed]
+    found = [key for key in chosen if all(_admits(mark, key) for mark in marks)]
     if not found:
         raise ValueError("no engine has what the test asks for")
     return found
@@ -96,7 +108,7 @@ def _admits(mark: pytest.Mark, key: EngineKey) -> bool:
 def engine_params(marks: Iterable[pytest.Mark]) -> list[Any]:
     """The engines a test runs on, as parameters."""
     return [
-        pytest.param(key, id="-".join(key), marks=[pytest.mark.spark] if key.is_real else [])
+        pytest.param(key, id=key.id, marks=[pytest.mark.spark] if key.is_real else [])
         for key in engines_for(marks)
     ]
 

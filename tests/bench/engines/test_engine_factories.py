@@ -22,10 +22,27 @@ def only_both(monkeypatch):
 def test_every_mode_of_a_registered_format_has_a_sheet():
     kinds = {(name, mode): getattr(found.engines, mode) for name, found in FORMATS.items()
              for mode in ("real", "simulated")}  # fmt: skip
-    assert {key for key, kind in kinds.items() if kind is not None} == set(SHEETS)
+    with_own_executor = {(key.table_format, key.mode) for key in SHEETS if not key.executor}
+    assert {key for key, kind in kinds.items() if kind is not None} == with_own_executor
 
 
-@pytest.mark.parametrize("key", SHEETS, ids="-".join)
+def test_every_executor_of_a_real_engine_that_rewrites_has_a_sheet():
+    """Others execute commands of their format alone, such as delta-rs, and have tests of their own."""
+    found = {
+        (name, "real", executor)
+        for name, table_format in FORMATS.items()
+        for executor, able in table_format.engines.real.executors.items()
+        if Capability.REWRITE in able
+    }
+    assert found == {key for key in SHEETS if key.executor}
+
+
+def test_an_executor_runs_the_tests_of_rewrites_alone():
+    assert all(not key.executor for key in engines_for(marks(needs(Capability.COMPACT))))
+    assert EngineKey("iceberg", "real", "single-node") in engines_for(marks(needs(Capability.REWRITE)))
+
+
+@pytest.mark.parametrize("key", SHEETS, ids=lambda key: key.id)
 def test_the_answers_of_a_sheet_are_commands_its_engine_can_run(key):
     assert SHEETS[key].commands <= key.capabilities
     assert {command.partition(".")[0] for command in SHEETS[key].commands} == {key.table_format}

@@ -1,6 +1,7 @@
 """DuckDB as the reader and writer of a table's Parquet files: columns by field id, memory bounded."""
 
 import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -59,17 +60,17 @@ class Database:
     """
 
     connection: duckdb.DuckDBPyConnection
-    spill: tempfile.TemporaryDirectory[str]
+    spill: Path
 
     @classmethod
     def open(cls, folder: Path, cores: int, memory_bytes: int) -> "Database":
         folder.mkdir(parents=True, exist_ok=True)
-        spill = tempfile.TemporaryDirectory(prefix="spill-", dir=folder)
+        spill = Path(tempfile.mkdtemp(prefix="spill-", dir=folder))
         connection = duckdb.connect(
             config={
                 "threads": cores,
                 "memory_limit": f"{memory_bytes}B",
-                "temp_directory": spill.name,
+                "temp_directory": str(spill),
                 "autoinstall_known_extensions": False,
                 "TimeZone": "UTC",
             }
@@ -85,7 +86,7 @@ class Database:
 
     def close(self) -> None:
         self.connection.close()
-        self.spill.cleanup()
+        shutil.rmtree(self.spill, ignore_errors=True)
 
 
 def local_path(location: str) -> str:
