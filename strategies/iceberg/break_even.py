@@ -124,7 +124,8 @@ def _answer(table: IcebergState, prices: Prices) -> Answer:
         for group in merge_groups(sorted(one.runs, key=debts.weight_bytes), target_bytes, debts.weight_bytes)
     )
     named = frozenset(path for group in merged for path in group.paths)
-    staying = [file for file in table.data_files if file.path not in named]
+    others = (file for file in table.data_files if file.path not in named)
+    staying = sorted(others, key=attrgetter("partition", "path"))
     applied = list(_applied(staying, debts))
     figures = {
         **merge_figures(merges, prices.known),
