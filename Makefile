@@ -45,9 +45,10 @@ check: lint ## The same, and run the tests that need no Java
 		--dist loadfile
 
 .PHONY: bench
-bench: $(READY) ## Measure compactbench itself: its share of a run, the cost of an upsert commit and of plans, long simulations
+bench: $(READY) ## Measure compactbench itself: its share of a run, commits and plans, rounds by each executor, long simulations
 	@TZ=UTC $(BIN)/python -P tools/overhead.py
 	@TZ=UTC $(BIN)/python -P tools/commit_cost.py
+	@TZ=UTC $(BIN)/python -P tools/executor_rounds.py
 	@TZ=UTC $(BIN)/python -P tools/planning_speed.py
 	@TZ=UTC $(BIN)/python -P tools/simulation_speed.py
 

@@ -27,6 +27,15 @@ trigger = { type = "every", interval = "2min" }
 planner = { type = "iceberg.rewrite_data_files", options = { "min-input-files" = 2 } }
 """
 
+_WITHOUT_SPARK = """
+[[strategies]]
+label = "without-spark"
+[[strategies.rules]]
+trigger = { type = "every", interval = "1min" }
+planner = { type = "iceberg.convert_deletes" }
+executor = "single-node"
+"""
+
 _CATALOG = """
 [catalog]
 name = "shared"
@@ -40,8 +49,11 @@ warehouse = "file://{folder}/warehouse"
 
 
 def write_lake(folder, *, is_shared=True):
-    """The scenario's file, with a catalog and its warehouse in the same folder, or with one for each run."""
+    """The scenario's file, with a catalog and its warehouse in the same folder, or with one for each run.
+
+    In those of its own a run may also compact without Spark.
+    """
     (folder / "warehouse").mkdir(parents=True)
     file = folder / "lake.toml"
-    file.write_text(SCENARIO + (_CATALOG.format(folder=folder) if is_shared else ""))
+    file.write_text(SCENARIO + (_CATALOG.format(folder=folder) if is_shared else _WITHOUT_SPARK))
     return file
