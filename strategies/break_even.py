@@ -96,7 +96,7 @@ class BreakEven(Planner):
         check_range("cpu_s_per_query_second", self.cpu_s_per_query_second, 0, 1e9)
 
     def traits(self) -> PlannerTraits:
-        return PlannerTraits(needs=frozenset({Capability.REWRITE}))
+        return PlannerTraits(needs=frozenset({Capability.REWRITE}), decides_when=True)
 
     def decide(self, state: TableState) -> Answer:
         prices, target_bytes = self.prices(state, round_costs(state)), state.target_file_size_bytes
@@ -111,10 +111,12 @@ class BreakEven(Planner):
         return Answer(plan, state.observed_at_ms, figures)
 
     def prices(self, state: TableState, known: RoundCosts) -> Prices:
-        knows_rate = self.queries_per_minute is not None or state.probe_rate_per_s > 0
-        rate_per_s = state.probe_rate_per_s or UNKNOWN_QUERIES_PER_MINUTE / 60
+        rate_per_s = state.probe_rate_per_s
         if self.queries_per_minute is not None:
             rate_per_s = self.queries_per_minute / 60
+        knows_rate = rate_per_s is not None
+        if rate_per_s is None:
+            rate_per_s = UNKNOWN_QUERIES_PER_MINUTE / 60
         cpu_s_per_s = rate_per_s * self.cpu_s_per_query_second
         return Prices(
             rate_per_s, knows_rate, cpu_s_per_s, cpu_s_per_s * known.costs.query_s_per_file, known,

@@ -19,7 +19,8 @@ class PlannerTraits:
     columns that its plans name. `max_format_version` is the highest version of the table's format that it
     supports; None supports all. A planner without `reads_state` does not look at the table, because it only
     calls a command of the format, so that no reading of the table's state is charged to it. Without
-    `may_plan` it never plans anything.
+    `may_plan` it never plans anything. One that `decides_when` weighs what a compaction costs against what
+    waiting costs; moments to compact cannot be chosen for it.
     """
 
     needs: frozenset[str] = frozenset()
@@ -27,6 +28,7 @@ class PlannerTraits:
     max_format_version: int | None = None
     reads_state: bool = True
     may_plan: bool = True
+    decides_when: bool = False
 
 
 @dataclass(frozen=True, slots=True)

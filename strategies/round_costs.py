@@ -9,17 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from strategies.state import MIB, CompactionSeen, CostPriors, TableState
+from strategies.state import MIB, OWN_EXECUTOR, CompactionSeen, CostPriors, TableState
 
 # A round on Spark, its one task included, and a query: `rewrite`, `query`, `planning` and `convert` of
 # bench/engines/iceberg/coefficients.toml, fitted to 13,495 measured steps. Each MiB read is also written.
 SPARK = CostPriors(
     fixed_cpu_s=0.13, cpu_s_per_file=0.002, cpu_s_per_mib=0.043,
-    query_s_per_file=0.0012, query_s_per_delete=0.0005, cpu_s_per_delete=0.00036,
+    query_s_per_file=0.0012, query_s_per_delete=0.0007, cpu_s_per_delete=0.0015,
 )  # fmt: skip
-# A round of a library in the process of the caller: 41 files of 10 rows took DuckDB 0.089 and Arrow 0.129 CPU
-# seconds with the commit (22 rounds each), and a MiB read and written 0.022 to 0.028.
-WITHOUT_SPARK = replace(SPARK, fixed_cpu_s=0.06, cpu_s_per_file=0.001, cpu_s_per_mib=0.0125)
+# A round of DuckDB in the process of the caller: `single_node` of the same file.
+WITHOUT_SPARK = replace(SPARK, fixed_cpu_s=0.03, cpu_s_per_file=0.0009, cpu_s_per_mib=0.0125)
 
 PRIOR_ROUNDS = 4  # how many rounds the prior is worth
 LATEST_ROUNDS = 30  # the rounds learnt from: older ones are of a smaller table and a colder JVM
@@ -64,7 +63,7 @@ def round_costs(state: TableState, left_out: frozenset[str] = frozenset()) -> Ro
     A compaction that names no executor counts as one of the rule's own.
     """
     prior = state.cost_priors.get(state.executor)
-    start = prior or (SPARK if state.executor == "spark" else WITHOUT_SPARK)
+    start = prior or (SPARK if state.executor == OWN_EXECUTOR else WITHOUT_SPARK)
     rounds = [c for c in seen_rounds(state) if c.kind not in left_out][-LATEST_ROUNDS:]
     priced = [(c, c.cpu_s) for c in rounds if c.cpu_s is not None]
     savings = list(_savings_s_per_file(rounds))

@@ -15,6 +15,8 @@ KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
+OWN_EXECUTOR = "spark"  # the name of the executor of plans that the engine itself is
+
 _DAY_MS = 24 * 60 * 60 * 1000
 _UNIX_DAY = date(1970, 1, 1)
 
@@ -242,7 +244,7 @@ class TableState:
     histories, oldest first; `commits_total_count` counts every commit of the stream so far. The state of an
     existing table has no history. `executor` is that of the rule that is evaluated, and `cost_priors` are by
     executor, empty if there are none.
-    `probe_rate_per_s` is how often readers ask from now to the next commit.
+    `probe_rate_per_s` is how often readers ask from now to the next commit, None if it is unknown.
     `probe_latency_s` is the latency of the most recent probe, by a long-lived session where there is one,
     which ran `probe_latency_age_ms` ago; both are None until a probe has run.
 
@@ -261,7 +263,7 @@ class TableState:
     commits: tuple[CommitSeen, ...] = ()
     compactions: tuple[CompactionSeen, ...] = ()
     pending: tuple[PendingPlan, ...] = ()
-    probe_rate_per_s: float = 0.0
+    probe_rate_per_s: float | None = None
     probe_latency_s: float | None = None
     properties: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     version: str | None = None
@@ -272,7 +274,7 @@ class TableState:
     )
     note: object | None = field(default=None, kw_only=True)
     probes: tuple[ProbeSeen, ...] = field(default=(), kw_only=True)
-    executor: str = field(default="spark", kw_only=True)
+    executor: str = field(default=OWN_EXECUTOR, kw_only=True)
     cost_priors: Mapping[str, CostPriors] = field(default_factory=lambda: MappingProxyType({}), kw_only=True)
     table_id: str = field(default="orders", kw_only=True)
 

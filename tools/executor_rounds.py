@@ -21,7 +21,6 @@ import duckdb
 
 from bench.engines import runtime
 from bench.engines.contract import Batch, CatalogSettings, EngineSettings, TableSpec
-from bench.engines.executor import OWN
 from bench.engines.iceberg.engine import IcebergEngine, open_iceberg
 from bench.engines.iceberg.single_node.database import literal, local_path
 from bench.engines.iceberg.table_keys import SINGLE_NODE
@@ -29,13 +28,14 @@ from bench.engines.spark.peak_memory import PeakRss
 from bench.results.values import Cost
 from bench.text import human_bytes
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
+from strategies.state import OWN_EXECUTOR
 from workloads.append import Append
 from workloads.change_log import ensure_change_log
 from workloads.partitioning import Partitioning
 
 SEED, INTERVAL_MS, TARGET_BYTES = 7, 60_000, 2**40
 FLOOR = "floor"
-GOALS = {FLOOR: 2.0, OWN: 1 / 3}  # what single-node may cost at most, as a multiple of these
+GOALS = {FLOOR: 2.0, OWN_EXECUTOR: 1 / 3}  # what single-node may cost at most, as a multiple of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Mapping[str, list[Rou
             of_spark, of_single_node = committed(by_spark, batch), committed(single_node, batch)
             kinds: list[tuple[str, Callable[[], Round]]] = [
                 (FLOOR, partial(floor, single_node, database, of_single_node, folder / "floor.parquet")),
-                (OWN, partial(rewritten, by_spark, OWN, of_spark, spec.at_ms)),
+                (OWN_EXECUTOR, partial(rewritten, by_spark, OWN_EXECUTOR, of_spark, spec.at_ms)),
                 (SINGLE_NODE, partial(rewritten, single_node, SINGLE_NODE, of_single_node, spec.at_ms)),
             ]
             turn = number % len(kinds)
@@ -135,7 +135,7 @@ def as_round(cost: Cost, peak_bytes: int | None) -> Round:
 def report(rounds: Mapping[str, list[Round]]) -> None:
     print(f"{'':12} {'CPU s mean':>11} {'median':>8} {'of it JIT':>10} {'x floor':>8} {'peak of Python':>15}")
     floor_s = fmean(one.cpu_s for one in rounds[FLOOR])
-    for name in (FLOOR, SINGLE_NODE, OWN):
+    for name in (FLOOR, SINGLE_NODE, OWN_EXECUTOR):
         cpu_s, jit_s = [one.cpu_s for one in rounds[name]], [one.jit_cpu_s for one in rounds[name]]
         peaks = [one.peak_bytes for one in rounds[name] if one.peak_bytes is not None]
         peak = human_bytes(max(peaks)) if peaks else "unknown"

@@ -133,5 +133,5 @@ def step_of(record: _Priced) -> Step:
         case CompactionRecord():
             return rewrite_step(
                 record.work, record.before.data_files_count, record.actions[0],
-                is_sorted=record.is_sorted, is_noop=record.status == "noop", executor=record.executor,
+                is_sorted=record.is_sorted, is_noop=record.status == "noop", executor=record.executor or None,
             )  # fmt: skip

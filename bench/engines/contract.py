@@ -346,8 +346,8 @@ class EngineSettings:
     whose jars a real table uses; None means the default line. `is_jvm_warm`: a simulated JVM has compiled its
     code before the stream begins; otherwise it is as new as that of a real run. `core_speed` is relative to
     the cores of the coefficients. `has_real_clock`: simulated compactions take scenario time, and commit what
-    they read when they began. `compaction_memory_bytes`
-    bounds executors without Spark; None is their default.
+    they read when they began. `compaction_memory_bytes` bounds executors without Spark; None is their
+    default.
     """
 
     folder: Path

@@ -9,7 +9,6 @@ from bench.engines.tickets import Planning
 from bench.results.values import Cost
 from strategies.plan import Action
 
-OWN = "spark"  # the name of the engine's own executor on Spark
 Prepared = TypeVar("Prepared")
 
 

@@ -16,14 +16,13 @@ from pydantic import JsonValue
 
 from bench.engines.contract import CommitLayout, Engine, EngineSettings, TableSpec
 from bench.engines.estimates import Estimates, cost_priors
-from bench.engines.executor import OWN
 from bench.engines.existing import ExistingTables
 from bench.engines.keys import TableKeys
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
 from bench.results.values import BeyondFit
 from strategies.planner import Planner
-from strategies.state import CostPriors
+from strategies.state import OWN_EXECUTOR, CostPriors
 from strategies.strategy import Rule
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
@@ -200,7 +199,7 @@ class Engines:
     @property
     def executors(self) -> tuple[str, ...]:
         """The names that a rule may give as its executor."""
-        return (OWN, *sorted({name for kind in self.kinds for name in kind.executors}))
+        return (OWN_EXECUTOR, *sorted({name for kind in self.kinds for name in kind.executors}))
 
     def estimates(self, coefficients: Path | None = None) -> Estimates | None:
         """From a coefficients file, None for the one that ships with the format; None if it has none.
@@ -217,7 +216,7 @@ class Engines:
         estimates, kind = self.estimates(coefficients), self.simulated
         if estimates is None or kind is None:
             return {}
-        names = {OWN: None, **{name: name for name in kind.executors}}
+        names = {OWN_EXECUTOR: None, **{name: name for name in kind.executors}}
         return {
             name: cost_priors(estimates, schema, cores, core_speed, executor)
             for name, executor in names.items()

@@ -76,12 +76,13 @@ def hindsight_scenario(name_or_path: str, overrides: Sequence[str]) -> tuple[Sce
 def planner_of(spec: StrategySpec) -> str | None:
     """What a strategy runs, by which executor, with its writer and properties.
 
-    None unless one planner alone decides.
+    None unless one planner alone decides, and leaves it to its trigger when to compact.
     """
     if len(spec.strategy.rules) != 1 or spec.switches:
         return None
     rule, table = spec.strategy.rules[0], strategy_table(spec)
-    if rule.is_inline or rule.is_concurrent or rule.delay_ms or not traits_of(rule.planner).may_plan:
+    traits = traits_of(rule.planner)
+    if rule.is_inline or rule.is_concurrent or rule.delay_ms or not traits.may_plan or traits.decides_when:
         return None
     return repr((table["rules"][0]["planner"], rule.executor, table["writer"], table["properties"]))
 
@@ -101,7 +102,8 @@ def searched_specs(scenario: Scenario, labels: Sequence[str] = ()) -> list[Strat
             specs.setdefault(planner, spec)
     if not specs:
         problem = (
-            "no strategy has one rule alone, without inline, concurrent and delay: there is nothing to search"
+            "no strategy has one rule alone, without inline, concurrent and delay, and a planner that leaves it to "
+            "its trigger when to compact: there is nothing to search"
         )
         raise ScenarioError(problem, code="no-effect", path=scenario.file)
     check_supported(scenario, "simulated", [*specs.values()])

@@ -7,12 +7,11 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from bench.engines.contract import INLINE, InlineCompaction, Outcome, Ticket, total_change
-from bench.engines.executor import OWN
 from bench.engines.ledger import HISTORY_LIMIT
 from bench.results.values import Change, Cost, ScanWork
 from strategies.preview import NoPreview, PlanPreview
 from strategies.series import runs_of
-from strategies.state import CompactionSeen, CostPriors, PartitionStats, ProbeSeen, TableState
+from strategies.state import OWN_EXECUTOR, CompactionSeen, CostPriors, PartitionStats, ProbeSeen, TableState
 
 NO_PRIORS: Mapping[str, CostPriors] = MappingProxyType({})
 
@@ -82,7 +81,7 @@ class History:
             at_ms, change, outcome.cost, outcome.status, plan.reason, ticket.scheduled_at_ms,
             kind=plan.kind,
             query_before_s=self.probe.latency_s if self.probe and has_before else None,
-            executor=ticket.executor or OWN,
+            executor=ticket.executor or OWN_EXECUTOR,
             replaced=_replaced(ticket.preview, change),
         )  # fmt: skip
         self._compactions.add(seen)
@@ -92,7 +91,7 @@ class History:
         """The compactions that a commit ran by itself."""
         for compaction in compactions:
             change = total_change(compaction.versions)
-            seen = _seen(at_ms, change, compaction.cost, "ok", INLINE, at_ms, executor=OWN)
+            seen = _seen(at_ms, change, compaction.cost, "ok", INLINE, at_ms, executor=OWN_EXECUTOR)
             self._compactions.add(seen)
             self._awaits_query = False
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, create_model, model_validator
 
 from bench.engines.contract import CatalogSettings, ExecutorCpuSource
-from bench.engines.executor import OWN
 from bench.engines.keys import (
     Duration,
     Identifier,
@@ -28,6 +27,7 @@ from bench.scenario.cadence import Phase
 from bench.scenario.plugins import ARRIVAL, PLANNER, TRIGGER, WORKLOAD, name_of
 from bench.scenario.values import OptionError, refusals, together, validated
 from strategies.planner import Planner
+from strategies.state import OWN_EXECUTOR
 from strategies.strategy import Rule
 from strategies.triggers import Trigger
 from workloads.arrival import Arrival
@@ -80,7 +80,7 @@ class StrategyRuleKeys(RuleKeys):
 
     @property
     def rule(self) -> Rule:
-        executor = None if self.executor == OWN else self.executor
+        executor = None if self.executor == OWN_EXECUTOR else self.executor
         return Rule(self.trigger, self.planner, self.delay_ms, self.inline, self.concurrent, executor)
 
 

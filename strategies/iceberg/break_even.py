@@ -24,7 +24,7 @@ from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite, state_
 from strategies.planner import Answer, PlannerTraits
 from strategies.round_costs import RoundCosts, round_costs, seen_rounds
 from strategies.series import Run
-from strategies.state import MIB, TableState
+from strategies.state import MIB, OWN_EXECUTOR, TableState
 
 CONVERSION = "conversion"  # the kind of `iceberg.convert_deletes` too
 LATEST_CONVERSIONS = 3
@@ -56,7 +56,7 @@ class IcebergBreakEven(BreakEven):
     """
 
     def traits(self) -> PlannerTraits:
-        return PlannerTraits(needs=frozenset({Capability.REWRITE, Capability.CONVERT}))
+        return PlannerTraits(needs=frozenset({Capability.REWRITE, Capability.CONVERT}), decides_when=True)
 
     def decide(self, state: TableState) -> Answer:
         table = state_as(IcebergState, state)
@@ -127,22 +127,23 @@ def _answer(table: IcebergState, prices: Prices) -> Answer:
     others = (file for file in table.data_files if file.path not in named)
     staying = sorted(others, key=attrgetter("partition", "path"))
     applied = list(_applied(staying, debts))
+    groups = (*merged, *(FileGroup((one.file.path,), one.file.partition) for one in applied))
+    rewritten = named.union(one.file.path for one in applied)
+    left = [file for file in staying if file.path not in rewritten]
     figures = {
         **merge_figures(merges, prices.known),
         "files_applied": len(applied),
         "applied_surplus_cpu_s": sum(one.surplus_cpu_s for one in applied),
-        "pairs_owed_cpu_s": sum(debts.pairs_cpu_s(file, spared_count=1) for file in staying),
-        "conversion_cpu_s": _conversion_cpu_s(table, prices.known, debts.index, staying),
+        "pairs_owed_cpu_s": sum(debts.pairs_cpu_s(file, spared_count=1) for file in left),
+        "conversion_cpu_s": _conversion_cpu_s(table, prices.known, debts.index, left),
     }
-    groups = (*merged, *(FileGroup((one.file.path,), one.file.partition) for one in applied))
-    rewritten = named.union(one.file.path for one in applied)
-    left = [file for file in staying if file.path not in rewritten]
     why = f"{describe_merges(figures)}; {_describe_applied(applied)}"
     detail = f"{describe_prices(prices, merges, table)}{_describe_ages(table)}"
     plan = None
     if prices.cpu_s_per_s > 0 and figures["pairs_owed_cpu_s"] >= figures["conversion_cpu_s"]:
         plan = _conversion(table, groups, left, debts.index, f"{_describe_pairs(figures)}; {why}; {detail}")
-    elif groups and prices.pays_for_a_round(figures["surplus_cpu_s"] + figures["applied_surplus_cpu_s"]):
+    surplus_cpu_s = figures["surplus_cpu_s"] + figures["applied_surplus_cpu_s"]
+    if plan is None and groups and prices.pays_for_a_round(surplus_cpu_s):
         action = Rewrite(groups, target_bytes, unneeded_deletes(table, left))
         plan = Plan((action,), Reason.COST, f"{why}; {_describe_pairs(figures)}; {detail}", "merge")
     return Answer(plan, table.observed_at_ms, figures)
@@ -184,15 +185,15 @@ def _applied(files: Iterable[IcebergDataFile], debts: _Debts) -> Iterator[_Appli
 
 
 def _conversion_cpu_s(
-    table: IcebergState, known: RoundCosts, index: DeleteIndex, staying: Iterable[IcebergDataFile]
+    table: IcebergState, known: RoundCosts, index: DeleteIndex, files: Iterable[IcebergDataFile]
 ) -> float:
     """The mean of the last conversions; before the first one what a conversion of these files should cost."""
     seen = [c.cpu_s for c in seen_rounds(table) if c.kind == CONVERSION and c.cpu_s is not None]
     if seen:
         return fmean(seen[-LATEST_CONVERSIONS:])
-    pairs_count = sum(index.applying_to(file).files_count for file in staying)
+    pairs_count = sum(index.applying_to(file).files_count for file in files)
     # Without Spark's jobs a conversion has the fixed cost of any round.
-    fixed_cpu_s = CONVERSION_CPU_S if table.executor == "spark" else known.costs.fixed_cpu_s
+    fixed_cpu_s = CONVERSION_CPU_S if table.executor == OWN_EXECUTOR else known.costs.fixed_cpu_s
     return fixed_cpu_s + known.costs.cpu_s_per_delete * pairs_count
 
 

@@ -67,6 +67,10 @@ def test_the_rate_is_that_of_the_probes_unless_given():
     assert BreakEven().decide(replace(state, probe_rate_per_s=0.9)).plan is None
 
 
+def test_while_nobody_asks_nothing_is_owed():
+    assert BreakEven().decide(table([1e6] * 5, probe_rate_per_s=0.0)).plan is None
+
+
 def test_an_unknown_rate_is_said_and_counts_as_one_a_minute():
     plan = BreakEven().decide(table([150.0] * 5)).plan
     assert "1 queries a minute, as their rate is unknown" in plan.detail

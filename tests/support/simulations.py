@@ -25,4 +25,5 @@ def simulated_table(
     settings = EngineSettings(
         Path(), spec, SparkSettings(conf=conf or {}), cores=cores or Cores(), has_real_clock=has_real_clock
     )
-    return SimulatedEngine(settings, coefficients, engines.simulated.capabilities, engines.planning, model)
+    kind = engines.simulated
+    return SimulatedEngine(settings, coefficients, kind.capabilities, engines.planning, model, kind.executors)

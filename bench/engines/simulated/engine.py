@@ -27,7 +27,6 @@ from bench.engines.contract import (
     Version,
     total_maintenance,
 )
-from bench.engines.executor import OWN
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.beyond_fit import BeyondFitNotes
 from bench.engines.simulated.costs import Coefficients
@@ -103,7 +102,8 @@ class SimulatedEngine(Generic[Prepared]):
 
     def _price(self, step: Step, cores: int) -> Cost:
         cost = self._coefficients.price(step, cores, self._jvm_cpu_s)
-        self._jvm_cpu_s += cost.cpu_s
+        if step.operation is not Operation.SINGLE_NODE:  # which compiles no Java
+            self._jvm_cpu_s += cost.cpu_s
         self._beyond.note(self._coefficients.operations[step.operation], step)
         return cost.on_cores(self._core_speed)
 
@@ -120,7 +120,7 @@ class SimulatedEngine(Generic[Prepared]):
         With a real clock a rewrite is staged even by a command that on a virtual clock plans and commits in
         one call, unless it is one of several actions, each of which changes what the next one finds.
         """
-        able = self._executors.get(executor or OWN, self.capabilities)
+        able = self.capabilities if executor is None else self._executors[executor]
         ticket, staged = self._tickets.issue(plan, able, self.planning, at_ms, due_at_ms, executor)
         previews = ticket.preview.actions
         takes_time = self._has_real_clock and len(plan.actions) == 1 and not self._is_metadata_only(plan)
@@ -215,10 +215,7 @@ class SimulatedEngine(Generic[Prepared]):
         """A plan with this work, which is one step, as its record is."""
         is_sorted = any(isinstance(preview, Preview) and preview.is_sorted for preview in previews)
         action = describe_action(plan.actions[0])
-        return rewrite_step(
-            work, live_count, action, is_sorted=is_sorted, is_noop=is_noop,
-            executor=None if executor == OWN else executor,
-        )  # fmt: skip
+        return rewrite_step(work, live_count, action, is_sorted=is_sorted, is_noop=is_noop, executor=executor)
 
     def _preview(self, ticket: Ticket, position: int, action: Action, at_ms: int) -> Preview | NoPreview:
         """The ticket's preview, or a new one if the table has changed since, e.g. by an earlier action."""

@@ -100,9 +100,9 @@ def rewrite_step(
 ) -> Step:  # fmt: skip
     """A compaction of a table with `live_files_count` data files; `action` as records describe it.
 
-    `executor` is one without Spark; None or "" is the engine's own.
+    `executor` is one without Spark; None is the engine's own.
     """
-    if executor:
+    if executor is not None:
         operation = Operation.SINGLE_NODE
     elif is_noop:
         operation = Operation.NOOP

@@ -92,7 +92,7 @@ def _imported(group: RunGroup) -> Iterator[Caution]:
 
 def _weighted(group: RunGroup) -> Iterator[Caution]:
     if group.manifest.query_weights is not None:
-        yield Caution(True, say(f"In these runs {WEIGHTED_WORDS}."))
+        yield Caution(False, say(f"In these runs {WEIGHTED_WORDS}."))
 
 
 def _without_files(group: RunGroup) -> Iterator[Caution]:

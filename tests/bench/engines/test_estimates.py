@@ -4,11 +4,11 @@ import pytest
 from coefficients import OPERATION, coefficients
 
 from bench.engines.estimates import cost_priors
-from bench.engines.executor import OWN
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.steps import rewrite_step
 from bench.results.values import NO_REWRITE_WORK, RewriteWork
-from strategies.state import MIB, CostPriors
+from strategies.round_costs import SPARK, WITHOUT_SPARK
+from strategies.state import MIB, OWN_EXECUTOR, CostPriors
 from workloads.schema import ORDERS
 
 
@@ -42,7 +42,7 @@ def test_conversions_have_a_price_of_their_own():
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("cores", [1, 2, 64])
 def test_every_format_has_priors_of_spark_and_none_is_free(name, cores):
-    priors = FORMATS[name].engines.cost_priors(ORDERS, cores)[OWN]
+    priors = FORMATS[name].engines.cost_priors(ORDERS, cores)[OWN_EXECUTOR]
     assert min(astuple(priors)) > 0
 
 
@@ -57,8 +57,16 @@ def test_priors_add_up_to_the_modelled_cost_of_a_compaction(files):
     assert modelled.cpu_s == pytest.approx(expected_s)
 
 
+def test_planners_without_priors_expect_what_the_shipped_ones_say_of_iceberg():
+    priors = FORMATS["iceberg"].engines.cost_priors(ORDERS, 2)
+    assert astuple(SPARK) == pytest.approx(astuple(priors[OWN_EXECUTOR]), rel=0.15)
+    assert WITHOUT_SPARK.fixed_cpu_s == pytest.approx(priors["single-node"].fixed_cpu_s, rel=0.15)
+    assert WITHOUT_SPARK.cpu_s_per_file == pytest.approx(priors["single-node"].cpu_s_per_file, rel=0.15)
+    assert WITHOUT_SPARK.cpu_s_per_mib == pytest.approx(priors["single-node"].cpu_s_per_mib, rel=0.15)
+
+
 def test_an_executor_without_spark_has_priors_of_its_own():
     priors = FORMATS["iceberg"].engines.cost_priors(ORDERS, 2)
-    assert priors.keys() == {OWN, "single-node"}
-    assert priors["single-node"].fixed_cpu_s < priors[OWN].fixed_cpu_s
-    assert priors["single-node"].query_s_per_file == priors[OWN].query_s_per_file
+    assert priors.keys() == {OWN_EXECUTOR, "single-node"}
+    assert priors["single-node"].fixed_cpu_s < priors[OWN_EXECUTOR].fixed_cpu_s
+    assert priors["single-node"].query_s_per_file == priors[OWN_EXECUTOR].query_s_per_file

@@ -83,6 +83,11 @@ def test_planners_are_searched_once_if_they_decide_alone():
     assert [spec.label for spec in searched_specs(scenario)] == ["every-1min", "amoro"]
 
 
+def test_a_planner_that_decides_when_to_compact_has_no_moments_to_search():
+    scenario, _ = hindsight_scenario("policies-append", ())
+    assert [spec.label for spec in searched_specs(scenario)] == ["amoro", "amoro-single-node"]
+
+
 def test_planners_to_search_can_be_named():
     scenario, _ = hindsight_scenario("append-only", ())
     assert [spec.label for spec in searched_specs(scenario, ["amoro", "never"])] == ["amoro"]

@@ -104,6 +104,15 @@ def test_a_file_is_rewritten_where_filtering_has_cost_as_much():
     assert "1 files, 0.34 of whose rows are deleted, are cheaper to rewrite" in answer.plan.detail
 
 
+def test_pairs_of_a_file_that_is_rewritten_anyway_ask_for_no_conversion():
+    costs = replace(COSTS, fixed_cpu_s=5, cpu_s_per_mib=0.01)
+    deletes = [own_positions("a", 50, age_s=900), replace(own_positions("a", 20, age_s=900), path="other")]
+    state = table([data("a", 100 * MIB, age_s=900)], deletes, costs, compactions=(conversion(0.4),))
+    answer = decide(replace(state, target_file_size_bytes=128 * MIB))
+    assert answer.figures["pairs_owed_cpu_s"] == 0
+    assert [group.paths for group in answer.plan.actions[0].groups] == [("a",)]
+
+
 def test_unknown_ages_of_deletes_are_said():
     state = table([data("a")], [replace(equality(f"e{n}"), added_at_ms=None) for n in range(2)])
     answer = decide(state)

@@ -61,7 +61,7 @@ _RETRIES = 4  # commit.retry.num-retries of Iceberg
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """What a rewrite removes, by location, and adds; `table` is as it was planned, with a snapshot.
+    """What a rewrite removes, by location, and adds; `planned` is its snapshot then, `table` as last loaded.
 
     `converted` are data files that stay, and whose deletes are in new position delete files.
     """
@@ -86,13 +86,13 @@ def commit_replacement(replacement: Replacement, entries: EntryReader, tag: Tag)
     table = replacement.table
     try:
         for attempt in itertools.count():
+            table.refresh()
             try:
                 _commit_once(table, replacement, entries, tag)
                 return
             except CommitFailedException:  # another commit came first
                 if attempt == _RETRIES:
                     raise
-            table = table.refresh()
     except CommitStateUnknownException as error:
         raise ValueError(f"whether the rewrite was committed is unknown: {error}") from error
     except Exception as error:

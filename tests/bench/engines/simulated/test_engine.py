@@ -104,6 +104,16 @@ def test_a_compaction_is_priced_by_what_it_reads_and_writes_on_its_own_cores():
     assert outcome.cost.executor_cpu_s == pytest.approx(task_s)
 
 
+def test_a_compaction_without_spark_compiles_no_java():
+    engines = [make(), make()]
+    for engine, executor in zip(engines, (None, "single-node"), strict=True):
+        commit_all(engine, [batch(1, 40, 6)])
+        cold = engine._jvm_cpu_s
+        ticket = engine.schedule(rewrite(files(engine)), 60_000, 60_000, executor)
+        assert engine.complete(ticket, 60_000).cost.cpu_s > 0
+        assert (engine._jvm_cpu_s > cold) == (executor is None)
+
+
 def test_maintenance_has_its_own_price():
     engine = make(coefficients(maintenance={"wall": {"s": 5.0}}))
     commit_all(engine, batches(None)[:3])

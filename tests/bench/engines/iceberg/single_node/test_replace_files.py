@@ -395,8 +395,11 @@ def test_an_error_after_which_the_catalog_does_not_answer_leaves_the_outcome_unk
     def fail(*_):
         raise RuntimeError("the connection was lost")
 
-    monkeypatch.setattr(type(staged.table.catalog), "commit_table", fail)
-    monkeypatch.setattr(type(staged.table.catalog), "load_table", fail)
+    def fail_from_now_on(*_):
+        monkeypatch.setattr(type(staged.table.catalog), "load_table", fail)
+        fail()
+
+    monkeypatch.setattr(type(staged.table.catalog), "commit_table", fail_from_now_on)
     with pytest.raises(ValueError, match="unknown"):
         two_commits.executor.execute(rewrite_of([]), staged, TAG)
     assert all(Path(file.file_path.removeprefix("file://")).exists() for file in staged.added)
