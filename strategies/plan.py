@@ -34,6 +34,7 @@ class Capability(StrEnum):
 
     COMPACT = "compact"  # compact given partitions, with the engine choosing the files
     REWRITE = "rewrite"  # rewrite exactly the files that a plan names
+    SORT = "sort"  # in a rewrite, order the rows of a group by value
     CONVERT = "convert"  # in a rewrite, convert deletes to position deletes and drop delete files
     DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between the schedule and the commit
     CONCURRENT = "concurrent"  # execute a scheduled plan while the stream goes on; no plan needs it
@@ -169,8 +170,10 @@ def _needs(action: Action) -> frozenset[str]:
     match action:
         case Compact():
             return frozenset({Capability.COMPACT})
-        case Rewrite(converts=converts):
-            return frozenset({Capability.REWRITE, *([Capability.CONVERT] if converts else [])})
+        case Rewrite(converts=converts, groups=groups):
+            sorts = any(group.sort_columns for group in groups)
+            beyond = {Capability.CONVERT: converts, Capability.SORT: sorts}
+            return frozenset({Capability.REWRITE, *(need for need, is_needed in beyond.items() if is_needed)})
         case Native(command=command, arguments=arguments):
             narrowed = {_ARGUMENT_NEEDS[name] for name in arguments if name in _ARGUMENT_NEEDS}
             return frozenset({command, *narrowed})

@@ -18,6 +18,7 @@ from bench.engines.contract import CommitLayout, Engine, EngineSettings, TableSp
 from bench.engines.estimates import Estimates, cost_priors
 from bench.engines.existing import ExistingTables
 from bench.engines.keys import TableKeys
+from bench.engines.simulated.steps import Operation
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
 from bench.results.values import BeyondFit
@@ -216,7 +217,9 @@ class Engines:
         estimates, kind = self.estimates(coefficients), self.simulated
         if estimates is None or kind is None:
             return {}
-        names = {OWN_EXECUTOR: None, **{name: name for name in kind.executors}}
+        names: dict[str, str | None] = {OWN_EXECUTOR: None}
+        if Operation.SINGLE_NODE in estimates.operations:
+            names |= {name: name for name in kind.executors}
         return {
             name: cost_priors(estimates, schema, cores, core_speed, executor)
             for name, executor in names.items()

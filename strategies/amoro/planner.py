@@ -86,8 +86,9 @@ class Amoro(Planner):
     def traits(self) -> PlannerTraits:
         partition_filter = read_settings(self.options).filter
         filter_columns = partition_filter.columns if partition_filter else ()
+        sorting = {Capability.SORT} if self.full_sort_columns else set()
         return PlannerTraits(
-            needs=frozenset({Capability.REWRITE, Capability.CONVERT}),
+            needs=frozenset({Capability.REWRITE, Capability.CONVERT, *sorting}),
             columns=tuple(dict.fromkeys((*self.full_sort_columns, *filter_columns))),
             max_format_version=2,  # upstream at 96a4d78 depends on Iceberg 1.7.2, without deletion vectors
         )

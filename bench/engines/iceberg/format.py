@@ -14,6 +14,7 @@ from bench.engines.iceberg.places import (
     needed_java_modules,
     property_problem,
 )
+from bench.engines.iceberg.single_node.settings import check_properties
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,
     DEFAULT_CODEC,
@@ -61,11 +62,17 @@ def _planners(facts: HistoryFacts, has_deletes: bool) -> Mapping[str, str]:
 
 
 def _rule_problem(spec: TableSpec, rule: Rule) -> str | None:
-    if rule.executor == SINGLE_NODE and format_version_of(spec) >= VECTORS_FROM:
+    if rule.executor != SINGLE_NODE:
+        return None
+    if format_version_of(spec) >= VECTORS_FROM:
         return (
             f"is executed by {SINGLE_NODE}, which writes no tables of format version {VECTORS_FROM}: set "
             f"table.format_version to {VECTORS_FROM - 1}, or leave out executor"
         )
+    try:
+        check_properties(spec.properties)
+    except ValueError as error:
+        return f"is executed by {SINGLE_NODE}, and {error}: change this property, or leave out executor"
     return None
 
 

@@ -26,6 +26,7 @@ UPSERT_MODES: Mapping[str, str] = {  # with what updates and deletes rows
 REAL_CAPABILITIES = frozenset[str]({
     Capability.COMPACT,
     Capability.REWRITE,
+    Capability.SORT,
     Capability.CONVERT,
     Capability.UPSERT,
     Capability.MERGE,

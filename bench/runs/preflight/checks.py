@@ -9,6 +9,8 @@ from bench.engines import runtime
 from bench.engines.keys import bytes_text, value_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS, engine_kind
+from bench.engines.simulated.costs import shipped_file
+from bench.engines.simulated.steps import Operation
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
 from bench.runs.preflight.places import check_places
@@ -37,7 +39,7 @@ _KEYS: Mapping[str, str] = {  # the scenario's key that needs a capability
     Capability.ROW_FILTER: "where",
 }
 # Keys that change nothing in a simulation; the first two are Spark's own settings, of which it may read some.
-_OF_REAL_RUNS = ('spark."spark.', "spark.spark.", "catalog", "warm_up_rounds")
+_OF_REAL_RUNS = ('spark."spark.', "spark.spark.", "catalog", "compaction_memory", "warm_up_rounds")
 _REMEDIES: Mapping[Mode, str] = {"real": "", "simulated": ". Change it, or run without --simulate"}
 
 
@@ -129,11 +131,21 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
 
 
 def check_coefficients(coefficients: Path, scenarios: Iterable[Scenario]) -> None:
-    """Raises ScenarioError for a file that a format of the scenarios cannot use."""
-    for name in {scenario.table.format for scenario in scenarios}:
-        read = engine_kind(name, "simulated").estimates
-        if read is not None:
-            read(coefficients)
+    """Raises ScenarioError for a file that a format or an executor of the scenarios cannot use."""
+    for scenario in scenarios:
+        read = engine_kind(scenario.table.format, "simulated").estimates
+        if read is None:
+            continue
+        known = read(coefficients).operations
+        rules = (rule for spec in scenario.strategies for rule in scenario.rules_of(spec))
+        executor = next((rule.executor for rule in rules if rule.executor), None)
+        if executor is not None and Operation.SINGLE_NODE not in known:
+            raise ScenarioError(
+                f"has no [operations.{Operation.SINGLE_NODE}], which executor {executor} needs: copy it from "
+                f"{shipped_file(scenario.table.format)}",
+                code="missing",
+                path=coefficients,
+            )
 
 
 def _check_catalog(scenario: Scenario) -> None:

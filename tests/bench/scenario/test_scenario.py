@@ -459,7 +459,7 @@ def test_the_files_of_bursts_follow_the_rows(name):
     assert max(rows) > 2 * peak
     assert max(commit.writers for commit in commits) == math.ceil(max(rows) / 10) < 100
     assert [spec.label for spec in s.strategies] == [
-        "never", "every-1min", "every-5min", "every-15min", "every-60min", "amoro"
+        "never", "every-1min", "every-5min", "every-15min", "every-60min", "amoro", "break-even"
     ]  # fmt: skip
 
 

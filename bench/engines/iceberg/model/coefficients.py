@@ -19,6 +19,6 @@ class IcebergCoefficients(Coefficients):
     """A coefficients file for Iceberg."""
 
     table_format = "iceberg"
-    needed = COMMON | {Operation.UPSERT, Operation.CONVERT, Operation.SINGLE_NODE}
+    needed = COMMON | {Operation.UPSERT, Operation.CONVERT}
 
     metadata: Metadata

@@ -31,6 +31,7 @@ from bench.engines.iceberg.single_node.rows import (
     deleted_positions,
     kept_rows,
 )
+from bench.engines.iceberg.single_node.settings import check_properties
 from bench.engines.iceberg.single_node.written_files import Writer
 from bench.engines.iceberg.table_keys import SINGLE_NODE_CAPABILITIES
 from bench.engines.spark.meter import Measured, Meter
@@ -40,7 +41,6 @@ from strategies.iceberg.scan_tasks import lookback_of
 from strategies.plan import Action, FileGroup, Rewrite
 
 DEFAULT_MEMORY_BYTES = 2**30
-_NAME_MAPPING = "schema.name-mapping.default"  # set where files without field ids were added to the table
 _FORMAT_VERSION = 2  # the only one that PyIceberg 0.12 writes and that has delete files
 
 
@@ -70,7 +70,7 @@ class SingleNode:
         if not isinstance(action, Rewrite):
             raise ValueError("this executor runs explicit rewrites only")
         table = self.load()
-        _check_supported(table, action)
+        _check_supported(table)
         snapshot = table.current_snapshot()
         if snapshot is None:
             raise ValueError("the table has no snapshot")
@@ -102,17 +102,12 @@ class SingleNode:
             database.close()
 
 
-def _check_supported(table: Table, action: Rewrite) -> None:
-    """Raises ValueError for a table or a rewrite that this executor would damage or cannot read."""
+def _check_supported(table: Table) -> None:
+    """Raises ValueError for a table that this executor would damage or cannot read."""
     version = table.metadata.format_version
     if version != _FORMAT_VERSION:
         raise ValueError(f"format version {version}: this executor writes version {_FORMAT_VERSION} only")
-    if "encryption.key-id" in table.properties:
-        raise ValueError("the table is encrypted, and this executor cannot decrypt it")
-    if any(group.sort_columns for group in action.groups):
-        raise ValueError("this executor does not sort: leave out the sort columns, or executor")
-    if _NAME_MAPPING in table.properties:
-        raise ValueError(f"{_NAME_MAPPING} is set, and this executor finds columns by their field ids alone")
+    check_properties(table.properties)
     repeated = [
         name for name, count in Counter(map(str.lower, table.schema().column_names)).items() if count > 1
     ]

@@ -32,21 +32,11 @@ from bench.engines.iceberg.single_node.database import (
     quoted,
 )
 from bench.engines.iceberg.single_node.rows import POSITION_COLUMNS
+from bench.engines.iceberg.single_node.settings import compression, row_group_bytes
 
-# Table properties with the defaults of Iceberg's TableProperties at 1.11.0.
-_CODEC, _DEFAULT_CODEC = "write.parquet.compression-codec", "zstd"
-_LEVEL, _DEFAULT_ZSTD_LEVEL = "write.parquet.compression-level", 3  # ZstandardCodec of parquet-java
-_ROW_GROUP_BYTES, _DEFAULT_ROW_GROUP_BYTES = "write.parquet.row-group-size-bytes", 128 * 1024 * 1024
 _UNSORTED = 0  # table spec, "Sorting"
 _VECTOR_ROWS = 2048  # of DuckDB; row groups are multiples
 _DELETE_ROW_GROUP_ROWS = 2**20  # of paths that are all the same, and positions
-_CODECS = {
-    "zstd": "zstd",
-    "snappy": "snappy",
-    "gzip": "gzip",
-    "lz4": "lz4_raw",
-    "uncompressed": "uncompressed",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +96,7 @@ class Writer:
         path = Path(local_path(location))
         path.parent.mkdir(parents=True, exist_ok=True)
         self.database.run(
-            f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, {_compression(properties)}, "
+            f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, {compression(properties)}, "
             f"FIELD_IDS {{{field_ids}}}, ROW_GROUP_SIZE {row_group_rows}, "
             "WRITE_BLOOM_FILTER false, USE_TMP_FILE false)"
         )
@@ -176,26 +166,10 @@ def _of_deletes(properties: Mapping[str, str]) -> Mapping[str, str]:
     return {**properties, **{key.replace(".delete", "", 1): value for key, value in own}}
 
 
-def _compression(properties: Mapping[str, str]) -> str:
-    """Options of COPY. Raises ValueError for a codec that DuckDB lacks."""
-    name = properties.get(_CODEC, _DEFAULT_CODEC).lower()
-    if name not in _CODECS:
-        raise ValueError(f"{_CODEC} = {name!r}: this executor writes {', '.join(sorted(_CODECS))}")
-    level = _whole_number(properties, _LEVEL, _DEFAULT_ZSTD_LEVEL)
-    return f"COMPRESSION {_CODECS[name]}" + (f", COMPRESSION_LEVEL {level}" if name == "zstd" else "")
-
-
 def _row_group_rows(properties: Mapping[str, str], bytes_per_row: float) -> int:
-    limit_bytes = _whole_number(properties, _ROW_GROUP_BYTES, _DEFAULT_ROW_GROUP_BYTES)
+    limit_bytes = row_group_bytes(properties)
     rows = int(limit_bytes / max(bytes_per_row, 1))
     return max(rows // _VECTOR_ROWS, 1) * _VECTOR_ROWS
-
-
-def _whole_number(properties: Mapping[str, str], key: str, default: int) -> int:
-    try:
-        return int(properties.get(key, default))
-    except ValueError:
-        raise ValueError(f"{key} = {properties[key]!r} is not a whole number") from None
 
 
 def _has_exact_bounds(metadata: pq.FileMetaData, place: int) -> bool:

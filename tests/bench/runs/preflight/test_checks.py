@@ -7,9 +7,12 @@ from scenario_builder import SOUND, load, maintenance
 
 from bench.engines import runtime
 from bench.engines.registry import FORMATS, engine_kind
+from bench.engines.simulated.costs import shipped_file
 from bench.errors import MissingRuntimeError
 from bench.runs.preflight import checks, places, space
+from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.cases import plan_runs
+from bench.scenario.load import load_scenario
 from strategies.plan import Capability
 
 PLENTY = 10**15
@@ -412,6 +415,33 @@ def by_single_node(planner="iceberg.convert_deletes", **keys):
 @pytest.mark.parametrize("planner", ["iceberg.convert_deletes", "amoro"])
 def test_single_node_executes_explicit_rewrites(machine, tmp_path, planner):
     check(tmp_path, strategies=by_single_node(planner), workload=UPSERT)
+
+
+def test_single_node_does_not_sort(machine, tmp_path):
+    sorting = {"full_sort_columns": ["user_id"], "options": {"self-optimizing.full.trigger.interval": "1h"}}
+    rule = {**maintenance("amoro", "10min", **sorting), "executor": "single-node"}
+    with refused("unsupported", "demo") as caught:
+        check(tmp_path, strategies=[{"label": "mine", "rules": [rule]}])
+    assert "sort" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["orc", "avro"])
+def test_single_node_refuses_a_table_that_it_cannot_read_before_the_run(machine, tmp_path, value):
+    properties = {"write.format.default": value}
+    with refused("unsupported") as caught:
+        check(tmp_path, strategies=by_single_node("amoro", properties=properties))
+    assert f"write.format.default = '{value}'" in str(caught.value)
+
+
+def test_coefficients_without_the_executor_are_refused_where_a_rule_needs_it(tmp_path):
+    text = shipped_file("iceberg").read_text()
+    before, _, after = text.partition("# By hand: rounds of 40 files")
+    old = tmp_path / "old.toml"
+    old.write_text(before + after[after.index("[operations.noop.driver]") :])
+    check_coefficients(old, [load_scenario("append-only")])
+    with refused("missing") as caught:
+        check_coefficients(old, [load_scenario("policies-append")])
+    assert "[operations.single_node]" in str(caught.value)
 
 
 def test_single_node_runs_no_procedure(machine, tmp_path):

@@ -294,11 +294,9 @@ def test_columns_that_differ_in_case_only_are_refused(make_lake):
     check_refused(lake, rewrite_of(lake.data_files()), "differ in case only")
 
 
-def test_actions_that_are_no_rewrite_or_sort_are_refused(lake):
+def test_actions_that_are_no_rewrite_are_refused(lake):
     lake.append(row(1))
     check_refused(lake, Compact(), "explicit rewrites only")
-    (group,) = rewrite_of(lake.data_files()).groups
-    check_refused(lake, Rewrite((replace(group, sort_columns=("id",)),), MIB), "does not sort")
 
 
 def test_a_table_without_rows_is_refused(lake):
@@ -308,7 +306,10 @@ def test_a_table_without_rows_is_refused(lake):
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [
-        ("encryption.key-id", "k", "encrypted"),
+        ("encryption.key-id", "k", "decrypt"),
+        ("write.format.default", "orc", "Parquet only"),
+        ("write.parquet.row-group-size-bytes", "0", "must be > 0"),
+        ("write.parquet.compression-level", "99", "no level of zstd"),
         ("schema.name-mapping.default", '[{"field-id": 1, "names": ["id"]}]', "field ids"),
     ],
 )
