@@ -35,7 +35,7 @@ def coefficients(data: dict[str, Any] | None = None, **changes: Any) -> IcebergC
     return IcebergCoefficients.model_validate(
         {
             "format": "iceberg", "origin": "a test",
-            "operations": operations(IcebergCoefficients.needed, **changes),
+            "operations": operations({*IcebergCoefficients.needed, Operation.SINGLE_NODE}, **changes),
             "metadata": METADATA, "data": data or {"file_bytes": 0},
         }
     )  # fmt: skip
