@@ -144,4 +144,4 @@ def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
 
 
 def test_coefficients_that_are_not_given_are_refused():
-    assert coefficients().operations.keys() == IcebergCoefficients.needed
+    assert coefficients().operations.keys() == {*IcebergCoefficients.needed, Operation.SINGLE_NODE}
