@@ -24,7 +24,12 @@ def roll_out(group: RunGroup, label: str, table: str) -> Iterator[tuple[str, tup
             continue
         when = in_words(build(TRIGGER, rule["trigger"], Path.cwd()))
         statements = statements_of(planner, table, manifest.target_file_size_bytes)
-        if not statements:
+        if executor := rule.get("executor"):
+            yield (
+                f"{when}: {in_words(planner)}, executed by {executor}: no statement of Spark does the same.",
+                (),
+            )
+        elif not statements:
             yield f"{when}: {in_words(planner)} plans by the table's state: no statement does the same.", ()
         elif traits_of(planner).reads_state:
             yield (

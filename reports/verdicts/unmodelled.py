@@ -23,7 +23,7 @@ _EARLIER = "its coefficients are those of an earlier version: simulate it again"
 _FIGURES = {"compaction": "compaction_cpu_s", "commit": "commit_cpu_s", "query": "query_mean_s"}
 # The operations that enter the metrics with such a first word; any other metric may follow from all.
 _OPERATIONS: Mapping[str, frozenset[str]] = {
-    "compaction": frozenset({"rewrite", "cluster", "sort", "convert", "noop"}),
+    "compaction": frozenset({"rewrite", "cluster", "sort", "convert", "single_node", "noop"}),
     "commit": frozenset({"commit", "upsert", "merge"}),
     "query": frozenset({"query", "planning"}),
 }

@@ -5,8 +5,10 @@ import pytest
 from records import commit, end, run
 from result_builder import build_results
 
+from bench.engines.simulated.steps import Operation
 from bench.results.folders import load_runs
 from reports.data.group import run_groups
+from reports.verdicts import unmodelled as unmodelled_module
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.unmodelled import figure_error, ratio_error, unmodelled, widening
 
@@ -132,3 +134,8 @@ def test_without_an_error_a_ratio_is_undecided(tmp_path):
     found = compare_strategies(group(tmp_path, {}, options=fitted({})), "query_mean_s", "every-2min", "never")
     assert (found.verdict, found.ratio) == ("undecided", None)
     assert found.reason == "the error of the model is not known"
+
+
+def test_every_operation_but_maintenance_enters_a_figure_of_its_own():
+    entering = frozenset[str]().union(*unmodelled_module._OPERATIONS.values())
+    assert entering == {*Operation} - {Operation.MAINTENANCE}
