@@ -10,8 +10,9 @@ numbers, deletes that go and stay, and totals. These differences are known, and 
   compression and ends files earlier, and delete files count in its tasks.
 - Files are written beside the first file of their group, whatever the table's location provider.
 - A plan that converts deletes and drops none is one snapshot; Java needs two.
+- Delete files that are older than every data file all go; Iceberg 1.11.0 drops those of some manifests.
 - Deletes committed between the plan and its commit always stay. RewriteFiles of Iceberg 1.11.0 drops those
-  that are older than every other data file.
+  that are older than every data file but its own new ones.
 - Manifests are never merged, but each commit of the stream by Spark merges them. Manifests that are written
   anew lack `referenced_data_file` of position deletes, which Java then takes from their bounds.
 - Summaries do not name the application and the numbers of manifests, nor count the one partition of a table

@@ -52,6 +52,10 @@ _GLOB = str.maketrans({char: f"[{char}]" for char in "*?["})
 FILE, POSITION = "compactbench_file", "compactbench_position"
 
 
+class MemoryTooSmallError(ValueError):
+    """A statement needs more memory than it may have, and cannot spill."""
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """A connection that uses at most `cores` and `memory_bytes`, and spills into a folder that ends with it.
@@ -78,9 +82,13 @@ class Database:
         return cls(connection, spill)
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
-        """Raises ValueError with DuckDB's message, which names the file, for what it cannot do."""
+        """Raises ValueError with DuckDB's message for what it cannot do, of it MemoryTooSmallError."""
         try:
             return self.connection.execute(statement).fetchall()
+        except duckdb.OutOfMemoryException as error:
+            raise MemoryTooSmallError(
+                f"set compaction_memory higher: {str(error).splitlines()[0]}"
+            ) from error
         except duckdb.Error as error:
             raise ValueError(f"DuckDB: {str(error).splitlines()[0]}") from error
 

@@ -17,6 +17,7 @@ from bench.engines.iceberg.single_node.database import (
     FILE,
     POSITION,
     Database,
+    MemoryTooSmallError,
     files_sql,
     footer,
     literal,
@@ -143,6 +144,8 @@ def _naming_damaged_files(
     """If the block fails, names the first file that cannot be read: DuckDB names those with bad footers."""
     try:
         yield
+    except MemoryTooSmallError:
+        raise
     except ValueError as error:
         columns = (*writer.schema.fields, *POSITION_COLUMNS)  # those that a file lacks are null
         for entry in (*entries, *applied.position, *applied.equality):

@@ -231,6 +231,15 @@ def test_a_delete_spares_rows_of_its_own_commit_and_later_ones_but_not_older_one
     assert lake.rows() == expected
 
 
+def test_a_position_delete_applies_to_rows_of_its_own_commit(lake):
+    lake.append(row(1))
+    lake.upsert([row(2), row(3)], ["id"], [(2,), (3,)], {1}, ("Oslo",))
+    expected = lake.rows()
+    assert expected.total() == 2
+    lake.rewrite(rewrite_of(lake.data_files()[1:]))
+    assert lake.rows() == expected
+
+
 def test_the_same_file_name_in_a_folder_that_the_path_matches_is_another_file(make_lake):
     lake = make_lake(place="o*")
     lake.append(row(1))
@@ -455,4 +464,4 @@ def test_a_rewrite_with_many_deleted_keys_fits_into_little_memory(make_lake):
 def test_a_rewrite_for_which_the_memory_does_not_suffice_is_refused_and_leaves_nothing(make_lake):
     lake = make_lake(memory_bytes=MIB)
     lake.append(*(row(n) for n in range(10_000)))
-    check_refused(lake, rewrite_of(lake.data_files()), "Out of Memory")
+    check_refused(lake, rewrite_of(lake.data_files()), "^set compaction_memory higher: Out of Memory")

@@ -248,6 +248,7 @@ def test_row_groups_have_about_the_bytes_of_the_table_and_offsets_of_their_own(m
     starts = [group.column(0).dictionary_page_offset or group.column(0).data_page_offset for group in groups]
     assert list(file.split_offsets) == starts
     assert file.record_count == 30_000
+    assert file.sort_order_id == 0  # unsorted
     assert file.file_size_in_bytes == Path(path_of(file)).stat().st_size
 
 
