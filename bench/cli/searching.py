@@ -1,6 +1,5 @@
 """Searches best schedules in hindsight, with progress."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from rich.progress import Progress
 
 from bench.cli.output import ERR, print_remark
 from bench.cli.simulating import simulated_aside
+from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.hindsight.search import (
     SCHEDULES_OF,
@@ -65,12 +65,11 @@ class Search:
     coefficients: Path | None = None
 
     def identity(self, scenario: Scenario) -> str:
-        """Equal for searches of a scenario that find the same."""
+        """Equal for searches of a scenario that find the same, whichever file has the coefficients."""
         planners = [planner_of(spec) for spec in searched_specs(scenario, self.labels)]
-        own = (
-            None if self.coefficients is None else hashlib.sha256(self.coefficients.read_bytes()).hexdigest()
-        )
-        return content_hash([scenario.hash, planners, self.rates, self.most, own])
+        estimates = FORMATS[scenario.table.format].engines.estimates(self.coefficients)
+        costs = None if estimates is None else estimates.to_json()
+        return content_hash([scenario.hash, planners, self.rates, self.most, costs])
 
 
 def rates_of(scenario: Scenario) -> tuple[float, ...]:

@@ -105,11 +105,12 @@ def regrets_on(
     """Of each stream, by rate: the strategies with these labels, which are simulated unless they were.
 
     `options.out` must be locked. Best schedules are searched and simulated unless they are stored there.
-    Raises ScenarioError if a table never has rows, and Exit if a run fails or the user stops.
+    Raises ScenarioError if a table never has rows or for the reasons of `earlier_runs`, and Exit if a run
+    fails or the user stops.
     """
     out = options.out
     swept = [one.swept for one in some]
-    done = earlier_runs(swept, out, resume=True, mode="simulated")
+    done = earlier_runs(swept, out, resume=True, mode="simulated", coefficients=options.coefficients)
     runs = plan_runs(swept, labels, None, done, mode="simulated")
     if not all(run.finished for run in execute(runs, options, goes_on_with=_GOES_ON, quiet=quiet)):
         raise typer.Exit(1)
@@ -139,7 +140,9 @@ def _schedules(stream: Stream, asked: Search, options: Options, *, quiet: bool) 
     write_best_schedules(folder, stored)
     labels = [one.label for one in stored.found if one.ticks]
     if labels:
-        done = earlier_runs([plain], options.out, resume=True, mode="simulated")
+        done = earlier_runs(
+            [plain], options.out, resume=True, mode="simulated", coefficients=options.coefficients
+        )
         runs = plan_runs([with_found(plain, stored)], labels, None, done, mode="simulated")
         if not all(run.finished for run in execute(runs, options, goes_on_with=_GOES_ON, quiet=quiet)):
             raise typer.Exit(1)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
+from pydantic import JsonValue
+
 from bench.engines.simulated.steps import Operation, Step, query_step, rewrite_step
 from bench.results.values import NO_REWRITE_WORK, Cost, RewriteWork, ScanWork
 from strategies.state import MIB, CostPriors
@@ -27,6 +29,9 @@ class Estimates(Protocol):
         """The cost of a step in a warm JVM."""
 
     def is_fitted(self, operation: Operation) -> bool: ...
+
+    def to_json(self) -> JsonValue:
+        """All of the file, as manifests of simulated runs have it."""
 
 
 def cost_priors(

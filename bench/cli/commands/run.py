@@ -154,7 +154,10 @@ def run(
     variants = [label for what, label in chosen if what == "variant"]
 
     def done_before() -> tuple[RunResult, ...]:
-        done = earlier_runs(loaded, out, resume=resume or repeat_disturbed, mode=mode, is_quick=quick)
+        done = earlier_runs(
+            loaded, out,
+            resume=resume or repeat_disturbed, mode=mode, is_quick=quick, coefficients=coefficients,
+        )  # fmt: skip
         return tuple(map(replaced_if_disturbed, done)) if repeat_disturbed else done
 
     def planned(done: Sequence[RunResult]) -> tuple[PlannedRun, ...]:

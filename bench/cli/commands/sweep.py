@@ -79,7 +79,7 @@ def sweep(
     options = Options(out, command=shlex.join(["compactbench", *words]), coefficients=coefficients)
     with locked(out):
         check_alone(scenarios, out)
-        done = earlier_runs(scenarios, out, resume=True, mode="simulated")
+        done = earlier_runs(scenarios, out, resume=True, mode="simulated", coefficients=coefficients)
         runs = plan_runs(scenarios, (), None, done, mode="simulated")
         if sample is not None:
             runs = tuple(sampled(runs, scenarios, sample))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from bench.engines.simulated.rolling import rows_of_a_full_file
 from bench.engines.simulated.steps import COEFFICIENTS, Operation, Step
@@ -196,6 +196,9 @@ class Coefficients(Part):
         columns = len(schema.columns) + self.writer.own_columns
         buffered_bytes = max(columns * self.writer.buffered_value_bytes, row_bytes)
         return rows_of_a_full_file(max_bytes, row_bytes, buffered_bytes, self.writer.checked_rows)
+
+    def to_json(self) -> JsonValue:
+        return self.model_dump(mode="json")
 
     @classmethod
     def read(cls, path: Path | None = None) -> Self:

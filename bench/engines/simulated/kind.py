@@ -39,7 +39,7 @@ def simulated_kind(
         cores: dict[str, JsonValue] = {"cores": asdict(settings.cores)}
         if settings.core_speed != 1:
             cores["core_speed"] = settings.core_speed
-        return {**cores, "coefficients": coefficients.model_dump(mode="json")}
+        return {**cores, "coefficients": coefficients.to_json()}
 
     return EngineKind(
         open_engine,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bench.engines.registry import FORMATS
 from bench.engines.spark.conf import SECRET_CONF
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
@@ -28,11 +29,13 @@ def earlier_runs(
     resume: bool,
     mode: Mode = "real",
     is_quick: bool = False,
+    coefficients: Path | None = None,
 ) -> tuple[RunResult, ...]:
     """The runs of one mode that `out` already contains for these scenarios.
 
     Raises ScenarioError if there are any and `resume` is off, and for runs that must not be pooled with new
-    ones: with another definition of the scenario or strategy, or quick ones with others.
+    ones: with another definition of the scenario or strategy, quick ones with others, or simulated ones with
+    coefficients that differ from those in the file `coefficients` (None is the one that ships with a format).
     """
     earlier: list[RunResult] = []
     for scenario in scenarios:
@@ -50,6 +53,8 @@ def earlier_runs(
             _check_same(run, scenario)
             _check_same_jvm(run, is_quick=is_quick)
             _check_same_sessions(run)
+        if mode == "simulated":
+            _check_same_coefficients(runs, scenario, coefficients)
         earlier += runs
     return tuple(earlier)
 
@@ -136,6 +141,25 @@ def _check_same_sessions(run: RunResult) -> None:
             code="mixed-runs",
             path=run.folder,
         )
+
+
+def _check_same_coefficients(
+    runs: Iterable[RunResult], scenario: Scenario, coefficients: Path | None
+) -> None:
+    for table_format in {place.table.format for place in (scenario, *scenario.variants)}:
+        alike = [run for run in runs if run.manifest.format == table_format]
+        estimates = FORMATS[table_format].engines.estimates(coefficients) if alike else None
+        if estimates is None:
+            continue
+        new = estimates.to_json()
+        for run in alike:
+            if run.manifest.options.get("coefficients") != new:
+                raise ScenarioError(
+                    "was simulated with other coefficients, so new runs cannot be combined with it: choose "
+                    "another --out",
+                    code="mixed-runs",
+                    path=run.folder,
+                )
 
 
 @contextlib.contextmanager

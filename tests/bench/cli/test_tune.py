@@ -3,10 +3,16 @@ import shlex
 from pathlib import Path
 
 import pytest
+from coefficients import shipped_with
 from scenario_builder import EVERY, SOUND, write
+
+from bench.cli.searching import Search
+from bench.engines.simulated import costs
+from bench.scenario.load import load_scenario
 
 OVER = ("--over", "strategies.every-2min.every=1min,2min,5min")
 SMALL = ("--training-seeds", "2", "--held-out-seeds", "1", "--quiet")
+NOOP = "[operations.noop.wall]\n"
 RATE = ("--set", "prices.queries_per_hour=1000")
 
 
@@ -123,3 +129,34 @@ def test_a_mistake_is_one_line(compactbench, scenario, words, problem):
     assert problem in printed.err
     assert len(printed.err.splitlines()) == 1
     assert not Path("results/tune/demo-seed-7").exists()
+
+
+@pytest.mark.parametrize("command", ["tune", "sweep", "run"])
+def test_runs_with_other_coefficients_are_not_used_again(compactbench, scenario, tmp_path, command):
+    words = {
+        "tune": ("tune", scenario, *OVER, *RATE, *SMALL),
+        "sweep": ("sweep", scenario, *OVER, "--quiet"),
+        "run": ("run", scenario, "--simulate", "--quiet"),
+    }[command]
+    compactbench(*words, "--out", "made")
+    before = sorted(Path("made").rglob("manifest.json"))
+    dear = shipped_with(tmp_path, NOOP, f"{NOOP}s_per_delete_file = 7.0\n")
+    resume = ("--resume",) if command == "run" else ()
+    printed = compactbench(*words, *resume, "--out", "made", "--coefficients", dear, code=2)
+    assert "was simulated with other coefficients" in printed.err
+    assert "choose another --out" in printed.err
+    assert len(printed.err.splitlines()) == 1
+    assert sorted(Path("made").rglob("manifest.json")) == before
+    same = shipped_with(tmp_path, 'format = "iceberg"', 'format = "iceberg"  # the shipped ones')
+    compactbench(*words, *resume, "--out", "made", "--coefficients", same)
+    assert sorted(Path("made").rglob("manifest.json")) == before
+
+
+def test_schedules_of_an_earlier_versions_coefficients_are_searched_again(scenario, tmp_path, monkeypatch):
+    plain, asked = load_scenario(scenario), Search((1.0,))
+    before = asked.identity(plain)
+    assert asked.identity(plain) == before
+    later = shipped_with(tmp_path, NOOP, f"{NOOP}s_per_delete_file = 7.0\n")
+    assert Search((1.0,), coefficients=later).identity(plain) != before
+    monkeypatch.setattr(costs, "shipped_file", lambda table_format: later)
+    assert asked.identity(plain) != before
