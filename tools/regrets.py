@@ -13,7 +13,6 @@ tools/published/NAME.json; the runs stay in --out, and the same command goes on 
 
 import argparse
 import json
-import math
 import shlex
 import sys
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ from bench.runs.suite.results_folder import locked
 from bench.runs.suite.suite import Options
 from bench.scenario.scenario import Scenario
 from bench.sweep.grid import families
-from reports.verdicts.regrets import Regrets
+from reports.verdicts.regrets import Regrets, cheapest, spread
 from tools.publishing import FOLDER
 
 RATES = (10.0, 100.0, 1000.0)
@@ -38,12 +37,7 @@ INTERVAL, THRESHOLD = "best interval in hindsight", "best threshold in hindsight
 
 def best_of(every: Sequence[Regrets], labels: Sequence[str]) -> tuple[Score, list[str]]:
     """The cheapest of the strategies on each seed, and which one that is."""
-
-    def extra_s(one: Regrets, label: str) -> float:
-        own_s = one.extra_s(label)
-        return math.inf if own_s is None else own_s
-
-    chosen = [min(labels, key=lambda label: extra_s(one, label)) for one in every]
+    chosen = [cheapest(labels, one.extra_s) for one in every]
     pairs = [*zip(every, chosen, strict=True)]
     best = Score(
         tuple(one.extra_s(label) for one, label in pairs), tuple(one.over_best(label) for one, label in pairs)
@@ -106,14 +100,9 @@ def _of_scenario(
     return {
         "scenario": place.name, "description": place.description, "commits": place.commits_count,
         "seeds": list(seeds),
-        "seeds_differ_by": _rounded(max(_spread(rate["best_extra_cpu_s"]) for rate in rates)),
+        "seeds_differ_by": _rounded(max(spread(rate["best_extra_cpu_s"]) for rate in rates)),
         "rates": rates,
     }  # fmt: skip
-
-
-def _spread(values: Sequence[float]) -> float:
-    """The share by which the largest exceeds the smallest: 0 where the seed changes nothing."""
-    return max(values) / min(values) - 1 if min(values) > 0 else 0.0
 
 
 def _label(label: str, rate: float) -> str:

@@ -7,14 +7,12 @@ from bench.cli.tables import Column
 from bench.results.best_schedules import BestSchedule
 from bench.text import MISSING, counted, human_duration, human_ratio, named_once, whole_percent
 from reports.text import cost_text
-from reports.verdicts.regrets import Regrets
+from reports.verdicts.regrets import ALIKE, EXTRA_CPU, Regrets
 
 _SHOWN = 8
-_ALIKE = 0.01  # of a schedule's CPU, by which its simulation may differ from the sum of its parts
 
-EXTRA_CPU = (
-    "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
-    "compacted after each commit at no cost. Each ratio is a strategy's extra CPU over that of the best "
+EXTRA_CPU_RATIOS = (
+    f"{EXTRA_CPU} Each ratio is a strategy's extra CPU over that of the best "
     "schedule that was found, which knows the whole stream. What comes after its end counts for nothing, "
     "so the best schedule leaves the end alone: compare with a longer duration."
 )
@@ -45,7 +43,7 @@ def regret_sentences(
     every: Sequence[Regrets], commits_count: int, moments_count: int, tick_ms: int,
     *, has_checkpoints: bool, has_query_rates: bool,
 ) -> Iterator[str]:  # fmt: skip
-    yield EXTRA_CPU
+    yield EXTRA_CPU_RATIOS
     if has_query_rates:
         yield "Rates are means over the stream: queries arrive as queries.arrival of the scenario says."
     for one in every:
@@ -61,7 +59,7 @@ def regret_sentences(
             "A checkpoint of Delta comes with every so many versions, and compactions are versions: other "
             "schedules may cost less than these and their bounds."
         )
-    if rough := [one for one in every if abs(one.error) > _ALIKE]:
+    if rough := [one for one in every if abs(one.error) > ALIKE]:
         yield (
             f"At {named_once(map(_rate, rough))} queries/h the CPU of the schedule that was found differs by "
             f"up to {whole_percent(max(abs(one.error) for one in rough))} from the sum of its parts: what a "
@@ -78,7 +76,7 @@ def regret_sentences(
 def _cheaper(one: Regrets) -> Iterator[str]:
     for strategy in one.cpu_s:
         ratio = one.over_best(strategy)
-        if ratio is not None and ratio < 1 - _ALIKE:
+        if ratio is not None and ratio < 1 - ALIKE:
             yield f"{strategy} at {_rate(one)}"
 
 

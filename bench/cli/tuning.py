@@ -25,7 +25,7 @@ from bench.runs.suite.suite import Options
 from bench.scenario.load import scenario_of
 from bench.scenario.scenario import Scenario
 from bench.sweep.grid import swept_scenarios
-from reports.verdicts.regrets import Regrets, regrets_of
+from reports.verdicts.regrets import Regrets, cheapest, regrets_of
 
 _GOES_ON = "the same command makes the others"
 
@@ -73,13 +73,8 @@ def score(every: Sequence[Regrets], label: str) -> Score:
 
 
 def least_extra(every: Sequence[Regrets], labels: Sequence[str]) -> str:
-    """The strategy with the least mean extra CPU, the first of equal ones."""
-
-    def extra_s(label: str) -> float:
-        mean_s = score(every, label).mean_extra_s
-        return math.inf if mean_s is None else mean_s
-
-    return min(labels, key=extra_s)
+    """The strategy with the least mean extra CPU."""
+    return cheapest(labels, lambda label: score(every, label).mean_extra_s)
 
 
 def streams(base: Scenario, over: Sequence[str], seeds: Sequence[int]) -> list[Stream]:

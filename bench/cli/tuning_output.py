@@ -4,15 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.cli.regret_output import EXTRA_CPU
+from bench.cli.regret_output import EXTRA_CPU_RATIOS
 from bench.cli.tables import Column
 from bench.cli.tuning import Score
 from bench.text import MISSING, counted, human_ratio, whole_percent
 from reports.text import cost_text
-from reports.verdicts.regrets import Regrets
+from reports.verdicts.regrets import ALIKE, Regrets, spread
 
-_ALIKE = 0.01  # of the extra CPU of best schedules, by which seeds hardly differ
-_ROUGH = 0.01  # of a schedule's CPU, by which its simulation may differ from the sum of its parts
 CSV_COLUMNS = (
     "queries_per_h", "strategy", "setting", "scenario", "role", "seeds", "extra_cpu_s", "over_best_mean",
     "over_best_worst",
@@ -98,15 +96,15 @@ def regret_remarks(
     by_role: Sequence[Sequence[Sequence[Regrets]]], commits_count: int, moments_count: int
 ) -> Iterator[str]:
     """What the figures are, and how far to trust them; `by_role` is by role, seed and rate."""
-    yield EXTRA_CPU
+    yield EXTRA_CPU_RATIOS
     of_own = [one for role in by_role[:2] for one in role]
-    spreads = [_spread([of_seed[n].best_extra_s for of_seed in of_own]) for n in range(len(of_own[0]))]
-    if max(spreads) <= _ALIKE:
+    spreads = [spread([of_seed[n].best_extra_s for of_seed in of_own]) for n in range(len(of_own[0]))]
+    if max(spreads) <= ALIKE:
         yield (
-            "These seeds hardly differ: the best schedules' extra CPU is the same within 1 %. In a "
-            "simulation another seed changes which keys and rows a commit has, but hardly its files, and how "
-            'many rows only where arrivals are random (workload.arrival, such as "poisson"). So held-out '
-            "seeds test little here: score another scenario with --held-out-on."
+            "These seeds hardly differ: the best schedules' extra CPU is the same within "
+            f"{whole_percent(ALIKE)}. In a simulation another seed changes which keys and rows a commit has, "
+            "but hardly its files, and how many rows only where arrivals are random (workload.arrival, such "
+            'as "poisson"). So held-out seeds test little here: score another scenario with --held-out-on.'
         )
     else:
         yield (f"Between seeds the best schedules' extra CPU differs by up to {whole_percent(max(spreads))}.")
@@ -118,17 +116,11 @@ def regret_remarks(
             f"Schedules that compact at {moments_count:,} of the {commits_count:,} ticks were searched; "
             f"those with any ticks take at least {least}."
         )
-    if (worst := max(abs(one.error) for one in all_regrets)) > _ROUGH:
+    if (worst := max(abs(one.error) for one in all_regrets)) > ALIKE:
         yield (
             f"The CPU of best schedules differs by up to {whole_percent(worst)} from the sum of its parts: "
             "what a compaction does also depends on earlier ones, so there may be better schedules."
         )
-
-
-def _spread(values: Sequence[float]) -> float:
-    """The share by which the largest exceeds the smallest."""
-    low, high = min(values), max(values)
-    return high / low - 1 if low > 0 else 0.0
 
 
 def tuned_json(every: Sequence[Tuned], roles: Sequence[Role]) -> list[dict[str, Any]]:

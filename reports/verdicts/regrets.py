@@ -1,6 +1,7 @@
 """What strategies cost over the best schedule in hindsight, all in modelled CPU."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.results.best_schedules import LABEL, BestSchedule, read_best_schedules
@@ -9,6 +10,13 @@ from bench.results.rows import usable
 from reports.verdicts.query_load import cpu_with_queries_s
 
 _NOISE = 1e-9  # of the floor, below which extra CPU is a rounding error
+# Of CPU, below which two figures count as alike: by as much the simulation of a schedule may differ from the
+# sum of its parts.
+ALIKE = 0.01
+EXTRA_CPU = (
+    "Extra CPU is that of compactions, and what commits and queries take beyond those of a table that is "
+    "compacted after each commit at no cost."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +25,7 @@ class Regrets:
 
     `found_cpu_s` is that of the schedule that was found, as simulated, and `cpu_s` that of each strategy,
     None where it is not known. `cheaper` is a strategy with one of the planners whose own schedule is cheaper
-    than what was found. *Extra* CPU is what is above the floor: compactions, and what commits and queries
-    take beyond those of a table that is compacted after each commit.
+    than what was found. *Extra* CPU, as in `EXTRA_CPU`, is what is above the floor.
     """
 
     found: BestSchedule
@@ -65,7 +72,7 @@ def regrets_of(found: BestSchedule, runs: Iterable[RunResult]) -> Regrets | None
     own_s = {label: own for label in found.same_planners if (own := cpu_s.get(label)) is not None}
     if not own_s:
         return None
-    cheapest = min(own_s, key=own_s.__getitem__)
+    least = cheapest(own_s, own_s.get)
     found_s = cpu_s.get(found.label)
     if found_s is None:
         found_s = found.parts_cpu_s
@@ -73,8 +80,24 @@ def regrets_of(found: BestSchedule, runs: Iterable[RunResult]) -> Regrets | None
         found,
         found_s,
         {label: cost_s for label, cost_s in cpu_s.items() if not label.startswith(LABEL)},
-        cheaper=cheapest if own_s[cheapest] < found_s else None,
+        cheaper=least if own_s[least] < found_s else None,
     )
+
+
+def cheapest(labels: Iterable[str], extra_s: Callable[[str], float | None]) -> str:
+    """The strategy with the least extra CPU, the first of equal ones; unknown costs are the highest."""
+
+    def known_s(label: str) -> float:
+        own_s = extra_s(label)
+        return math.inf if own_s is None else own_s
+
+    return min(labels, key=known_s)
+
+
+def spread(values: Sequence[float]) -> float:
+    """The share by which the largest exceeds the smallest; 0 where the smallest is 0."""
+    low, high = min(values), max(values)
+    return high / low - 1 if low > 0 else 0.0
 
 
 def stored_regrets(runs: Sequence[RunResult]) -> tuple[Regrets, ...]:

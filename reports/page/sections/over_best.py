@@ -5,12 +5,11 @@ from bench.text import MISSING, human_number, human_ratio
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Shown, Table, strategy_table
 from reports.text import cost_text
-from reports.verdicts.regrets import Regrets, stored_regrets
+from reports.verdicts.regrets import EXTRA_CPU, Regrets, stored_regrets
 
 _CAPTION = "Extra CPU over that of the best schedule in hindsight, as modelled"
 _NOTE = (
-    "Extra CPU: that of compactions, and what commits and queries take beyond those of a table that is "
-    "compacted after each commit at no cost. The best schedule knew the whole stream; its extra CPU is "
+    f"{EXTRA_CPU} The best schedule knew the whole stream; its extra CPU is "
     "{best}. compactbench hindsight says at which moments it compacts, and how much less any schedule could "
     "take."
 )

@@ -159,7 +159,7 @@ def test_the_report_has_the_figures_beside_the_front_and_recommends_no_schedule(
     compactbench("report", "results/hindsight")
     text = Path("results/hindsight/report/report.md").read_text()
     assert "Extra CPU over that of the best schedule in hindsight, as modelled" in text
-    table = text.split("in hindsight, as modelled**")[1].split("Extra CPU:")[0]
+    table = text.split("in hindsight, as modelled**")[1].split("Extra CPU is")[0]
     for one in answer["rates"][0]["strategies"]:
         assert f"| `{one['strategy']}` | {human_ratio(one['over_best'])} |" in table
     assert "hindsight" not in table
