@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bench.cli.completion import scenario_names
-from bench.cli.output import print_error, print_remark
+from bench.cli.output import print_error, print_remark, without_secrets
 from bench.errors import ResultSchemaError
 from bench.results.folders import RunResult, stored_runs
 from bench.results.remarks import not_read
@@ -50,6 +50,11 @@ SetOption = Annotated[
         "'strategies[LABEL].KEY=VALUE'. May be repeated.",
     ),
 ]
+
+
+def repeated(flag: str, values: Iterable[str] | None) -> list[str]:
+    """The words of an option that may be repeated, with secrets hidden."""
+    return [word for value in values or () for word in (flag, without_secrets(value))]
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bench.cli.answer_output import print_cautions
-from bench.cli.arguments import ScenarioArgument
+from bench.cli.arguments import ScenarioArgument, repeated
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.output import (
     ERR,
@@ -20,7 +20,6 @@ from bench.cli.output import (
     print_paragraph,
     print_remark,
     print_tables,
-    without_secrets,
 )
 from bench.cli.regret_output import regret_sentences, regret_table, regrets_json
 from bench.cli.searching import (
@@ -93,9 +92,10 @@ def hindsight(
     asked = Search(rates_of(base), most, tuple(schedules_of or ()), coefficients)
     words = [
         scenario,
-        *(word for text in overrides or () for word in ("--set", without_secrets(text))),
-        *(word for label in asked.labels for word in (SCHEDULES_OF, label)),
+        *repeated("--set", overrides),
+        *repeated(SCHEDULES_OF, schedules_of),
         "--moments", str(most),
+        *(("--coefficients", str(coefficients)) if coefficients else ()),
     ]  # fmt: skip
     options = Options(out, command=shlex.join([*_COMMAND, *words]), coefficients=coefficients)
     folder = out / base.name

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.arguments import ScenarioArgument
+from bench.cli.arguments import ScenarioArgument, repeated
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.output import ERR, conceal, print_line
 from bench.cli.progress import doing
@@ -75,7 +75,14 @@ def sweep(
     scenarios = swept_scenarios(base, over)
     if coefficients:
         check_coefficients(coefficients, scenarios)
-    words = ["sweep", scenario, *(word for text in over for word in ("--over", text))]
+    words = [
+        "sweep",
+        scenario,
+        *repeated("--set", overrides),
+        *repeated("--over", over),
+        *(("--sample", str(sample)) if sample else ()),
+        *(("--coefficients", str(coefficients)) if coefficients else ()),
+    ]
     options = Options(out, command=shlex.join(["compactbench", *words]), coefficients=coefficients)
     with locked(out):
         check_alone(scenarios, out)

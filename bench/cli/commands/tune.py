@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from bench.cli.arguments import ScenarioArgument
+from bench.cli.arguments import ScenarioArgument, repeated
 from bench.cli.executing import stopped_by_sigterm
 from bench.cli.output import (
     ERR,
@@ -19,7 +19,6 @@ from bench.cli.output import (
     print_paragraph,
     print_remark,
     print_tables,
-    without_secrets,
 )
 from bench.cli.searching import MOMENTS, MomentsOption, SchedulesOfOption, Search, rates_of
 from bench.cli.tuning import least_extra, measuring, regrets_on, score, streams, with_strategies_of
@@ -35,7 +34,7 @@ from bench.cli.tuning_output import (
     tuned_table,
 )
 from bench.errors import ScenarioError
-from bench.hindsight.search import hindsight_scenario, moments_of, searched_specs
+from bench.hindsight.search import SCHEDULES_OF, hindsight_scenario, moments_of, searched_specs
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.suite.results_folder import locked
 from bench.runs.suite.suite import Options
@@ -156,7 +155,20 @@ def tune(
     as_they_are = [spec.label for spec in base.strategies if spec.label not in cells]
     tried = {label: drawn([*own], base.seed, budget.settings_count) for label, own in cells.items()}
     asked = Search(rates_of(base), most, tuple(schedules_of or ()), coefficients)
-    options = Options(out, command=_command(scenario, overrides, over), coefficients=coefficients)
+    repeating = [
+        scenario,
+        *repeated("--set", overrides),
+        *repeated("--over", over),
+        *(("--runs", str(runs)) if runs else ()),
+        "--training-seeds", str(training),
+        "--held-out-seeds", str(held_out),
+        *repeated("--held-out-on", held_out_on),
+        *repeated(SCHEDULES_OF, schedules_of),
+        "--moments", str(most),
+        *(("--coefficients", str(coefficients)) if coefficients else ()),
+    ]  # fmt: skip
+    command = shlex.join(["compactbench", "tune", *repeating])
+    options = Options(out, command=command, coefficients=coefficients)
     with locked(out):
         try:
             every = [*(label for own in tried.values() for label in own), *as_they_are]
@@ -238,15 +250,6 @@ def _is_of(axis: str, label: str) -> bool:
     return axis.startswith((f"strategies.{label}.", f"strategies[{label}]."))
 
 
-def _command(scenario: str, overrides: Sequence[str] | None, over: Sequence[str]) -> str:
-    words = ["compactbench", "tune", scenario, *_set(overrides)]
-    return shlex.join([*words, *(word for text in over for word in ("--over", text))])
-
-
-def _set(overrides: Sequence[str] | None) -> list[str]:
-    return [word for text in overrides or () for word in ("--set", without_secrets(text))]
-
-
 def _measured(
     scenario: str,
     overrides: Sequence[str] | None,
@@ -254,5 +257,6 @@ def _measured(
     cells: dict[str, dict[str, tuple[str, ...]]],
     chosen: dict[str, str],
 ) -> str:
-    words = ["compactbench", "run", scenario, *_set(overrides), "--out", f"results/tuned-{rate:.10g}"]
+    words = ["compactbench", "run", scenario, *repeated("--set", overrides)]
+    words += ["--out", f"results/tuned-{rate:.10g}"]
     return shlex.join(measuring(words, {family: cells[family][label] for family, label in chosen.items()}))

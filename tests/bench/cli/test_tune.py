@@ -3,9 +3,11 @@ import shlex
 from pathlib import Path
 
 import pytest
+import typer
 from coefficients import shipped_with
 from scenario_builder import EVERY, SOUND, write
 
+from bench.cli.main import command_line
 from bench.cli.searching import Search
 from bench.engines.simulated import costs
 from bench.scenario.load import load_scenario
@@ -160,3 +162,35 @@ def test_schedules_of_an_earlier_versions_coefficients_are_searched_again(scenar
     assert Search((1.0,), coefficients=later).identity(plain) != before
     monkeypatch.setattr(costs, "shipped_file", lambda table_format: later)
     assert asked.identity(plain) != before
+
+
+@pytest.mark.parametrize("command", ["tune", "hindsight", "sweep"])
+def test_the_recorded_command_has_all_options_and_makes_the_same_runs(
+    compactbench, scenario, tmp_path, command
+):
+    write(tmp_path, name="quiet.toml")
+    same = shipped_with(tmp_path, NOOP, NOOP)
+    searching = ("--moments", "3", "--schedules-of", "every-2min")
+    words = {
+        "tune": (
+            *OVER, *searching, "--runs", "4", "--training-seeds", "2", "--held-out-seeds", "1",
+            "--held-out-on", "quiet.toml",
+        ),
+        "hindsight": searching,
+        "sweep": (*OVER, "--sample", "2"),
+    }[command]  # fmt: skip
+    compactbench(command, scenario, *RATE, *words, "--coefficients", same, "--out", "made", "--quiet")
+    manifests = sorted(Path("made").rglob("manifest.json"))
+    (recorded,) = {json.loads(path.read_text())["command"] for path in manifests}
+    name, *repeated = shlex.split(recorded)
+    assert name == "compactbench"
+    flags = {param.opts[0] for param in typer.main.get_command(command_line([])).commands[command].params}
+    assert {word for word in repeated if word.startswith("--")} == {
+        flag for flag in flags if flag.startswith("--")
+    } - {"--out", "--format", "--quiet", "--help"}
+    compactbench(*repeated, "--out", "again", "--quiet")
+    made = [
+        sorted(json.loads(path.read_text())["strategy"] for path in Path(out).rglob("manifest.json"))
+        for out in ("made", "again")
+    ]
+    assert made[0] == made[1]
