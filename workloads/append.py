@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
@@ -58,13 +57,12 @@ class Append:
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
-        rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
         first_row = 0
         for index in range(0 if self.initial_rows else 1, commits_count + 1):
             from_ms, at_ms = (index - 1) * commit_interval_ms, index * commit_interval_ms
             rows, writers = self.initial_rows, self.initial_files
             if index > 0:
-                rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, rng)
+                rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, f"{seed}/arrival")
                 writers = self._writers(rows)
             shares = partitioning.shares(seed, self._dates(from_ms, at_ms))
             shapes = data_shapes(self.schema, seed, index, rows, writers, shares)

@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import math
-import random
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,7 +47,7 @@ class Trace:
         object.__setattr__(self, "_times_ms", tuple(at_ms for at_ms, _ in points))
         object.__setattr__(self, "_rows_before", tuple(accumulate((n for _, n in points), initial=0)))
 
-    def rows(self, index: int, from_ms: int, to_ms: int, mean_rows: float, rng: random.Random) -> int:
+    def rows(self, index: int, from_ms: int, to_ms: int, mean_rows: float, seed: str) -> int:
         return self._before(to_ms) - self._before(from_ms)
 
     def _before(self, at_ms: int) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
@@ -109,7 +108,6 @@ class Upsert:
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
         """The location of an old row is estimated from the orders inserted so far, ignoring later moves."""
-        rng = random.Random(f"{seed}/arrival")  # noqa: S311 - reproducible, not secret
         old, choice = KeyPartitions(), self._choice
         yield self._load(seed, partitioning)
         for count, dates in self._initial_parts():
@@ -117,7 +115,7 @@ class Upsert:
         first_row = population = self.initial_rows
         for index in range(1, commits_count + 1):
             from_ms, at_ms = (index - 1) * commit_interval_ms, index * commit_interval_ms
-            rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, rng)
+            rows = self.arrival.rows(index, from_ms, at_ms, self.rows_per_commit, f"{seed}/arrival")
             new = partitioning.shares(seed, self._dates(from_ms, at_ms))
             mix = self._mix(seed, index, rows)
             hit = round(choice.distinct(mix.draws, population))

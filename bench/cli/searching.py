@@ -26,9 +26,8 @@ from bench.hindsight.search import (
 )
 from bench.results.best_schedules import LABEL, BestSchedule, BestSchedules
 from bench.runs.suite.cases import plan_runs
-from bench.scenario.plugins import in_words
 from bench.scenario.scenario import Scenario
-from bench.scenario.specs import content_hash
+from bench.scenario.specs import content_hash, planner_text
 from reports.verdicts.query_load import QUERIES_PER_H, cpu_with_queries_s
 
 MOMENTS = 120
@@ -99,7 +98,7 @@ def best_schedules(scenario: Scenario, asked: Search, *, quiet: bool) -> BestSch
         one = _cheapest_simulated(scenario, tried, asked.coefficients)
         found.append(
             BestSchedule(
-                rate, one.spec.label, in_words(one.spec.strategy.rules[0].planner), one.schedule.ticks,
+                rate, one.spec.label, planner_text(one.spec.strategy.rules[0]), one.schedule.ticks,
                 one.schedule.cpu_s, one.bound_cpu_s, floor_cpu_s(scenario, made, rate), own,
             )
         )  # fmt: skip

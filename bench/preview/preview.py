@@ -20,16 +20,20 @@ from bench.secrets import key_of
 from strategies.plan import Action, Compact, Plan, PlanError, Rewrite, capabilities_of, describe_action
 from strategies.planner import Planner, consult, traits_of
 from strategies.preview import Converted, NoPreview, PlanPreview, Preview, PreviewError, try_preview
-from strategies.state import StateError, TableState
+from strategies.state import OWN_EXECUTOR, StateError, TableState
 from workloads.schema import ORDERS
 
 
 @dataclass(frozen=True, slots=True)
 class NamedPlanners:
-    """Planners in the order of evaluation, and the name that the user gave for them."""
+    """Planners in the order of evaluation, and the name that the user gave for them.
+
+    `executors` are what executes the plans of each; None is the engine itself.
+    """
 
     name: str
     planners: tuple[Planner, ...]
+    executors: tuple[str | None, ...] = (None,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,10 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
                 "change it there, or name a planner with --strategy",
                 code="exclusive",
             )
-        return NamedPlanners(name, tuple(rule.planner for rule in strategies[name].rules))
+        rules = strategies[name].rules
+        return NamedPlanners(
+            name, tuple(rule.planner for rule in rules), tuple(rule.executor for rule in rules)
+        )
     try:
         return NamedPlanners(name, (_planner(name, options),))
     except OptionError as error:
@@ -127,8 +134,8 @@ def _check_planner(planner: Planner, table: ExistingTable, table_format: Format)
 def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
     cost_priors = table_format.engines.cost_priors(ORDERS, Cores().reader)  # the schema hardly matters
     seen = replace(table.state, cost_priors=cost_priors)
-    for index, planner in enumerate(named.planners):
-        plan = _decision(planner, seen)
+    for index, (planner, executor) in enumerate(zip(named.planners, named.executors, strict=True)):
+        plan = _decision(planner, replace(seen, executor=executor or OWN_EXECUTOR))
         if plan is None:
             continue
         _check_capabilities(plugins.in_words(planner), "plans", capabilities_of(plan), table_format)
@@ -138,7 +145,7 @@ def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format)
             for action, (narrowed_action, state) in zip(plan.actions, narrowed, strict=True)
         ]
         preview = _joined(previews)
-        cpu_s, calibrated = _cost(plan, preview, len(table.state.data_files), table_format)
+        cpu_s, calibrated = _cost(plan, preview, len(table.state.data_files), table_format, executor)
         return StrategyPreview(
             named, named.planners[: index + 1], plan, preview,
             veto=_veto(plan, narrowed, previews, table.state, table_format),
@@ -179,7 +186,9 @@ def _veto(
     return planning.veto(plan, PlanPreview(state.version, tuple(whole)), state)
 
 
-def _cost(plan: Plan, preview: Preview, live_count: int, table_format: Format) -> tuple[float | None, bool]:
+def _cost(
+    plan: Plan, preview: Preview, live_count: int, table_format: Format, executor: str | None
+) -> tuple[float | None, bool]:
     """The CPU seconds of the plan in a warm JVM, None if unknown, and whether they are calibrated.
 
     An explicit rewrite that only drops delete files costs a rewrite of nothing.
@@ -190,8 +199,9 @@ def _cost(plan: Plan, preview: Preview, live_count: int, table_format: Format) -
     is_noop = not preview.groups and not any(isinstance(action, Rewrite) for action in plan.actions)
     action = describe_action(plan.actions[0]) if plan.actions else ""
     step = rewrite_step(
-        rewrite_work([preview]), live_count, action, is_sorted=preview.is_sorted, is_noop=is_noop
-    )
+        rewrite_work([preview]), live_count, action, is_sorted=preview.is_sorted, is_noop=is_noop,
+        executor=executor,
+    )  # fmt: skip
     return estimates.price(step, 1).cpu_s, estimates.is_fitted(step.operation)
 
 

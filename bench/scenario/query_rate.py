@@ -1,6 +1,5 @@
 """How the rate of readers' queries changes over a stream."""
 
-import random
 from itertools import pairwise
 
 from workloads.arrival import Arrival
@@ -18,10 +17,9 @@ def query_weights(
 
     None if as many arrive in each tick. Raises ValueError if none arrive at all.
     """
-    rng = random.Random(f"{seed}/queries")  # noqa: S311 - reproducible, not secret
     ends_ms = [tick * commit_interval_ms for tick in range(1, commits_count + 2)]
     queries = [
-        arrival.rows(tick, from_ms, to_ms, _QUERIES, rng)
+        arrival.rows(tick, from_ms, to_ms, _QUERIES, f"{seed}/queries")
         for tick, (from_ms, to_ms) in enumerate(pairwise(ends_ms), start=1)
     ]
     total = sum(queries)

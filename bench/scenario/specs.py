@@ -118,17 +118,21 @@ def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
 
 def rule_text(rule: Rule) -> str:
     """A rule in a few words: trigger, planner, and how its plans are executed if that is not the default."""
-    return f"{in_words(rule.trigger)}: {in_words(rule.planner)}{_manner(rule)}"
+    return f"{in_words(rule.trigger)}: {planner_text(rule)}{_manner(rule)}"
+
+
+def planner_text(rule: Rule) -> str:
+    """The planner of a rule, and what executes its plans if that is not the default."""
+    return in_words(rule.planner) + (f" by {rule.executor}" if rule.executor else "")
 
 
 def _manner(rule: Rule) -> str:
-    by = f" by {rule.executor}" if rule.executor else ""
     if rule.is_inline and not rule.delay_ms:
-        return f"{by} within the commit"
+        return " within the commit"
     later = f"committed {duration_ms_text(rule.delay_ms)} later" if rule.delay_ms else ""
     where = "planned within the commit" if rule.is_inline else ""
     beside = "executed beside the stream" if rule.is_concurrent else ""
-    return by + "".join(f", {part}" for part in (where, beside, later) if part)
+    return "".join(f", {part}" for part in (where, beside, later) if part)
 
 
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:

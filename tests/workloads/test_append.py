@@ -29,7 +29,7 @@ class Rising:
     def __init__(self, *rows):
         self._rows = rows
 
-    def rows(self, index, from_ms, to_ms, mean_rows, rng):
+    def rows(self, index, from_ms, to_ms, mean_rows, seed):
         return self._rows[index - 1]
 
 

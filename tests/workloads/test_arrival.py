@@ -1,4 +1,3 @@
-import random
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +7,13 @@ from workloads.arrival import Bursts, Constant, Daily, Poisson
 
 DAY_S = 86_400.0
 
-bursts = st.builds(Bursts, every_s=st.just(3600.0), length_s=st.floats(1, 3599), factor=st.floats(1, 50))
+bursts = st.builds(
+    Bursts,
+    every_s=st.just(3600.0),
+    length_s=st.floats(1, 3599),
+    factor=st.floats(1, 50),
+    at_random=st.booleans(),
+)
 days = st.builds(
     Daily,
     peak_factor=st.floats(2, 10),
@@ -16,13 +21,13 @@ days = st.builds(
     peak_at_s=st.none() | st.floats(0, 86_399),
     burst_length_s=st.floats(1, 3599),
     burst_factor=st.floats(1, 10),
+    bursts_at_random=st.booleans(),
 )
 
 
 def traffic(arrival, mean_rows, commits, interval_s, seed="1/arrival"):
-    rng = random.Random(seed)
     ms = round(interval_s * 1000)
-    return [arrival.rows(i, (i - 1) * ms, i * ms, mean_rows, rng) for i in range(1, commits + 1)]
+    return [arrival.rows(i, (i - 1) * ms, i * ms, mean_rows, str(seed)) for i in range(1, commits + 1)]
 
 
 def test_constant_brings_the_mean_each_time():
@@ -40,6 +45,20 @@ def test_bursts_come_at_the_end_of_each_period_and_are_stronger_by_the_factor():
     # 10 min of bursts in 60 at 7 x: base = 1 / (1 + 6/6) of the mean.
     rows = traffic(Bursts(3600.0, 600.0, 7.0), 100, 12, 600.0)
     assert rows == [50, 50, 50, 50, 50, 350] * 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bursts_at_random_come_once_in_each_period_where_the_seed_draws_them(seed):
+    # A burst of two minutes touches two or three commits of a minute, and brings the same rows in all.
+    rows = traffic(Bursts(600.0, 120.0, 6.0, at_random=True), 100, 60, 60.0, seed)
+    periods = [rows[begin : begin + 10] for begin in range(0, 60, 10)]
+    for period in periods:
+        burst = [index for index, count in enumerate(period) if count > 51]
+        assert len(burst) in (2, 3)
+        assert burst[-1] - burst[0] == len(burst) - 1
+        assert sum(period) == pytest.approx(1000, abs=5)
+    assert len({str(period) for period in periods}) > 3
+    assert rows != traffic(Bursts(600.0, 120.0, 6.0, at_random=True), 100, 60, 60.0, f"{seed}/other")
 
 
 def test_daily_is_quiet_at_night_and_peaks_in_the_day():
@@ -77,6 +96,8 @@ def test_poisson_keeps_mean_and_variance(mean_rows, seed):
         (Bursts, {"every_s": 0}),
         (Bursts, {"length_s": 3600}),
         (Bursts, {"factor": 0.5}),
+        (Bursts, {"factor": 1e308}),
+        (Daily, {"peak_factor": 1e308}),
         (Daily, {"night_factor": 1}),
         (Daily, {"night_factor": 0.2, "peak_factor": 1.5}),
         (Daily, {"day_s": 0}),

@@ -10,6 +10,7 @@ from bench.engines.registry import FORMATS
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.steps import Operation, Step, rewrite_step
 from bench.preview.preview import NamedPlanners, named_planners, preview_strategy
+from bench.scenario.load import load_scenario
 from strategies.iceberg.delete_planners import ConvertDeletes, RemoveDanglingDeletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.procedures import RewriteDataFiles
@@ -92,6 +93,28 @@ def test_a_planner_knows_what_the_format_is_expected_to_cost_and_of_no_history()
     (state,) = seen
     assert state.cost_priors["spark"].fixed_cpu_s > 0
     assert (state.executor, state.compactions, state.probes, state.probe_latency_s) == ("spark", (), (), None)
+
+
+def test_the_executor_of_a_rule_is_known_to_its_planner_and_in_the_cost():
+    seen = []
+
+    @dataclass(frozen=True)
+    class Spy:
+        def decide(self, state):
+            seen.append(state.executor)
+
+    rewrite = RewriteDataFiles(options={"min-input-files": 2})
+    named = NamedPlanners("p", (Spy(), Spy(), rewrite), ("single-node", None, "single-node"))
+    found = preview_strategy(named, table(), ICEBERG)
+    assert seen == ["single-node", "spark"]
+    step = rewrite_step(rewrite_work([found.preview]), 2, "compact", is_sorted=False, executor="single-node")
+    assert found.cpu_s == ICEBERG.engines.estimates().price(step, 1).cpu_s > 0
+
+
+def test_the_executors_of_a_scenarios_rules_are_taken():
+    scenario = load_scenario("policies-append")
+    assert named_planners("amoro", (), scenario).executors == (None,)
+    assert named_planners("amoro-single-node", (), scenario).executors == ("single-node",)
 
 
 def test_dropping_delete_files_costs_a_rewrite_of_nothing():
