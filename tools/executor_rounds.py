@@ -4,15 +4,17 @@ Run by `make bench`. Two real Iceberg tables of one Spark session get the same c
 each commit an explicit rewrite merges its files, in one table by Spark and in the other without, and DuckDB
 alone reads the same files and writes one: the floor. The three take turns, so that their ratios say little
 about the machine. CPU is that of the JVM and of Python, as engines measure it, and once more without the JIT
-compiler's. Memory is the peak of Python alone, in which DuckDB works.
+compiler's. Memory is the peak of Python alone, in which DuckDB works. With `--store` the rounds go to
+tools/published/executor-rounds.json, from which pages take them.
 """
 
 import argparse
 import os
+import shlex
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median
@@ -26,9 +28,9 @@ from bench.engines.iceberg.single_node.database import literal, local_path
 from bench.engines.iceberg.table_keys import SINGLE_NODE
 from bench.engines.spark.peak_memory import PeakRss
 from bench.results.values import Cost
-from bench.text import human_bytes
 from strategies.plan import FileGroup, Plan, Reason, Rewrite
 from strategies.state import OWN_EXECUTOR
+from tools.executor_figures import Round, Rounds, store_rounds
 from workloads.append import Append
 from workloads.change_log import ensure_change_log
 from workloads.partitioning import Partitioning
@@ -38,13 +40,6 @@ FLOOR = "floor"
 GOALS = {FLOOR: 2.0, OWN_EXECUTOR: 1 / 3}  # what single-node may cost at most, as a multiple of these
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    cpu_s: float
-    jit_cpu_s: float
-    peak_bytes: int | None
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20, help="of each kind, after the warm-up")
@@ -52,15 +47,19 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=41, help="that a round merges")
     parser.add_argument("--rows", type=int, default=10, help="of each file; 41 files of 300,000 are 1 GB")
     parser.add_argument("--memory-mib", type=int, default=1024, help="that single-node may use")
+    parser.add_argument("--store", action="store_true", help="keep the rounds for the pages")
     options = parser.parse_args()
     runtime.use_java()
+    command = shlex.join(["python", "-P", "-m", "tools.executor_rounds", *sys.argv[1:]])
     with tempfile.TemporaryDirectory() as work:
-        rounds = measured(options, Path(work))
+        rounds = Rounds(command, measured(options, Path(work)))
     print(f"{options.rounds} rounds of {options.files} files of {options.rows} rows")
     report(rounds)
+    if options.store:
+        store_rounds(f"{options.files}x{options.rows}", rounds)
 
 
-def measured(options: argparse.Namespace, folder: Path) -> Mapping[str, list[Round]]:
+def measured(options: argparse.Namespace, folder: Path) -> Mapping[str, tuple[Round, ...]]:
     """The rounds of each kind after the warm-up."""
     memory_bytes, commits = options.memory_mib * 2**20, options.warm_up + options.rounds
     settings = EngineSettings(
@@ -91,7 +90,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Mapping[str, list[Rou
                 if number >= options.warm_up:
                     found[name].append(done)
         single_node.close()
-    return found
+    return {kind: tuple(rounds) for kind, rounds in found.items()}
 
 
 def committed(engine: IcebergEngine, batch: Batch) -> tuple[str, ...]:
@@ -132,32 +131,19 @@ def as_round(cost: Cost, peak_bytes: int | None) -> Round:
     return Round(cost.cpu_s, cost.jit_cpu_s, peak_bytes)
 
 
-def report(rounds: Mapping[str, list[Round]]) -> None:
+def report(rounds: Rounds) -> None:
     print(f"{'':12} {'CPU s mean':>11} {'median':>8} {'of it JIT':>10} {'x floor':>8} {'peak of Python':>15}")
-    floor_s = fmean(one.cpu_s for one in rounds[FLOOR])
+    floor_s = fmean(one.cpu_s for one in rounds.by_kind[FLOOR])
     for name in (FLOOR, SINGLE_NODE, OWN_EXECUTOR):
-        cpu_s, jit_s = [one.cpu_s for one in rounds[name]], [one.jit_cpu_s for one in rounds[name]]
-        peaks = [one.peak_bytes for one in rounds[name] if one.peak_bytes is not None]
-        peak = human_bytes(max(peaks)) if peaks else "unknown"
+        of_kind = rounds.by_kind[name]
+        cpu_s, jit_s = [one.cpu_s for one in of_kind], [one.jit_cpu_s for one in of_kind]
         print(
             f"{name:12} {fmean(cpu_s):11.3f} {median(cpu_s):8.3f} {fmean(jit_s):10.3f} "
-            f"{fmean(cpu_s) / floor_s:8.2f} {peak:>15}"
+            f"{fmean(cpu_s) / floor_s:8.2f} {rounds.peak(name):>15}"
         )
     for other, most in GOALS.items():
-        whole, compiled = (
-            ratio(rounds[SINGLE_NODE], rounds[other], is_with_jit=is_with_jit)
-            for is_with_jit in (True, False)
-        )
-        print(f"{SINGLE_NODE} / {other}: {whole:.2f}, without JIT {compiled:.2f} (goal: <= {most:.2g})")
-
-
-def ratio(some: Sequence[Round], others: Sequence[Round], *, is_with_jit: bool) -> float:
-    """Of the means."""
-    mean_s, other_s = (
-        fmean(one.cpu_s - (0.0 if is_with_jit else one.jit_cpu_s) for one in rounds)
-        for rounds in (some, others)
-    )
-    return mean_s / other_s
+        whole, compiled = (rounds.ratio(SINGLE_NODE, other, has_jit=has_jit) for has_jit in (True, False))
+        print(f"{SINGLE_NODE} / {other}: {whole}, without JIT {compiled} (goal: <= {most:.2g})")
 
 
 if __name__ == "__main__":

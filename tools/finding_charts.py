@@ -93,4 +93,9 @@ FINDING_CHARTS: Mapping[str, FindingChart] = {
         "delta_rs_1gb", "One compaction of 1 GB in 101 files",
         {"compaction_cpu_s": "compaction"}, "CPU seconds", ("spark", "delta-rs"),
     ),
+    "without-spark": _chart(
+        "policies_append", "Compaction in an hour of small appends",
+        {"compaction_cpu_s": "compaction"}, "CPU seconds",
+        ("amoro", "break-even", "amoro-single-node", "break-even-single-node"),
+    ),
 }  # fmt: skip

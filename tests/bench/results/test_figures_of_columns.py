@@ -80,7 +80,9 @@ def test_sums_over_steps(made):
     assert cpu.highest("compaction", "jit_cpu_s")(f) == (
         max(executed) if executed and None not in executed else None
     )
-    assert money.compaction_jobs(f) == sum(not c.is_inline and c.status != "vetoed" for c in compactions)
+    assert money.compaction_jobs(f) == sum(
+        not c.is_inline and c.status != "vetoed" and not c.executor for c in compactions
+    )
     assert amplification.written_bytes(f) == total(s.change.added_bytes for s in (*writing, *f.loads))
     sent = [s.cost.own_requests for s in writing]
     if requests.is_on_s3(f):

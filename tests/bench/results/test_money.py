@@ -66,9 +66,15 @@ def test_the_memory_of_executors_is_paid_for_and_has_no_price_where_it_is_not_kn
 
 @pytest.mark.parametrize(
     ("fields", "jobs"),
-    [({}, 1), ({"status": "failed"}, 1), ({"status": "vetoed"}, 0), ({"is_inline": True}, 0)],
+    [
+        ({}, 1),
+        ({"status": "failed"}, 1),
+        ({"status": "vetoed"}, 0),
+        ({"is_inline": True}, 0),
+        ({"executor": "single-node"}, 0),
+    ],
 )
-def test_a_job_is_started_for_each_compaction_that_runs_by_itself(fields, jobs):
+def test_a_job_is_started_for_each_compaction_that_spark_runs_by_itself(fields, jobs):
     assert value("compaction_jobs", compaction(**fields)) == jobs
     money = value("compute_money_per_day", compaction(**fields), **COMPUTE, job_start_s=10.0)
     assert money == pytest.approx(24 * 0.001 * 4 * 10 * jobs)
