@@ -66,7 +66,10 @@ def execute(
     except Exception:
         _log_traceback(job, scenario)
         return False
-    with suppress(OSError), recorder_of(job.mode, job.run_folder, on_record, scenario.secrets) as recorder:
+    with (
+        suppress(OSError),
+        recorder_of(job.mode, job.run_folder, job.run_id, on_record, scenario.secrets) as recorder,
+    ):
         run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
