@@ -49,8 +49,9 @@ def read(tmp_path):
         io, path = PyArrowFileIO(), f"file://{tmp_path / 'manifest.avro'}"
         write_manifest(io, path, *entries)
         manifest = SimpleNamespace(
-            manifest_path=path, partition_spec_id=0, sequence_number=7, added_snapshot_id=5
-        )
+            manifest_path=path, partition_spec_id=0, sequence_number=7, added_snapshot_id=5,
+            added_files_count=len(entries), existing_files_count=0, deleted_files_count=None,
+        )  # fmt: skip
         return files_of(manifest, SimpleNamespace(io=io, specs=lambda: {0: BY_CITY}), key, times_ms).files
 
     return run
