@@ -179,7 +179,9 @@ def test_records_out_of_order_are_damage(tmp_path, records, place):
 @pytest.mark.parametrize("name", ["commit.parquet", ""])
 def test_records_of_another_run_are_damage(run_folder, tmp_path, name):
     """A file for one kind of record, or all of them. Runs of one scenario differ in figures alone."""
-    others = [record.model_copy(update={"rows": 7}) if record.kind == "commit" else record for record in ENDED]
+    others = [
+        record.model_copy(update={"rows": 7}) if record.kind == "commit" else record for record in ENDED
+    ]
     other = tmp_path / "other"
     other.mkdir()
     write(other, others, run_id="another-run")

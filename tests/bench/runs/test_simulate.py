@@ -420,9 +420,10 @@ def test_a_full_disk_fails_the_runs_it_meets_and_keeps_what_is_there(
             "ZeroDivisionError: of its own (rule 1 of strategy broken)",
         ),
         (r"raise ValueError('\ud800')", r"ValueError: \ud800 (rule 1 of strategy broken)"),
-        (
+        pytest.param(
             "raise ValueError('long ' * 20_000)",
             f"{('ValueError: ' + 'long ' * 20_000)[:10_000]}... (the rest is in log.txt)",
+            id="long",
         ),
         (
             "from strategies.plan import Plan, Reason; return Plan((), Reason.OTHER)",
