@@ -108,7 +108,7 @@ def _read(manifest: ManifestFile, table: Table) -> tuple[list[ManifestEntry], tu
     """The entries of a manifest, and the types of its partition values.
 
     Raises ValueError if there are not as many as the manifest list states: PyIceberg takes a file that is cut
-    off for a shorter one.
+    off after one of its blocks for a whole one.
     """
     with AvroFile[ManifestEntry](
         table.io.new_input(manifest.manifest_path),

@@ -72,8 +72,8 @@ class LiveFiles:
 def manifests_of(snapshot: Snapshot, io: FileIO) -> list[ManifestFile]:
     """The manifests that a snapshot lists. Raises ScenarioError if the list is damaged.
 
-    It is read by fastavro first: some damaged bytes make PyIceberg's decoder end the process, and it takes a
-    file that is cut off for a shorter one. For manifests that would take three times as long as reading them.
+    It is read by fastavro first: PyIceberg's decoder reads beyond the end of damaged bytes, which may end the
+    process. Manifests are not: that would take two and a half times as long as reading them.
     """
     with decoding(snapshot.manifest_list):
         with io.new_input(snapshot.manifest_list).open() as file:
