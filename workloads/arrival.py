@@ -154,7 +154,7 @@ def _check_bursts(prefix: str, every_s: float, length_s: float, factor: float) -
         raise ValueError(f"{prefix}factor={factor} must be in [1, {_FACTOR_MAX:g}]")
 
 
-def _poisson(mean_rows: float, seed: str) -> int:
+def _poisson(mean_rows: float, rng: random.Random) -> int:
     """Knuth's product of uniforms. Source: The Art of Computer Programming 2, 3.4.1, algorithm Q."""
     limit, rows, product = math.exp(-mean_rows), 0, rng.random()
     while product > limit:

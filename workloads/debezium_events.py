@@ -21,7 +21,7 @@ _WORDS = {
     "DOUBLE": "a number", "STRING": "text",
 }  # fmt: skip
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which UTF-8 lacks
-_DATES_MS = (-62_135_596_800_000, 253_402_300_799_999)  # the years 1 to 9999, which partitions can name
+_DATES_MS = (-62_135_596_800_000, 253_402_300_799_999)  # the years 1 to 9999, which Python's dates can name
 _SUFFIXES = (".json", ".jsonl", ".parquet")
 
 _SCHEMA = pa.schema(
@@ -182,8 +182,10 @@ def _op(event: Mapping[str, Any]) -> str:
 
 def _ts_ms(event: Mapping[str, Any]) -> int:
     ts_ms = event.get("ts_ms")
-    if not _fits(ts_ms, "BIGINT"):
-        raise ValueError(f"ts_ms is {ts_ms!r}; it must be whole milliseconds since 1970")
+    if not (_fits(ts_ms, "BIGINT") and _is_date(ts_ms)):
+        raise ValueError(
+            f"ts_ms is {ts_ms!r}; it must be whole milliseconds since 1970, in the years 1 to 9999"
+        )
     return int(ts_ms)  # type: ignore[arg-type]  # checked above
 
 
@@ -203,10 +205,14 @@ def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
         value = row[column.name]
         if not (_fits(value, column.spark_type) or (value is None and column.nullable)):
             raise ValueError(f"{image}.{column.name} is {value!r}; it must be {_WORDS[column.spark_type]}")
-    if not _DATES_MS[0] <= (row["order_date"] or 0) <= _DATES_MS[1]:
+    if not _is_date(row["order_date"] or 0):
         problem = "it must be milliseconds since 1970, in the years 1 to 9999"
         raise ValueError(f"{image}.order_date is {row['order_date']}; {problem}")
     return row
+
+
+def _is_date(at_ms: Any) -> bool:
+    return bool(_DATES_MS[0] <= at_ms <= _DATES_MS[1])
 
 
 def _fits(value: object, spark_type: str) -> bool:

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -63,6 +63,21 @@ LINES: tuple[Line, ...] = (
         },
     ),
 )
+
+# The SHA-256 of each jar that these lines resolve to, dependencies included, by Ivy's name for it.
+JAR_SHA256: Mapping[str, str] = {
+    "io.delta_delta-spark_2.12-3.3.2.jar": "4e92085d5d794cf949c50bb665b91384857cad58680c2d0bfc9c7ad353e98e85",
+    "io.delta_delta-storage-3.3.2.jar": "c096975a2ca97ccc9b4005aa5cce16c9ac3903139d340da6665b66ace67d7c36",
+    "org.antlr_antlr4-runtime-4.9.3.jar": "131a6594969bc4f321d652ea2a33bc0e378ca312685ef87791b2c60b29d01ea5",
+    "org.apache.hive_hive-storage-api-2.8.1.jar":
+        "2bb77d246a9724a371301049239c6e53039efe4136b0ed34ee5a9c7b3cd861d8",
+    "org.apache.hudi_hudi-spark3.5-bundle_2.12-1.2.0.jar":
+        "cc79fba00822f3a6c3a860df99375c2e3d4a034d037dbf4213a4966a706a7676",
+    "org.apache.iceberg_iceberg-spark-runtime-3.5_2.12-1.11.0.jar":
+        "94b8e36fc329f0293d44ba9e01b784a56e9501affec1842d898144c51f6e486a",
+    "org.slf4j_slf4j-api-1.7.36.jar": "d3ef575e3e4979678dc01bf1dcce51021493b4d11fb7f1be8ad982877c16a1c0",
+    "org.xerial_sqlite-jdbc-3.46.1.3.jar": "4a4832720a65eaf7f4d6fd7ede52087b994dc5633c076f9e994dc0c8b4b0b4fa",
+}  # fmt: skip
 
 # Where Linux distributions keep the certificates that their administrators trust, in Java's format. The
 # bundled JDK has only the public ones, and fails behind a proxy that signs with its own certificate.
@@ -209,14 +224,23 @@ def spark_home() -> Path:
 
 
 def _cached_jars(folder: Path) -> tuple[Path, ...]:
-    """The jars listed in the folder's index; empty if any of them is missing or truncated."""
+    """The jars listed in the folder's index; empty if any of them is missing or damaged."""
     try:
         sizes = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         paths = tuple(folder / "jars" / name for name in sizes)
-        whole = all(path.stat().st_size == sizes[path.name] for path in paths)
+        whole = all(path.stat().st_size == sizes[path.name] and _is_published(path) for path in paths)
     except (OSError, ValueError, AttributeError):
         return ()
     return paths if whole else ()
+
+
+def _is_published(jar: Path) -> bool:
+    """Whether a jar is byte for byte the one of `JAR_SHA256`; True for a jar that is not listed there."""
+    expected = JAR_SHA256.get(jar.name)
+    if expected is None:
+        return True
+    with jar.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == expected
 
 
 def _resolved_once(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
@@ -252,12 +276,12 @@ def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
             env={**ON_LOOPBACK, **os.environ},
         )  # fmt: skip
     resolved = sorted((folder / "jars").glob("*.jar"))
-    broken = [path.name for path in resolved if not zipfile.is_zipfile(path)]
+    broken = [path.name for path in resolved if not (zipfile.is_zipfile(path) and _is_published(path))]
     if done.returncode or len(resolved) < len(coordinates) or broken:
         raise MissingRuntimeError(
             f"cannot resolve {', '.join(coordinates)} from Maven Central "
-            f"({_last_cause(done.stdout + done.stderr)}); check the network or proxy and try again, or point "
-            "COMPACTBENCH_IVY_SETTINGS at an Ivy settings file that names your mirror",
+            f"({_causes(broken, done.stdout + done.stderr)}); check the network or proxy and try again, or "
+            "point COMPACTBENCH_IVY_SETTINGS at an Ivy settings file that names your mirror",
             code="jars-unavailable",
         )
     (folder / "index.json").write_text(
@@ -288,10 +312,11 @@ def _trust_options() -> list[str]:
     return ["--driver-java-options", f"-Djavax.net.ssl.trustStore={stores[0]}"] if stores else []
 
 
-def _last_cause(output: str) -> str:
+def _causes(broken: Iterable[str], output: str) -> str:
     lines = [
-        line.strip()
+        line.strip()[:300]
         for line in output.splitlines()
         if re.search(r"not found|unresolved|Exception|refused", line)
     ]
-    return lines[-1][:300] if lines else "spark-submit gave no reason"
+    causes = [*(f"{name} came damaged" for name in broken), *lines[-1:]]
+    return "; ".join(causes) or "spark-submit gave no reason"

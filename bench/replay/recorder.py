@@ -15,6 +15,7 @@ from pydantic_core import PydanticSerializationError
 
 from bench.errors import EngineError
 from bench.results.column_files import file_of, schema_of, table_of
+from bench.results.order import checksum
 from bench.results.records import EVENT_TABLES, EVENTS, BaseRecord, Mode, RunRecord
 from bench.secrets import NO_SECRETS, Secrets
 
@@ -25,7 +26,7 @@ _KEPT = frozenset({
     "format", "format_title", "mode", "primary_probe", "probe_phase", "currency", "change_log_hash", "verify",
     "versions", "machine", "git", "notes", "option_defaults",
     "kind", "written_utc", "status", "name", "probe", "when", "after", "trigger", "planner", "reason",
-    "plan_kind", "figures", "forecast", "answer", "file_sizes",
+    "plan_kind", "figures", "forecast", "answer", "file_sizes", "records_sha256",
 })  # fmt: skip
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -49,8 +50,8 @@ _AT_ONCE = 5_000  # records of a kind that are made columns together
 class Recorder(Protocol):
     """Stores records, which are given by their kind and fields, without secrets.
 
-    It adds `written_utc`. Each record is also passed on, by kind and fields; those of simulated runs as they
-    are, with any secrets.
+    It adds `written_utc`, and to the record of the end `records_sha256`. Each record is also passed on, by
+    kind and fields; those of simulated runs as they are, with any secrets.
     """
 
     records_count: int  # written by this recorder
@@ -68,12 +69,13 @@ class Recorder(Protocol):
 def recorder_of(
     mode: Mode,
     run_folder: Path,
+    run_id: str,
     on_record: OnRecord = lambda kind, fields: None,
     secrets: Secrets = NO_SECRETS,
 ) -> Recorder:
     if mode == "simulated":
-        return ColumnRecorder(run_folder / EVENT_TABLES, on_record, secrets)
-    return LineRecorder(run_folder / EVENTS, on_record, secrets)
+        return ColumnRecorder(run_folder / EVENT_TABLES, run_id, on_record, secrets)
+    return LineRecorder(run_folder / EVENTS, run_id, on_record, secrets)
 
 
 class LineRecorder:
@@ -84,8 +86,13 @@ class LineRecorder:
     """
 
     def __init__(
-        self, path: Path, on_record: OnRecord = lambda kind, fields: None, secrets: Secrets = NO_SECRETS
+        self,
+        path: Path,
+        run_id: str,
+        on_record: OnRecord = lambda kind, fields: None,
+        secrets: Secrets = NO_SECRETS,
     ) -> None:
+        self._path, self._run_id = path, run_id
         self._on_record, self._secrets = on_record, secrets
         self.records_count = 0
         if path.exists():
@@ -94,6 +101,8 @@ class LineRecorder:
         self._file = path.open("ab", buffering=0)
 
     def write(self, kind: type[BaseRecord], fields: Mapping[str, Any]) -> None:
+        if kind is RunRecord:
+            fields = {**fields, "records_sha256": checksum(self._run_id, [self._path.read_bytes()])}
         record = without_secrets(kind(written_utc=utc_now(), **fields), self._secrets)
         try:
             line = record.model_dump_json()
@@ -129,9 +138,13 @@ class ColumnRecorder:
     """
 
     def __init__(
-        self, folder: Path, on_record: OnRecord = lambda kind, fields: None, secrets: Secrets = NO_SECRETS
+        self,
+        folder: Path,
+        run_id: str,
+        on_record: OnRecord = lambda kind, fields: None,
+        secrets: Secrets = NO_SECRETS,
     ) -> None:
-        self._folder, self._part = folder, folder.with_suffix(".part")
+        self._folder, self._part, self._run_id = folder, folder.with_suffix(".part"), run_id
         self._on_record, self._secrets = on_record, secrets
         self.records_count = 0
         self._waiting: dict[type[BaseRecord], tuple[list[int], list[Mapping[str, Any]]]] = {}
@@ -140,21 +153,25 @@ class ColumnRecorder:
         self._part.mkdir()
 
     def write(self, kind: type[BaseRecord], fields: Mapping[str, Any]) -> None:
+        try:
+            if kind is RunRecord:
+                self._complete(fields)
+            else:
+                self._add(kind, fields)
+        except Exception:
+            self._forget()
+            raise
+        self._on_record(kind, fields)
+
+    def _add(self, kind: type[BaseRecord], fields: Mapping[str, Any]) -> None:
         if kind not in self._waiting:
             self._waiting[kind] = ([], [])
         serials, waiting = self._waiting[kind]
         serials.append(self.records_count)
         waiting.append(fields)
         self.records_count += 1
-        try:
-            if kind is RunRecord:
-                self._complete()
-            elif len(waiting) == _AT_ONCE:
-                self._store(kind)
-        except Exception:
-            self._forget()
-            raise
-        self._on_record(kind, fields)
+        if len(waiting) == _AT_ONCE:
+            self._store(kind)
 
     def _store(self, kind: type[BaseRecord]) -> None:
         serials, waiting = self._waiting.pop(kind)
@@ -177,12 +194,20 @@ class ColumnRecorder:
         is_kept = field in _KEPT or (isinstance(value, str) and value.isdecimal())
         return value if is_kept else self._secrets.clean(value)
 
-    def _complete(self) -> None:
+    def _complete(self, end: Mapping[str, Any]) -> None:
+        self._store_all()
+        files = (path.read_bytes() for path in sorted(self._part.iterdir()))
+        self._add(RunRecord, {**end, "records_sha256": checksum(self._run_id, files)})
+        self._store_all()
+        self._part.rename(self._folder)
+
+    def _store_all(self) -> None:
+        """Store what waits, and close the files."""
         for kind in [*self._waiting]:
             self._store(kind)
         for file in self._files.values():
             file.close()
-        self._part.rename(self._folder)
+        self._files.clear()
 
     def _forget(self) -> None:
         """Drop all records, since some cannot be stored: the run fails, and only its end remains."""

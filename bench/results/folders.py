@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from bench.errors import ResultSchemaError, first_error
 from bench.results.column_files import damaged, file_of, read_ends, read_records
 from bench.results.landing import landed
-from bench.results.order import disorder
+from bench.results.order import checksum, disorder
 from bench.results.records import (
     EVENT_TABLES,
     EVENTS,
@@ -30,6 +30,7 @@ _R = TypeVar("_R", bound=BaseRecord)
 _Series = tuple[Path, str]
 _RESTORE = "restore the file or delete its run folder"
 _REPEAT = "restore the file, or delete the run folder and repeat the run with `run --resume`"
+_OTHER_RECORDS = "the records are not the ones that this run wrote"
 _LEVELS = 2  # folders of scenarios in a result folder, and of runs in each
 
 
@@ -193,7 +194,8 @@ def load_run(folder: Path) -> RunResult:
     """
     manifest = _load_manifest(folder / MANIFEST)
     tables = folder / EVENT_TABLES
-    records = _tables(tables) if tables.is_dir() else _lines(folder / EVENTS)
+    run_id = manifest.run_id
+    records = _tables(tables, run_id) if tables.is_dir() else _lines(folder / EVENTS, run_id)
     return RunResult(folder, manifest, records, _replaced(folder / REPLACED))
 
 
@@ -215,7 +217,7 @@ def _last_line(path: Path) -> list[RunRecord]:
     return [last] if isinstance(last, RunRecord) else []
 
 
-def _tables(folder: Path) -> RunRecords:
+def _tables(folder: Path, run_id: str) -> RunRecords:
     try:
         records = read_records(folder)
     except OSError as error:
@@ -223,16 +225,32 @@ def _tables(folder: Path) -> RunRecords:
     if problem := disorder(records):
         kind, row = records.place_of(problem[0])
         raise damaged(f"{file_of(folder, kind)}, row {row + 1}", problem[1])
+    files = (path for path in sorted(folder.iterdir()) if path != file_of(folder, RunRecord))
+    if not _are_of_run(records, run_id, (path.read_bytes() for path in files)):
+        raise damaged(folder, _OTHER_RECORDS)
     records.release()
     return records
 
 
-def _lines(path: Path) -> RunRecords:
+def _lines(path: Path, run_id: str) -> RunRecords:
     numbered = [*_numbered_records(path)]
     stored = [record for _, record in numbered]
-    if problem := disorder(RunRecords.listed(stored)):
+    records = RunRecords.listed(stored)
+    if problem := disorder(records):
         raise _damaged(path, numbered[problem[0]][0], problem[1])
+    if numbered:
+        last_line = numbered[-1][0]
+        before = path.read_bytes().split(b"\n")[: last_line - 1]
+        if not _are_of_run(records, run_id, (line + b"\n" for line in before)):
+            raise _damaged(path, last_line, _OTHER_RECORDS)
     return RunRecords.listed(landed(stored))
+
+
+def _are_of_run(records: RunRecords, run_id: str, stored: Iterable[bytes]) -> bool:
+    """Whether `stored`, the records before the end, are what the run wrote; True if it has no checksum."""
+    end = records.last
+    written = end.records_sha256 if isinstance(end, RunRecord) else None
+    return written in (None, checksum(run_id, stored))
 
 
 def _replaced(path: Path) -> str | None:

@@ -1,6 +1,7 @@
-"""Whether the records of a run are complete and in order."""
+"""Whether the records of a run are complete, in order and its own."""
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -8,6 +9,17 @@ from bench.results.records import RunRecord
 from bench.results.tables import RunRecords
 
 _ROUNDING_S = 1e-6  # by which the end of a step and the start of the next one may overlap
+
+
+def checksum(run_id: str, stored: Iterable[bytes]) -> str:
+    """The SHA-256 in hex of the id of a run and of its records before the last one, as they are stored.
+
+    Records of another run fit in any other way: runs of one scenario have the same steps at the same ticks.
+    """
+    whole = hashlib.sha256(run_id.encode())
+    for part in stored:
+        whole.update(part)
+    return whole.hexdigest()
 
 
 def disorder(records: RunRecords) -> tuple[int, str] | None:

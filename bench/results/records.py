@@ -388,6 +388,8 @@ class RunRecord(BaseRecord):
     kind: Literal["run"] = "run"
     status: Literal["finished", "failed"]
     records_count: Count | None = None  # before this one; None in runs that did not count them
+    # Of the run's id and the records before this one (`bench.results.order`); None in runs from before it.
+    records_sha256: str | None = None
     loop_s: Seconds = 0.0  # replay of the stream, without engine start, warm-up and content check
     # Parts of `loop_s`: measured steps with the preparation of commits, reading of table states, and
     # compactbench's own code.

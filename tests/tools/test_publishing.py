@@ -45,7 +45,7 @@ def test_simulated_runs_are_packed_with_their_tables(tmp_path):
     results = load_runs(build_results(tmp_path / "results", {"never": None, "every-2min": 2}, 1, 6))
     for stored in results:
         (stored.folder / EVENTS).unlink()
-        with ColumnRecorder(stored.folder / EVENT_TABLES) as recorder:
+        with ColumnRecorder(stored.folder / EVENT_TABLES, stored.manifest.run_id) as recorder:
             for record in stored.records:
                 fields = {name: value for name, value in record if name not in ("kind", "written_utc")}
                 recorder.write(type(record), fields)

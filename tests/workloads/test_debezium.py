@@ -193,6 +193,8 @@ def change(**changes):
         ([change(op=None)], 1, "op is None"),
         ([change(ts_ms="2026-01-01")], 1, "ts_ms is '2026-01-01'"),
         ([change(ts_ms=True)], 1, "ts_ms is True"),
+        ([change(ts_ms=1_767_225_600_000_000)], 1, "ts_ms is 1767225600000000"),  # microseconds
+        ([change(ts_ms=10**400)], 1, "ts_ms is 1000"),
         ([change(after=None)], 1, "after is None"),
         ([change(op="d", after=None)], 1, "before is None"),
         ([change(after={"order_id": 1, "colour": 1})], 1, "after holds colour"),
@@ -203,6 +205,7 @@ def change(**changes):
         ([change(after={"order_id": 1, "product_prices": "9.99"})], 1, "after.product_prices is '9.99'"),
         ([change(after={"order_id": 1, "buy_times": True})], 1, "after.buy_times is True"),
         ([change(op=["c"])], 1, r"op is \['c'\]"),
+        ([change(op={"c": 1})], 1, "op is {'c': 1}"),
         ([change(after={"order_id": 1, "user_city": "\ud800"})], 1, "after.user_city is"),
         ([change(after={"order_id": 1, "product_prices": 10**400})], 1, "after.product_prices is 1000"),
         ([change(after={"order_id": 1, "order_date": 2**55})], 1, "after.order_date is 36028797018963968"),

@@ -6,7 +6,6 @@ import os
 import platform
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -115,18 +114,7 @@ def _catalogs() -> str:
 def _jars() -> str:
     formats = (name for name, table_format in FORMATS.items() if table_format.engines.real is not None)
     paths = [path for name in formats for path in runtime.jars(name)]
-    if damaged := [path for path in paths if _is_damaged(path)]:
-        problem = "is damaged: delete it, and the next run downloads it again"
-        raise MissingRuntimeError(problem, code="damaged", path=damaged[0])
     return f"{counted(len(set(paths)), 'jar')} in {paths[0].parent}"
-
-
-def _is_damaged(jar: Path) -> bool:
-    try:
-        with zipfile.ZipFile(jar) as archive:
-            return archive.testzip() is not None
-    except Exception:  # zipfile raises BadZipFile, zlib.error, EOFError and others
-        return True
 
 
 def _memory() -> str:

@@ -18,7 +18,7 @@ from pyiceberg.types import NestedField
 from bench.engines.contract import TAG_PROPERTY, Tag
 from bench.engines.iceberg.manifests import LiveFile, RecordedEntry, entries_of, key_column
 from bench.engines.iceberg.model.files import KINDS
-from bench.engines.iceberg.state import TARGET_FILE_SIZE, decoding, target_bytes_of
+from bench.engines.iceberg.state import TARGET_FILE_SIZE, decoding, manifests_of, target_bytes_of
 from bench.errors import ScenarioError
 from bench.text import counted
 from strategies.iceberg.files import IcebergDeleteFile
@@ -115,16 +115,11 @@ def _found(table: Table, snapshots: Sequence[Snapshot]) -> _Found:
 def _manifests(table: Table, snapshots: Sequence[Snapshot]) -> Iterator[tuple[ManifestFile, int | None]]:
     """The manifests to read, and the snapshot whose removals are wanted of each; None for the live files."""
     for snapshot in filter(_removes, snapshots):
-        for manifest in _listed(table, snapshot):
+        for manifest in manifests_of(snapshot, table.io):
             if manifest.added_snapshot_id == snapshot.snapshot_id and manifest.deleted_files_count != 0:
                 yield manifest, snapshot.snapshot_id
-    for manifest in _listed(table, snapshots[-1]):
+    for manifest in manifests_of(snapshots[-1], table.io):
         yield manifest, None
-
-
-def _listed(table: Table, snapshot: Snapshot) -> list[ManifestFile]:
-    with decoding(snapshot.manifest_list):
-        return snapshot.manifests(table.io)
 
 
 def _read(manifest: ManifestFile, table: Table, key: NestedField | None = None) -> list[RecordedEntry]:

@@ -105,7 +105,11 @@ def entries_of(
 
 
 def _read(manifest: ManifestFile, table: Table) -> tuple[list[ManifestEntry], tuple[IcebergType, ...]]:
-    """The entries of a manifest, and the types of its partition values."""
+    """The entries of a manifest, and the types of its partition values.
+
+    Raises ValueError if there are not as many as the manifest list states: PyIceberg takes a file that is cut
+    off after one of its blocks for a whole one.
+    """
     with AvroFile[ManifestEntry](
         table.io.new_input(manifest.manifest_path),
         MANIFEST_ENTRY_SCHEMAS[_SCHEMA_VERSION],
@@ -113,7 +117,12 @@ def _read(manifest: ManifestFile, table: Table) -> tuple[list[ManifestEntry], tu
         read_enums={0: ManifestEntryStatus, 101: FileFormat, 134: DataFileContent},
     ) as entries:
         types = _partition_types(entries.schema.find_field(_PARTITION).field_type)
-        return list(entries), types
+        read = list(entries)
+    counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+    stated = [count for count in counts if count is not None]
+    if len(stated) == len(counts) and len(read) != sum(stated):
+        raise ValueError(f"{len(read)} entries, not {sum(stated)}")
+    return read, types
 
 
 def _partition_types(partition: IcebergType) -> tuple[IcebergType, ...]:

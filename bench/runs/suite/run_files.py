@@ -94,7 +94,8 @@ def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
     killed = " (killed, perhaps for lack of memory)" if exit_code == -signal.SIGKILL else ""
     error = f"the worker ended with exit code {exit_code}{killed}: {last_message(output)}{_space(folder)}"
     end: dict[str, Any] = {"tick": 0, "at_ms": 0, "status": "failed", "error": NO_SECRETS.scrub(error)}
-    with suppress(OSError), recorder_of(result.manifest.mode, folder) as recorder:
+    manifest = result.manifest
+    with suppress(OSError), recorder_of(manifest.mode, folder, manifest.run_id) as recorder:
         recorder.write(RunRecord, end)
     return replace(result, records=RunRecords.listed([RunRecord(written_utc=utc_now(), **end)]))
 

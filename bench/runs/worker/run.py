@@ -40,6 +40,7 @@ from strategies.series import runs_of
 from strategies.state import CostPriors, TableState
 from workloads.change_log import ChangeLog, open_change_log
 
+_ERROR_LENGTH_MAX = 10_000  # characters that are stored and printed
 CONTROL_COMMITS = 2  # a few files; where the stream deletes rows, the second deletes some of the first
 
 
@@ -66,7 +67,10 @@ def execute(
     except Exception:
         _log_traceback(job, scenario)
         return False
-    with suppress(OSError), recorder_of(job.mode, job.run_folder, on_record, scenario.secrets) as recorder:
+    with (
+        suppress(OSError),
+        recorder_of(job.mode, job.run_folder, job.run_id, on_record, scenario.secrets) as recorder,
+    ):
         run = Run(job, scenario, settings, log, recorder)
         try:
             run.execute()
@@ -103,6 +107,8 @@ def _in_words(error: BaseException) -> str:
         words = f"{error}{place}; correct the planner"
     else:
         words = f"{type(error).__name__}: {error}{place}"
+    if len(words) > _ERROR_LENGTH_MAX:
+        words = f"{words[:_ERROR_LENGTH_MAX]}... (the rest is in {LOG})"
     return words.encode(errors="backslashreplace").decode()  # a lone surrogate is no UTF-8
 
 

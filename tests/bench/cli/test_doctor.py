@@ -1,7 +1,4 @@
-import zipfile
-
 import pytest
-from refused import refused
 
 from bench.cli.commands import doctor
 from bench.cli.output import OUT
@@ -63,19 +60,6 @@ def test_what_is_missing_exits_3_with_its_remedy(machine, checked, monkeypatch):
     printed = checked(code=3)
     assert "no Java: install it" in printed.out
     assert printed.codes == ["not-ready"]
-
-
-@pytest.mark.parametrize("at", [40, 20_000])  # in a header, in the content of a file
-def test_a_damaged_jar_is_found_although_its_size_is_right(tmp_path, monkeypatch, at):
-    jar = tmp_path / "format.jar"
-    with zipfile.ZipFile(jar, "w") as archive:
-        archive.writestr("a.class", bytes(range(256)) * 200)
-    monkeypatch.setattr(doctor.runtime, "jars", lambda name: (jar,))
-    assert doctor._jars() == f"1 jar in {tmp_path}"
-    content = jar.read_bytes()
-    jar.write_bytes(content[:at] + b"damaged" + content[at + 7 :])
-    with refused("damaged", jar):
-        doctor._jars()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import http.server
 import json
 import os
+import random
 import shutil
 import sqlite3
 import threading
@@ -682,7 +683,7 @@ def test_plan_refuses_missing_and_damaged_table_metadata(error, tmp_path, conten
 
 
 @pytest.mark.parametrize("suffix", ["-m0.avro", ".avro"])
-@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "noise"])
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "end cut", "noise"])
 def test_plan_refuses_damaged_manifests(error, table, suffix, damage):
     prefix = "snap-" if suffix == ".avro" else ""
     manifests = Path(local_path(table), "metadata").glob(f"{prefix}*{suffix}")
@@ -692,12 +693,24 @@ def test_plan_refuses_damaged_manifests(error, table, suffix, damage):
         whole = file.read_bytes()
         file.unlink()
         if damage != "missing":
-            file.write_bytes({"empty": b"", "cut": whole[: len(whole) // 2], "noise": b"x" * 500}[damage])
+            cut, end_cut = whole[: len(whole) // 2], whole[:-24]  # the sync marker and the last 8 bytes
+            left = {"empty": b"", "cut": cut, "end cut": end_cut, "noise": b"x" * 500}
+            file.write_bytes(left[damage])
     text, code = error(table.location(), *REWRITE)
     if damage == "missing":
         assert (text.startswith(f"{table.location()}: "), code) == (True, "unreadable")
     else:
         assert (text.split(": ")[0].removeprefix("file://") in map(str, files), code) == (True, "damaged")
+
+
+def test_noise_in_a_manifest_list_is_named_and_does_not_end_the_process(error, table):
+    """One in ten of these headers makes PyIceberg's decoder end the process."""
+    (file,) = Path(local_path(table), "metadata").glob(f"snap-{table.current_snapshot().snapshot_id}-*.avro")
+    whole = file.read_bytes()
+    for seed in range(40):
+        file.write_bytes(whole[:4] + random.Random(seed).randbytes(396) + whole[400:])
+        text, code = error(table.location(), *REWRITE)
+        assert (text.split(": ")[0].removeprefix("file://"), code) == (str(file), "damaged")
 
 
 def test_plan_refuses_a_table_that_lists_a_file_twice(error, table):

@@ -1,5 +1,7 @@
+import hashlib
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -11,7 +13,7 @@ import pytest
 from refused import refused
 
 from bench.engines import runtime
-from bench.engines.runtime import cache_folder, current_line, jars, java_home, java_major, java_version
+from bench.engines.runtime import LINES, cache_folder, current_line, jars, java_home, java_major, java_version
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ NAMES = ("iceberg.jar", "sqlite.jar")
 def write_jar(path):
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("content", "x")
+        archive.writestr(zipfile.ZipInfo("content"), "x")  # without the time
 
 
 @pytest.fixture
@@ -178,6 +180,28 @@ def test_damaged_jars_are_resolved_again(resolved, damaged, is_removed):
     assert zipfile.is_zipfile(first[0])
 
 
+def flip_a_byte(jar):
+    content = bytearray(jar.read_bytes())
+    content[40] ^= 0xFF
+    jar.write_bytes(content)
+
+
+def test_a_damaged_jar_of_the_same_size_is_resolved_again(resolved, monkeypatch):
+    whole, _ = jars("iceberg")
+    sha256 = hashlib.sha256(whole.read_bytes()).hexdigest()
+    monkeypatch.setattr(runtime, "JAR_SHA256", {whole.name: sha256})
+    assert (jars("iceberg")[0], len(resolved)) == (whole, 1)
+    flip_a_byte(whole)
+    assert (jars("iceberg")[0], len(resolved)) == (whole, 2)
+    assert hashlib.sha256(whole.read_bytes()).hexdigest() == sha256
+
+
+def test_the_checksum_of_each_jar_of_a_line_is_known():
+    coordinates = [each.split(":") for line in LINES for jars in line.jars.values() for each in jars]
+    for group, artifact, number in coordinates:
+        assert re.fullmatch("[0-9a-f]{64}", runtime.JAR_SHA256[f"{group}_{artifact}-{number}.jar"])
+
+
 @pytest.fixture
 def resolver(tmp_path, monkeypatch):
     """Replaces spark-submit by a script that leaves `names` in the folder and prints `text`."""
@@ -211,6 +235,14 @@ def test_resolving_that_fails_names_the_cause(resolver, tmp_path, names, truncat
     with refused("jars-unavailable") as caught:
         resolver(names, printed, exit_code, truncated)()
     assert "java.net.ConnectException: refused" in str(caught.value)
+    assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == ()
+
+
+def test_a_jar_that_is_not_the_published_one_is_not_used(resolver, tmp_path, monkeypatch):
+    monkeypatch.setattr(runtime, "JAR_SHA256", {"sqlite.jar": "0" * 64})
+    with refused("jars-unavailable") as caught:
+        resolver(NAMES)()
+    assert "(sqlite.jar came damaged)" in str(caught.value)
     assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == ()
 
 

@@ -151,7 +151,7 @@ def test_the_replay_records_a_forecast_where_it_has_a_size_model(tmp_path, with_
     engine = simulated_table(IcebergTableModel, TableSpec(8 * MIB), coefficients())
     engine.create()
     strategies = {spec.label: spec.strategy for spec in scenario.strategies}
-    with LineRecorder(tmp_path / "events.jsonl") as recorder:
+    with LineRecorder(tmp_path / "events.jsonl", "run") as recorder:
         model = size_model if with_model else None
         strategy = ActiveStrategy("every-2min", strategies)
         replay(scenario, strategy, engine, stream_of(scenario), recorder, ModelledClock(), size_model=model)

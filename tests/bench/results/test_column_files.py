@@ -1,6 +1,7 @@
 """Records as columns in files: what is read is what was written, and damage is named."""
 
 import math
+import shutil
 from typing import get_args
 
 import numpy as np
@@ -28,12 +29,16 @@ KINDS = [kind for kind in get_args(get_args(Record)[0]) if kind is not RunRecord
 ANY = st.lists(st.one_of([records_of(kind) for kind in KINDS]), max_size=6)
 
 
+RUN_ID = manifest().run_id
+
+
 def fields_of(record):
-    return {name: value for name, value in record if name not in ("kind", "written_utc")}
+    added = ("kind", "written_utc", "records_sha256")
+    return {name: value for name, value in record if name not in added}
 
 
-def write(folder, records, secrets=Secrets()):  # noqa: B008  immutable
-    with ColumnRecorder(folder / EVENT_TABLES, secrets=secrets) as recorder:
+def write(folder, records, secrets=Secrets(), run_id=RUN_ID):  # noqa: B008  immutable
+    with ColumnRecorder(folder / EVENT_TABLES, run_id, secrets=secrets) as recorder:
         for record in records:
             recorder.write(type(record), fields_of(record))
     return folder / EVENT_TABLES
@@ -171,6 +176,31 @@ def test_records_out_of_order_are_damage(tmp_path, records, place):
         load_run(folder)
 
 
+@pytest.mark.parametrize("name", ["commit.parquet", ""])
+def test_records_of_another_run_are_damage(run_folder, tmp_path, name):
+    """A file for one kind of record, or all of them. Runs of one scenario differ in figures alone."""
+    others = [
+        record.model_copy(update={"rows": 7}) if record.kind == "commit" else record for record in ENDED
+    ]
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other, others, run_id="another-run")
+    tables = run_folder / EVENT_TABLES
+    if name:
+        shutil.copy(other / EVENT_TABLES / name, tables / name)
+    else:
+        shutil.rmtree(tables)
+        shutil.copytree(other / EVENT_TABLES, tables)
+    with refused("damaged-record", tables):
+        load_run(run_folder)
+
+
+def test_a_checksum_is_no_secret(tmp_path, monkeypatch):
+    monkeypatch.setattr("bench.replay.recorder.checksum", lambda run_id, stored: "hunter2")
+    *_, last = read_records(write(tmp_path, [commit(), end()], Secrets.of_values(["hunter2"])))
+    assert last.records_sha256 == "hunter2"
+
+
 def test_a_run_without_its_end_leaves_no_records(tmp_path):
     folder = write_run(tmp_path / "run", manifest(mode="simulated"), [])
     write(folder, TICKS)
@@ -191,7 +221,7 @@ def test_a_run_without_its_end_leaves_no_records(tmp_path):
 )
 def test_what_could_not_be_read_again_fails_the_run_and_leaves_its_end_alone(tmp_path, fields, code):
     step = {"tick": 1, "at_ms": 0}
-    with ColumnRecorder(tmp_path / EVENT_TABLES) as recorder:
+    with ColumnRecorder(tmp_path / EVENT_TABLES, "run") as recorder:
         recorder.write(CommitRecord, step | fields)
         with pytest.raises(EngineError) as caught:
             recorder.write(RunRecord, step | {"status": "finished", "records_count": 1})
@@ -203,7 +233,7 @@ def test_what_could_not_be_read_again_fails_the_run_and_leaves_its_end_alone(tmp
 
 
 def test_a_field_that_a_record_does_not_have_is_an_error(tmp_path):
-    with ColumnRecorder(tmp_path / EVENT_TABLES) as recorder:
+    with ColumnRecorder(tmp_path / EVENT_TABLES, "run") as recorder:
         recorder.write(CommitRecord, {"tick": 1, "at_ms": 0, "colour": "red"})
         with pytest.raises(TypeError, match="colour"):
             recorder.write(RunRecord, {"tick": 1, "at_ms": 0, "status": "finished"})

@@ -55,7 +55,7 @@ def test_a_line_without_later_figures_is_read_as_one_in_which_they_are_unknown(r
 
 @pytest.fixture
 def tables(tmp_path):
-    with ColumnRecorder(tmp_path / "events.tables") as recorder:
+    with ColumnRecorder(tmp_path / "events.tables", "run") as recorder:
         for record in RECORDS:
             known = {name for name in LATER if name in column_by_name(type(record))}
             full = with_work(record, dict.fromkeys(known, 7))

@@ -27,6 +27,7 @@ from bench.results.records import (
     PhaseRecord,
     QueryRecord,
     Record,
+    RunRecord,
     SpeedRecord,
     WarmUpRecord,
     parse_record,
@@ -75,13 +76,13 @@ def test_every_kind_of_record_survives_a_folder(tmp_path):
 def test_a_collector_writes_lines_as_they_happen(tmp_path):
     write_run(tmp_path / "run", manifest(), [])
     path = tmp_path / "run" / EVENTS
-    with LineRecorder(path) as recorder:
+    with LineRecorder(path, "run") as recorder:
         recorder.write(CommitRecord, {"tick": 1, "at_ms": 60_000, "rows": 5})
         (first,) = load_run(tmp_path / "run").records  # before the next, and before it is closed
         recorder.write(CommitRecord, {"tick": 2, "at_ms": 120_000})
     assert (first.rows, first.status) == (5, "ok")
     assert first.written_utc.endswith("Z")
-    with LineRecorder(path) as recorder:  # it appends
+    with LineRecorder(path, "run") as recorder:  # it appends
         recorder.write(CommitRecord, {"tick": 3, "at_ms": 180_000})
     assert [record.tick for record in load_run(tmp_path / "run").records] == [1, 2, 3]
 
@@ -194,6 +195,38 @@ def test_a_line_that_is_missing_within_a_tick_is_damage(tmp_path):
     damaged = write_run(tmp_path / "damaged", manifest(), [*records[:1], *records[2:]])
     with refused("damaged-record", f"{damaged / EVENTS}, line {len(REPLAYED) - 1}"):
         load_run(damaged)
+
+
+def recorded(folder, records):
+    """A run of this name with the checksum of its records."""
+    write_run(folder, manifest(run_id=folder.name), [])
+    with LineRecorder(folder / EVENTS, folder.name) as recorder:
+        for made in records:
+            fields = {name: value for name, value in made if name not in ("kind", "written_utc")}
+            recorder.write(type(made), fields)
+    return folder
+
+
+@pytest.mark.parametrize("taken", [{0}, {1}, {0, 1}, {0, 1, 2}])
+def test_lines_of_another_run_are_damage(tmp_path, taken):
+    """Lines of the same steps, one by one or all of them: runs of one scenario differ in figures alone."""
+    ended = end(records_count=2)
+    ours, theirs = (
+        recorded(tmp_path / f"run-{rows}", [commit(rows=rows), observed(rows=rows), ended]) for rows in (1, 2)
+    )
+    assert load_run(ours).finished
+    others = (theirs / EVENTS).read_text().splitlines()
+    with refused("damaged-record", f"{ours / EVENTS}, line 3"):
+        _load_lines(ours, lambda lines: [(lines, others)[n in taken][n] for n in range(3)])
+
+
+def test_a_checksum_covers_what_an_earlier_recorder_has_written(tmp_path):
+    run = recorded(tmp_path / "run", [commit()])
+    with LineRecorder(run / EVENTS, run.name) as recorder:
+        recorder.write(RunRecord, {"tick": 1, "at_ms": 60_000, "status": "failed"})
+    assert load_run(run).end is not None
+    with refused("damaged-record", f"{run / EVENTS}, line 2"):
+        _load_lines(run, lambda lines: [lines[0].replace('"rows":1', '"rows":2'), lines[1]])
 
 
 def test_records_of_one_kind_are_in_order_whoever_wrote_them(tmp_path):

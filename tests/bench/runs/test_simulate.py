@@ -234,7 +234,7 @@ def test_delayed_rewrites_commit_when_they_are_due(simulate, results, delayed):
 
 def made_in(folder):
     """The records of each run, without what the moment they were made has to do with."""
-    moment = {"written_utc", "loop_s", "own_s"}
+    moment = {"written_utc", "loop_s", "own_s", "records_sha256"}
     return {
         run.manifest.strategy: [record.model_dump(exclude=moment) for record in run.records]
         for run in load_runs(folder)
@@ -420,6 +420,11 @@ def test_a_full_disk_fails_the_runs_it_meets_and_keeps_what_is_there(
             "ZeroDivisionError: of its own (rule 1 of strategy broken)",
         ),
         (r"raise ValueError('\ud800')", r"ValueError: \ud800 (rule 1 of strategy broken)"),
+        pytest.param(
+            "raise ValueError('long ' * 20_000)",
+            f"{('ValueError: ' + 'long ' * 20_000)[:10_000]}... (the rest is in log.txt)",
+            id="long",
+        ),
         (
             "from strategies.plan import Plan, Reason; return Plan((), Reason.OTHER)",
             "a plan needs at least one action; return None to do nothing (rule 1 of strategy broken); "

@@ -45,12 +45,14 @@ FILE_PATH_COLUMN = 2147483546  # reserved id of file_path in position delete fil
 def read(tmp_path):
     """Writes entries into a manifest of format version 3, committed as number 7, and reads it."""
 
-    def run(*entries, key=None, times_ms=MappingProxyType({})):
+    def run(*entries, key=None, times_ms=MappingProxyType({}), listed=None):
         io, path = PyArrowFileIO(), f"file://{tmp_path / 'manifest.avro'}"
         write_manifest(io, path, *entries)
         manifest = SimpleNamespace(
-            manifest_path=path, partition_spec_id=0, sequence_number=7, added_snapshot_id=5
-        )
+            manifest_path=path, partition_spec_id=0, sequence_number=7, added_snapshot_id=5,
+            added_files_count=len(entries) if listed is None else listed,
+            existing_files_count=0, deleted_files_count=0,
+        )  # fmt: skip
         return files_of(manifest, SimpleNamespace(io=io, specs=lambda: {0: BY_CITY}), key, times_ms).files
 
     return run
@@ -125,6 +127,12 @@ def test_files_have_the_key_ranges_of_the_column_asked_for(read):
     key = NestedField(2, "city", StringType())
     assert [file.key_bounds for file in read(*entries, key=key)] == [KeyBounds("b", "c")] * 2
     assert [file.key_bounds for file in read(*entries)] == [None, None]
+
+
+@pytest.mark.parametrize("listed", [1, 3])
+def test_a_manifest_that_does_not_have_the_files_that_are_listed_is_damaged(read, listed):
+    with pytest.raises(ValueError, match=f"2 entries, not {listed}"):
+        read(entry("a"), entry("b"), listed=listed)
 
 
 def test_equality_deletes_name_no_data_file(read):

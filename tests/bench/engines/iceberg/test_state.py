@@ -22,6 +22,7 @@ class Lake:
         self.io, self._folder, self._count = PyArrowFileIO(), folder, 0
         self.opened, self.files = [], LiveFiles()
         monkeypatch.setattr(iceberg_state, "files_of", self._opening(iceberg_state.files_of))
+        monkeypatch.setattr(iceberg_state, "manifests_of", lambda manifests, io: manifests)
 
     def _opening(self, files_of):
         def run(manifest, table, key, snapshot_times_ms):
@@ -48,13 +49,13 @@ class Lake:
         return SimpleNamespace(
             name=name, manifest_path=path, partition_spec_id=0, sequence_number=7,
             content=ManifestContent.DELETES if equality_ids else ManifestContent.DATA,
+            added_files_count=1, existing_files_count=0, deleted_files_count=0,
         )  # fmt: skip
 
     def keys(self, *manifests):
         """The keys of the files by path, read as the next snapshot."""
         self.opened.clear()
-        snapshot = SimpleNamespace(manifest_list="list", manifests=lambda io: list(manifests))
-        return {file.path: file.key_bounds for file in self.files.read(self, snapshot)}
+        return {file.path: file.key_bounds for file in self.files.read(self, manifests)}
 
 
 @pytest.fixture

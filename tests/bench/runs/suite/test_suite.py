@@ -370,7 +370,7 @@ def test_a_damaged_last_line_is_named_when_a_run_is_closed(tmp_path):
 
 def test_a_full_disk_loses_the_record_that_does_not_fit_and_no_other(tmp_path, file_size_limit):
     path = tmp_path / "events.jsonl"
-    with LineRecorder(path) as recorder:
+    with LineRecorder(path, "run") as recorder:
         recorder.write(CommitRecord, {"tick": 1, "at_ms": 0})
         file_size_limit(path.stat().st_size + 100)
         with pytest.raises(OSError, match="File too large"):
@@ -403,7 +403,7 @@ def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
     path = tmp_path / "events.jsonl"
     tail = run_files.Tail(path)
     assert list(tail.new_records()) == []  # not there yet
-    with LineRecorder(path) as recorder:
+    with LineRecorder(path, "run") as recorder:
         recorder.write(CommitRecord, {"tick": 1, "at_ms": 60_000})
     torn = commit(tick=2).model_dump_json() + "\n"
     with path.open("a") as file:
