@@ -248,17 +248,20 @@ def test_with_a_real_clock_a_compaction_counts_from_its_end_on():
     assert over_time(made, queries(*asked)).wall_s == pytest.approx((1.0 + of_second + 1.0) / 3)
 
 
-def test_while_a_commit_runs_readers_see_the_table_before_it():
-    """Commits take 15 s; the compaction of the second tick ends 45 s after its beginning."""
-    made = real((9, 1, 9), (9, 17, 9), probe_every_ms=MINUTE_MS)
+def with_commits_of_15_s(made):
+    """Such a run, and its queries. The compaction of the second tick ends 45 s after its beginning."""
     took = [replace_cost(record, 15.0) for record in made.of(CommitRecord)]
     others = [record for record in made.records if not isinstance(record, CommitRecord)]
-    made = replace(made, records=RunRecords.listed([*took, *others]))
     asked = [
         at(tick, wall_s, when)
         for tick, before_s, settled_s in ((1, 1.0, 1.0), (2, 3.0, 0.4), (3, 2.0, 2.0))
         for when, wall_s in (("after_commit", before_s), ("settled", settled_s))
     ]
+    return replace(made, records=RunRecords.listed([*took, *others])), asked
+
+
+def test_while_a_commit_runs_readers_see_the_table_before_it():
+    made, asked = with_commits_of_15_s(real((9, 1, 9), (9, 17, 9), probe_every_ms=MINUTE_MS))
     # 45 s of the first tick's table, and 15 s more while the second commit runs; and so on.
     expected = (0.75 * 1.0 + 0.25 * 1.0) + (0.5 * 3.0 + 0.25 * 0.4 + 0.25 * 0.4) + 0.75 * 2.0
     assert over_time(made, queries(*asked)).wall_s == pytest.approx(expected / 2.75)
@@ -281,16 +284,9 @@ def test_with_a_real_clock_ticks_without_a_query_count_by_their_files():
 
 
 def test_with_a_real_clock_the_rates_of_the_moment_count():
-    """As in the test of commits that take 15 s: readers who wait for a commit ask at the rate of its tick."""
-    made = with_rates(real((9, 1, 9), (9, 17, 9), probe_every_ms=MINUTE_MS), 0.5, 2.0, 0.5)
-    took = [replace_cost(record, 15.0) for record in made.of(CommitRecord)]
-    others = [record for record in made.records if not isinstance(record, CommitRecord)]
-    made = replace(made, records=RunRecords.listed([*took, *others]))
-    asked = [
-        at(tick, wall_s, when)
-        for tick, before_s, settled_s in ((1, 1.0, 1.0), (2, 3.0, 0.4), (3, 2.0, 2.0))
-        for when, wall_s in (("after_commit", before_s), ("settled", settled_s))
-    ]
+    """Readers who wait for a commit ask at the rate of its tick."""
+    rated = with_rates(real((9, 1, 9), (9, 17, 9), probe_every_ms=MINUTE_MS), 0.5, 2.0, 0.5)
+    made, asked = with_commits_of_15_s(rated)
     seen = (0.5 * 0.75 + 2 * 0.25) * 1.0 + 2 * 0.5 * 3.0 + (2 * 0.25 + 0.5 * 0.25) * 0.4 + 0.5 * 0.75 * 2.0
     asking = 0.5 * 0.75 + 2 * 0.25 + 2 * 0.5 + 2 * 0.25 + 0.5 * 0.25 + 0.5 * 0.75
     assert over_time(made, queries(*asked)).wall_s == pytest.approx(seen / asking)

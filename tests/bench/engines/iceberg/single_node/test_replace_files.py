@@ -355,15 +355,20 @@ def test_a_manifest_that_cannot_be_written_deletes_its_files(two_commits, monkey
     check_refused(two_commits, staged, "No space left on device")
 
 
-def test_of_a_commit_with_an_unknown_outcome_nothing_is_deleted(two_commits, monkeypatch):
-    staged = stage(two_commits)
-    commit_of = type(staged.table.catalog).commit_table
+def fail_after_commits(monkeypatch, catalog, error):
+    """Let a catalog commit, and fail before it says so."""
+    commit_of = type(catalog).commit_table
 
     def commit(self, table, requirements, updates):
         commit_of(self, table, requirements, updates)
-        raise CommitStateUnknownException("no answer")
+        raise error
 
-    monkeypatch.setattr(type(staged.table.catalog), "commit_table", commit)
+    monkeypatch.setattr(type(catalog), "commit_table", commit)
+
+
+def test_of_a_commit_with_an_unknown_outcome_nothing_is_deleted(two_commits, monkeypatch):
+    staged = stage(two_commits)
+    fail_after_commits(monkeypatch, staged.table.catalog, CommitStateUnknownException("no answer"))
     expected = two_commits.rows()
     with pytest.raises(ValueError, match="unknown"):
         two_commits.executor.execute(rewrite_of([]), staged, TAG)
@@ -374,13 +379,7 @@ def test_of_a_commit_with_an_unknown_outcome_nothing_is_deleted(two_commits, mon
 def test_of_a_commit_that_succeeded_before_an_error_nothing_is_deleted(two_commits, monkeypatch):
     """An error after the catalog has the commit, e.g. of the connection, says nothing about the commit."""
     staged = stage(two_commits)
-    commit_of = type(staged.table.catalog).commit_table
-
-    def commit(self, table, requirements, updates):
-        commit_of(self, table, requirements, updates)
-        raise RuntimeError("the connection was lost")
-
-    monkeypatch.setattr(type(staged.table.catalog), "commit_table", commit)
+    fail_after_commits(monkeypatch, staged.table.catalog, RuntimeError("the connection was lost"))
     expected = two_commits.rows()
     two_commits.executor.execute(rewrite_of([]), staged, TAG)
     assert two_commits.rows() == expected
