@@ -16,6 +16,7 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
 from bench.engines.contract import TAG_PROPERTY, Tag
+from bench.engines.iceberg.avro_files import manifests_of
 from bench.engines.iceberg.manifests import LiveFile, RecordedEntry, entries_of, key_column
 from bench.engines.iceberg.model.files import KINDS
 from bench.engines.iceberg.state import TARGET_FILE_SIZE, decoding, target_bytes_of
@@ -124,7 +125,7 @@ def _manifests(table: Table, snapshots: Sequence[Snapshot]) -> Iterator[tuple[Ma
 
 def _listed(table: Table, snapshot: Snapshot) -> list[ManifestFile]:
     with decoding(snapshot.manifest_list):
-        return snapshot.manifests(table.io)
+        return manifests_of(snapshot, table.io)
 
 
 def _read(manifest: ManifestFile, table: Table, key: NestedField | None = None) -> list[RecordedEntry]:

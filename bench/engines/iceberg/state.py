@@ -16,6 +16,7 @@ from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
 from bench.engines.contract import TAG_PROPERTY, Tag, Version
+from bench.engines.iceberg.avro_files import manifests_of
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of, key_column
 from bench.engines.iceberg.table_files import data_folder, metadata_folder
@@ -46,7 +47,7 @@ class LiveFiles:
     def read(self, table: Table, snapshot: Snapshot | None) -> Iterator[LiveFile]:
         """The files that are live in `snapshot`; none without a snapshot."""
         with decoding(snapshot.manifest_list if snapshot else ""):
-            manifests = snapshot.manifests(table.io) if snapshot else []
+            manifests = manifests_of(snapshot, table.io) if snapshot else []
         deletes = self._read([m for m in manifests if m.content is ManifestContent.DELETES], table)
         compared = frozenset(ids for manifest in deletes.values() for ids in manifest.equality_ids)
         key = key_column(compared, table.schema()) if compared else self._key
