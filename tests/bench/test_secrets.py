@@ -128,6 +128,22 @@ def test_a_text_without_a_secret_stays_as_it_is(text):
     assert NO_SECRETS.scrub(text) == text
 
 
+@pytest.mark.parametrize("name", ["access-tokens", "token", "my api-key", "never @ password"])
+def test_a_name_before_a_colon_is_no_key(name):
+    names, text = Secrets.of_names([name, "never"]), f"change log of {name}: 3 commits"
+    assert names.scrub(text) == text
+    assert hide(text) != text
+    assert names.clean({"runs": {name: {"files": 3}}}) == {"runs": {name: {"files": 3}}}
+    assert (names | Secrets.of_values(["hunter2"])).scrub(f"{name}: hunter2") == f"{name}: (hidden)"
+
+
+@pytest.mark.parametrize(
+    "text", ["token=abc", "token:abc", '{"token": "abc"}', "my-token: abc", "some.token: abc", "xtoken: abc"]
+)
+def test_a_key_that_is_no_name_stays_one(text):
+    assert "abc" not in Secrets.of_names(["token"]).scrub(text)
+
+
 def test_nested_settings_are_dotted_ones():
     settings = {
         "fs": {"s3a": {"secret": {"key": "x"}, "endpoint": "y"}},

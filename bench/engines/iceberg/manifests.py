@@ -28,6 +28,7 @@ from pyiceberg.table import Table
 from pyiceberg.transforms import VoidTransform
 from pyiceberg.types import IcebergType, NestedField, PrimitiveType, StructType, UUIDType
 
+from bench.engines.iceberg.avro_files import WholeAvroFile
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.partitions import path_of
 
@@ -111,7 +112,7 @@ def _read(manifest: ManifestFile, table: Table) -> tuple[list[ManifestEntry], tu
     off after one of its blocks for a whole one.
     """
     with AvroFile[ManifestEntry](
-        table.io.new_input(manifest.manifest_path),
+        WholeAvroFile(table.io.new_input(manifest.manifest_path)),
         MANIFEST_ENTRY_SCHEMAS[_SCHEMA_VERSION],
         read_types={-1: ManifestEntry, 2: IcebergFile},
         read_enums={0: ManifestEntryStatus, 101: FileFormat, 134: DataFileContent},

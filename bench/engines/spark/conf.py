@@ -16,6 +16,7 @@ _CLASS_SETTINGS = frozenset({JARS, "spark.jars.packages", "spark.driver.extraCla
 SECRET_CONF = "secret.conf"  # noqa: S105  a file in the scratch folder, while the JVM starts
 REDACTION = "spark.redaction.regex"
 _SPARKS_REDACTION = "(?i)secret|password|token|access[.]?key"  # Spark's default
+_OF_HADOOP = re.compile(r"^spark\.(?:hadoop\.|(?=hive\.))")  # what Spark removes to name Hadoop's settings
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"  # the variable in which PySpark takes options of spark-submit
 
 # Makes one Spark partition of each file, so that as many writer tasks run as the workload specifies. They
@@ -63,10 +64,14 @@ def own_java_options(temporary: Path | None) -> Mapping[str, str]:
 
 
 def redaction_conf(conf: Mapping[str, str]) -> Mapping[str, str]:
-    """Hides in Spark's event log, too, each setting that is a secret or contains one."""
+    """Hides in Spark's event log, too, each setting that is a secret or contains one.
+
+    It has `spark.hadoop.KEY` and `spark.hive.KEY` twice: as they are, and as Hadoop's KEY and `hive.KEY`.
+    """
     secrets = Secrets.of(conf)
-    keys = [re.escape(key) for key, value in conf.items() if secrets.are_shown_by(key, value)]
-    return {REDACTION: "|".join((conf.get(REDACTION, _SPARKS_REDACTION), *keys))}
+    keys = [_OF_HADOOP.sub("", key) for key, value in conf.items() if secrets.are_shown_by(key, value)]
+    patterns = [rf"(?:^|\.){re.escape(key)}$" for key in keys]
+    return {REDACTION: "|".join((conf.get(REDACTION, _SPARKS_REDACTION), *patterns))}
 
 
 def defaults_file() -> Path:

@@ -60,6 +60,17 @@ def test_a_path_is_not_taken_for_the_key_of_a_secret(failing, compactbench, prob
     assert compactbench("fail", code=2).err == f"error: {place_shown}{shown} [test]\n"
 
 
+@pytest.mark.parametrize("output", ["table", "json"])
+@pytest.mark.parametrize("command", ["show", "compare"])
+def test_a_name_is_not_taken_for_the_key_of_a_secret(tmp_path, compactbench, command, output):
+    strategies = {"never": None, "token-bucket": 2, "by access-token": 3}
+    fate = {("token-bucket", 3): "failed"}
+    folder = build_results(tmp_path, strategies, 3, 6, fate, scenario="api-secrets")
+    printed = compactbench(command, folder, "--format", output)
+    assert "api-secrets" in printed.out
+    assert "(hidden)" not in printed.out + printed.err
+
+
 def test_an_unexpected_error_is_reported_as_a_bug(failing, compactbench, monkeypatch):
     monkeypatch.delenv("COMPACTBENCH_DEBUG", raising=False)
     failing(KeyError("x"))
@@ -174,10 +185,14 @@ def test_a_reader_that_goes_away_is_no_error(words):
     assert errors == b""
 
 
-def test_a_closed_stdout_is_no_error():
-    command = ["bash", "-c", f'"{sys.executable}" -m bench.cli list metrics >&-']
-    done = subprocess.run(command, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [("list metrics >&-", 0), ("list metrics 2>&- >/dev/null", 0), ("list planets >&- 2>&-", 2)],
+)
+def test_a_closed_stream_is_no_error(words, code):
+    command = ["bash", "-c", f'"{sys.executable}" -m bench.cli {words}']
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, b"", b"")
 
 
 def test_an_invalid_width_is_ignored():
@@ -236,15 +251,20 @@ def test_a_path_too_long_for_the_system_is_one_clear_error(compactbench, tmp_pat
 
 @pytest.mark.parametrize(
     "words",
-    [["show"], ["compare"], *(["show", "--format", f] for f in ("json", "csv")),
+    [["show"], ["compare"], ["show", "--decisions"], ["show", "--compactions"],
+     *(["show", "--format", f] for f in ("json", "csv")),
      *(["compare", "--format", f] for f in ("json", "csv", "markdown"))],
 )  # fmt: skip
-def test_a_label_in_somebody_elses_results_does_not_control_the_terminal(tmp_path, compactbench, words):
-    strategies = {"never": None, "\x1b[2J\x9b1mevery": 2}
-    printed = compactbench(*words, build_results(tmp_path, strategies, 3, 6))
+def test_no_text_in_somebody_elses_results_controls_the_terminal(tmp_path, compactbench, words):
+    label, scenario = "\x1b[2J\x9b1mevery", "\x1b]0;mine\x07"
+    strategies, fate = {"never": None, label: 2}, {(label, 3): "failed"}
+    folder = build_results(tmp_path, strategies, 3, 6, fate, scenario=scenario, description=scenario)
+    for file in folder.rglob("events.jsonl"):
+        file.write_text(file.read_text().replace("boom", "\\u001b[2Jboom").replace("rewrite all", "\\u009b2J"))
+    printed = compactbench(*words, folder)
     text = printed.out + printed.err
     assert r"\u001b[2J" in text or "\N{REPLACEMENT CHARACTER}[2J" in text
-    assert not {"\x1b", "\x9b"} & set(text)
+    assert not {"\x1b", "\x9b", "\x07"} & set(text)
 
 
 def test_a_working_folder_that_is_gone_is_no_bug(tmp_path, monkeypatch, compactbench):

@@ -683,7 +683,7 @@ def test_plan_refuses_missing_and_damaged_table_metadata(error, tmp_path, conten
 
 
 @pytest.mark.parametrize("suffix", ["-m0.avro", ".avro"])
-@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "end cut", "noise"])
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "end cut", "noise", "too long"])
 def test_plan_refuses_damaged_manifests(error, table, suffix, damage):
     prefix = "snap-" if suffix == ".avro" else ""
     manifests = Path(local_path(table), "metadata").glob(f"{prefix}*{suffix}")
@@ -691,11 +691,17 @@ def test_plan_refuses_damaged_manifests(error, table, suffix, damage):
     assert files
     for file in files:
         whole = file.read_bytes()
+        mark = whole[-16:]  # after the header, and after each block
+        contents = {
+            "empty": b"",
+            "cut": whole[: len(whole) // 2],
+            "end cut": whole[:-24],  # the mark and the last 8 bytes
+            "noise": b"x" * 500,
+            "too long": whole.replace(mark, mark + b"\x02\x80\x80\x80\x80\x08", 1),  # a record of 1 GiB
+        }
         file.unlink()
         if damage != "missing":
-            cut, end_cut = whole[: len(whole) // 2], whole[:-24]  # the sync marker and the last 8 bytes
-            left = {"empty": b"", "cut": cut, "end cut": end_cut, "noise": b"x" * 500}
-            file.write_bytes(left[damage])
+            file.write_bytes(contents[damage])
     text, code = error(table.location(), *REWRITE)
     if damage == "missing":
         assert (text.startswith(f"{table.location()}: "), code) == (True, "unreadable")

@@ -87,6 +87,14 @@ def test_a_collector_writes_lines_as_they_happen(tmp_path):
     assert [record.tick for record in load_run(tmp_path / "run").records] == [1, 2, 3]
 
 
+def test_a_text_that_is_not_utf_8_is_refused_and_leaves_no_line(tmp_path):
+    with LineRecorder(tmp_path / EVENTS) as recorder:
+        with refused("not-utf-8"):
+            recorder.write(CommitRecord, {"tick": 1, "at_ms": 60_000, "error": "\ud800"})
+        assert recorder.records_count == 0
+    assert (tmp_path / EVENTS).read_bytes() == b""
+
+
 @pytest.fixture
 def run_folder(tmp_path):
     return write_run(tmp_path / "append-small" / "run", manifest(), [commit(), observed(tick=2), end(tick=2)])

@@ -107,6 +107,21 @@ def test_contradictions_name_the_file_and_the_key_on_one_line(tmp_path, changes,
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(
+    ("before", "after", "path"),
+    [
+        ("seed = 7", "seed = {}", "seed"),
+        ('rewrite_data_files"', 'rewrite_data_files", options = {{ min-input-files = {} }}',
+         "strategies[1].rules[0].planner.options.min-input-files"),
+        ('label = "never"', 'label = "never"\nproperties = {{ x = [{}] }}', "strategies[0].properties.x[0]"),
+    ],
+)  # fmt: skip
+def test_no_number_is_infinite_or_none(tmp_path, before, after, path, number):
+    with refused("finite-number", path):
+        load(tmp_path, SOUND.replace(before, after.format(number)))
+
+
 @pytest.mark.parametrize(
     ("changes", "key"),
     [

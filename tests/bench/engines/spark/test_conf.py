@@ -1,9 +1,10 @@
+import re
 from pathlib import Path
 
 import pytest
 
 from bench.engines.contract import SparkSettings
-from bench.engines.spark.conf import jars_conf
+from bench.engines.spark.conf import DEFAULT_OPTIONS, REDACTION, jars_conf, own_java_options, redaction_conf
 
 
 @pytest.mark.parametrize(
@@ -17,3 +18,27 @@ from bench.engines.spark.conf import jars_conf
 )
 def test_jars_are_on_the_class_path_of_a_local_session_unless_a_scenario_sets_it(settings, key, own):
     assert jars_conf(settings, [Path("format.jar")]) == {key: f"{own}format.jar"}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "logged"),
+    [
+        ("spark.some.uri", "jdbc:x://me:planted@host", "spark.some.uri"),
+        ("spark.hadoop.some.uri", "https://host/x?sig=planted&se=1", "spark.hadoop.some.uri"),
+        ("spark.hadoop.some.uri", "https://host/x?sig=planted&se=1", "some.uri"),
+        ("spark.hive.some.uri", "jdbc:x://me:planted@host", "hive.some.uri"),
+        ("spark.hadoop.fs.azure.account.key.a.net", "planted", "fs.azure.account.key.a.net"),
+        ("spark.some.password", "planted", "spark.some.password"),
+    ],
+)
+@pytest.mark.parametrize("own", [{}, {REDACTION: "mine"}])
+def test_a_setting_with_a_secret_is_hidden_in_the_event_log_under_each_of_its_names(key, value, logged, own):
+    pattern = redaction_conf({key: value, "spark.other": "public", **own})[REDACTION]
+    assert re.search(pattern, logged)
+    assert not re.search(pattern, "spark.other")
+    assert bool(re.search(pattern, "of.mine")) == bool(own)
+
+
+@pytest.mark.parametrize("temporary", [Path("/runs/a b"), None])  # None: runs share the JVM
+def test_a_jvm_that_crashes_reports_into_the_log_of_its_run(temporary):
+    assert "-XX:+ErrorFileToStdout" in own_java_options(temporary)[DEFAULT_OPTIONS].split()

@@ -77,3 +77,9 @@ def test_a_probe_that_writes_is_refused_before_it_runs(iceberg, tmp_path):
 def test_variables_in_a_query_are_text(spark):
     assert "HOME" in os.environ
     assert spark.sql("SELECT '${env:HOME}'").collect()[0][0] == "${env:HOME}"
+
+
+def test_variables_in_the_error_of_a_probe_are_text(iceberg):
+    with refused("step-failed") as caught:
+        iceberg().query(Probe("own", "SELECT `${env:HOME}` FROM orders"))
+    assert "${env:HOME}" in str(caught.value)
