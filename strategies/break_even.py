@@ -81,8 +81,8 @@ class BreakEven(Planner):
 
     `queries_per_minute` is the rate of queries; without it the rate at which the table is probed, or one a
     minute if that is unknown. A rate that changes counts as if it had always been that of the moment: files
-    that came in quiet hours owe too much once readers are busy. `cpu_s_per_query_second` is how many CPU seconds of compaction a second of one
-    query is worth; at 0 it never compacts.
+    that came in quiet hours owe too much once readers are busy. `cpu_s_per_query_second` is how many CPU
+    seconds of compaction a second of one query is worth; at 0 it never compacts.
 
     Costs are learnt from the rounds of the rule's executor; until then they are expected, and the detail of a
     plan says so. A file of unknown age counts as a day old. Deletes are not priced: `iceberg.break_even` does

@@ -6,7 +6,7 @@
     tools/published/readme/*.md.j2  the blocks of README.md with figures
     tools/published/model-errors.json   how far simulations of these runs are off (`make model-errors`)
     tools/published/outside-tables.json predictions of tables from other clusters (`make outside-tables`)
-    tools/published/executor-rounds.json rounds by Spark and without it (`python -P -m tools.executor_rounds --store`)
+    tools/published/executor-rounds.json    rounds by Spark and without it (`tools.executor_rounds --store`)
 
 `make docs` writes the pages. A test writes them again and compares, so that no figure in prose can drift from
 the runs it came from. `python -m tools.publishing NAME RESULTS...` packs runs.

@@ -113,8 +113,9 @@ class Daily:
         peak_at_s = self.day_s * 14 / 24 if self.peak_at_s is None else self.peak_at_s
         days, from_trough = divmod((at_s - peak_at_s) / self.day_s + 0.5, 1)
         burst_s = _burst_s(at_s, self.burst_every_s, self.burst_length_s, drawn_by)
+        extra_s = (self.burst_factor - 1) * burst_s
         level = 1 + (self.burst_factor - 1) * self.burst_length_s / self.burst_every_s
-        return ((days + self._traffic_of_day(from_trough)) * self.day_s + (self.burst_factor - 1) * burst_s) / level
+        return ((days + self._traffic_of_day(from_trough)) * self.day_s + extra_s) / level
 
     def _traffic_of_day(self, from_trough: float) -> float:
         """The share of a day's traffic in the first `from_trough` (0..1) of a day centred on its peak."""

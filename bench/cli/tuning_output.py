@@ -104,8 +104,8 @@ def regret_remarks(
             "These seeds hardly differ: the best schedules' extra CPU is the same within "
             f"{whole_percent(ALIKE)}. In a simulation another seed changes which keys and rows a commit has, "
             "but hardly its files, and how many rows only where arrivals are random (workload.arrival: "
-            '"poisson", or bursts at_random). So held-out seeds test little here: score another scenario with '
-            "--held-out-on."
+            '"poisson", or bursts at_random). So held-out seeds test little here: score another scenario '
+            "with --held-out-on."
         )
     else:
         yield (f"Between seeds the best schedules' extra CPU differs by up to {whole_percent(max(spreads))}.")

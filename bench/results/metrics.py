@@ -88,8 +88,8 @@ METRICS: tuple[Metric, ...] = (
     Metric("compactions", "count", "neither", "count",
            "compactions that committed", fig.count_with_status("ok")),
     Metric("compaction_jobs", "count", "neither", "count",
-           "compactions that are jobs of Spark of their own: not part of a commit, not vetoed, and by no other "
-           "executor",
+           "compactions that are jobs of Spark of their own: not part of a commit, not vetoed, and not by "
+           "another executor",
            money.compaction_jobs),
     Metric("noop_compactions", "count", "lower", "count",
            "compactions that ran and had nothing to commit", fig.count_with_status("noop")),
@@ -303,8 +303,8 @@ METRICS: tuple[Metric, ...] = (
            "GET and HEAD requests to S3 of a settled primary query, mean over time",
            requests.gets_per_query, True),
     Metric("compute_money_per_day", "money", "lower", "timing",
-           "commit_cpu_s + policy_cpu_s, and job_start on all cores for each of compaction_jobs, at the price of a "
-           "core-hour, plus the memory of the process (of driver and executors on a cluster) for their "
+           "commit_cpu_s + policy_cpu_s, and job_start on all cores for each of compaction_jobs, at the price "
+           "of a core-hour, plus the memory of the process (of driver and executors on a cluster) for their "
            "wall seconds at the price of a GB-hour; one of the two prices is enough",
            money.compute_money_per_day),
     Metric("query_money_per_day", "money", "lower", "timing",

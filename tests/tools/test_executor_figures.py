@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.text import MISSING
 from tools.executor_figures import Round, Rounds, ratio_of_means
 
 positive = st.lists(st.floats(0.5, 2.0), min_size=5, max_size=30)
@@ -32,4 +33,4 @@ def test_a_ratio_is_with_the_compiler_or_without_it():
     assert rounds.ratio("a", "b") == "0.50x (0.5 to 0.5)"
     assert rounds.ratio("a", "b", has_jit=False).startswith("0.26x")
     assert (rounds.count, rounds.ms("b")) == (5, "2,060")
-    assert (rounds.peak("a"), rounds.peak("b")) == ("5 MiB", "–")
+    assert (rounds.peak("a"), rounds.peak("b")) == ("5 MiB", MISSING)

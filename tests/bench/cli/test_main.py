@@ -260,7 +260,9 @@ def test_no_text_in_somebody_elses_results_controls_the_terminal(tmp_path, compa
     strategies, fate = {"never": None, label: 2}, {(label, 3): "failed"}
     folder = build_results(tmp_path, strategies, 3, 6, fate, scenario=scenario, description=scenario)
     for file in folder.rglob("events.jsonl"):
-        file.write_text(file.read_text().replace("boom", "\\u001b[2Jboom").replace("rewrite all", "\\u009b2J"))
+        file.write_text(
+            file.read_text().replace("boom", "\\u001b[2Jboom").replace("rewrite all", "\\u009b2J")
+        )
     printed = compactbench(*words, folder)
     text = printed.out + printed.err
     assert r"\u001b[2J" in text or "\N{REPLACEMENT CHARACTER}[2J" in text

@@ -232,7 +232,7 @@ def test_each_probe_has_figures_of_its_own():
         ({"rows": 7}, {}, "unchecked"),
         ({"rows": 3}, {}, "differs"),
         ({"rows": 9}, {}, "differs"),
-        ({"rows": 3}, {"options": {"upsert_mode": "merge-on-read"}}, "unchecked"),  # files may hold deleted rows
+        ({"rows": 3}, {"options": {"upsert_mode": "merge-on-read"}}, "unchecked"),  # of deleted rows
         ({"rows": 3, "delete_files_count": 1}, {}, "unchecked"),  # a log file of Hudi may hold rows
         ({"rows": None}, {}, "unchecked"),
     ],
