@@ -14,8 +14,8 @@ _STARTS_S = (0.0, 10.0, 30.0)
 _CAPTION = "Core seconds if each compaction starts a job of its own"
 _NOTE = (
     "{cost}, plus {cores} cores that are reserved while a job starts, for each compaction outside of "
-    "commits that Spark executes. Bold, with multiples of it: the cheapest that compacts during the stream or "
-    "commits in another way than {baseline}. The runs themselves started no jobs."
+    "commits that Spark executes. Bold, with multiples of it: the cheapest that compacts during the stream "
+    "or commits in another way than {baseline}. The runs themselves started no jobs."
 )
 
 
