@@ -304,8 +304,8 @@ METRICS: tuple[Metric, ...] = (
            requests.gets_per_query, True),
     Metric("compute_money_per_day", "money", "lower", "timing",
            "commit_cpu_s + policy_cpu_s, and job_start on all cores for each of compaction_jobs, at the "
-           "price of a core-hour, plus the memory of the process (of driver and executors on a cluster) for their "
-           "wall seconds at the price of a GB-hour; one of the two prices is enough",
+           "price of a core-hour, plus the memory of the process (of driver and executors on a cluster) for "
+           "their wall seconds at the price of a GB-hour; one of the two prices is enough",
            money.compute_money_per_day),
     Metric("query_money_per_day", "money", "lower", "timing",
            "query_cpu_s at the price of a core-hour, and the memory of the process for query_mean_s at the "
