@@ -81,7 +81,7 @@ def measured(options: argparse.Namespace, folder: Path) -> Mapping[str, tuple[Ro
             of_spark, of_single_node = committed(by_spark, batch), committed(single_node, batch)
             kinds: list[tuple[str, Callable[[], Round]]] = [
                 (FLOOR, partial(floor, single_node, database, of_single_node, folder / "floor.parquet")),
-                (OWN_EXECUTOR, partial(rewritten, by_spark, OWN_EXECUTOR, of_spark, spec.at_ms)),
+                (OWN_EXECUTOR, partial(rewritten, by_spark, None, of_spark, spec.at_ms)),
                 (SINGLE_NODE, partial(rewritten, single_node, SINGLE_NODE, of_single_node, spec.at_ms)),
             ]
             turn = number % len(kinds)
@@ -100,7 +100,7 @@ def committed(engine: IcebergEngine, batch: Batch) -> tuple[str, ...]:
     return tuple(file.path for file in engine.state(batch.spec.at_ms).data_files if file.path not in known)
 
 
-def rewritten(engine: IcebergEngine, executor: str, paths: Sequence[str], at_ms: int) -> Round:
+def rewritten(engine: IcebergEngine, executor: str | None, paths: Sequence[str], at_ms: int) -> Round:
     peak = PeakRss([os.getpid()])
     peak.reset()
     action = Rewrite((FileGroup(tuple(paths)),), TARGET_BYTES)

@@ -11,7 +11,7 @@ from strategies.iceberg.deletes.index import NO_DELETES, delete_index
 from strategies.iceberg.files import IcebergState
 from strategies.iceberg.procedures import RewriteDataFiles, RewritePositionDeleteFiles
 from strategies.iceberg.rewrite_data_files import plan_rewrite, rewrite_group
-from strategies.iceberg.rewrite_options import for_sorting, rewrite_options
+from strategies.iceberg.rewrite_options import NO_LIMIT_BYTES, for_sorting, rewrite_options
 from strategies.iceberg.rewrite_position_delete_files import (
     DEFAULT_TARGET_BYTES,
     TARGET_FILE_SIZE,
@@ -137,7 +137,10 @@ def _converted(scans: Sequence[FileScan]) -> Converted:
 
 
 def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lookback: int) -> RewriteGroup:
-    """An explicit group. It has no planner's estimate, so its expected files are the number of its tasks."""
+    """An explicit group. It has no planner's estimate, so its expected files are the number of its tasks.
+
+    Each task writes one file, whatever its size.
+    """
     target_bytes = action.target_file_size_bytes
     if group.sort_columns:
         cut = rewrite_group(group.partition, scans, for_sorting(target_bytes), lookback)
@@ -149,7 +152,7 @@ def _explicit_group(group: FileGroup, scans: list[FileScan], action: Rewrite, lo
         delete_files_count=sum(scan.deletes.files_count for scan in scans),
         delete_bytes=sum(scan.deletes.size_bytes for scan in scans),
         split_bytes=target_bytes,
-        max_output_file_bytes=target_bytes,
+        max_output_file_bytes=NO_LIMIT_BYTES,
         expected_output_files=len(tasks),
         tasks=tasks,
         delete_rows=sum(scan.deletes.rows for scan in scans),

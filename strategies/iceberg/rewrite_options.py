@@ -13,6 +13,7 @@ from strategies.java_values import long_of, parse_boolean, parse_double, parse_i
 from strategies.options import NumberOption, at_least, read_fields
 from strategies.state import GIB, KIB
 
+NO_LIMIT_BYTES = 2**62  # a target file size that no file reaches, for writers that make one file
 _SPLIT_OVERHEAD_BYTES = 5 * KIB  # SPLIT_OVERHEAD
 _MIN_FACTOR, _MAX_FACTOR = 0.75, 1.80  # MIN_FILE_SIZE_DEFAULT_RATIO, MAX_FILE_SIZE_DEFAULT_RATIO
 _TOLERATED_FACTOR = 1.1  # expectedOutputFiles: by how much the mean file may exceed the target

@@ -19,7 +19,7 @@ from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH
 from bench.engines.iceberg.procedures import answer_of, call
-from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, StagedRewrite, commit_rewrite, stage_rewrite
+from bench.engines.iceberg.rewrite import StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.single_node.executor import DEFAULT_MEMORY_BYTES, SingleNode
 from bench.engines.iceberg.state import IcebergReader
 from bench.engines.iceberg.statements import scoped
@@ -57,6 +57,7 @@ from bench.engines.spark.session import (
 from bench.engines.spark.staging import staging_of
 from bench.errors import EngineError
 from bench.results.values import MaintenanceWork, ScanWork
+from strategies.iceberg.rewrite_options import NO_LIMIT_BYTES
 from strategies.plan import Action, Compact, Native, Rewrite
 
 _EQUALITY_DELETES = (None, DEFAULT_UPSERT_MODE)  # the other modes are MERGE

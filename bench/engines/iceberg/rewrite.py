@@ -23,10 +23,9 @@ from bench.engines.iceberg.delete_files import (
     live_deletes,
 )
 from bench.engines.spark.session import java_class
-from strategies.iceberg.rewrite_options import for_sorting
+from strategies.iceberg.rewrite_options import NO_LIMIT_BYTES, for_sorting
 from strategies.plan import Rewrite
 
-NO_LIMIT_BYTES = 2**62  # a target file size that no file reaches, for writers that make one file
 _LINEAGE = ("_row_id", "_last_updated_sequence_number")  # table spec, "Row Lineage", format version 3
 
 
@@ -117,7 +116,12 @@ def _rewritten(
     spark: SparkSession, name: str, table: Any, tasks: Sequence[Any], target_bytes: int,
     sort_columns: tuple[str, ...],
 ) -> list[Any]:  # fmt: skip
-    """Rewrite the tasks' rows, deletes applied, into files of about `target_bytes`; the Java data files.
+    """Rewrite the tasks' rows, deletes applied, into files of at most `target_bytes`; the Java data files.
+
+    Unless rows are sorted, each Spark task reads at most so many bytes and writes one file of any size: the
+    writer counts bytes that are not compressed yet, and would start another file at half of a small target.
+    Policies would take both for small files, and merge them again for ever. Apache Amoro's executor lifts
+    the limit for the same reason (its issue 3645).
 
     This is how Iceberg's own Spark runners do it: staged tasks are read by the id of their set, and the
     writer registers its new files with the coordinator under the same id.
@@ -139,7 +143,7 @@ def _rewritten(
             rows = rows.repartitionByRange(sorting.expected_output_files(input_bytes), *sort_columns)
             rows = rows.sortWithinPartitions(*sort_columns)
             return write_files(rows, name, table, set_id, sorting.max_output_file_bytes)
-        return write_files(rows, name, table, set_id, target_bytes)
+        return write_files(rows, name, table, set_id, NO_LIMIT_BYTES)
     finally:
         staged.removeTasks(table, set_id)
 

@@ -30,8 +30,9 @@ from bench.engines.iceberg.delete_files import (
     write_split,
 )
 from bench.engines.iceberg.exchange import Exchange
-from bench.engines.iceberg.rewrite import NO_LIMIT_BYTES, write_files
+from bench.engines.iceberg.rewrite import write_files
 from bench.engines.spark.session import java_class
+from strategies.iceberg.rewrite_options import NO_LIMIT_BYTES
 from workloads.partitioning import Partitioning
 
 KEY = "order_id"

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.iceberg.preview import preview_action
+from strategies.iceberg.rewrite_options import NO_LIMIT_BYTES
 from strategies.plan import Compact, FileGroup, Native, PlanError, Rewrite
 from strategies.preview import PreviewError
 from strategies.state import MIB, PendingPlan, StateError, TableState
@@ -155,7 +156,7 @@ def test_expand_takes_an_explicit_rewrite_as_it_is():
     preview = preview_action(Rewrite((FileGroup(("2", "0")),), 150 * MIB), table)
     (group,) = preview.groups
     assert sizes(preview) == [[80, 60]]
-    assert (group.split_bytes, group.max_output_file_bytes) == (150 * MIB, 150 * MIB)
+    assert (group.split_bytes, group.max_output_file_bytes) == (150 * MIB, NO_LIMIT_BYTES)
     assert [task.input_bytes // MIB for task in group.tasks] == [140]
     assert (group.expected_output_files, preview.planned_groups_count) == (1, 1)
 

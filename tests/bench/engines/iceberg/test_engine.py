@@ -154,6 +154,22 @@ def test_an_explicit_rewrite_writes_files_of_about_the_target_size(engine, log, 
     assert content_of(engine, stream, tmp_path / "dump").equal
 
 
+def test_a_group_below_the_target_becomes_one_file_however_large_its_rows_are_in_memory(
+    engine, spark, tmp_path
+):
+    """Iceberg's writer looks at the length of a file every 1,000 rows, and counts rows before compression."""
+    workload = Append(24_000, 4)
+    large = ensure_change_log(
+        lambda: spark, tmp_path / "logs", workload, 1, 1, 60_000, lambda done, total: None
+    )
+    (spec,) = workload.shape(1, 1, 60_000, Partitioning())
+    engine.commit(Batch(spec, large.paths(large.commits[0]), large.commits[0].size_bytes), 60_000)
+    before = files(engine)
+    target_bytes = sum(file.size_bytes for file in before) + 1
+    assert execute(engine, rewrite(before, target_bytes=target_bytes), 120_000).status == "ok"
+    assert (len(before), len(files(engine))) == (4, 1)
+
+
 def test_a_sorted_rewrite_is_in_order_within_files_and_from_one_to_the_next(engine, log, spark):
     commit_all(engine, batches(log))
     small = files(engine)
