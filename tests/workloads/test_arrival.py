@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -95,8 +97,8 @@ def test_poisson_keeps_mean_and_variance(mean_rows, seed):
         (Bursts, {"every_s": 0}),
         (Bursts, {"length_s": 3600}),
         (Bursts, {"factor": 0.5}),
-        (Bursts, {"factor": 1e308}),
-        (Daily, {"peak_factor": 1e308}),
+        (Bursts, {"factor": 1e7}),
+        (Daily, {"peak_factor": 1e7}),
         (Daily, {"night_factor": 1}),
         (Daily, {"night_factor": 0.2, "peak_factor": 1.5}),
         (Daily, {"day_s": 0}),
@@ -106,5 +108,5 @@ def test_poisson_keeps_mean_and_variance(mean_rows, seed):
 )
 def test_arrivals_reject_bad_values(arrival, options):
     *_, (name, value) = options.items()
-    with pytest.raises(ValueError, match=f"^{name}={value} must be"):
+    with pytest.raises(ValueError, match=f"^{name}={re.escape(str(value))} must be"):
         arrival(**options)

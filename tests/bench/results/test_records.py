@@ -88,7 +88,7 @@ def test_a_collector_writes_lines_as_they_happen(tmp_path):
 
 
 def test_a_text_that_is_not_utf_8_is_refused_and_leaves_no_line(tmp_path):
-    with LineRecorder(tmp_path / EVENTS) as recorder:
+    with LineRecorder(tmp_path / EVENTS, "run") as recorder:
         with refused("not-utf-8"):
             recorder.write(CommitRecord, {"tick": 1, "at_ms": 60_000, "error": "\ud800"})
         assert recorder.records_count == 0
