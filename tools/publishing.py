@@ -313,6 +313,19 @@ class Published:
             return MISSING
         return ratio_text(compare_timings(rest, strategy, other))
 
+    def ratio_of_part(self, strategy: str, other: str, part: int, parts: int) -> str:
+        """How the mean CPU of a compaction compares in one of as many equal parts of the stream."""
+        return _quotient(*(self._round_cpu_s(label, part, parts) for label in (strategy, other)))
+
+    def _round_cpu_s(self, strategy: str, part: int, parts: int) -> float:
+        duration_ms = self.group.manifest.duration_ms
+        return fmean(
+            step.cost.cpu_s
+            for run in self._runs_of(strategy)
+            for step in run.of(CompactionRecord)
+            if part * duration_ms < step.at_ms * parts <= (part + 1) * duration_ms
+        )
+
     def planning_ms(self, strategy: str) -> str:
         """How many milliseconds of its mean primary query are planning."""
         planning_s = self.group.row(strategy).probes[self.group.manifest.primary_probe]["planning_mean_s"]
