@@ -314,7 +314,7 @@ class Published:
         return ratio_text(compare_timings(rest, strategy, other))
 
     def ratio_of_part(self, strategy: str, other: str, part: int, parts: int) -> str:
-        """How the mean CPU of a compaction compares in one of as many equal parts of the stream."""
+        """How the mean CPU of a compaction compares in a part of the stream: `part` of `parts`, from 0."""
         return _quotient(*(self._round_cpu_s(label, part, parts) for label in (strategy, other)))
 
     def _round_cpu_s(self, strategy: str, part: int, parts: int) -> float:
