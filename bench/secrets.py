@@ -8,7 +8,7 @@ covered is listed in docs/security.md.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -83,14 +83,11 @@ def is_secret_key(key: str) -> bool:
     return _SECRET.search(words) is not None and _ABOUT.search(words) is None
 
 
-def hide(text: str, names: Collection[str] = ()) -> str:
-    """`text` without the secrets that can be recognised in it: passwords in URIs, values of secret keys.
-
-    One of `names` before a colon and a space, as in "my-token: 3 runs", is no key.
-    """
+def hide(text: str) -> str:
+    """`text` without the secrets that can be recognised in it: passwords in URIs, values of secret keys."""
     parts, done = [], 0
     without_users = _USER_INFO.sub(f"//{HIDDEN}@", text)
-    for start, end in _pair_spans(without_users, names):
+    for start, end in _pair_spans(without_users):
         parts += [without_users[done:start], HIDDEN]
         done = end
     return "".join([*parts, without_users[done:]])
@@ -113,13 +110,9 @@ def hidden(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """Secret values to remove from texts; without any, `scrub` still does what `hide` does.
-
-    `names` of scenarios, strategies and probes are no keys of secrets, even if they read like one.
-    """
+    """Secret values to remove from texts; without any, `scrub` still does what `hide` does."""
 
     literals: frozenset[str] = field(default=frozenset(), repr=False)
-    names: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, *settings: Mapping[str, Any]) -> "Secrets":
@@ -135,18 +128,13 @@ class Secrets:
         """The secret values of command-line words such as `key=value` and `--option=key=value`."""
         return cls(frozenset(_worth_hiding(value for word in arguments for value in _argument_values(word))))
 
-    @classmethod
-    def of_names(cls, names: Iterable[str]) -> "Secrets":
-        """No secrets, and the names that are no keys of one."""
-        return cls(names=frozenset(filter(is_secret_key, names)))
-
     def __or__(self, other: "Secrets") -> "Secrets":
-        return Secrets(self.literals | other.literals, self.names | other.names)
+        return Secrets(self.literals | other.literals)
 
     def scrub(self, text: str) -> str:
         """`text` without these values and without the secrets that `hide` recognises."""
         pattern = _pattern(self.literals)
-        return hide(pattern.sub(HIDDEN, text) if pattern else text, self.names)
+        return hide(pattern.sub(HIDDEN, text) if pattern else text)
 
     def are_shown_by(self, key: str, value: str) -> bool:
         """Whether the key is a secret's, or the value contains one."""
@@ -154,7 +142,7 @@ class Secrets:
 
     def clean(self, value: Any) -> Any:
         """A JSON-like value, scrubbed; values of secret keys are always hidden."""
-        return _cleaned(value, "", self.scrub, self.names)
+        return _cleaned(value, "", self.scrub)
 
     def clean_model(self, model: _Model, keep: frozenset[str]) -> _Model:
         """A model, scrubbed except for its fields in `keep`."""
@@ -170,15 +158,12 @@ class Secrets:
 NO_SECRETS = Secrets()
 
 
-def _cleaned(value: Any, key: str, clean: Callable[[str], str], names: Collection[str] = ()) -> Any:
-    """`key` is the path to `value`, dotted, from the last of `names` on."""
+def _cleaned(value: Any, key: str, clean: Callable[[str], str]) -> Any:
+    """`key` is the path to `value`, dotted."""
     if isinstance(value, Mapping):
-        return {
-            name: _cleaned(item, "" if name in names else _joined(key, name), clean, names)
-            for name, item in value.items()
-        }
+        return {name: _cleaned(item, _joined(key, name), clean) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_cleaned(item, key, clean, names) for item in value]
+        return [_cleaned(item, key, clean) for item in value]
     if value is None or isinstance(value, bool):
         return value
     if value != "" and is_secret_key(key):
@@ -252,25 +237,15 @@ def _pattern(literals: frozenset[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
 
-def _pair_spans(text: str, names: Collection[str] = ()) -> Iterator[tuple[int, int]]:
+def _pair_spans(text: str) -> Iterator[tuple[int, int]]:
     """The positions of the values of secret keys in a text, without their quotes."""
     at = 0
     while key := _KEY.search(text, at):
         at = key.end()
-        if not is_secret_key(key[1]) or _is_named(key, names):
-            continue
-        if value := _VALUE.match(text, at):
+        if is_secret_key(key[1]) and (value := _VALUE.match(text, at)):
             at = value.end()
             start, end = value.span()
             if value["bare"]:
                 yield start, end
             elif end - start > len('""'):
                 yield start + 1, end - 1
-
-
-def _is_named(key: re.Match[str], names: Collection[str]) -> bool:
-    """Whether what looks like a key is a name, or the last word of one, before a colon and a space."""
-    text, end = key.string, key.end(1)
-    return text.startswith(": ", end) and any(
-        name.endswith(key[1]) and text.endswith(name, 0, end) for name in names
-    )

@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from bench.cli.completion import scenario_names
-from bench.cli.output import conceal, print_error, print_remark, without_secrets
+from bench.cli.output import print_error, print_remark, without_secrets
 from bench.errors import ResultSchemaError
 from bench.results.folders import RunResult, stored_runs
 from bench.results.remarks import not_read
-from bench.secrets import Secrets
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
 
@@ -70,16 +69,9 @@ def readable_runs(results: Sequence[Path]) -> Iterator[tuple[RunResult, ...]]:
     for damage in stored.damages:
         print_error(damage.within("left out"))
     tell_not_read(results)
-    show_names(stored.runs)
     yield stored.runs
     if stored.damages:
         raise typer.Exit(ResultSchemaError.exit_code)
-
-
-def show_names(runs: Iterable[RunResult]) -> None:
-    """From now on, names in these runs are not taken for keys of secrets, which would hide what follows."""
-    manifests = [run.manifest for run in runs]
-    conceal(Secrets.of_names(name for m in manifests for name in (m.scenario, m.strategy, m.primary_probe)))
 
 
 def tell_not_read(results: Iterable[Path]) -> None:

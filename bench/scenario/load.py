@@ -170,7 +170,6 @@ def _scenario(
     maintenance = tuple(rule.rule for rule in keys.maintenance)
     resolved = _resolved(keys, probes, specs, maintenance)
     probe_every_ms, side_probe_every_ms = _cadences_ms(keys)
-    names = (file.stem, *(spec.label for spec in specs), *(probe.name for probe in probes))
     scenario = Scenario(
         file=file, document=document, description=keys.description, seed=keys.seed,
         duration_ms=keys.duration_ms,
@@ -187,7 +186,7 @@ def _scenario(
         workload=keys.workload, workload_name=keys.workload_name,
         probes=probes, strategies=specs, maintenance=maintenance,
         resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
-        resolved=resolved, hash=_hash(resolved, keys), secrets=secrets | Secrets.of_names(names),
+        resolved=resolved, hash=_hash(resolved, keys), secrets=secrets,
         query_weights=_query_weights(keys),
         variant=variant,
     )  # fmt: skip

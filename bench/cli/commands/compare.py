@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, show_names, tell_not_read
+from bench.cli.arguments import ResultsArgument, tell_not_read
 from bench.cli.completion import metric_names, strategy_labels
 from bench.cli.output import ComparisonFormat
 from bench.errors import EXIT_INCONCLUSIVE
@@ -124,14 +124,11 @@ def compare(
         None if plan is None else parse_ratio("--plan", plan),
         ASSUMES_DEFAULT if sitting_sd is None else sitting_effects(sitting_sd),
     )
-    are_two = baseline is None and len(results) == 2
-    sides = [*map(Side.read, results)] if are_two else [Side.read(*results)]
-    show_names(run for side in sides for run in side.runs)
-    if are_two:
-        old, new = sides
+    if baseline is None and len(results) == 2:
+        old, new = map(Side.read, results)
         groups = decided_jointly(compare_old_and_new(old, new, selection))
     else:
-        groups = decided_jointly(compare_pooled(sides[0], baseline, selection))
+        groups = decided_jointly(compare_pooled(Side.read(*results), baseline, selection))
     tell_not_read(results)
     print_groups(groups, output, selection.metrics, everything)
     outcomes = {tested.outcome for group in groups for tested in group.tested}

@@ -1,6 +1,7 @@
-"""Avro files of an Iceberg table, refused before they are decoded if they are damaged.
+"""Avro files of an Iceberg table, refused if they are cut off or their blocks do not fit, before decoding.
 
-PyIceberg's decoder is compiled and checks no bounds: a damaged length would end the process.
+PyIceberg's decoder is compiled and checks no bounds, so a damaged length may end the process. A length within
+a block is not checked here.
 """
 
 from io import BytesIO
@@ -25,7 +26,7 @@ class WholeAvroFile(InputFile):
         return self._file.exists()
 
     def open(self, seekable: bool = True) -> InputStream:
-        """Raises ValueError or EOFError if the file is damaged."""
+        """Raises ValueError or EOFError if the file is cut off or a block does not fit."""
         with self._file.open() as stream:
             content = stream.read()
         _check_blocks(content)

@@ -35,6 +35,7 @@ from bench.runs.worker.neighbours import Neighbours
 from bench.runs.worker.warm_up import warm_up
 from bench.scenario.kept_back import kept_back, last_committed
 from bench.scenario.scenario import Scenario
+from bench.secrets import Secrets
 from strategies.plan import PlanError
 from strategies.series import runs_of
 from strategies.state import CostPriors, TableState
@@ -76,7 +77,7 @@ def execute(
             run.execute()
         except (Exception, SystemExit) as error:  # any error fails this run only, and the suite continues
             _log_traceback(job, scenario)
-            run.finish("failed", verdict() or _in_words(error))
+            run.finish("failed", verdict() or _in_words(error, scenario.secrets))
             return False
         return True
     return False  # the disk is full: who started the run closes it
@@ -100,13 +101,14 @@ def _store_manifest(folder: Path, manifest: Manifest) -> None:
         raise
 
 
-def _in_words(error: BaseException) -> str:
+def _in_words(error: BaseException, secrets: Secrets) -> str:
     notes = getattr(error, "__notes__", [])
     place = f" ({'; '.join(notes)})" if notes else ""
     if isinstance(error, PlanError):
         words = f"{error}{place}; correct the planner"
     else:
         words = f"{type(error).__name__}: {error}{place}"
+    words = secrets.scrub(words)  # before the cut: half a secret is not found
     if len(words) > _ERROR_LENGTH_MAX:
         words = f"{words[:_ERROR_LENGTH_MAX]}... (the rest is in {LOG})"
     return words.encode(errors="backslashreplace").decode()  # a lone surrogate is no UTF-8

@@ -60,17 +60,6 @@ def test_a_path_is_not_taken_for_the_key_of_a_secret(failing, compactbench, prob
     assert compactbench("fail", code=2).err == f"error: {place_shown}{shown} [test]\n"
 
 
-@pytest.mark.parametrize("output", ["table", "json"])
-@pytest.mark.parametrize("command", ["show", "compare"])
-def test_a_name_is_not_taken_for_the_key_of_a_secret(tmp_path, compactbench, command, output):
-    strategies = {"never": None, "token-bucket": 2, "by access-token": 3}
-    fate = {("token-bucket", 3): "failed"}
-    folder = build_results(tmp_path, strategies, 3, 6, fate, scenario="api-secrets")
-    printed = compactbench(command, folder, "--format", output)
-    assert "api-secrets" in printed.out
-    assert "(hidden)" not in printed.out + printed.err
-
-
 def test_an_unexpected_error_is_reported_as_a_bug(failing, compactbench, monkeypatch):
     monkeypatch.delenv("COMPACTBENCH_DEBUG", raising=False)
     failing(KeyError("x"))
