@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -233,15 +233,15 @@ def _tables(folder: Path, run_id: str) -> RunRecords:
 
 
 def _lines(path: Path, run_id: str) -> RunRecords:
-    numbered = [*_numbered_records(path)]
+    lines = _stored_lines(path)
+    numbered = [*_numbered_records(path, lines)]
     stored = [record for _, record in numbered]
     records = RunRecords.listed(stored)
     if problem := disorder(records):
         raise _damaged(path, numbered[problem[0]][0], problem[1])
     if numbered:
         last_line = numbered[-1][0]
-        before = path.read_bytes().split(b"\n")[: last_line - 1]
-        if not _are_of_run(records, run_id, (line + b"\n" for line in before)):
+        if not _are_of_run(records, run_id, (line + b"\n" for line in lines[: last_line - 1])):
             raise _damaged(path, last_line, _OTHER_RECORDS)
     return RunRecords.listed(landed(stored))
 
@@ -250,7 +250,7 @@ def _are_of_run(records: RunRecords, run_id: str, stored: Iterable[bytes]) -> bo
     """Whether `stored`, the records before the end, are what the run wrote; True if it has no checksum."""
     end = records.last
     written = end.records_sha256 if isinstance(end, RunRecord) else None
-    return written in (None, checksum(run_id, stored))
+    return written is None or written == checksum(run_id, stored)
 
 
 def _replaced(path: Path) -> str | None:
@@ -291,11 +291,15 @@ def _writer(manifest: Mapping[str, Any]) -> str:
     return f", {version}{f' at commit {commit}' if commit else ''}" if version else ""
 
 
-def _numbered_records(path: Path) -> Iterator[tuple[int, Any]]:
+def _stored_lines(path: Path) -> list[bytes]:
+    """The lines of a file without their ends; the last one is empty if it ends whole."""
     try:
-        lines = path.read_bytes().split(b"\n") if path.exists() else []
+        return path.read_bytes().split(b"\n") if path.exists() else []
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def _numbered_records(path: Path, lines: Sequence[bytes]) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
