@@ -96,9 +96,10 @@ def best_schedules(scenario: Scenario, asked: Search, *, quiet: bool) -> BestSch
     for rate in asked.rates:
         tried = candidates(scenario, made, moments, rate)
         one = _cheapest_simulated(scenario, tried, asked.coefficients)
+        (rule,) = one.spec.strategy.rules
         found.append(
             BestSchedule(
-                rate, one.spec.label, planner_text(one.spec.strategy.rules[0]), one.schedule.ticks,
+                rate, one.spec.label, planner_text(rule.planner, rule.executor), one.schedule.ticks,
                 one.schedule.cpu_s, one.bound_cpu_s, floor_cpu_s(scenario, made, rate), own,
             )
         )  # fmt: skip

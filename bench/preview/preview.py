@@ -26,14 +26,17 @@ from workloads.schema import ORDERS
 
 @dataclass(frozen=True, slots=True)
 class NamedPlanners:
-    """Planners in the order of evaluation, and the name that the user gave for them.
+    """Planners in the order of evaluation, each with its executor, and the name that the user gave for them.
 
-    `executors` are what executes the plans of each; None is the engine itself.
+    The executor None is the engine itself.
     """
 
     name: str
-    planners: tuple[Planner, ...]
-    executors: tuple[str | None, ...] = (None,)
+    pairs: tuple[tuple[Planner, str | None], ...]
+
+    @property
+    def planners(self) -> tuple[Planner, ...]:
+        return tuple(planner for planner, _ in self.pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +76,9 @@ def named_planners(name: str, options: Sequence[str], scenario: Scenario | None)
                 "change it there, or name a planner with --strategy",
                 code="exclusive",
             )
-        rules = strategies[name].rules
-        return NamedPlanners(
-            name, tuple(rule.planner for rule in rules), tuple(rule.executor for rule in rules)
-        )
+        return NamedPlanners(name, tuple((rule.planner, rule.executor) for rule in strategies[name].rules))
     try:
-        return NamedPlanners(name, (_planner(name, options),))
+        return NamedPlanners(name, ((_planner(name, options), None),))
     except OptionError as error:
         if error.keys == ("type",):
             listed = f"; strategies of the scenario: {', '.join(strategies)}" if strategies else ""
@@ -134,7 +134,7 @@ def _check_planner(planner: Planner, table: ExistingTable, table_format: Format)
 def _evaluated(named: NamedPlanners, table: ExistingTable, table_format: Format) -> StrategyPreview:
     cost_priors = table_format.engines.cost_priors(ORDERS, Cores().reader)  # the schema hardly matters
     seen = replace(table.state, cost_priors=cost_priors)
-    for index, (planner, executor) in enumerate(zip(named.planners, named.executors, strict=True)):
+    for index, (planner, executor) in enumerate(named.pairs):
         plan = _decision(planner, replace(seen, executor=executor or OWN_EXECUTOR))
         if plan is None:
             continue

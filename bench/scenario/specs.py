@@ -13,7 +13,7 @@ from bench.scenario.schema import ScenarioKeys, StrategyKeys, WriterKeys
 from bench.secrets import hidden
 from bench.text import counted
 from strategies.never import Never
-from strategies.planner import known_options_of
+from strategies.planner import Planner, known_options_of
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import AfterCommits
 
@@ -118,12 +118,12 @@ def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
 
 def rule_text(rule: Rule) -> str:
     """A rule in a few words: trigger, planner, and how its plans are executed if that is not the default."""
-    return f"{in_words(rule.trigger)}: {planner_text(rule)}{_manner(rule)}"
+    return f"{in_words(rule.trigger)}: {planner_text(rule.planner, rule.executor)}{_manner(rule)}"
 
 
-def planner_text(rule: Rule) -> str:
-    """The planner of a rule, and what executes its plans if that is not the default."""
-    return in_words(rule.planner) + (f" by {rule.executor}" if rule.executor else "")
+def planner_text(planner: Planner, executor: str | None) -> str:
+    """A planner with its options, and its executor unless that is the engine's own."""
+    return in_words(planner) + (f" by {executor}" if executor else "")
 
 
 def _manner(rule: Rule) -> str:

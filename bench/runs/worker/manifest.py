@@ -14,9 +14,9 @@ from bench.results.records import SHARED_JVM, Manifest, Mode
 from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker import provenance
-from bench.runs.worker.warm_up import planners_of, words_of
+from bench.runs.worker.warm_up import planners_of
 from bench.scenario.scenario import Scenario
-from bench.scenario.specs import StrategySpec, option_defaults
+from bench.scenario.specs import StrategySpec, option_defaults, planner_text
 from strategies.planner import traits_of
 from workloads.change_log import ChangeLog
 from workloads.partitioning import Partitioning
@@ -129,7 +129,7 @@ def _warm_up(scenario: Scenario) -> JsonValue:
     """What every run of the scenario warms up with: another planner in its file changes it for all runs."""
     return {
         "rounds": scenario.warm_up_rounds,
-        "planners": [words_of(*pair) for pair in planners_of(scenario)],
+        "planners": [planner_text(*pair) for pair in planners_of(scenario)],
     }
 
 

@@ -22,8 +22,9 @@ from bench.replay.step_log import Fields
 from bench.results.records import WarmUpRecord
 from bench.results.values import NO_CHANGE, NO_COST
 from bench.runs.worker.warm_up_load import scaled_load
-from bench.scenario.plugins import in_words, name_of
+from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
+from bench.scenario.specs import planner_text
 from strategies.plan import Plan, describe_action
 from strategies.planner import Planner, consult, traits_of
 from strategies.state import CostPriors, TableState
@@ -72,11 +73,6 @@ def planners_of(scenario: Scenario) -> tuple[tuple[Planner, str | None], ...]:
         if pair not in distinct and traits_of(rule.planner).may_plan:
             distinct.append(pair)
     return tuple(distinct)
-
-
-def words_of(planner: Planner, executor: str | None) -> str:
-    """A planner with its options, and its executor unless that is the engine's own."""
-    return in_words(planner) + (f" by {executor}" if executor else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +177,7 @@ class _Rounds:
             "status": outcome.status if outcome else "nothing_to_do",
             "error": outcome.error if outcome else None,
             "planner": name_of(type(self._planner)) if self._planner else "",
-            "options": words_of(self._planner, self._executor) if self._planner else "",
+            "options": planner_text(self._planner, self._executor) if self._planner else "",
             "round": self._number,
             "commits_count": commits_count,
             "acted": last is not None and last.changed_table,

@@ -70,7 +70,7 @@ def table(*deletes, files=(OLD, NEW)):
 
 
 def previewed(planner, existing, table_format=ICEBERG):
-    return preview_strategy(NamedPlanners("p", (planner,)), existing, table_format)
+    return preview_strategy(NamedPlanners("p", ((planner, None),)), existing, table_format)
 
 
 def test_a_conversion_costs_what_its_files_and_deletes_do():
@@ -104,7 +104,7 @@ def test_the_executor_of_a_rule_is_known_to_its_planner_and_in_the_cost():
             seen.append(state.executor)
 
     rewrite = RewriteDataFiles(options={"min-input-files": 2})
-    named = NamedPlanners("p", (Spy(), Spy(), rewrite), ("single-node", None, "single-node"))
+    named = NamedPlanners("p", ((Spy(), "single-node"), (Spy(), None), (rewrite, "single-node")))
     found = preview_strategy(named, table(), ICEBERG)
     assert seen == ["single-node", "spark"]
     step = rewrite_step(rewrite_work([found.preview]), 2, "compact", is_sorted=False, executor="single-node")
@@ -113,8 +113,9 @@ def test_the_executor_of_a_rule_is_known_to_its_planner_and_in_the_cost():
 
 def test_the_executors_of_a_scenarios_rules_are_taken():
     scenario = load_scenario("policies-append")
-    assert named_planners("amoro", (), scenario).executors == (None,)
-    assert named_planners("amoro-single-node", (), scenario).executors == ("single-node",)
+    ((_, own),) = named_planners("amoro", (), scenario).pairs
+    ((_, other),) = named_planners("amoro-single-node", (), scenario).pairs
+    assert (own, other) == (None, "single-node")
 
 
 def test_dropping_delete_files_costs_a_rewrite_of_nothing():
