@@ -222,7 +222,8 @@ def _metadata_version(path: str, io: FileIO) -> Version:
 
 def _snapshot_metadata_bytes(snapshot: Snapshot, io: FileIO) -> list[int]:
     """The sizes of the manifest list and of the manifests that a snapshot wrote."""
-    own = [m.manifest_length for m in snapshot.manifests(io) if m.added_snapshot_id == snapshot.snapshot_id]
+    listed = manifests_of(snapshot, io)
+    own = [m.manifest_length for m in listed if m.added_snapshot_id == snapshot.snapshot_id]
     return [*own, *_existing_bytes([snapshot.manifest_list], io)]
 
 
