@@ -15,7 +15,7 @@ class Arrival(Protocol):
     """How many rows arrive in the commit covering [`from_ms`, `to_ms`); never negative.
 
     Both count from the start of the stream, `index` from 1. `mean_rows` is the long-run mean per commit.
-    All randomness comes from `seed`, which is the same for all commits of a stream.
+    All randomness comes from `seed`, which is the same for all commits of a stream, and `index`.
     """
 
     def rows(self, index: int, from_ms: int, to_ms: int, mean_rows: float, seed: str) -> int: ...

@@ -119,8 +119,8 @@ def rows_off(run: RunResult) -> int:
     0 where that is not known: data files of a stream with deletes may hold deleted rows, and Hudi's log files
     hold rows, also those of a stream that only appends to a table with a bucket index.
     """
-    last = run.of(ObserveRecord)
-    rows, delete_files = (last.column(name)[-1:] for name in ("rows", "delete_files_count"))
+    observed = run.of(ObserveRecord)
+    rows, delete_files = (observed.column(name)[-1:] for name in ("rows", "delete_files_count"))
     if run.manifest.is_cdc or not run.finished or not len(rows) or np.isnan(rows[0]) or delete_files[0]:
         return 0
     return int(rows[0]) - int(run.of(CommitRecord).having(status="ok").column("rows").sum())

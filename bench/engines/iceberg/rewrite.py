@@ -116,12 +116,12 @@ def _rewritten(
     spark: SparkSession, name: str, table: Any, tasks: Sequence[Any], target_bytes: int,
     sort_columns: tuple[str, ...],
 ) -> list[Any]:  # fmt: skip
-    """Rewrite the tasks' rows, deletes applied, into files of at most `target_bytes`; the Java data files.
+    """Rewrite the tasks' rows, deletes applied; the Java data files.
 
-    Unless rows are sorted, each Spark task reads at most so many bytes and writes one file of any size: the
-    writer counts bytes that are not compressed yet, and would start another file at half of a small target.
-    Policies would take both for small files, and merge them again for ever. Apache Amoro's executor lifts
-    the limit for the same reason (its issue 3645).
+    Unless rows are sorted, each Spark task reads about `target_bytes` and writes one file for each partition
+    without a limit: the writer counts bytes that are not compressed yet, so below a target of some MiB it
+    would start a second file. Policies would take both for small files, and merge them again for ever. Apache
+    Amoro's executor lifts the limit for the same reason (its issue 3645).
 
     This is how Iceberg's own Spark runners do it: staged tasks are read by the id of their set, and the
     writer registers its new files with the coordinator under the same id.

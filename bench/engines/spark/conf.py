@@ -66,7 +66,7 @@ def own_java_options(temporary: Path | None) -> Mapping[str, str]:
 def redaction_conf(conf: Mapping[str, str]) -> Mapping[str, str]:
     """Hides in Spark's event log, too, each setting that is a secret or contains one.
 
-    It has `spark.hadoop.KEY` and `spark.hive.KEY` twice: as they are, and as Hadoop's KEY and `hive.KEY`.
+    The log has `spark.hadoop.KEY` and `spark.hive.KEY` twice, the second time as Hadoop's KEY and `hive.KEY`.
     """
     secrets = Secrets.of(conf)
     keys = [_OF_HADOOP.sub("", key) for key, value in conf.items() if secrets.are_shown_by(key, value)]
