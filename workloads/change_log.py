@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SCHEMA_VERSION = 2  # of manifest.json
-GENERATOR_VERSION = 1  # increased whenever the same workload and seed generate different rows
+GENERATOR_VERSION = 2  # increased whenever the same workload and seed generate different rows
 MANIFEST = "manifest.json"
 _KEY_LENGTH = 16
 EARLIER_FILES_MAX = 64  # the maximum number of files that are read again to generate the next commit
