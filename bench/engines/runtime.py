@@ -94,6 +94,9 @@ _IVY_SETTINGS = """<ivysettings>
 """
 
 
+_INDEX = "index.json"  # of a folder of jars: the SHA-256 of each, by name
+
+
 def cache_folder() -> Path:
     """Where jars and change logs are kept."""
     if configured := os.environ.get("COMPACTBENCH_CACHE"):
@@ -224,23 +227,19 @@ def spark_home() -> Path:
 
 
 def _cached_jars(folder: Path) -> tuple[Path, ...]:
-    """The jars listed in the folder's index; empty if any of them is missing or damaged."""
+    """The jars listed in the folder's index; empty if any of them is missing or differs from what came."""
     try:
-        sizes = json.loads((folder / "index.json").read_text(encoding="utf-8"))
-        paths = tuple(folder / "jars" / name for name in sizes)
-        whole = all(path.stat().st_size == sizes[path.name] and _is_published(path) for path in paths)
+        stored = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+        paths = tuple(folder / "jars" / name for name in stored)
+        are_whole = all(_sha256(path) == stored[path.name] for path in paths)
     except (OSError, ValueError, AttributeError):
         return ()
-    return paths if whole else ()
+    return paths if are_whole else ()
 
 
-def _is_published(jar: Path) -> bool:
-    """Whether a jar is byte for byte the one of `JAR_SHA256`; True for a jar that is not listed there."""
-    expected = JAR_SHA256.get(jar.name)
-    if expected is None:
-        return True
+def _sha256(jar: Path) -> str:
     with jar.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == expected
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _resolved_once(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
@@ -265,29 +264,52 @@ def _not_writable(folder: Path, error: OSError) -> MissingRuntimeError:
 
 def _resolve(coordinates: tuple[str, ...], folder: Path) -> tuple[Path, ...]:
     use_java()
+    fresh = folder.with_suffix(".new")  # what is in `folder` stays there until whole jars have come
     try:
-        shutil.rmtree(folder, ignore_errors=True)  # an incomplete download is never resumed
-        folder.mkdir(parents=True)
+        shutil.rmtree(fresh, ignore_errors=True)  # an incomplete download is never resumed
+        fresh.mkdir(parents=True)
     except OSError as error:
         raise _not_writable(folder, error) from error
+    _check_published(_download(coordinates, fresh))
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        fresh.rename(folder)
+    except OSError as error:
+        raise _not_writable(folder, error) from error
+    return _cached_jars(folder)
+
+
+def _download(coordinates: tuple[str, ...], folder: Path) -> dict[str, str]:
+    """The SHA-256 of each jar that came, by its name, as it is stored in the folder's index."""
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
             _resolver_command(coordinates, folder, Path(scratch)), capture_output=True, text=True,
             env={**ON_LOOPBACK, **os.environ},
         )  # fmt: skip
-    resolved = sorted((folder / "jars").glob("*.jar"))
-    broken = [path.name for path in resolved if not (zipfile.is_zipfile(path) and _is_published(path))]
-    if done.returncode or len(resolved) < len(coordinates) or broken:
+    paths = sorted((folder / "jars").glob("*.jar"))
+    broken = [path.name for path in paths if not zipfile.is_zipfile(path)]
+    if done.returncode or len(paths) < len(coordinates) or broken:
         raise MissingRuntimeError(
             f"cannot resolve {', '.join(coordinates)} from Maven Central "
             f"({_causes(broken, done.stdout + done.stderr)}); check the network or proxy and try again, or "
             "point COMPACTBENCH_IVY_SETTINGS at an Ivy settings file that names your mirror",
             code="jars-unavailable",
         )
-    (folder / "index.json").write_text(
-        json.dumps({path.name: path.stat().st_size for path in resolved}), encoding="utf-8"
-    )
-    return tuple(resolved)
+    came = {path.name: _sha256(path) for path in paths}
+    (folder / _INDEX).write_text(json.dumps(came), encoding="utf-8")
+    return came
+
+
+def _check_published(came: Mapping[str, str]) -> None:
+    """Jars that `JAR_SHA256` does not list pass."""
+    for name, sha256 in came.items():
+        if sha256 != JAR_SHA256.get(name, sha256):
+            raise MissingRuntimeError(
+                f"{name} came with SHA-256 {sha256}, but Maven Central publishes it with {JAR_SHA256[name]}: "
+                "try again; if it comes the same, a mirror serves another build, so point "
+                "COMPACTBENCH_IVY_SETTINGS at one that serves the published jar",
+                code="jars-unavailable",
+            )
 
 
 def _resolver_command(coordinates: tuple[str, ...], folder: Path, scratch: Path) -> list[str]:

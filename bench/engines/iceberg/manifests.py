@@ -108,8 +108,8 @@ def entries_of(
 def _read(manifest: ManifestFile, table: Table) -> tuple[list[ManifestEntry], tuple[IcebergType, ...]]:
     """The entries of a manifest, and the types of its partition values.
 
-    Raises ValueError if there are not as many as the manifest list states: PyIceberg takes a file that is cut
-    off after one of its blocks for a whole one.
+    Raises ValueError if there are fewer than the manifest list states: PyIceberg takes a file that is cut off
+    after one of its blocks for a whole one.
     """
     with AvroFile[ManifestEntry](
         WholeAvroFile(table.io.new_input(manifest.manifest_path)),
@@ -121,8 +121,8 @@ def _read(manifest: ManifestFile, table: Table) -> tuple[list[ManifestEntry], tu
         read = list(entries)
     counts = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
     stated = [count for count in counts if count is not None]
-    if len(stated) == len(counts) and len(read) != sum(stated):
-        raise ValueError(f"{len(read)} entries, not {sum(stated)}")
+    if len(stated) == len(counts) and len(read) < sum(stated):
+        raise ValueError(f"{len(read)} entries, but the manifest list states {sum(stated)}")
     return read, types
 
 

@@ -27,6 +27,7 @@ from strategies.iceberg.files import IcebergState
 from strategies.state import MIB
 
 TARGET_FILE_SIZE = "write.target-file-size-bytes"
+_CAUSE_LENGTH_MAX = 200  # characters: a decoder may quote the damaged bytes
 DEFAULT_TARGET_BYTES = 512 * MIB  # WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT of Iceberg's TableProperties
 
 
@@ -81,7 +82,8 @@ def decoding(path: str) -> Iterator[None]:
     except OSError:
         raise
     except Exception as error:  # PyIceberg raises EOFError, zlib.error, MemoryError and others
-        problem = f"cannot be decoded ({type(error).__name__}): check the table with its own engine"
+        cause = f"{type(error).__name__}: {error}"[:_CAUSE_LENGTH_MAX]
+        problem = f"cannot be decoded ({cause}); check the table with its own engine"
         raise ScenarioError(problem, code="damaged", path=path) from error
 
 

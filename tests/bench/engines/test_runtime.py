@@ -131,7 +131,7 @@ def resolved(tmp_path, monkeypatch):
         paths = tuple(folder / "jars" / name for name in NAMES)
         for path in paths:
             write_jar(path)
-        (folder / "index.json").write_text(json.dumps({path.name: path.stat().st_size for path in paths}))
+        (folder / "index.json").write_text(json.dumps({path.name: runtime._sha256(path) for path in paths}))
         return paths
 
     monkeypatch.setattr(runtime, "_resolve", resolve)
@@ -186,11 +186,9 @@ def flip_a_byte(jar):
     jar.write_bytes(content)
 
 
-def test_a_damaged_jar_of_the_same_size_is_resolved_again(resolved, monkeypatch):
+def test_a_damaged_jar_of_the_same_size_is_resolved_again(resolved):
     whole, _ = jars("iceberg")
     sha256 = hashlib.sha256(whole.read_bytes()).hexdigest()
-    monkeypatch.setattr(runtime, "JAR_SHA256", {whole.name: sha256})
-    assert (jars("iceberg")[0], len(resolved)) == (whole, 1)
     flip_a_byte(whole)
     assert (jars("iceberg")[0], len(resolved)) == (whole, 2)
     assert hashlib.sha256(whole.read_bytes()).hexdigest() == sha256
@@ -238,16 +236,20 @@ def test_resolving_that_fails_names_the_cause(resolver, tmp_path, names, truncat
     assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == ()
 
 
-def test_a_jar_that_is_not_the_published_one_is_not_used(resolver, tmp_path, monkeypatch):
+def test_a_jar_that_is_not_the_published_one_is_refused_and_removes_nothing(resolver, tmp_path, monkeypatch):
+    before = resolver(NAMES)()
     monkeypatch.setattr(runtime, "JAR_SHA256", {"sqlite.jar": "0" * 64})
     with refused("jars-unavailable") as caught:
         resolver(NAMES)()
-    assert "(sqlite.jar came damaged)" in str(caught.value)
-    assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == ()
+    came = hashlib.sha256(before[1].read_bytes()).hexdigest()
+    assert f"sqlite.jar came with SHA-256 {came}, but Maven Central publishes it with {'0' * 64}" in str(
+        caught.value
+    )
+    assert runtime._cached_jars(tmp_path / "jars-of-iceberg") == before
 
 
 def test_a_truncated_jar_is_replaced(resolver, tmp_path, monkeypatch):
-    truncated = tmp_path / "jars-of-iceberg" / "jars" / "iceberg.jar"
+    truncated = tmp_path / "jars-of-iceberg.new" / "jars" / "iceberg.jar"
     truncated.parent.mkdir(parents=True)
     truncated.write_bytes(b"PK truncated")
     resolve = resolver(())
@@ -259,7 +261,7 @@ def test_a_truncated_jar_is_replaced(resolver, tmp_path, monkeypatch):
 
 
 def test_a_cache_that_cannot_be_written_names_the_setting(resolver, tmp_path):
-    (tmp_path / "jars-of-iceberg").write_text("in the way")
+    (tmp_path / "jars-of-iceberg.new").write_text("in the way")
     with refused("not-writable", tmp_path / "jars-of-iceberg"):
         resolver(())()
 
