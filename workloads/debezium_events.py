@@ -175,6 +175,8 @@ def _envelope(record: Any) -> Mapping[str, Any] | None:
 
 def _op(event: Mapping[str, Any]) -> str:
     op = event.get("op")
+    if op is None:
+        raise ValueError(f"op is missing; it must be one of {', '.join(_OPS)}")
     if not isinstance(op, str) or op not in _OPS:
         raise ValueError(f"op is {op!r}; it must be one of {', '.join(_OPS)}: leave the event out")
     return op
@@ -182,6 +184,8 @@ def _op(event: Mapping[str, Any]) -> str:
 
 def _ts_ms(event: Mapping[str, Any]) -> int:
     ts_ms = event.get("ts_ms")
+    if ts_ms is None:
+        raise ValueError("ts_ms is missing; it must be whole milliseconds since 1970")
     if not (_fits(ts_ms, "BIGINT") and _is_date(ts_ms)):
         raise ValueError(
             f"ts_ms is {ts_ms!r}; it must be whole milliseconds since 1970, in the years 1 to 9999"
@@ -197,7 +201,7 @@ def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
     unknown = sorted(values.keys() - {*ORDERS.names})
     if unknown:
         raise ValueError(
-            f"{image} holds {', '.join(unknown)}, which orders does not have; remove or rename them: it has "
+            f"{image} holds {', '.join(unknown)}, which orders does not have; remove or rename these columns: it has "
             + ", ".join(ORDERS.names)
         )
     row = {name: values.get(name) for name in ORDERS.names}

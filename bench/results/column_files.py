@@ -21,6 +21,7 @@ from bench.errors import ResultSchemaError, first_error
 from bench.results.columns import FlatColumn, column_by_name, columns_of, values_at
 from bench.results.records import BaseRecord, Record, RunRecord
 from bench.results.tables import Records, RunRecords
+from bench.text import counted
 
 SERIAL = "serial"
 KINDS: Mapping[str, type[BaseRecord]] = {
@@ -173,11 +174,17 @@ def read_records(folder: Path) -> RunRecords:
         if kind is None or path != file_of(folder, kind):
             raise damaged(path, "is not a table of records")
         sources[kind] = ColumnFile(kind, path)
+        if kind is RunRecord and not len(sources[kind].serials):
+            raise damaged(path, "has no record")
         if (np.diff(sources[kind].serials) <= 0).any():
             raise damaged(path, "its records are out of order")
     places = np.sort(np.concatenate([[], *(source.serials for source in sources.values())]))
-    if not np.array_equal(places, np.arange(len(places))):
-        raise damaged(folder, "records are missing, or are there twice")
+    twice_count = len(places) - len(np.unique(places))
+    if twice_count:
+        raise damaged(folder, f"{counted(twice_count, 'record')} twice")
+    if len(places) and places[-1] + 1 != len(places):
+        missing_count = int(places[-1]) + 1 - len(places)
+        raise damaged(folder, f"{counted(missing_count, 'record')} missing, so a file of it may be")
     return RunRecords(sources)
 
 
@@ -223,7 +230,7 @@ class ColumnFile(Generic[_R]):
         """Raises ResultSchemaError for a file that is cut off, and for a part whose checksum is wrong."""
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last for damaged names
             problem = f"is not a whole Parquet file ({str(error).splitlines()[0]})"
             raise damaged(self._path, problem) from error
 

@@ -23,7 +23,7 @@ _KEY = re.compile(r'([A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*")((?:\[[^\[\]]+\])*)([.=])'
 _ENTRY = re.compile(r"\[([^\[\]]+)\]")
 
 _EXAMPLES = {  # by the option that takes settings
-    "--set": "table.target_file_size=8MiB or 'strategies[every-10min].writer.files_per_commit=4'",
+    "--set": "table.target_file_size=8MiB or 'strategies[every-10min].rules[0].trigger.interval=5min'",
     "--option": "options.min-input-files=2",
     "--over": "strategies.LABEL.every=1min..4h*12",
 }
@@ -46,6 +46,9 @@ def find(name_or_path: str) -> Path:
         return known[name_or_path]
     file = Path(name_or_path)
     if file.suffix != ".toml":
+        if len(file.name) <= NAME_LENGTH_MAX and file.is_file():
+            problem = "is no scenario by its name: rename it so that it ends in .toml"
+            raise ScenarioError(problem, code="bad-name", path=file)
         raise ScenarioError(
             f"is neither a shipped scenario ({known_text(name_or_path, known)}) nor a path to a .toml file",
             code="unknown-name",
@@ -90,7 +93,8 @@ def read_toml(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise ScenarioError(f"cannot be read: {error.strerror}", code="unreadable", path=file) from error
     except UnicodeDecodeError as error:
-        problem = f"byte {error.start} is not UTF-8: save it as UTF-8"
+        line = error.object[: error.start].count(b"\n") + 1
+        problem = f"line {line} is not UTF-8: save it as UTF-8"
         raise ScenarioError(problem, code="not-utf-8", path=file) from error
     try:
         return tomllib.loads(text)
@@ -211,6 +215,9 @@ def _unquoted(key: str, option: str) -> str:
 
 
 def _table_key(place: object, key: str, path: KeyPath) -> str:
+    if isinstance(place, list):
+        problem = f"is a list: choose an entry, as in {path_text(path)}[{key}]"
+        raise ScenarioError(problem, code="not-a-table", path=path_text(path))
     if not isinstance(place, dict):
         # The value is not shown: it may be a secret, and the secrets are not known yet.
         problem = f"is not a table: it has no key {value_text(key)}"
@@ -229,7 +236,8 @@ def _position(place: object, entry: str, path: KeyPath) -> int:
         return int(entry)
     labels = [name for name in names if name]
     known = f"{known_text(entry, labels)}, or" if labels else "use"
-    problem = f"has no entry {value_text(entry)}; {known} a position from 0 to {len(place) - 1}"
+    positions = f"a position from 0 to {len(place) - 1}" if len(place) > 1 else "0, the only position"
+    problem = f"has no entry {value_text(entry)}; {known} {positions}"
     raise ScenarioError(problem, code="unknown-name", path=path_text(path))
 
 

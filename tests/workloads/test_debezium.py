@@ -190,7 +190,7 @@ def change(**changes):
     [
         ([CREATED, 5], 2, "is not an object"),
         ([change(op="t")], 1, "op is 't'"),
-        ([change(op=None)], 1, "op is None"),
+        ([change(op=None)], 1, "op is missing"),
         ([change(ts_ms="2026-01-01")], 1, "ts_ms is '2026-01-01'"),
         ([change(ts_ms=True)], 1, "ts_ms is True"),
         ([change(ts_ms=1_767_225_600_000_000)], 1, "ts_ms is 1767225600000000"),  # microseconds

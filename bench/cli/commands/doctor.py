@@ -91,8 +91,11 @@ def doctor(
 
 
 def _java() -> str:
-    home = runtime.java_home()
-    return f"{runtime.java_version(home)} at {home}"
+    home, configured = runtime.java_home(), os.environ.get("JAVA_HOME")
+    found = f"{runtime.java_version(home)} at {home}"
+    if configured and Path(configured) != home:
+        return f"{found}, since JAVA_HOME {runtime.java_problem(Path(configured))}"
+    return found
 
 
 def _catalogs() -> str:

@@ -227,7 +227,7 @@ class DeltaLog:
         try:
             with self._system.open_input_file(checkpoint) as file:
                 footer = pq.ParquetFile(file).metadata
-        except (pa.ArrowException, OSError):
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
             return None
         count = 0
         for number in range(footer.num_row_groups):
@@ -257,7 +257,7 @@ class DeltaLog:
             with self._system.open_input_file(path) as file:
                 table = pq.ParquetFile(file).read()
             rows = table.to_pylist(maps_as_pydicts="strict")
-        except (pa.ArrowException, KeyError, OSError) as error:
+        except (pa.ArrowException, KeyError, OSError, UnicodeDecodeError) as error:
             raise LogError(f"{path} is not a checkpoint of Delta: {first_error(error)}") from error
         for number, row in enumerate(rows):
             action = {name: fields for name, fields in row.items() if fields is not None}

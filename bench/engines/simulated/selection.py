@@ -107,7 +107,9 @@ def selection_of(
     try:
         query = sqlglot.parse_one(sql, dialect="spark")
     except SqlglotError as error:
-        raise ValueError(f"cannot be parsed for a simulation: {str(error).splitlines()[0]}") from error
+        raise ValueError(
+            f"cannot be parsed for a simulation: {str(error).splitlines()[0].rstrip('.')}"
+        ) from error
     ctes = {cte.alias_or_name.lower() for cte in query.find_all(exp.CTE)}
     tables = [table for table in query.find_all(exp.Table) if table.name.lower() not in ctes]
     if len(tables) != 1:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from bench.cli.commands import doctor
@@ -60,6 +62,12 @@ def test_what_is_missing_exits_3_with_its_remedy(machine, checked, monkeypatch):
     printed = checked(code=3)
     assert "no Java: install it" in printed.out
     assert printed.codes == ["not-ready"]
+
+
+def test_a_java_home_that_is_not_used_is_named(monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    monkeypatch.setattr(doctor.runtime, "java_home", lambda: Path("/bundled"))
+    assert doctor._java().endswith("at /bundled, since JAVA_HOME /nowhere contains no working Java")
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,10 @@ def flip(path):
     path.write_bytes(content)
 
 
+def with_a_name_that_is_no_text(path):
+    path.write_bytes(path.read_bytes().replace(b"at_ms", b"at\xff\xff\xff"))
+
+
 def foreign(path):
     pq.write_table(pa.table({"serial": [0], "tick": [1]}), path)
 
@@ -136,6 +140,8 @@ def rewritten(path, change):
         ("observe.parquet", flip, "observe.parquet"),
         ("observe.parquet", lambda path: path.write_bytes(b""), "observe.parquet"),
         ("run.parquet", cut, "run.parquet"),
+        ("run.parquet", with_a_name_that_is_no_text, "run.parquet"),
+        ("run.parquet", lambda path: rewritten(path, lambda table: table.slice(0, 0)), "run.parquet"),
         ("commit.parquet", foreign, "commit.parquet"),
         ("other.parquet", foreign, "other.parquet"),
         ("commit.parquet", lambda path: path.unlink(), ""),
@@ -158,6 +164,21 @@ def test_damage_is_named(run_folder, name, damage, place):
     with refused("damaged-record", path) as refusal:
         _ = [*load_run(run_folder).records]
     assert "run --resume" in str(refusal.value)
+
+
+def test_missing_records_are_told_from_records_that_are_there_twice(run_folder):
+    file = run_folder / EVENT_TABLES / "commit.parquet"
+    shutil.copy(file, run_folder / "whole")
+    rewritten(file, lambda table: table.slice(0, 2))
+    with refused("damaged-record") as refusal:
+        _ = [*load_run(run_folder).records]
+    assert "1 record missing" in str(refusal.value)
+    shutil.copy(run_folder / "whole", file)
+    observed = run_folder / EVENT_TABLES / "observe.parquet"
+    rewritten(observed, lambda table: table.set_column(0, table.field(0), pq.read_table(file).column(0)))
+    with refused("damaged-record") as refusal:
+        _ = [*load_run(run_folder).records]
+    assert "3 records twice" in str(refusal.value)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,22 @@ def test_find_lists_the_shipped_scenarios(name):
     assert len(str(caught.value)) < len(", ".join(shipped())) + 200
 
 
+def test_find_tells_a_file_of_another_ending_from_an_unknown_name(tmp_path):
+    Path(write(tmp_path)).rename(tmp_path / "demo.txt")
+    with refused("bad-name", tmp_path / "demo.txt"):
+        find(str(tmp_path / "demo.txt"))
+
+
+def test_a_list_is_no_table_and_a_file_that_is_not_utf_8_has_lines(tmp_path):
+    with refused("not-a-table") as caught:
+        override({"strategies": [{"label": "a"}]}, "strategies.a.label=b")
+    assert str(caught.value).endswith("strategies: is a list: choose an entry, as in strategies[a]")
+    (tmp_path / "demo.toml").write_bytes(b"seed = 1\n# \xff")
+    with refused("not-utf-8") as caught:
+        read(tmp_path / "demo.toml")
+    assert "line 2 is not UTF-8" in str(caught.value)
+
+
 @pytest.mark.parametrize("stem", ["Big", "a b", "a_b", "a--b", "-a", "a.b", "x" * 61, "ä", "a\nb"])
 def test_find_refuses_names_that_cannot_name_a_folder(tmp_path, stem):
     file = tmp_path / f"{stem}.toml"

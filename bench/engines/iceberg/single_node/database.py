@@ -111,7 +111,7 @@ def footer(location: str) -> pq.FileMetaData:
     """Raises ValueError for a file that is missing or damaged."""
     try:
         return pq.read_metadata(local_path(location))
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise ValueError(f"{location} cannot be read: {error}") from error
 
 
