@@ -115,8 +115,8 @@ def _check_same(run: RunResult, scenario: Scenario) -> None:
     if manifest.scenario_hash != scenario.hash or not same_strategy:
         what = f"strategy {manifest.strategy!r}" if manifest.scenario_hash == scenario.hash else "scenario"
         raise ScenarioError(
-            f"has another definition of the {what}, so new runs cannot be combined with it: repeat the options "
-            "of the first run, such as --set, or choose another --out",
+            f"has another definition of the {what}, so new runs cannot be combined with it: repeat the "
+            "options of the first run, such as --set, or choose another --out",
             code="mixed-runs",
             path=run.folder,
         )
