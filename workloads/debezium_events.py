@@ -190,7 +190,7 @@ def _ts_ms(event: Mapping[str, Any]) -> int:
         raise ValueError(
             f"ts_ms is {ts_ms!r}; it must be whole milliseconds since 1970, in the years 1 to 9999"
         )
-    return int(ts_ms)  # type: ignore[arg-type]  # checked above
+    return int(ts_ms)
 
 
 def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
@@ -201,8 +201,8 @@ def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
     unknown = sorted(values.keys() - {*ORDERS.names})
     if unknown:
         raise ValueError(
-            f"{image} holds {', '.join(unknown)}, which orders does not have; remove or rename these columns: it "
-            "has " + ", ".join(ORDERS.names)
+            f"{image} holds {', '.join(unknown)}, which orders does not have; remove or rename these columns: "
+            "it has " + ", ".join(ORDERS.names)
         )
     row = {name: values.get(name) for name in ORDERS.names}
     for column in ORDERS.columns:
