@@ -201,7 +201,7 @@ def _row(event: Mapping[str, Any], image: str, op: str) -> dict[str, Any]:
     unknown = sorted(values.keys() - {*ORDERS.names})
     if unknown:
         raise ValueError(
-            f"{image} holds {', '.join(unknown)}, which orders does not have; remove or rename these columns: "
+            f"{image} holds {', '.join(unknown)}, which orders does not have; remove or rename such columns: "
             "it has " + ", ".join(ORDERS.names)
         )
     row = {name: values.get(name) for name in ORDERS.names}
