@@ -15,6 +15,7 @@ from typing import Literal, NewType, Protocol
 from bench.engines.journal import Journal
 from bench.engines.keys import TableKeys
 from bench.engines.master import parse_master
+from bench.errors import EngineError
 from bench.results.records import PlanStatus, RoleId
 from bench.results.values import (
     NO_COST,
@@ -128,13 +129,22 @@ class Tag:
         return self.is_of_writer and self.step != LOAD_STEP
 
 
+OWN_APPLICATION = "compactbench"
+
+
+def application_of(role: str) -> str:
+    """The name of the Spark application of a role that is a process; formats store it in versions."""
+    return f"{OWN_APPLICATION}/{role}"
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
     """One version of a table and its effect: a snapshot, or the metadata that a command wrote without one.
 
     `id` and `operation` are the format's own; `id` is None if only metadata was written. `tag` is None if the
     command that made the version cannot write one. `rewritten` are the partitions with replaced files, and
-    `application` is the id of the application that committed; both are None if the format does not record it.
+    `application` is the id of the application that committed and `application_name` its name; they are None
+    if the format does not record them.
     """
 
     id: str | None
@@ -143,6 +153,7 @@ class Version:
     tag: Tag | None = None
     rewritten: frozenset[str] | None = None
     application: str | None = None
+    application_name: str | None = None
     work: CommitWork = field(default_factory=CommitWork)
     maintenance: MaintenanceWork = field(default_factory=MaintenanceWork)
 
@@ -292,6 +303,8 @@ class SparkSettings:
     executor_cpu: ExecutorCpuSource = "processes"
     staging: str | None = None
     staging_journal: Journal | None = None
+    application: str = OWN_APPLICATION
+    counts_run_delay: bool = False
 
     @property
     def is_local(self) -> bool:
@@ -361,6 +374,23 @@ class EngineSettings:
     core_speed: float = 1.0
     has_real_clock: bool = False
     compaction_memory_bytes: int | None = None
+    scratch: Path | None = None
+    is_shared_table: bool = False
+
+    @property
+    def scratch_folder(self) -> Path:
+        return self.scratch or self.folder
+
+
+class CommitConflictError(EngineError):
+    """A commit that the format refused, because of what others have committed since it began.
+
+    Nothing of it is in the table. `reason` is the format's, and `cost` what it took.
+    """
+
+    def __init__(self, step: str, reason: str, cost: Cost) -> None:
+        super().__init__(f"{step} conflicts with what others have committed: {reason}", code="conflict")
+        self.reason, self.cost = reason, cost
 
 
 class Table(Protocol):
@@ -371,7 +401,8 @@ class Table(Protocol):
     def create(self) -> None:
         """Create the empty table."""
 
-    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome: ...
+    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
+        """Raises CommitConflictError if it lost against what others have committed."""
 
     def state(self, at_ms: int) -> TableState:
         """The table as a planner sees it, valid until the next change. Does no I/O.
@@ -445,3 +476,13 @@ class Engine(Table, Prober, Compactor, Protocol):
 
     def sibling(self, name: str) -> "Engine":
         """An engine of the same kind for another, throw-away table."""
+
+
+class SharedEngine(Engine, Protocol):
+    """An engine on a table that other processes commit to as well."""
+
+    def attach(self) -> None:
+        """Begin with a table that another process has created."""
+
+    def refresh(self, at_ms: int) -> Observation:
+        """Read what has been committed since the last look; the table now."""

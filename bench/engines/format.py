@@ -178,6 +178,8 @@ class Engines:
 
     `metadata_commands` are the native commands that write no data or delete file, `expiry_commands` those
     that drop old versions. `packages` are the Python packages that only real runs of this format use.
+    `processes_refused` is why processes may not commit to one table; None if they may, and then the real
+    engine is a `SharedEngine`.
     """
 
     planning: Planning
@@ -187,6 +189,7 @@ class Engines:
     metadata_commands: frozenset[str] = frozenset()
     expiry_commands: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
+    processes_refused: str | None = None
 
     @property
     def kinds(self) -> tuple[EngineKind, ...]:

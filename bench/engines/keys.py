@@ -40,6 +40,7 @@ from strategies.quantities import (
 
 _T = TypeVar("_T")
 _NO_VALUE = object()
+RATE_MAX_PER_S = 10_000
 
 
 def value_text(value: object) -> str:
@@ -72,6 +73,22 @@ def duration_ms_text(milliseconds: int) -> str:
         if milliseconds and milliseconds % MILLISECONDS_BY_UNIT[unit] == 0:
             return f"{milliseconds // MILLISECONDS_BY_UNIT[unit]}{unit}"
     return f"{milliseconds}ms" if milliseconds else "0s"
+
+
+def parse_rate_per_s(text: object) -> float:
+    """How many a second: "2/s", "30/min" and "100/h". Raises ValueError unless it is above 0."""
+    number, slash, unit = str(text).partition("/")
+    try:
+        rate_per_s = float(number) * 1000 / MILLISECONDS_BY_UNIT[unit.strip()] if slash else 0.0
+    except (KeyError, ValueError):
+        rate_per_s = 0.0
+    if not 0 < rate_per_s <= RATE_MAX_PER_S:
+        raise ValueError(f'must be a rate such as "2/s" or "30/min", above 0 and at most {RATE_MAX_PER_S}/s')
+    return rate_per_s
+
+
+def rate_text(rate_per_s: float) -> str:
+    return f"{rate_per_s:.15g}/s"
 
 
 def bytes_text(size_bytes: int) -> str:
@@ -173,6 +190,9 @@ Size = Annotated[
     BeforeValidator(parse_bytes, json_schema_input_type=_Amount),
     Field(lt=2**63),
     PlainSerializer(bytes_text),
+]
+Rate = Annotated[
+    float, BeforeValidator(parse_rate_per_s, json_schema_input_type=str), PlainSerializer(rate_text)
 ]
 Texts = Annotated[dict[str, str], BeforeValidator(_flat_texts, json_schema_input_type=_Flattened)]
 Identifier = Annotated[

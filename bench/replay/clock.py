@@ -38,6 +38,35 @@ class SystemClock:
         return lambda: Cost(time.perf_counter() - wall_s, time.process_time() - cpu_s)
 
 
+class LiveClock(SystemClock):
+    """Real time since `began_s` of the monotonic clock, which all processes of a machine share.
+
+    Scenario time passes `speed` times as fast.
+    """
+
+    def __init__(self, began_s: float, speed: float) -> None:
+        self._began_s, self._speed = began_s, speed
+
+    def now_s(self) -> float:
+        return time.monotonic() - self._began_s
+
+    def scenario_ms(self) -> int:
+        """Scenario time now, in milliseconds."""
+        return int(self.now_s() * 1000 * self._speed)
+
+    def late_s(self, at_ms: int) -> float:
+        """How many real seconds have passed since scenario time `at_ms`; 0 before it."""
+        return max(0.0, self.now_s() - at_ms / 1000 / self._speed)
+
+    def wait_until(self, at_ms: int) -> None:
+        """Sleep until scenario time `at_ms`; returns at once if it has passed."""
+        self.sleep(at_ms / 1000 / self._speed - self.now_s())
+
+    def sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            time.sleep(seconds)
+
+
 class ModelledClock:
     """Modelled time of a simulated run: it advances by the modelled duration of each step."""
 

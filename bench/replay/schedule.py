@@ -9,11 +9,9 @@ A role (writer, reader, compactor, maintainer) is a generator, as processes are 
   virtual clock a step takes no scenario time. With a real one (`Scenario.has_real_clock`) steps take time on
   the cores of the `StepLog`, and a compactor has two turns: one that begins a compaction, and one at its end
   that commits. Each step is timed with the machine to itself.
-- Another is planned. *Live*: each role is a process of its own, and scenario time is real time.
-
-Today's roles rely on turns. They share the tick of a `StepLog`, which the writer sets; a compactor completes,
-queries, evaluates and executes within one `Step`; and the writer calls the compactor for inline rules. For
-a live schedule, each role needs a log of its own, and a step for each of these parts.
+- `Live`: a role is alone in its process, and scenario time is real time. The roles are others
+  (`bench.replay.roles.live`), since those that take turns share the tick of a `StepLog`, query around
+  compactions, and compact within commits.
 """
 
 import heapq
@@ -62,6 +60,31 @@ def perform(do: Callable[[], _Result]) -> Generator[Step[_Result], _Result, _Res
     return (yield Step(do))
 
 
+class Live:
+    """One role at real time: `wait_until` sleeps until a moment of scenario time, if it has not passed."""
+
+    def __init__(self, wait_until: Callable[[int], None]) -> None:
+        self._wait_until = wait_until
+
+    def run(self, role: Role) -> None:
+        """Let the role act until it has ended. An error of a step is passed on."""
+        yielded = next(role, None)
+        while yielded is not None:
+            if isinstance(yielded, Step):
+                yielded = _sent(role, yielded.do())
+            else:
+                self._wait_until(yielded.at_ms)
+                yielded = next(role, None)
+
+
+def _sent(role: Role, result: Any) -> Until | Step[Any] | None:
+    """What a role yields next; None once it has ended."""
+    try:
+        return role.send(result)
+    except StopIteration:
+        return None
+
+
 class Turns:
     """One role at a time, ordered by scenario time, turn and, if both are equal, who began to wait first."""
 
@@ -81,10 +104,7 @@ class Turns:
         """Let a role act until it waits or has ended."""
         yielded = next(role, None)
         while isinstance(yielded, Step):
-            try:
-                yielded = role.send(yielded.do())
-            except StopIteration:
-                return
+            yielded = _sent(role, yielded.do())
         if yielded is not None:
             place = (yielded.at_ms, yielded.turn, next(self._serial_numbers))
             heapq.heappush(self._waiting, (*place, role))

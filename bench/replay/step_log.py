@@ -36,13 +36,20 @@ class StepLog:
     """Writes a record of each step on one table.
 
     `observed` is the table as last observed. `unbooked` is the cost of that reading until it is charged to a
-    rule that needs it. With a real clock `cores` are those on which steps run at the same time.
+    rule that needs it. With a real clock `cores` are those on which steps run at the same time. The
+    `observer` is the role that reads the table after a step.
     """
 
     def __init__(
-        self, table_id: str, recorder: Recorder, clock: Clock, cores: SharedCores | None = None
+        self,
+        table_id: str,
+        recorder: Recorder,
+        clock: Clock,
+        cores: SharedCores | None = None,
+        observer: RoleId = "reader",
     ) -> None:
         self.table_id, self.recorder, self.clock, self.cores = table_id, recorder, clock, cores
+        self._observer = observer
         self.tick = 0
         self.at_ms = 0
         self.observed: Observation | None = None
@@ -112,10 +119,14 @@ class StepLog:
         read_s = observed.cost.wall_s
         self.observed = observed
         self.times.observe_s += read_s
-        fields = self.fields("reader", observed, max(0.0, self.now_s - read_s), observed.cost)
-        fields["table"] = observed.table.without_partitions_above(PARTITIONS_MAX)
-        fields["after"] = after
-        self.recorder.write(ObserveRecord, fields)
+        started_s = max(0.0, self.now_s - read_s)
+        fields = self.fields(self._observer, observed, started_s, observed.cost)
+        self.recorder.write(ObserveRecord, {**fields, **of_table(observed), "after": after})
+
+
+def of_table(observed: Observation) -> Fields:
+    """The part of the record of an observation that says what the table is like."""
+    return {"table": observed.table.without_partitions_above(PARTITIONS_MAX)}
 
 
 def version_ids(versions: Iterable[Version]) -> list[str]:

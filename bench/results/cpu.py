@@ -24,7 +24,9 @@ def compaction_executor_cpu_s(f: RunFigures) -> float | None:
 
 
 def commit_cpu_s(f: RunFigures) -> float | None:
-    return known_sum(own_cost("cpu_s", f.commits))
+    """Tries that lost a conflict are part of it."""
+    wasted_s = f.commits.column("wasted_cpu_s")
+    return known_sum(own_cost("cpu_s", f.commits) + np.where(np.isnan(wasted_s), 0.0, wasted_s))
 
 
 def maintenance_cpu_s(f: RunFigures) -> float | None:

@@ -7,9 +7,10 @@ import numpy as np
 
 from bench.results.arithmetic import known_mean, total
 from bench.results.folders import RunResult
-from bench.results.latency import OverTime, over_time
+from bench.results.latency import OverTime, over_time, settled_of
 from bench.results.query_effect import QueryEffects, query_effects
 from bench.results.records import (
+    LOST_STATUSES,
     CommitRecord,
     CompactionRecord,
     ControlRecord,
@@ -42,7 +43,7 @@ class RunFigures:
     commits: Records[CommitRecord]  # of the stream
     primary: Records[QueryRecord]  # every primary query
     after_commit: Records[QueryRecord]  # of them, on the cadence, right after the commit
-    settled: Records[QueryRecord]  # and at the end of the same ticks
+    settled: Records[QueryRecord]  # and at the end of the same ticks; those that were due with a real clock
     over_time: OverTime  # the settled query in means over time
     by_new: Records[QueryRecord]  # the primary query by new sessions
     compactions: Records[CompactionRecord]
@@ -91,7 +92,7 @@ def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
         commits=stream_commits_of(run),
         primary=primary,
         after_commit=primary.having(when="after_commit"),
-        settled=primary.having(when="settled"),
+        settled=settled_of(primary),
         over_time=over_time(run, primary),
         by_new=primary_queries_of(run, "new"),
         compactions=compactions.where(is_in_stream),
@@ -150,8 +151,49 @@ def _prepared_during(commits: Records[CommitRecord], began_s: float, ended_s: fl
     return np.where(np.isnan(overlaps_s), 0.0, overlaps_s)  # of steps outside of the replay
 
 
+def since_due_s(f: RunFigures) -> np.ndarray:
+    """The real seconds from when each commit of the stream was due to its end; empty if none can be late."""
+    if not f.run.manifest.is_live:
+        return np.empty(0)
+    due_s = f.commits.column("at_ms") / 1000 / f.run.manifest.speed
+    return np.asarray(f.commits.column("ended_s") - due_s)
+
+
+def run_delay_s(f: RunFigures) -> float | None:
+    if not f.run.manifest.is_live:
+        return None
+    steps = (f.commits, f.compactions, f.maintenance, f.primary)
+    delays_s = np.concatenate([step.column("run_delay_s") for step in steps])
+    return total(delays_s[~np.isnan(delays_s)])  # unknown of a compaction that was ended
+
+
+def redone_commits(f: RunFigures) -> float | None:
+    """How often a commit of the stream was done again after a conflict; None if nobody else commits."""
+    if not f.run.manifest.is_live:
+        return None
+    return float(sum(len(reasons) for reasons in f.commits.column("conflicts").tolist()))
+
+
+def lost_compactions(f: RunFigures) -> float | None:
+    """None where nobody else commits."""
+    return count_with_status(*LOST_STATUSES)(f) if f.run.manifest.is_live else None
+
+
+def wasted_cpu_s(f: RunFigures) -> float | None:
+    """CPU seconds of commits and compactions that lost a conflict or did not end; None likewise."""
+    if not f.run.manifest.is_live:
+        return None
+    is_lost = np.isin(f.compactions.column("status").astype(str), LOST_STATUSES)
+    return total(f.compactions.column("cpu_s")[is_lost]) + total(f.commits.column("wasted_cpu_s"))
+
+
 def pending_mean_s(f: RunFigures) -> float | None:
-    """Mean scenario seconds between a decision and its commit; 0 without a compaction delay."""
+    """Mean scenario seconds between a decision and its commit; 0 without a compaction delay.
+
+    None where roles work at the same time: a compaction is dated by its decision.
+    """
+    if f.run.manifest.is_live:
+        return None
     pending_ms = f.effective.column("at_ms") - f.effective.column("scheduled_at_ms")
     return known_mean(pending_ms / 1000)
 
@@ -182,6 +224,8 @@ def staleness_mean_s(f: RunFigures) -> float | None:
 
 
 def since_compaction_mean_s(f: RunFigures) -> float | None:
+    if f.run.manifest.is_live:
+        return None
     ends_ms = np.concatenate([[0], np.sort(f.effective.column("at_ms"))])
     at_ms = f.commits.column("at_ms")
     return known_mean((at_ms - ends_ms[np.searchsorted(ends_ms[1:], at_ms)]) / 1000)
@@ -224,8 +268,8 @@ def has_deletes(f: RunFigures) -> bool:
 
 def overlapped_commits(f: RunFigures) -> float | None:
     longest_s = f.compactions.column("wall_s").max(initial=0.0)
-    return float(1000 * longest_s / f.run.manifest.commit_interval_ms)
+    return float(1000 * longest_s * f.run.manifest.speed / f.run.manifest.commit_interval_ms)
 
 
 def duty_cycle(f: RunFigures) -> float:
-    return total(f.compactions.column("wall_s")) / (f.run.manifest.duration_ms / 1000)
+    return total(f.compactions.column("wall_s")) / (f.run.manifest.lasted_ms / 1000)

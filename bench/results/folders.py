@@ -194,8 +194,7 @@ def load_run(folder: Path) -> RunResult:
     """
     manifest = _load_manifest(folder / MANIFEST)
     tables = folder / EVENT_TABLES
-    run_id = manifest.run_id
-    records = _tables(tables, run_id) if tables.is_dir() else _lines(folder / EVENTS, run_id)
+    records = _tables(tables, manifest) if tables.is_dir() else _lines(folder / EVENTS, manifest)
     return RunResult(folder, manifest, records, _replaced(folder / REPLACED))
 
 
@@ -217,7 +216,7 @@ def _last_line(path: Path) -> list[RunRecord]:
     return [last] if isinstance(last, RunRecord) else []
 
 
-def _tables(folder: Path, run_id: str) -> RunRecords:
+def _tables(folder: Path, manifest: Manifest) -> RunRecords:
     try:
         records = read_records(folder)
     except OSError as error:
@@ -226,22 +225,22 @@ def _tables(folder: Path, run_id: str) -> RunRecords:
         kind, row = records.place_of(problem[0])
         raise damaged(f"{file_of(folder, kind)}, row {row + 1}", problem[1])
     files = (path for path in sorted(folder.iterdir()) if path != file_of(folder, RunRecord))
-    if not _are_of_run(records, run_id, (path.read_bytes() for path in files)):
+    if not _are_of_run(records, manifest.run_id, (path.read_bytes() for path in files)):
         raise damaged(folder, _OTHER_RECORDS)
     records.release()
     return records
 
 
-def _lines(path: Path, run_id: str) -> RunRecords:
+def _lines(path: Path, manifest: Manifest) -> RunRecords:
     lines = _stored_lines(path)
     numbered = [*_numbered_records(path, lines)]
     stored = [record for _, record in numbered]
     records = RunRecords.listed(stored)
-    if problem := disorder(records):
+    if problem := disorder(records, at_once=manifest.is_live):
         raise _damaged(path, numbered[problem[0]][0], problem[1])
     if numbered:
         last_line = numbered[-1][0]
-        if not _are_of_run(records, run_id, (line + b"\n" for line in lines[: last_line - 1])):
+        if not _are_of_run(records, manifest.run_id, (line + b"\n" for line in lines[: last_line - 1])):
             raise _damaged(path, last_line, _OTHER_RECORDS)
     return RunRecords.listed(landed(stored))
 

@@ -75,11 +75,22 @@ class OverTime:
 
     @property
     def wall_s(self) -> float | None:
-        return self.mean("wall_s")
+        return self.mean(latencies_s(self.queries))
 
     @property
     def cpu_s(self) -> float | None:
         return self.mean(own_cost("cpu_s", self.queries))
+
+
+def settled_of(queries: Records[QueryRecord]) -> Records[QueryRecord]:
+    """The queries that stand for a random moment: the settled ones, or all that readers ask by a schedule."""
+    return queries.where(np.isin(queries.column("when").astype(str), ("settled", "due")))
+
+
+def latencies_s(queries: Records[QueryRecord]) -> np.ndarray:
+    """Wall seconds of queries; of those that readers ask by a schedule, since they were due."""
+    waited_s = queries.column("waited_s")
+    return np.asarray(queries.column("wall_s") + np.where(np.isnan(waited_s), 0.0, waited_s))
 
 
 def window_ms(every_ms: np.ndarray, duration_ms: int, at_ms: np.ndarray) -> np.ndarray:
@@ -104,7 +115,7 @@ def _windows_ms(manifest: Manifest, queries: Records[QueryRecord]) -> np.ndarray
 def probed_mean_s(manifest: Manifest, settled: Records[QueryRecord]) -> float | None:
     """Mean latency over the probed ticks alone; None if these are all that the mean over time counts."""
     is_sampled = (_every_ms(manifest, settled) > manifest.commit_interval_ms).any()
-    if not is_sampled or manifest.probe_phase == "fixed":
+    if not is_sampled or manifest.probe_phase == "fixed" or manifest.is_live:
         return None
     return over_probed_ticks(manifest, settled).wall_s
 
@@ -119,6 +130,9 @@ def over_time(
     compaction ran beside the stream, because which table a query met is not known between its commit and the
     next observation.
     """
+    if run.manifest.is_live:
+        due = queries.having(when="due" if when == "settled" else when)
+        return OverTime(due, np.ones(len(due)))
     is_of_moment = queries.column("when") == when
     if when == "settled" and run.manifest.notes.get("clock") == "real":
         return _by_spans(run, queries)

@@ -14,7 +14,7 @@ from bench.results import amplification, cpu, money, requests
 from bench.results import figures as fig
 from bench.results.arithmetic import highest, known_mean, percentile, total
 from bench.results.figures import RunFigures
-from bench.results.latency import over_time, probed_mean_s
+from bench.results.latency import latencies_s, over_time, probed_mean_s
 from bench.results.query_rate import in_query_words
 from bench.results.records import FAILED_STATUSES, Manifest
 from bench.results.tables import together
@@ -55,7 +55,18 @@ class Metric:
 
 
 def _settled(of: Callable[[np.ndarray], float | None]) -> Callable[[RunFigures], float | None]:
-    return lambda f: of(f.settled.column("wall_s"))
+    return lambda f: of(latencies_s(f.settled))
+
+
+def _since_due(of: Callable[[np.ndarray], float | None]) -> Callable[[RunFigures], float | None]:
+    return lambda f: of(fig.since_due_s(f))
+
+
+_QUANTILES: tuple[tuple[str, str, Callable[[np.ndarray], float | None]], ...] = (
+    ("p50", "median", lambda values: percentile(values, 50)),
+    ("p95", "95th percentile", lambda values: percentile(values, 95)),
+    ("max", "maximum", highest),
+)
 
 
 def _last_observed(field: str) -> Callable[[RunFigures], float | None]:
@@ -95,6 +106,10 @@ METRICS: tuple[Metric, ...] = (
            "compactions that ran and had nothing to commit", fig.count_with_status("noop")),
     Metric("failed_compactions", "count", "lower", "count",
            "compactions that failed or were vetoed", fig.count_with_status(*FAILED_STATUSES)),
+    Metric("lost_compactions", "count", "lower", "timing",
+           "compactions that could not commit because of what others had committed meanwhile, or were ended "
+           "because they took too long after the stream; with a real clock",
+           fig.lost_compactions),
     Metric("vetoed_compactions", "count", "lower", "count",
            "failed compactions that the engine refused to execute", fig.count_with_status("vetoed")),
     Metric("ineffective_compactions", "count", "lower", "count",
@@ -124,6 +139,10 @@ METRICS: tuple[Metric, ...] = (
            cpu.known_total("compaction", "gc_cpu_s")),
     Metric("jit_share", "share", "lower", "timing",
            "compaction_jit_cpu_s / compaction_cpu_s", cpu.jit_share),
+    Metric("wasted_cpu_s", "s", "lower", "timing",
+           "CPU seconds of lost compactions, and of commits that had to be done again; with a real clock on "
+           "real tables",
+           fig.wasted_cpu_s),
     Metric("maintenance_s", "s", "lower", "timing",
            "wall seconds of the scenario's scheduled maintenance: all strategies have the same schedule, but "
            "not the same number of snapshots and files to maintain",
@@ -224,6 +243,17 @@ METRICS: tuple[Metric, ...] = (
            "95th percentile of the wall seconds until the call of a commit returns: including compactions "
            "that it ran itself, and preparing its batch while a compaction ran beside the stream",
            lambda f: percentile(fig.returned_s(f), 95)),
+    Metric("run_delay_s", "s", "neither", "timing",
+           "seconds for which runnable threads of commits, compactions, maintenance and primary queries "
+           "waited for a core, summed over threads; with a real clock on real tables",
+           fig.run_delay_s),
+    *(Metric(f"commit_since_due_{name}_s", "s", "lower", "timing",
+             f"{words} of the real seconds from the moment at which a commit was due until it was in the "
+             "table; with a real clock on real tables", _since_due(of))
+      for name, words, of in _QUANTILES),
+    Metric("redone_commits", "count", "lower", "timing",
+           "how often a commit was done again after a conflict; with a real clock on real tables",
+           fig.redone_commits),
     Metric("staleness_mean_s", "s", "lower", "count",
            "mean age over scenario time of the newest rows in the table: it grows from 0 at each commit of "
            "the stream to the time of the next one; excludes the wall time of commits",

@@ -65,12 +65,12 @@ def compute_money_per_day(f: RunFigures) -> float | None:
         return None
     wall_s = total(together("wall_s", *writing_steps(f))) + evaluating_s + jobs_s
     money = _compute_money(f, cpu_s + starts_cpu_s, wall_s)
-    return None if money is None else money * (DAY_MS / m.duration_ms)
+    return None if money is None else money * (DAY_MS / m.lasted_ms)
 
 
 def query_money_per_day(f: RunFigures) -> float | None:
     m = f.run.manifest
-    cpu_s, wall_s = f.over_time.cpu_s, f.over_time.wall_s
+    cpu_s, wall_s = f.over_time.cpu_s, f.over_time.mean("wall_s")
     if m.queries_per_h is None or cpu_s is None or wall_s is None:
         return None
     money = _compute_money(f, cpu_s, wall_s)
@@ -97,7 +97,7 @@ def request_money_per_day(f: RunFigures) -> float | None:
         )
     if puts is None or gets is None or (m.queries_per_h is not None and gets_per_query is None):
         return None
-    scenarios_per_day = DAY_MS / m.duration_ms
+    scenarios_per_day = DAY_MS / m.lasted_ms
     gets_per_day = gets * scenarios_per_day + 24 * (m.queries_per_h or 0.0) * (gets_per_query or 0.0)
     puts_per_day = puts * scenarios_per_day
     return (m.price_per_1000_puts * puts_per_day + m.price_per_1000_gets * gets_per_day) / 1000

@@ -76,6 +76,7 @@ def query_effects(run: RunResult) -> QueryEffects:
     ticks = np.append(queries.column("tick"), -1)  # no tick, nor is the one of a query that does not exist
     began_s = compactions.column("started_s")
     counts = (compactions.column("status") == "ok") & ~compactions.column("is_inline") & ~np.isnan(began_s)
+    counts &= not run.manifest.is_live  # queries that were due by themselves are of no compaction
     first_later = np.searchsorted(starts_s, compactions.column("ended_s"))
     last_earlier = np.searchsorted(starts_s, began_s) - 1  # a commit may take no modelled time
     has_before = counts & (ticks[last_earlier] == compactions.column("tick"))

@@ -35,7 +35,8 @@ from bench.results.values import (
 
 Mode = Literal["real", "simulated"]
 StepStatus = Literal["ok", "failed"]
-PlanStatus = Literal["ok", "noop", "vetoed", "failed"]  # noop: nothing was committed
+# noop: nothing was committed; conflict: it lost against others; unfinished: it ran when the run ended
+PlanStatus = Literal["ok", "noop", "vetoed", "failed", "conflict", "unfinished"]
 Evaluated = Literal["not_due", "nothing_to_do", "planned"]
 # Who did a step. A role with several processes numbers them: "compactor-2".
 RoleId = Annotated[str, Field(pattern=r"^(writer|compactor|maintainer|reader|runner)(-[a-z0-9]+)?$")]
@@ -43,6 +44,7 @@ RoleId = Annotated[str, Field(pattern=r"^(writer|compactor|maintainer|reader|run
 SCHEMA_VERSION = 5
 READ_VERSIONS = (4, 5)  # in version 4 simulated runs had JSON lines, too
 FAILED_STATUSES = ("failed", "vetoed")  # of a step after which the run continued
+LOST_STATUSES = ("conflict", "unfinished")  # of a compaction beside commits, which cost CPU for nothing
 MANIFEST = "manifest.json"
 EVENTS = "events.jsonl"
 EVENT_TABLES = "events.tables"  # a folder, whose name no scenario can have
@@ -116,6 +118,7 @@ class Manifest(_Model):
     primary_probe: str
     probe_every_ms: Positive
     side_probe_every_ms: Positive  # for probes that are not primary
+    speed: Annotated[float, Field(gt=0, le=1_000)] = 1.0  # of scenario time, with a real clock
     probe_phase: Literal["random", "fixed"]  # where in each window of `probe_every_ms` the probes run
     # By tick from 1 on, how many queries arrive until the next one, relative to the mean; None: alike.
     query_weights: tuple[Weight, ...] | None = None
@@ -151,6 +154,16 @@ class Manifest(_Model):
     @property
     def variant_label(self) -> str | None:
         return None if self.variant is None else str(self.variant["label"])
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the roles were processes that worked at the same time, at real time."""
+        return self.mode == "real" and self.notes.get("clock") == "real"
+
+    @property
+    def lasted_ms(self) -> int:
+        """How long the stream takes at the pace at which its steps come."""
+        return round(self.duration_ms / self.speed)
 
     @property
     def is_cdc(self) -> bool:
@@ -240,9 +253,12 @@ class CommitRecord(BaseRecord):
     work: CommitWork = CommitWork()
     prepare_s: Seconds = 0.0
     # For compactions that the commit ran itself, which have records of their own; with a real clock also for
-    # the commit before it.
+    # the commit before it, and for tries that others' commits made fail.
     waited_s: Seconds = 0.0
     versions: list[str] = []  # created by the commit
+    # On real tables with a real clock: why earlier tries of the batch failed, and the CPU that they took.
+    conflicts: list[str] | None = None
+    wasted_cpu_s: Seconds | None = None
 
 
 class ObserveRecord(BaseRecord):
@@ -263,15 +279,17 @@ class QueryRecord(BaseRecord):
     At a tick of the cadence, every probe runs right after the commit ("after_commit") and again at the end of
     the tick, after any compaction and maintenance ("settled"). At other ticks, the primary probe runs just
     before and after a compaction ("before", "after"). Each of them is run by every kind of session that the
-    engine has; results without the field hold new sessions only.
+    engine has; results without the field hold new sessions only. With real tables and a real clock, readers
+    ask by a schedule of their own ("due").
     """
 
     kind: Literal["query"] = "query"
     status: StepStatus = "ok"
     probe: str
     primary: bool
-    when: Literal["after_commit", "settled", "before", "after"]
+    when: Literal["after_commit", "settled", "before", "after", "due"]
     session: Session = "new"
+    waited_s: Seconds | None = None  # since it was due, of a query that is "due"
     planning_s: Seconds = 0.0
     execution_s: Seconds = 0.0
     work: ScanWork = ScanWork()

@@ -10,7 +10,7 @@ from bench.results import figures as fig
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
 from bench.results.arithmetic import highest, mean_of_known, percentile
 from bench.results.folders import RunResult
-from bench.results.latency import over_time, probed_mean_s
+from bench.results.latency import latencies_s, over_time, probed_mean_s, settled_of
 from bench.results.metrics import METRICS
 from bench.results.money import break_even_queries_per_h
 from bench.results.pooling import Strictness, check_one_format, check_pooled
@@ -186,9 +186,9 @@ def _comparable(by_strategy: Mapping[str, Sequence[RunResult]]) -> list[Row]:
     check_one_format(runs)
     content_bytes = common_content_bytes(run for run in runs if usable(run))
     rows_by_label = {label: _row(of_label, content_bytes) for label, of_label in by_strategy.items()}
-    duration_ms = runs[0].manifest.duration_ms
+    lasted_ms = runs[0].manifest.lasted_ms
     return [
-        _with_break_even(row, rows_by_label.get(row.baseline), duration_ms) for row in rows_by_label.values()
+        _with_break_even(row, rows_by_label.get(row.baseline), lasted_ms) for row in rows_by_label.values()
     ]
 
 
@@ -245,8 +245,8 @@ def _probes(runs: Sequence[RunResult], content_bytes: int | None) -> dict[str, d
 def _probe(
     run: RunResult, queries: Records[QueryRecord], content_bytes: int | None
 ) -> dict[str, float | None]:
-    settled = queries.having(when="settled")
-    walls, mean = settled.column("wall_s"), over_time(run, queries)
+    settled = settled_of(queries)
+    walls, mean = latencies_s(settled), over_time(run, queries)
     return {
         "query_mean_s": mean.wall_s,
         "query_probed_mean_s": probed_mean_s(run.manifest, settled),
@@ -277,7 +277,7 @@ def in_delete_words(text: str, words: tuple[str, str]) -> str:
     return text
 
 
-def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
+def _with_break_even(row: Row, baseline: Row | None, lasted_ms: int) -> Row:
     """The row with `break_even_queries_per_h`: None without a baseline or without a compaction."""
     if baseline is None or row is baseline:
         return row
@@ -288,7 +288,7 @@ def _with_break_even(row: Row, baseline: Row | None, duration_ms: int) -> Row:
         cost_s, baseline_cost_s = values["total_cpu_s"], baseline.values["total_cpu_s"]
         extra_s = None if cost_s is None or baseline_cost_s is None else cost_s - baseline_cost_s
         return break_even_queries_per_h(
-            extra_s, values["query_cpu_s"], baseline.values["query_cpu_s"], duration_ms
+            extra_s, values["query_cpu_s"], baseline.values["query_cpu_s"], lasted_ms
         )
 
     per_run = [

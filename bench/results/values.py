@@ -76,7 +76,8 @@ class Cost:
 
     `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap including garbage.
     `requests` are requests to S3 by kind: GET, HEAD, PUT, POST, LIST and DELETE. `spark` is
-    unknown in simulations and in older results.
+    unknown in simulations and in older results. `run_delay_s` is for how long runnable threads waited for a
+    core, in seconds of threads; it is known of roles that work at the same time.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STORED
@@ -91,6 +92,7 @@ class Cost:
     is_shared: bool = False
     requests: Mapping[str, Count] | None = None
     spark: SparkWork = UNKNOWN_SPARK_WORK
+    run_delay_s: Seconds | None = None
 
     def __add__(self, other: "Cost") -> "Cost":
         """The cost of both steps: a sum is known if both sides are, a peak is the highest known one."""
@@ -105,7 +107,14 @@ class Cost:
             self.is_shared or other.is_shared,
             _sum_by_kind(self.requests, other.requests),
             self.spark + other.spark,
+            self._delay_s_with(other),
         )
+
+    def _delay_s_with(self, other: "Cost") -> float | None:
+        """What took no time has waited for nothing."""
+        if not self.wall_s:
+            return other.run_delay_s
+        return _sum(self.run_delay_s, other.run_delay_s) if other.wall_s else self.run_delay_s
 
     @property
     def mean_cores(self) -> float:

@@ -120,6 +120,19 @@ class RunJob(_ScenarioJob):
     keep_tables: bool
 
 
+class RoleJob(_ScenarioJob):
+    """Do one role of a run with a real clock on real tables.
+
+    Its records go to `records`; `barrier` is the folder by which roles agree on beginning and end.
+    """
+
+    kind: Literal["role"] = "role"
+    run: RunJob
+    role: str
+    records: Path
+    barrier: Path
+
+
 class QuickJob(_Job):
     """Execute runs of one scenario in turn, in one JVM."""
 
@@ -142,5 +155,5 @@ class TryJob(_ScenarioJob):
     run_folder: Path  # for notes of the namespace, which has the name of this folder in its own name
 
 
-Job = DropJob | LogJob | NoiseJob | QuickJob | RunJob | TryJob
+Job = DropJob | LogJob | NoiseJob | QuickJob | RoleJob | RunJob | TryJob
 JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])

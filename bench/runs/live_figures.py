@@ -11,6 +11,7 @@ from typing import Any
 from bench.results.arithmetic import sum_of_known
 from bench.results.records import (
     FAILED_STATUSES,
+    LOST_STATUSES,
     BaseRecord,
     CompactionRecord,
     Mode,
@@ -78,11 +79,13 @@ class LiveFigures:
         query = "" if self.query_s is None else f", last query {human_duration(self.query_s)}"
         noops, failures = self.statuses["noop"], sum(self.statuses[status] for status in FAILED_STATUSES)
         failed = f", {failures} of them FAILED" if failures else ""
+        lost_count = sum(self.statuses[status] for status in LOST_STATUSES)
+        lost = f", {lost_count} of them lost" if lost_count else ""
         noop = f", {noops:,} that had nothing to do" if noops else ""
         cpu_s = self.cpu_s if self.statuses else None
         cpu = "" if cpu_s is None else f" ({human_duration(cpu_s)} CPU)"
         compactions = counted(self.statuses.total() - noops, "compaction")
-        return f"{counted(self.files, 'file')}{query}, {compactions}{failed}{noop}{cpu}"
+        return f"{counted(self.files, 'file')}{query}, {compactions}{failed}{lost}{noop}{cpu}"
 
 
 class LiveProgress:

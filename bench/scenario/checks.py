@@ -74,7 +74,7 @@ def _checks_of_keys(keys: ScenarioKeys, secrets: Secrets) -> Iterator[Callable[[
         yield partial(_check_rule, keys, maintenance, ("maintenance", index))
     yield partial(_check_spark, keys.spark, secrets)
     yield partial(_check_catalog, keys)
-    yield partial(_check_shared_cores, keys)
+    yield partial(_check_keys_of_real_clock, keys)
 
 
 def check_tables(scenario: Scenario) -> None:
@@ -125,13 +125,6 @@ def check_jvm(scenario: Scenario) -> None:
     if scenario.jvm is not None:
         problem = "only a simulation can have that: leave it out, or add --simulate"
         raise OptionError(("jvm",), problem, scenario.jvm, code="unsupported").within(scenario.name)
-
-
-def check_clock(scenario: Scenario) -> None:
-    """Refuse a real clock in a real run, where it is not implemented yet. Raises ScenarioError."""
-    if scenario.has_real_clock:
-        problem = 'real tables cannot do everything at once yet: set it to "virtual", or add --simulate'
-        raise OptionError(("clock",), problem, "real", code="unsupported").within(scenario.name)
 
 
 def check_has_rows(scenario: Scenario) -> None:
@@ -522,11 +515,19 @@ def _check_spark(spark: Spark, secrets: Secrets) -> None:
     check_all(partial(_check_spark_setting, key, value, secrets) for key, value in spark.settings.items())
 
 
-def _check_shared_cores(keys: ScenarioKeys) -> None:
-    shared = keys.resources.shared_cores
-    if shared is not None and keys.clock == "virtual":
-        problem = 'has no effect, because steps take turns: leave it out, or set clock = "real"'
-        raise OptionError(("resources", "shared_cores"), problem, shared, code="no-effect")
+def _check_keys_of_real_clock(keys: ScenarioKeys) -> None:
+    if keys.clock == "real":
+        return
+    of_clock: Mapping[KeyPath, object] = {
+        ("resources", "shared_cores"): keys.resources.shared_cores,
+        ("speed",): keys.speed,
+        ("drain",): keys.drain_ms,
+        ("roles",): keys.roles,
+    }
+    for path, value in of_clock.items():
+        if value is not None:
+            problem = 'has no effect, because steps take turns: leave it out, or set clock = "real"'
+            raise OptionError(path, problem, code="no-effect")
 
 
 def _check_spark_setting(key: str, value: str, secrets: Secrets) -> None:

@@ -18,7 +18,7 @@ from bench.scenario.plugins import in_words
 from bench.scenario.price_presets import with_preset
 from bench.scenario.query_rate import query_weights
 from bench.scenario.scenario import Scenario, partitioning_of
-from bench.scenario.schema import ScenarioKeys, VariantKeys, parse
+from bench.scenario.schema import DRAIN_MS, Roles, ScenarioKeys, VariantKeys, parse
 from bench.scenario.specs import StrategySpec, build_strategies, content_hash, rule_tables, strategy_table
 from bench.scenario.values import KeyPath, OptionError, refusals, together
 from bench.scenario.variants import Variant, changed, check_variant, check_versions, spec_in
@@ -179,13 +179,15 @@ def _scenario(
         probe_every_ms=probe_every_ms, side_probe_every_ms=side_probe_every_ms,
         probe_phase=keys.probe_phase,
         page_cache=keys.page_cache, jvm=keys.jvm, has_real_clock=keys.clock == "real",
+        speed=keys.speed or 1.0, drain_ms=DRAIN_MS if keys.drain_ms is None else keys.drain_ms,
         compaction_delay_ms=keys.compaction_delay_ms,
         compaction_memory_bytes=keys.compaction_memory_bytes,
         warm_up_rounds=keys.warm_up_rounds,
         table=keys.table,
         workload=keys.workload, workload_name=keys.workload_name,
         probes=probes, strategies=specs, maintenance=maintenance,
-        resources=keys.resources, prices=keys.prices, spark=keys.spark, catalog=keys.catalog,
+        resources=keys.resources, roles=keys.roles or Roles(), prices=keys.prices, spark=keys.spark,
+        catalog=keys.catalog,
         resolved=resolved, hash=_hash(resolved, keys), secrets=secrets,
         query_weights=_query_weights(keys),
         variant=variant,

@@ -11,7 +11,7 @@ from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.scenario.cadence import Cadence, Phase
 from bench.scenario.kept_back import kept_back
-from bench.scenario.schema import Catalog, Prices, Resources, Spark
+from bench.scenario.schema import Catalog, Prices, Resources, Roles, Share, Spark
 from bench.scenario.specs import StrategySpec
 from bench.scenario.values import KeyPath
 from bench.scenario.variants import Variant
@@ -57,6 +57,8 @@ class Scenario:
     page_cache: Literal["cold"] | None
     jvm: Literal["warm"] | None
     has_real_clock: bool
+    speed: float
+    drain_ms: int
     compaction_delay_ms: int
     compaction_memory_bytes: int | None
     warm_up_rounds: int
@@ -67,6 +69,7 @@ class Scenario:
     strategies: tuple[StrategySpec, ...]
     maintenance: tuple[Rule, ...]
     resources: Resources
+    roles: Roles
     prices: Prices
     spark: Spark
     catalog: Catalog | None
@@ -121,6 +124,16 @@ class Scenario:
         """How often readers ask from the commit of a tick to the next: on average as often as probes run."""
         mean_per_s = 1000 / self.probe_every_ms
         return mean_per_s if self.query_weights is None else mean_per_s * self.query_weights[tick - 1]
+
+    @property
+    def reader_rate_per_s(self) -> float:
+        """How often readers ask with a real clock, in scenario time: on average over the stream."""
+        return self.roles.reader.rate_per_s or 1000 / self.probe_every_ms
+
+    def share_of(self, role: str) -> Share:
+        """The resources of the process of a role; the maintainer has the compactor's."""
+        shares = {"writer": self.resources.writer, "reader": self.resources.reader}
+        return shares.get(role, self.resources.compactor)
 
     def ticks(self) -> Iterator[tuple[int, int]]:
         """The number (from 1) and the scenario time in milliseconds of each tick of the stream."""

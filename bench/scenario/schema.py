@@ -13,6 +13,7 @@ from bench.engines.keys import (
     Identifier,
     Keys,
     Listed,
+    Rate,
     Size,
     TableKeys,
     Texts,
@@ -139,7 +140,9 @@ class Share(Keys):
 
 
 class Resources(Keys):
-    """[resources]: honoured by simulations; in a real run, one Spark application does everything.
+    """[resources]: honoured by simulations, and with a real clock on real tables, whose roles are processes.
+
+    In other real runs one Spark application does everything.
 
     `core_speed` is how fast a core is, relative to those that the coefficients were measured on. With a real
     clock, steps that run at the same time have `shared_cores` together, each at most the cores of its role.
@@ -150,6 +153,37 @@ class Resources(Keys):
     writer: Share = Share()
     compactor: Share = Share()
     reader: Share = Share()
+
+
+class WriterRole(Keys):
+    """[roles.writer]: a commit that loses against others is done again up to `retries` times.
+
+    It waits for `backoff` before, and twice as long each time.
+    """
+
+    retries: int = Field(default=10, ge=0, le=1_000)
+    backoff_ms: Duration = Field(default=100, alias="backoff", le=60_000)
+
+
+class ReaderRole(Keys):
+    """[roles.reader]: the mean rate of queries, which come at random; by default as often as probes run."""
+
+    rate_per_s: Rate | None = Field(default=None, alias="rate", examples=["2/s"])
+
+
+DRAIN_MS = 120_000  # for a compaction that runs when the stream ends
+
+
+class Roles(Keys):
+    """[roles]: real tables with a real clock, on which each role is a process.
+
+    `oversubscribe` allows more cores of roles than the machine has; `pin` binds each to cores of its own.
+    """
+
+    oversubscribe: bool = False
+    pin: bool = False
+    writer: WriterRole = WriterRole()
+    reader: ReaderRole = ReaderRole()
 
 
 Price = Annotated[float | None, Field(ge=0, le=1e9, allow_inf_nan=False)]
@@ -234,6 +268,8 @@ class ScenarioKeys(Keys):
     duration_ms: Duration = Field(alias="duration", examples=["60min"])
     commit_interval_ms: Duration = Field(alias="commit_interval", gt=0, examples=["1min"])
     clock: Literal["virtual", "real"] = "virtual"
+    speed: float | None = Field(default=None, gt=0, le=1_000, allow_inf_nan=False)
+    drain_ms: Duration | None = Field(default=None, alias="drain")
     repetitions: int = Field(default=1, ge=1, le=REPETITIONS_MAX)
     probe_every_ms: Duration | None = Field(default=None, alias="probe_every")
     side_probe_every_ms: Duration | None = Field(default=None, alias="side_probe_every")
@@ -253,6 +289,7 @@ class ScenarioKeys(Keys):
     maintenance: Listed[RuleKeys] = ()
     variants: Listed[VariantKeys] = ()
     resources: Resources = Resources()
+    roles: Roles | None = None
     prices: Prices = Prices()
     spark: Spark = Field(default_factory=lambda: Spark.model_validate({}))
     catalog: Catalog | None = None

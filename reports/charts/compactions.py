@@ -39,9 +39,12 @@ _LANE_SHARE = 0.8  # of a lane that the tallest bar takes
 _MOST_PLACES = 600  # of compactions without effect
 _OTHER = "other reasons"
 _REASON_MARKS = ("o", "D", "^", "s", "v", "P")
-_NOT_COMMITTED_MARKS = {"noop": "o", "failed": "x", "vetoed": "s"}
+_NOT_COMMITTED_MARKS = {"noop": "o", "failed": "x", "vetoed": "s", "conflict": "X", "unfinished": "D"}
 _Lane = Records[CompactionRecord]
-_NOT_COMMITTED_WORDS = {"noop": "committed nothing", "failed": "failed", "vetoed": "vetoed"}
+_NOT_COMMITTED_WORDS = {
+    "noop": "committed nothing", "failed": "failed", "vetoed": "vetoed", "conflict": "lost a conflict",
+    "unfinished": "did not end",
+}  # fmt: skip
 
 
 def draw(group: RunGroup, theme: Theme) -> Figure:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reports.charts import (
+    at_once,
     compactions,
     cumulative,
     curves,
@@ -79,6 +80,16 @@ CHARTS: tuple[Chart, ...] = (
         "open",
         freshness.applies,
         message=freshness.message,
+    ),
+    Chart(
+        "at-once",
+        "Commits, compactions and queries at the same time",
+        "The first usable repetition of each strategy. A commit's bar begins when it was due, so a long one "
+        "was late or slow. A hollow compaction could not commit, because others had committed meanwhile.",
+        at_once.draw,
+        at_once.finding,
+        "open",
+        at_once.applies,
     ),
     Chart(
         "latency",

@@ -12,6 +12,7 @@ import pandas as pd
 
 from bench.results.columns import FlatColumn, columns_of
 from bench.results.folders import RunResult
+from bench.results.latency import settled_of
 from bench.results.query_effect import QueryEffect, QueryEffects, query_effects
 from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord, QueryRecord
 from bench.results.sessions import queries_by
@@ -30,15 +31,16 @@ def latency(group: RunGroup) -> pd.DataFrame:
 
     Runs with invalid timings are left out.
     """
-    names = ("at_ms", "status", "wall_s", "planning_s", "execution_s")
+    names = ("at_ms", "status", "wall_s", "waited_s", "planning_s", "execution_s")
     primary = frame(group.timed_runs, QueryRecord, _settled, names)
+    primary["wall_s"] += primary.pop("waited_s").astype(float).fillna(0.0)
     timings = ["wall_s", "planning_s", "execution_s"]
     primary[timings] = primary[timings].astype(float).mask(primary["status"] != "ok")
     return primary
 
 
 def _settled(run: RunResult) -> Records[QueryRecord]:
-    return queries_by(run).having(primary=True, when="settled")
+    return settled_of(queries_by(run).having(primary=True))
 
 
 @lru_cache(_GROUPS)

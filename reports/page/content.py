@@ -11,6 +11,7 @@ from reports.data.group import RunGroup
 from reports.page.blocks import Block, Code, Listing, Picture, Prose, Terms
 from reports.page.sections import details, method
 from reports.page.sections.answer import TRADE_OFF, budgets, headline, primary_query
+from reports.page.sections.at_once import at_once
 from reports.page.sections.beside_measured import ANSWERED_BY_REAL_RUNS, beside_measured, measured_twin
 from reports.page.sections.by_kind import compactions_by_kind
 from reports.page.sections.cautions import Caution, cautions
@@ -265,6 +266,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("summary", "Summary", "open", _summary, "Summary", "summary sortable"),
     Section("costs", "What each strategy costs", "open", _of_group(costs), "Costs", "sortable"),
     Section("waits", "How long a commit takes", "open", _of_group(waits), style="sortable"),
+    Section("at-once", "At the same time", "open", _of_group(at_once), style="sortable"),
     Section("requests", "Requests to S3", "open", _of_group(requests), style="sortable"),
     Section(
         "left", "Delete files each strategy leaves behind", "open", _of_group(left_behind), style="sortable"

@@ -73,7 +73,7 @@ def break_even(group: RunGroup, row: Row) -> BreakEven | None:
         {label: cpu[label] for label in alike}, {label: queries[label] for label in alike},
         row.strategy, row.baseline,
     )  # fmt: skip
-    hours = group.manifest.duration_ms / _HOUR_MS
+    hours = group.manifest.lasted_ms / _HOUR_MS
     return BreakEven(rate) if ends is None else BreakEven(rate, ends[0] / hours, ends[1] / hours)
 
 

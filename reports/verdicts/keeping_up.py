@@ -47,7 +47,7 @@ def lags(group: RunGroup) -> list[Lag]:
             if len(waited := stream_commits_of(run).column("waited_s"))
         ]
         if late_s and unmodelled(group, row.strategy) is None:
-            interval_s = group.manifest.commit_interval_ms / 1000
+            interval_s = group.manifest.commit_interval_ms / 1000 / group.manifest.speed
             made.append(Lag(row.strategy, fmean(late_s), fmean(late_s) < interval_s))
     return made
 

@@ -1,6 +1,7 @@
 """Result folders the report tests share, built once."""
 
 import pytest
+from live_runs import live_runs
 from result_builder import UPSERT, build_results
 
 from bench.results.folders import load_runs
@@ -49,6 +50,12 @@ def cadence_group(tmp_path_factory):
     ticks = {"late": 3, "later": 12}
     built = build_results(folder, strategies, 2, 12, commit_ticks=ticks, scenario_text=text)
     return run_groups(load_runs(built))[0]
+
+
+@pytest.fixture(scope="session")
+def live_group():
+    """Roles that worked at the same time."""
+    return run_groups(live_runs())[0]
 
 
 @pytest.fixture(scope="session")

@@ -147,6 +147,8 @@ def run(
         raise ScenarioError(problem, code="exclusive", path=f"--coefficients {coefficients}")
     mode: Mode = "simulated" if simulate else "real"
     loaded = _load(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
+    if not simulate and any(scenario.has_real_clock for scenario in loaded):
+        _refuse_with_real_clock(verify, quick)
     if coefficients:
         check_coefficients(coefficients, loaded)
     chosen = [_chosen(text) for text in only or ()]
@@ -222,6 +224,19 @@ def _refuse_with_simulate(keep_tables: bool, verify: str, quick: bool) -> None:
         if reason:
             raise ScenarioError(
                 f"{reason}: remove one of the options", code="exclusive", path=f"{option} and --simulate"
+            )
+
+
+def _refuse_with_real_clock(verify: str, quick: bool) -> None:
+    """Raises ScenarioError for an option that needs roles that take turns."""
+    reasons = {
+        "--verify each": "others work while a table is checked" if verify == "each" else None,
+        "--quick": "each role has a JVM of its own" if quick else None,
+    }
+    for option, reason in reasons.items():
+        if reason:
+            raise ScenarioError(
+                f"{reason}: remove the option", code="exclusive", path=f'{option} with clock = "real"'
             )
 
 

@@ -82,6 +82,7 @@ FORMAT = Format(
         metadata_bytes_per_commit=40_000,  # measured: 10 KB of log and checksum, 37 KB with a checkpoint
     ),
     engines=Engines(
+        processes_refused="two processes can commit the same version of a Delta table on local files",
         planning=PLANNING,
         roll_out=lazy("bench.engines.delta.statements:roll_out"),
         real=real_kind(

@@ -24,6 +24,10 @@ EXECUTOR_CACHE = "spark.sql.iceberg.executor-cache.enabled"
 # Iceberg's REST client (org.apache.iceberg.rest.HTTPClient) has no timeout for answers: a server that accepts
 # connections and never answers would block a suite for ever. Other catalogs ignore this.
 _TIME_OUT = {"rest.client.socket-timeout-ms": "120000"}
+# By default SQLite's drivers wait for another process's lock for 3 s (JDBC) and 5 s (Python), and an Iceberg
+# commit that fails then is not tried again. With a write-ahead log readers do not wait for the writer.
+_LOCK_WAIT_S = 60
+_SQLITE_OF_PROCESSES = {"jdbc.journal_mode": "WAL", "jdbc.busy_timeout": str(_LOCK_WAIT_S * 1000)}
 
 
 def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
@@ -67,6 +71,7 @@ class Catalog:
     namespace: str
     properties: Mapping[str, str]
     journal: Journal | None = None
+    is_shared_table: bool = False
 
     @property
     def is_default(self) -> bool:
@@ -76,6 +81,11 @@ class Catalog:
     @property
     def _sqlite(self) -> Path:
         return self.folder / "catalog.db"
+
+    @property
+    def _waiting(self) -> str:
+        """The part of an address by which Python's driver waits for other processes."""
+        return f"?timeout={_LOCK_WAIT_S}" if self.is_shared_table else ""
 
     @property
     def _warehouse(self) -> str:
@@ -88,6 +98,7 @@ class Catalog:
             "uri": f"jdbc:sqlite:{self._sqlite}",
             "warehouse": self._warehouse,
             "jdbc.schema-version": "V1",
+            **(_SQLITE_OF_PROCESSES if self.is_shared_table else {}),
         }
         properties = {**(on_sqlite if self.is_default else _TIME_OUT), **self.properties}
         prefix = f"spark.sql.catalog.{self.name}"
@@ -168,7 +179,10 @@ class Catalog:
         """Returns a function that loads the table with PyIceberg, from SQLite or where Spark finds it."""
         if self.is_default:
             catalog = load_catalog(
-                self.name, type="sql", uri=f"sqlite:///{self._sqlite}", warehouse=self._warehouse
+                self.name,
+                type="sql",
+                uri=f"sqlite:///{self._sqlite}{self._waiting}",
+                warehouse=self._warehouse,
             )
             return lambda: catalog.load_table(f"{self.namespace}.{table}")
 

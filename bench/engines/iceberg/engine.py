@@ -1,12 +1,12 @@
 """Apache Iceberg on Spark: real tables, Iceberg's own commands, and rewrites of exactly the named files."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyiceberg.io import FileIO
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
@@ -60,6 +60,7 @@ from bench.results.values import MaintenanceWork, ScanWork
 from strategies.iceberg.rewrite_options import NO_LIMIT_BYTES
 from strategies.plan import Action, Compact, Native, Rewrite
 
+_READS_MAX = 3
 _EQUALITY_DELETES = (None, DEFAULT_UPSERT_MODE)  # the other modes are MERGE
 _SCAN = "BatchScanExec"  # of Spark's DataSource V2
 _DELETED = (
@@ -76,6 +77,14 @@ def table_properties(spec: TableSpec) -> dict[str, str]:
         **({"write.merge.mode": str(spec.upsert_mode)} if by_merge else {}),
         **spec.properties,
     }
+
+
+CONFLICTS = (  # the last two are of explicit rewrites, by either executor
+    "org.apache.iceberg.exceptions.ValidationException",
+    "org.apache.iceberg.exceptions.CommitFailedException",
+    "is no longer live",
+    "was committed meanwhile",
+)
 
 
 class IcebergEngine(SparkEngine[StagedRewrite]):
@@ -100,6 +109,10 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         super().__init__(spark, meter, name, spec, ledger, PLANNING, ScanReader(_list_files, _opened))
         self._load = catalog.loader(spark, TABLE_ID)
         self._metadata = IcebergReader(self._load, self._stored_bytes)
+
+    @property
+    def _conflicts(self) -> Collection[str]:
+        return CONFLICTS if self._catalog.is_shared_table else ()
 
     def _create(self) -> None:
         self._catalog.create_namespace(self._spark)
@@ -222,6 +235,11 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
         self._catalog.drop_table(self._spark, TABLE_ID)
 
     def _read(self, at_ms: int) -> TableReading:
+        """Others may delete files and folders meanwhile, if they work on the table too."""
+        tries = _READS_MAX if self._catalog.is_shared_table else 1
+        for _ in range(tries - 1):
+            with suppress(FileNotFoundError, Py4JJavaError):
+                return self._metadata.read(at_ms)
         return self._metadata.read(at_ms)
 
     def _stored_bytes(self, folder: str, io: FileIO) -> int:
@@ -303,4 +321,7 @@ def _check_made_by_run(namespace: str, catalog: Catalog) -> None:
 
 def _catalog(settings: EngineSettings) -> Catalog:
     chosen = settings.catalog
-    return Catalog(settings.folder, chosen.name, chosen.namespace, chosen.properties, chosen.journal)
+    return Catalog(
+        settings.folder, chosen.name, chosen.namespace, chosen.properties, chosen.journal,
+        settings.is_shared_table,
+    )  # fmt: skip

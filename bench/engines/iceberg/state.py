@@ -102,27 +102,35 @@ class IcebergReader:
         self._snapshot_times: list[tuple[int, int]] = []  # scenario time, and milliseconds since 1970
 
     def read(self, at_ms: int) -> TableReading:
+        """Raises FileNotFoundError if another process deletes what it reads; it can be called again, then."""
         table = self._load()
         files = self._files.read(table, table.current_snapshot())
         new = [s for s in table.metadata.snapshots if s.snapshot_id not in self._seen_snapshots]
-        self._seen_snapshots.update(s.snapshot_id for s in new)
         expired_count = len(self._live_snapshots - {s.snapshot_id for s in table.metadata.snapshots})
-        self._live_snapshots = {s.snapshot_id for s in table.metadata.snapshots}
-        self._snapshot_times += [(at_ms, s.timestamp_ms) for s in new]
-        return TableReading(
+        versions, fresh_metadata = self._versions(new, table)
+        reading = TableReading(
             live={file.key: file for file in files},
-            versions=_with_expired(self._versions(new, table), expired_count),
+            versions=_with_expired(versions, expired_count),
             data_bytes=self._stored_bytes(data_folder(table.location(), table.properties), table.io),
             metadata_bytes=self._stored_bytes(metadata_folder(table.location(), table.properties), table.io),
         )
+        self._seen_metadata.update(fresh_metadata)
+        self._seen_snapshots.update(s.snapshot_id for s in new)
+        self._live_snapshots = {s.snapshot_id for s in table.metadata.snapshots}
+        self._snapshot_times += [(at_ms, s.timestamp_ms) for s in new]
+        return reading
 
     def first_kept_ms(self, keep_from_ms: int) -> int:
         """The real commit time of the first snapshot that is kept by scenario time."""
         newer = [time_ms for at_ms, time_ms in self._snapshot_times if at_ms >= keep_from_ms]
         return min(newer, default=self._snapshot_times[-1][1] if self._snapshot_times else 0)
 
-    def _versions(self, snapshots: list[Snapshot], table: Table) -> tuple[Version, ...]:
+    def _versions(
+        self, snapshots: list[Snapshot], table: Table
+    ) -> tuple[tuple[Version, ...], frozenset[str]]:
         """A version for each new snapshot, and one for each new table metadata file that has no snapshot.
+
+        With the paths of these table metadata files.
 
         Each commit writes one table metadata file. Its bytes belong to the commit's first snapshot.
         """
@@ -131,7 +139,7 @@ class IcebergReader:
         fresh = deque(
             (time_ms, path) for time_ms, path in dict.fromkeys(log) if path not in self._seen_metadata
         )
-        self._seen_metadata.update(path for _, path in fresh)
+        paths = frozenset(path for _, path in fresh)
         versions: list[Version] = []
         for snapshot in snapshots:
             while fresh and fresh[0][0] < snapshot.timestamp_ms:
@@ -139,7 +147,7 @@ class IcebergReader:
             written = [fresh.popleft()[1]] if fresh else []
             versions.append(_snapshot_version(snapshot, written, table.io))
         versions += [_metadata_version(path, table.io) for _, path in fresh]
-        return tuple(versions)
+        return tuple(versions), paths
 
 
 def _with_expired(versions: tuple[Version, ...], count: int) -> tuple[Version, ...]:
@@ -209,10 +217,13 @@ def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: Fil
         added_delete_rows=int(summary.get("added-position-deletes", 0))
         + int(summary.get("added-equality-deletes", 0)),
     )
-    tag, application = Tag.parse(summary.get(TAG_PROPERTY, "")), summary.get("app-id")
+    tag = Tag.parse(summary.get(TAG_PROPERTY, ""))
     partitions = summary.get("changed-partition-count")
     work = CommitWork(partitions_count=None if partitions is None else int(partitions))
-    return Version(str(snapshot.snapshot_id), operation, change, tag, application=application, work=work)
+    return Version(
+        str(snapshot.snapshot_id), operation, change, tag, work=work,
+        application=summary.get("app-id"), application_name=summary.get("app-name"),
+    )  # fmt: skip
 
 
 def _metadata_version(path: str, io: FileIO) -> Version:

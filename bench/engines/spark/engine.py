@@ -2,19 +2,22 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from py4j.protocol import Py4JJavaError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import (
+    OWN_APPLICATION,
     TABLE_ID,
     Batch,
+    CommitConflictError,
     CommitOutcome,
     InlineCompaction,
     Observation,
@@ -26,6 +29,7 @@ from bench.engines.contract import (
     Ticket,
     TicketId,
     Version,
+    application_of,
     total_maintenance,
 )
 from bench.engines.executor import Executor, Executors
@@ -112,6 +116,14 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def step(self) -> AbstractContextManager[Measured]:
         return self._meter.step()
 
+    @property
+    def _conflicts(self) -> Collection[str]:
+        """Parts of errors by which a commit has lost against those of other processes; see `conflict_in`.
+
+        None in turns, where such an error is one like any other.
+        """
+        return ()
+
     def _other_executors(self) -> Executors:
         """The executors besides this engine itself, by the names that rules use."""
         return {}
@@ -140,6 +152,14 @@ class SparkEngine(ABC, Generic[_Prepared]):
             self._use()
         self._observe(at_ms=0)
 
+    def attach(self) -> None:
+        with self._errors(f"find {self._name}"):
+            self._use()
+        self._observe(at_ms=0)
+
+    def refresh(self, at_ms: int) -> Observation:
+        return self._observe(at_ms)[0]
+
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
         if not spec.rows:
@@ -148,9 +168,10 @@ class SparkEngine(ABC, Generic[_Prepared]):
         with self._errors(f"commit {spec.index} to {self._name}"):
             with self._meter.step() as preparing:
                 write, cached = self._prepare(batch, tag)
-            with self._meter.step() as committing:
-                committed = write()
-            cached.unpersist(blocking=True)
+            try:
+                committed, committing = self._committed(write, batch)
+            finally:
+                cached.unpersist(blocking=True)
             scanned_files_count, scanned_rows = self._scanned()
         observed, new = self._observe(at_ms, self._untagged_commit(batch, tag))
         untagged = tuple(version for version in new if version.tag is None)
@@ -162,6 +183,19 @@ class SparkEngine(ABC, Generic[_Prepared]):
             scanned_rows=scanned_rows,
         )
         return CommitOutcome(cost, preparing.cost.wall_s, versions, observed, compactions, work)
+
+    def _committed(self, write: Write, batch: Batch) -> tuple[Clocks | None, Measured]:
+        """What a write returned, and its measured step. Raises CommitConflictError."""
+        measuring = self._meter.step()
+        try:
+            with measuring as committing:
+                return write(), committing
+        except (Py4JJavaError, PySparkException) as error:
+            reason = conflict_in(one_line(error), self._conflicts)
+            if reason is None:
+                raise
+            step = f"commit {batch.spec.index} to {self._name}"
+            raise CommitConflictError(step, reason, committing.cost) from error
 
     def _merge(self, changes: DataFrame, columns: Sequence[str], conf: Mapping[str, str]) -> None:
         self._merged = merge.commit(self._spark, self._name, changes, columns, conf)
@@ -236,6 +270,9 @@ class SparkEngine(ABC, Generic[_Prepared]):
         versions = (*early, *_tagged(new, tag))
         observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
+        reason = conflict_in(error, self._conflicts) if status == "failed" and error is not None else None
+        if reason is not None:
+            status, error = "conflict", reason
         work = rewrite_work(previews) if status in ("ok", "noop") else RewriteWork()
         maintenance = self._maintained(versions, answer)
         return Outcome(status, cost, versions, observed, error, answer, queued_s, work, maintenance)
@@ -331,7 +368,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
             self._ledger.follow(reading.live, at_ms)
-        attributed = [self._attributed(version, untagged_as) for version in reading.versions]
+        attributed = [self._attributed(version, untagged_as, at_ms) for version in reading.versions]
         self._ledger.saw_versions(attributed)
         versions = tuple(self._without_early(attributed))
         storage_bytes = reading.data_bytes + reading.metadata_bytes
@@ -339,11 +376,18 @@ class SparkEngine(ABC, Generic[_Prepared]):
         observed = self._ledger.observation(cost, storage_bytes, reading.metadata_bytes)
         return observed, versions
 
-    def _attributed(self, version: Version, tag: Tag | None) -> Version:
-        """Tags an untagged version that this application made, unless a concurrent plan made it."""
-        is_own = version.application in (None, self._spark.sparkContext.applicationId)
-        if version.tag is None and is_own and self._maker(version) is None:
+    def _attributed(self, version: Version, tag: Tag | None, at_ms: int) -> Version:
+        """Tags an untagged version that this application made, unless a concurrent plan made it.
+
+        Likewise the untagged commit of a writer in another process, which was made before `at_ms`.
+        """
+        if version.tag is not None or self._maker(version) is not None:
+            return version
+        context = self._spark.sparkContext
+        if _is_of(context, version):
             return replace(version, tag=tag)
+        if version.application_name == application_of("writer"):
+            return replace(version, tag=Tag("writer", "commit", at_ms, version.change.added_rows or 0))
         return version
 
     def _maker(self, version: Version) -> TicketId | None:
@@ -383,9 +427,33 @@ def _execute_all(
     return None
 
 
+def _is_of(context: SparkContext, version: Version) -> bool:
+    """By id and name: the id of a local application is the millisecond in which it began.
+
+    A version without an application is that of metadata alone, which among roles the maintainer writes.
+    """
+    if version.application is None:
+        return context.appName in (OWN_APPLICATION, application_of("maintainer"))
+    return version.application == context.applicationId and version.application_name in (
+        None, context.appName,
+    )  # fmt: skip
+
+
 def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
     """The versions with this tag: another writer may have committed meanwhile."""
     return tuple(version for version in versions if version.tag == tag)
+
+
+def conflict_in(text: str, conflicts: Iterable[str]) -> str | None:
+    """Why a commit lost against others', by the text of its error; None if it has none of the `conflicts`.
+
+    The class of an error is no part of the reason.
+    """
+    found = next((words for words in conflicts if words in text), None)
+    if found is None or not found.endswith("Exception"):
+        return None if found is None else text
+    before, _, reason = text.rpartition(f"{found}: ")
+    return reason.removesuffix(")") if before.endswith("(") else reason
 
 
 def one_line(error: Exception) -> str:

@@ -17,6 +17,7 @@ from bench.engines.contract import SparkSettings
 from bench.engines.spark.executor_cpu import ExecutorCpu
 from bench.engines.spark.jvm_threads import JvmThreads, ThreadTicks, spent_s
 from bench.engines.spark.peak_memory import PeakHeap, PeakRss
+from bench.engines.spark.run_delay import RunDelay, waited_s
 from bench.engines.spark.s3_requests import s3_requests
 from bench.results.values import NO_COST, NO_SPARK_WORK, Cost, SparkWork
 
@@ -43,6 +44,7 @@ class Clocks:
     stage: int
     requests: Mapping[str, int] | None = None
     job: int = 0
+    run_delay_ns: Mapping[str, int] | None = None
 
 
 @dataclass(slots=True)
@@ -81,6 +83,7 @@ class Meter:
         self._json = jackson.databind.ObjectMapper()
         self._json.registerModule(jackson.module.scala.DefaultScalaModule())
         self._spark_conf = dict(spark.sparkContext.getConf().getAll())
+        self._delay = RunDelay((os.getpid(), gateway.proc.pid)) if settings.counts_run_delay else None
         self._is_local, self._executors = settings.is_local, executors
         self._starts_executors = settings.is_on_this_machine and not settings.is_local
         self._requests = s3_requests(spark) if settings.is_local else None
@@ -130,8 +133,9 @@ class Meter:
         self._heap.reset()
         self._rss.reset()
         executors_s = self._executors.latest_s() if self._executors else None
+        run_delay_ns = self._delay.read() if self._delay else None
         threads, cpu_s = self._threads.read(), self._process_cpu_s()
-        return Clocks(time.perf_counter(), cpu_s, executors_s, threads, stage, requests, job)
+        return Clocks(time.perf_counter(), cpu_s, executors_s, threads, stage, requests, job, run_delay_ns)
 
     def reading(self) -> Clocks:
         """The clocks now. Another thread can read them within a step, to split the step's cost.
@@ -141,8 +145,9 @@ class Meter:
         at_s, cpu_s = time.perf_counter(), self._process_cpu_s()
         executors_s = self._executors.latest_s() if self._executors else None
         threads = self._threads.read()
+        run_delay_ns = self._delay.read() if self._delay else None
         stage, requests, job = self._next_stage_id(), self._requests_so_far(), self._next_job_id()
-        return Clocks(at_s, cpu_s, executors_s, threads, stage, requests, job)
+        return Clocks(at_s, cpu_s, executors_s, threads, stage, requests, job, run_delay_ns)
 
     def _end(self) -> Clocks:
         """The clocks after a step, with reports of the executors that are newer than it."""
@@ -177,6 +182,7 @@ class Meter:
         return Cost(
             last.at_s - first.at_s, cpu_s, executor_cpu_s, jit_cpu_s, gc_cpu_s, requests=requests,
             spark=replace(spark, jobs_count=last.job - first.job),
+            run_delay_s=waited_s(first.run_delay_ns, last.run_delay_ns),
         )  # fmt: skip
 
     def executors_memory_bytes(self) -> int | None:

@@ -46,7 +46,7 @@ def start_session(
     temporary = None if settings.shares_jvm else scratch / "temporary"  # the JVM may outlive its first run
     if temporary is not None:
         temporary.mkdir(parents=True, exist_ok=True)
-    builder = SparkSession.builder.master(settings.master).appName("compactbench")
+    builder = SparkSession.builder.master(settings.master).appName(settings.application)
     merged = {
         **DEFAULT_CONF,
         **own_java_options(temporary),

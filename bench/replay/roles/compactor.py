@@ -16,6 +16,7 @@ from bench.results.records import CompactionRecord, DecisionRecord
 from bench.results.values import NO_COST, Cost
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan
+from strategies.state import TableState
 from strategies.strategy import Decision, Rule
 
 
@@ -117,24 +118,9 @@ class Compactions:
             self._complete(execution, settles=False)
 
     def evaluate(self, *, is_inline: bool) -> tuple[list[NewRecord], Decision | None]:
-        """Evaluate the inline rules, or the others: the records, and the last decision if there is one.
-
-        Reading the table's state is charged to the first rule that needs it; the others share that state.
-        """
-        log, strategy = self._log, self._strategy
-        state = self._queries.with_history(self._engine.state(log.at_ms))
-        records, decision = list[NewRecord](), None
-        started_s, elapsed = log.now_s, log.clock.stopwatch()
-        for decision in strategy.decide(state, is_inline=is_inline):
-            cost, read, facts = elapsed(), NO_COST, strategy.facts_of(decision)
-            log.took(cost.wall_s)
-            if facts.reads_state(decision.verdict):
-                read, log.unbooked = log.unbooked, NO_COST
-            fields = log.fields("compactor", log.observed, started_s, cost)
-            add_decision(fields, strategy.label, decision, facts, read)
-            records.append((DecisionRecord, fields))
-            started_s, elapsed = log.now_s, log.clock.stopwatch()
-        return records, decision
+        """Evaluate the inline rules, or the others, as `evaluated` does."""
+        state = self._queries.with_history(self._engine.state(self._log.at_ms))
+        return evaluated(self._strategy, state, self._log, is_inline=is_inline)
 
     def schedule(self, plan: Plan, rule: Rule, *, takes_time: bool = False) -> Execution:
         """Schedule a rule's plan, which stays pending if it has a delay or takes time."""
@@ -184,6 +170,27 @@ class Compactions:
             self._is_settling = settles
             if not settles:
                 queries.run_primary("after")
+
+
+def evaluated(
+    strategy: ActiveStrategy, state: TableState, log: StepLog, *, is_inline: bool
+) -> tuple[list[NewRecord], Decision | None]:
+    """Evaluate the inline rules, or the others: the records, and the last decision if there is one.
+
+    Reading the table's state is charged to the first rule that needs it; the others share that state.
+    """
+    records, decision = list[NewRecord](), None
+    started_s, elapsed = log.now_s, log.clock.stopwatch()
+    for decision in strategy.decide(state, is_inline=is_inline):
+        cost, read, facts = elapsed(), NO_COST, strategy.facts_of(decision)
+        log.took(cost.wall_s)
+        if facts.reads_state(decision.verdict):
+            read, log.unbooked = log.unbooked, NO_COST
+        fields = log.fields("compactor", log.observed, started_s, cost)
+        add_decision(fields, strategy.label, decision, facts, read)
+        records.append((DecisionRecord, fields))
+        started_s, elapsed = log.now_s, log.clock.stopwatch()
+    return records, decision
 
 
 def compactor(scenario: Scenario, compactions: Compactions) -> Role:

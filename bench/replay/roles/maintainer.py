@@ -22,16 +22,22 @@ def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLo
 
     In a strategy only the first rule that plans acts. All maintenance rules act, so each is a strategy here.
     """
-    rules = [ActiveStrategy(_LABEL, {_LABEL: Strategy(_LABEL, (rule,))}) for rule in scenario.maintenance]
+    rules = rules_of(scenario)
     for _, at_ms in scenario.ticks() if rules else ():
         yield Until(at_ms, Turn.MAINTAIN)
         for rule in rules:
             state = queries.with_history(engine.state(log.at_ms))
             for plan in filter(None, [decision.plan for decision in rule.decide(state)]):
-                yield from perform(partial(_maintain, plan, engine, log))
+                yield from perform(partial(maintain, plan, engine, log))
 
 
-def _maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
+def rules_of(scenario: Scenario) -> list[ActiveStrategy]:
+    """Each maintenance rule as a strategy."""
+    return [ActiveStrategy(_LABEL, {_LABEL: Strategy(_LABEL, (rule,))}) for rule in scenario.maintenance]
+
+
+def maintain(plan: Plan, engine: Engine, log: StepLog) -> None:
+    """Execute a plan of a maintenance rule, and record it."""
     plan = replace(plan, reason=Reason.MAINTENANCE)
     before_bytes = log.observed.table.storage_bytes if log.observed else 0
     execution = Execution(plan, engine, log)

@@ -62,7 +62,7 @@ def _commit(
     committed_s = started_s + outcome.prepare_s
     if batch.spec.rows:
         waited_s += late_s + inline_cost.wall_s
-        log.recorder.write(CommitRecord, _commit_fields(log, batch, outcome, committed_s, waited_s))
+        log.recorder.write(CommitRecord, commit_fields(log, batch, outcome, committed_s, waited_s))
     compacted_s = committed_s + outcome.cost.wall_s
     for compaction in outcome.compactions:
         log.recorder.write(
@@ -101,7 +101,7 @@ def _wait(compactions: Compactions, before: Observation) -> tuple[float, Sequenc
     return wall_s + fields["cost"].wall_s, [*records, (CompactionRecord, fields)], observed
 
 
-def _commit_fields(
+def commit_fields(
     log: StepLog, batch: Batch, outcome: CommitOutcome, started_s: float, waited_s: float
 ) -> Fields:
     return {

@@ -14,11 +14,11 @@ from bench.engines.simulated.steps import Operation
 from bench.errors import MissingRuntimeError, ScenarioError
 from bench.results.records import Mode
 from bench.runs.preflight.places import check_places
+from bench.runs.preflight.real_clock import check_real_clock, check_simulated_clock
 from bench.runs.preflight.space import check_space
 from bench.runs.suite.cases import PlannedRun
 from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
 from bench.scenario.checks import (
-    check_clock,
     check_has_rows,
     check_jvm,
     check_page_cache,
@@ -113,13 +113,17 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
     """Raises ScenarioError for writers, resources or strategies that the engine does not support."""
     if mode == "real":
         check_has_rows(scenario)
-        check_real_resources(scenario)
+        if scenario.has_real_clock:
+            check_real_clock(scenario)
+        else:
+            check_real_resources(scenario)
         check_page_cache(scenario)
         check_jvm(scenario)
-        check_clock(scenario)
         _check_catalog(scenario)
-    elif scenario.variant is not None:
-        _check_modelled(scenario, scenario.variant)
+    else:
+        check_simulated_clock(scenario)
+        if scenario.variant is not None:
+            _check_modelled(scenario, scenario.variant)
     _check_settings(scenario, mode)
     _check_probes(scenario, mode)
     needs = scenario.needs()

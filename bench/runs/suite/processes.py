@@ -47,7 +47,8 @@ def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subpr
         _end(process)
         logging.join(LOG_GRACE_S)
         for folder in _work_folders(job):
-            (folder / SECRET_CONF).unlink(missing_ok=True)
+            for left in folder.rglob(SECRET_CONF):
+                left.unlink(missing_ok=True)
 
 
 def _work_folders(job: Job) -> set[Path]:

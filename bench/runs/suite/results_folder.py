@@ -134,7 +134,7 @@ def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
 
 def _check_same_sessions(run: RunResult) -> None:
     sessions = set(run.of(QueryRecord).column("session").tolist())
-    if run.manifest.mode == "real" and sessions == {"new"}:
+    if run.manifest.mode == "real" and not run.manifest.is_live and sessions == {"new"}:
         raise ScenarioError(
             "was made by an earlier version, whose queries were those of new sessions only, so new runs "
             "cannot be combined with it: choose another --out",
@@ -195,7 +195,8 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
             shutil.rmtree(out / WORK, ignore_errors=True)
             _check_folder(out / WORK)
             for tables in folders_of_tables(out):
-                (tables / SECRET_CONF).unlink(missing_ok=True)
+                for left in tables.rglob(SECRET_CONF):
+                    left.unlink(missing_ok=True)
         try:
             yield
         finally:

@@ -4,7 +4,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,33 +13,14 @@ from typing import Any
 from bench.errors import EngineError
 from bench.replay.recorder import recorder_of, utc_now
 from bench.results.folders import RunResult, load_end
-from bench.results.records import EVENT_TABLES, EVENTS, LOG, MANIFEST, RunRecord, parse_record
+from bench.results.records import EVENT_TABLES, EVENTS, LOG, MANIFEST, RunRecord
 from bench.results.tables import RunRecords
+from bench.results.tail import Tail
 from bench.runs.jobs import RunJob
 from bench.runs.live_figures import POLL_S, PROGRESS, LiveFigures, read_progress
 from bench.secrets import NO_SECRETS
 
 _SPACE_MIN_BYTES = 100_000
-
-
-class Tail:
-    """Reads the records that a worker appends, by complete lines."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read_bytes = 0
-
-    def new_records(self) -> Iterator[Any]:
-        """The records since the last call."""
-        if not self._path.exists():
-            return
-        with self._path.open("rb") as file:
-            file.seek(self._read_bytes)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    return
-                self._read_bytes += len(line)
-                yield parse_record(line)
 
 
 def follow(process: subprocess.Popen[bytes], job: RunJob, on_progress: Callable[[LiveFigures], None]) -> bool:

@@ -24,8 +24,11 @@ from bench.engines.spark.engine import one_line
 from bench.engines.spark.session import start_session, stop_session
 from bench.errors import first_error
 from bench.results.records import MANIFEST
-from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RunJob, TryJob
+from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RoleJob, RunJob, TryJob
 from bench.runs.settings import engine_settings
+from bench.runs.worker.live.barrier import Barrier
+from bench.runs.worker.live.role import execute_role
+from bench.runs.worker.live.run import LiveRun
 from bench.runs.worker.parent import obey_parent
 from bench.runs.worker.run import execute
 from bench.runs.worker.watchdog import Watchdog, jvm_watchdog
@@ -55,7 +58,9 @@ def main() -> None:
         case TryJob():
             _or_reason(lambda: _try_table(job.scenario.made(), job))
         case RunJob():
-            sys.exit(0 if execute(job, job.scenario.made(), verdict=lambda: watchdog.verdict) else 1)
+            sys.exit(0 if _execute(job, watchdog) else 1)
+        case RoleJob():
+            _do_role(job)
         case QuickJob():
             _execute_all(job.runs, watchdog)
 
@@ -70,6 +75,18 @@ def _or_reason(do: Callable[[], None]) -> None:
     except Exception as error:
         traceback.print_exc()
         sys.exit(first_error(error))
+
+
+def _do_role(job: RoleJob) -> None:
+    scenario = job.scenario.made()
+    try:
+        execute_role(job, scenario)
+    except Exception as error:
+        sys.stderr.write(scenario.secrets.scrub(traceback.format_exc()))
+        barrier = Barrier(job.barrier)
+        if not barrier.has(f"failed-{job.role}"):
+            barrier.mark(f"failed-{job.role}", scenario.secrets.scrub(first_error(error)))
+        sys.exit(1)
 
 
 def drop_noted(scenario: Scenario, job: DropJob) -> None:
@@ -101,12 +118,18 @@ def _try_table(scenario: Scenario, job: TryJob) -> None:
         engine.drop()
 
 
+def _execute(job: RunJob, watchdog: Watchdog) -> bool:
+    scenario = job.scenario.made()
+    manner = LiveRun if scenario.has_real_clock else None
+    return execute(job, scenario, verdict=lambda: watchdog.verdict, manner=manner)
+
+
 def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
     """Execute the runs in turn; after the first that finishes, the JVM is warm."""
     is_warm = False
     for run in runs:
         job = run.model_copy(update={"is_warm": is_warm})
-        is_warm = execute(job, run.scenario.made(), verdict=lambda: watchdog.verdict) or is_warm
+        is_warm = _execute(job, watchdog) or is_warm
         if watchdog.verdict or not (run.run_folder / MANIFEST).exists():
             sys.exit(1)
         if not run.keep_tables:

@@ -15,6 +15,7 @@ from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker import provenance
 from bench.runs.worker.warm_up import planners_of
+from bench.scenario.roles import COMPACTOR, cores_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults, planner_text
 from strategies.planner import traits_of
@@ -29,6 +30,8 @@ def _memory_bytes(scenario: Scenario) -> int:
 def _cores(mode: Mode, scenario: Scenario, settings: EngineSettings) -> int | None:
     if mode == "simulated":
         return settings.cores.compactor
+    if settings.has_real_clock:
+        return cores_of(scenario, COMPACTOR)
     return parse_master(scenario.spark.master).cores_on(os.cpu_count())
 
 
@@ -62,6 +65,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         primary_probe=scenario.primary_probe.name,
         probe_every_ms=scenario.probe_every_ms,
         side_probe_every_ms=scenario.side_probe_every_ms,
+        speed=scenario.speed if job.mode == "real" else 1.0,
         probe_phase=scenario.probe_phase,
         query_weights=scenario.query_weights,
         memory_bytes=_memory_bytes(scenario),

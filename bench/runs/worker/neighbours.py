@@ -1,6 +1,7 @@
 """How much CPU other processes use during a run. The load average would include the previous run."""
 
 import time
+from contextlib import suppress
 
 import psutil
 
@@ -33,6 +34,13 @@ def _others_cpu_s() -> float:
     machine, process = psutil.cpu_times(), psutil.Process()
     idle_s = machine.idle + getattr(machine, "iowait", 0.0)
     guests_s = getattr(machine, "guest", 0.0) + getattr(machine, "guest_nice", 0.0)  # in user and nice, too
-    own = [tree.cpu_times() for tree in (process, *process.children(recursive=True))]
-    own_s = sum(t.user + t.system + t.children_user + t.children_system for t in own)
+    own_s = sum(map(_cpu_s, (process, *process.children(recursive=True))))
     return sum(machine) - idle_s - guests_s - own_s
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    """With its children that have ended; 0 if it has ended itself since it was listed."""
+    with suppress(psutil.NoSuchProcess):
+        t = process.cpu_times()
+        return float(t.user + t.system + t.children_user + t.children_system)
+    return 0.0

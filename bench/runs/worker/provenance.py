@@ -79,7 +79,8 @@ def notes(
     measured = {"cpu": _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}
-    return {**_NOTES[mode], **_place(spark, catalog), **common, **measured, **beside, **cold}
+    clock = {"clock": "real"} if has_real_clock else {}
+    return {**_NOTES[mode], **clock, **_place(spark, catalog), **common, **measured, **beside, **cold}
 
 
 def _place(spark: SparkSettings, catalog: CatalogSettings) -> Mapping[str, str]:

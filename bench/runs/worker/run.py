@@ -24,12 +24,12 @@ from bench.replay.fixed_work import fixed_work
 from bench.replay.page_cache import drop_page_cache
 from bench.replay.recorder import OnRecord, Recorder, recorder_of, without_secrets
 from bench.replay.replay import replay
-from bench.replay.step_log import ReplayTimes
+from bench.replay.step_log import Fields, ReplayTimes
 from bench.results.records import LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
 from bench.results.values import BeyondFit, Cost
 from bench.runs.jobs import RunJob
 from bench.runs.settings import engine_settings, strategy_of
-from bench.runs.worker.content_check import check_content
+from bench.runs.worker.content_check import ContentCheck, check_content
 from bench.runs.worker.manifest import manifest_of
 from bench.runs.worker.neighbours import Neighbours
 from bench.runs.worker.warm_up import warm_up
@@ -50,11 +50,13 @@ def execute(
     scenario: Scenario,
     on_record: OnRecord = lambda kind, fields: None,
     verdict: Callable[[], str | None] = lambda: None,
+    manner: "type[Run] | None" = None,
 ) -> bool:
     """Execute one run and return whether it finished. Its last record has the outcome.
 
-    Each record is also passed to `on_record`. `verdict` returns why the watchdog has ended the JVM, if it
-    has; the run then fails with that text, not with its own error. The traceback of an error is written to
+    It is executed in this process unless `manner` does otherwise. Each record is also passed to `on_record`.
+    `verdict` returns why the watchdog has ended the JVM, if it has; the run then fails with that text, not
+    with its own error. The traceback of an error is written to
     the run's log. A run that fails before its manifest is written leaves nothing else.
     """
     try:
@@ -72,7 +74,7 @@ def execute(
         suppress(OSError),
         recorder_of(job.mode, job.run_folder, job.run_id, on_record, scenario.secrets) as recorder,
     ):
-        run = Run(job, scenario, settings, log, recorder)
+        run = (manner or Run)(job, scenario, settings, log, recorder)
         try:
             run.execute()
         except (Exception, SystemExit) as error:  # any error fails this run only, and the suite continues
@@ -294,24 +296,9 @@ class Run:
         commits = [commit for commit in log.commits if commit.index <= tick]
         check = check_content(engine, log, commits, self._settings.folder)
         self._content_bytes = check.content_bytes
-        self._recorder.write(
-            ContentRecord,
-            {
-                "tick": tick,
-                "at_ms": tick * self._scenario.commit_interval_ms,
-                "status": "equal" if check.equal else "differs",
-                "expected_rows": check.expected_rows,
-                "found_rows": check.found_rows,
-                "expected_hash": f"{check.expected_hash:x}",
-                "found_hash": f"{check.found_hash:x}",
-                "differences": list(check.differences),
-            },
-        )
-        if not check.equal:
-            raise EngineError(
-                f"after commit {tick} the table differs from the stream: {'; '.join(check.differences)}",
-                code="content-differs",
-            )
+        at_ms = tick * self._scenario.commit_interval_ms
+        self._recorder.write(ContentRecord, content_fields(check, tick, at_ms))
+        check_equal(check, tick)
 
     @contextmanager
     def _phase(self, name: str) -> Iterator[None]:
@@ -319,6 +306,29 @@ class Run:
         yield
         cost = Cost(wall_s=clock.now_s())
         self._recorder.write(PhaseRecord, {"tick": 0, "at_ms": 0, "name": name, "cost": cost})
+
+
+def check_equal(check: ContentCheck, tick: int) -> None:
+    """Raises EngineError for a table that differs from the stream up to a commit."""
+    if not check.equal:
+        raise EngineError(
+            f"after commit {tick} the table differs from the stream: {'; '.join(check.differences)}",
+            code="content-differs",
+        )
+
+
+def content_fields(check: ContentCheck, tick: int, at_ms: int) -> Fields:
+    """The record of a content check."""
+    return {
+        "tick": tick,
+        "at_ms": at_ms,
+        "status": "equal" if check.equal else "differs",
+        "expected_rows": check.expected_rows,
+        "found_rows": check.found_rows,
+        "expected_hash": f"{check.expected_hash:x}",
+        "found_hash": f"{check.found_hash:x}",
+        "differences": list(check.differences),
+    }
 
 
 def batches_of(scenario: Scenario, log: ChangeLog | None) -> Iterator[Batch]:

@@ -41,19 +41,23 @@ def warm_up(
     scratch: Path,
     write: Callable[[type[WarmUpRecord], Fields], None],
     cost_priors: Mapping[str, CostPriors] = NO_PRIORS,
+    name: str = "warm_up",
+    planners: Sequence[tuple[Planner, str | None]] | None = None,
 ) -> None:
     """Warm up each planner on a sibling of the engine's table; `write` gets a record of each round.
 
-    `batches` are the whole stream, and `scratch` is a folder for the scaled-down load. A scenario without
-    planners warms up commits and queries only.
+    `batches` are the whole stream, `scratch` is a folder for the scaled-down load, and siblings' names begin
+    with `name`. The planners are the scenario's unless others are given; without any, commits and queries are
+    warmed up.
     """
     stream = [batch for batch in batches if not batch.spec.is_initial and batch.spec.rows]
     if not stream:
         return
+    chosen = planners_of(scenario) if planners is None else planners
     target_bytes = scenario.table.target_file_size_bytes
     loads = [scaled_load(batch, target_bytes, scratch) for batch in batches if batch.spec.is_initial]
-    for number, (planner, executor) in enumerate(planners_of(scenario) or ((None, None),), 1):
-        table = engine.sibling(f"warm_up_{number}")
+    for number, (planner, executor) in enumerate(chosen or ((None, None),), 1):
+        table = engine.sibling(f"{name}_{number}")
         table.create()
         for load in loads:
             table.commit(load, load.spec.at_ms)

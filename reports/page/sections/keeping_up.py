@@ -9,7 +9,7 @@ from reports.verdicts.keeping_up import REAL_CLOCK, Lag, Load, lags, loads
 def keeping_up(group: RunGroup) -> tuple[Sentence, ...]:
     """Who keeps up, and how many cores the others need; nothing if no times are known."""
     if REAL_CLOCK in group.manifest.notes.items():
-        return _with_a_real_clock(lags(group))
+        return _with_a_real_clock(lags(group), "As modelled, " if group.is_simulated else "")
     every = sorted(loads(group), key=lambda load: load.share)
     if not every:
         return ()
@@ -38,15 +38,17 @@ def keeping_up(group: RunGroup) -> tuple[Sentence, ...]:
     return (sentence(text, who=who, shares=shares, **values),)
 
 
-def _with_a_real_clock(every: list[Lag]) -> tuple[Sentence, ...]:
+def _with_a_real_clock(every: list[Lag], modelled: str) -> tuple[Sentence, ...]:
     late = [lag for lag in every if not lag.keeps_up]
     if late:
         how_late = joined(
             [say(f"{human_duration(lag.late_s)} under ", Verbatim(lag.strategy)) for lag in late]
         )
-        text = "As modelled, {labels} cannot keep up with the stream: the last commits are late, by {late}."
-        return (sentence(text, labels=listed([lag.strategy for lag in late]), late=how_late),)
-    return (say("As modelled, all strategies keep up with the stream."),) if every else ()
+        text = "{modelled}{labels} cannot keep up with the stream: the last commits are late, by {late}."
+        labels = listed([lag.strategy for lag in late])
+        return (sentence(text, modelled=modelled, labels=labels, late=how_late),)
+    everyone = "all strategies" if modelled else "All strategies"
+    return (say(f"{modelled}{everyone} keep up with the stream."),) if every else ()
 
 
 def _share(load: Load) -> Sentence:

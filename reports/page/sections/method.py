@@ -152,7 +152,7 @@ def _origin(group: RunGroup) -> Iterator[Entry]:
         shares = joined([say(Verbatim(label), f" {human_percent(share)}") for label, share in known])
         yield "Duty cycle", shares + say(" (compaction seconds per second of scenario time)")
     own = [run.end.own_s / run.end.loop_s for run in group.runs if run.end is not None and run.end.loop_s]
-    if own and not group.is_simulated:
+    if own and not group.is_simulated and not m.is_live:
         most = human_percent(max(own))
         yield "Overhead", say(f"at most {most} of a run's time was spent in compactbench's own code")
 

@@ -71,6 +71,8 @@ def test_enough_repetitions_need_no_remark(run, words):
         (["--simulate", "--keep-tables"], "--keep-tables and --simulate: "),
         (["--simulate", "--quick"], "--quick and --simulate: "),
         (["--coefficients", "mine.toml"], "--coefficients mine.toml: "),
+        (["--set", "clock=real", "--quick"], '--quick with clock = "real": '),
+        (["--set", "clock=real", "--verify", "each"], '--verify each with clock = "real": '),
     ],
 )
 def test_bad_options_exit_2_with_their_name(run, words, text):

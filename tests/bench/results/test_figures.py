@@ -285,6 +285,40 @@ PEAKS = [f"{steps}_peak_{of}_bytes" for steps in ("compaction", "commit", "query
 SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share", *PEAKS}
 
 
+OF_REAL_CLOCK = {
+    "commit_since_due_p50_s", "commit_since_due_p95_s", "commit_since_due_max_s",
+    "redone_commits", "lost_compactions", "wasted_cpu_s", "run_delay_s",
+}  # fmt: skip
+REAL_CLOCK = {"notes": {"clock": "real"}, "speed": 12.0}  # five seconds for a minute
+
+
+def test_with_a_real_clock_latencies_count_from_when_a_step_was_due():
+    records = (
+        commit(tick=1, at_ms=60_000, started_s=5.5, ended_s=7.0, conflicts=[], wasted_cpu_s=0.0),
+        commit(tick=2, at_ms=120_000, started_s=12.0, ended_s=14.0, conflicts=["a", "b"], wasted_cpu_s=3.0),
+        query(2.0, when="due", waited_s=1.0),
+        query(4.0, when="due", waited_s=0.0),
+    )
+    names = ("commit_since_due_p50_s", "commit_since_due_max_s", "redone_commits", "wasted_cpu_s")
+    assert [value(name, *records, **REAL_CLOCK) for name in names] == [3.0, 4.0, 2, 3.0]
+    assert value("commit_cpu_s", *records, **REAL_CLOCK) == value("commit_cpu_s", *records) == 3.0
+    assert [value(f"query_{name}_s", *records, **REAL_CLOCK) for name in ("mean", "max")] == [3.5, 4.0]
+    assert value("query_after_commit_s", *records, **REAL_CLOCK) is None
+    assert [value(name, *records) for name in names] == [None] * 4
+
+
+def test_what_conflicts_have_cost_is_wasted():
+    records = (
+        compaction(status="ok", cpu_s=8.0),
+        compaction(status="conflict", cpu_s=5.0),
+        compaction(status="unfinished", cpu_s=2.0),
+        compaction(status="failed", cpu_s=1.0),
+    )
+    assert value("wasted_cpu_s", *records, **REAL_CLOCK) == 7.0
+    assert value("lost_compactions", *records, **REAL_CLOCK) == 2
+    assert value("failed_compactions", *records, **REAL_CLOCK) == 1
+
+
 def test_a_run_without_records_has_no_figure_that_needs_one():
     values = run_figures(run(end()))
     unknown = {name for name, figure in values.items() if figure is None}
@@ -295,7 +329,7 @@ def test_a_run_without_records_has_no_figure_that_needs_one():
         "query_mean_s", "query_probed_mean_s", "query_new_session_mean_s", "query_p50_s", "query_p95_s",
         "query_max_s", "query_after_commit_s", "query_before_s",
         "query_after_s", "query_cpu_s", "commit_mean_s", "commit_p95_s",
-        "commit_returned_p95_s", "files_end", "delete_files_end", *MONEY, *REQUESTS, *SPLITS,
+        "commit_returned_p95_s", *OF_REAL_CLOCK, "files_end", "delete_files_end", *MONEY, *REQUESTS, *SPLITS,
         *OF_CHANGES_AND_LOOKS, "since_compaction_mean_s",
     }  # fmt: skip
     assert all(figure == 0 for name, figure in values.items() if name not in unknown)

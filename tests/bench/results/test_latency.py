@@ -233,7 +233,7 @@ def real(files_left, files_committed, **changes):
 
 
 def replace_notes(of_run, notes):
-    return of_run.model_copy(update={"notes": notes})
+    return of_run.model_copy(update={"notes": notes, "mode": "simulated"})
 
 
 def test_with_a_real_clock_a_compaction_counts_from_its_end_on():

@@ -244,6 +244,12 @@ def test_records_of_one_kind_are_in_order_whoever_wrote_them(tmp_path):
         end(tick=1),
     )
     assert load_run(write_run(tmp_path / "whole", manifest(), written)).finished
+    at_once = {"notes": {"clock": "real"}}
+    overlapping = (
+        written[0],
+        observed(tick=1, after="compaction", role="compactor", started_s=0.5, ended_s=2),
+    )
+    assert load_run(write_run(tmp_path / "live", manifest(**at_once), [*overlapping, end(tick=1)])).finished
     exchanged = write_run(tmp_path / "damaged", manifest(), [written[1], written[0], written[2]])
     with refused("damaged-record", f"{exchanged / EVENTS}, line 2"):
         load_run(exchanged)

@@ -73,9 +73,9 @@ def swept_group(tmp_path_factory):
 
 
 @pytest.fixture
-def suited(group, upsert_group, cadence_group, partitioned_group, swept_group):
+def suited(group, upsert_group, cadence_group, partitioned_group, swept_group, live_group):
     """A run group a chart applies to."""
-    groups = (group, upsert_group, cadence_group, partitioned_group, swept_group)
+    groups = (group, upsert_group, cadence_group, partitioned_group, swept_group, live_group)
     return lambda chart: next(group for group in groups if chart.applies(group))
 
 

@@ -22,7 +22,14 @@ from reports.page.tables import Cell, Column, Table
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 # What append-only runs show.
-APPEND = {chart.id for chart in CHARTS} - {"curves", "deletes", "freshness", "health", "partitions"}
+APPEND = {chart.id for chart in CHARTS} - {
+    "at-once",
+    "curves",
+    "deletes",
+    "freshness",
+    "health",
+    "partitions",
+}
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
 

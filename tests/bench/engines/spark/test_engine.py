@@ -47,12 +47,13 @@ class MadeUpEngine(SparkEngine[str]):
 
     format_name = "made up"
 
-    def __init__(self, *capabilities, refused=False):
+    def __init__(self, *capabilities, refused=False, application="compactbench"):
         self.capabilities, self.refused = frozenset(capabilities), refused
         self.pools = []
         context = SimpleNamespace(
-            setLocalProperty=lambda key, name: self.pools.append((key, name)), applicationId="local-1"
-        )
+            setLocalProperty=lambda key, name: self.pools.append((key, name)), applicationId="local-1",
+            appName=application,
+        )  # fmt: skip
         spark = SimpleNamespace(sparkContext=context)
         super().__init__(spark, FreeMeter(), "t", TableSpec(100), iceberg_ledger(100, {}), PLANNING, None)
 
@@ -92,6 +93,32 @@ class MadeUpEngine(SparkEngine[str]):
 def outcome_of(engine, *actions):
     engine.create()
     return engine.complete(engine.schedule(Plan(actions, Reason.OTHER), 60_000, 60_000), 60_000)
+
+
+OWN_TAG = Tag("compactor", "plan-1", 60_000)
+METADATA = Version(None, "metadata", Change())
+
+
+def from_application(name, number="local-2"):
+    change = Change(files_added_count=2, added_rows=40)
+    return Version("v9", "overwrite", change, application=number, application_name=name)
+
+
+@pytest.mark.parametrize(
+    ("role", "version", "tag"),
+    [
+        ("compactor", from_application("compactbench/compactor", "local-1"), OWN_TAG),
+        # two processes may begin in the same millisecond, by which Spark names local applications
+        ("compactor", from_application("compactbench/reader", "local-1"), None),
+        ("compactor", from_application("compactbench/writer"), Tag("writer", "commit", 60_000, 40)),
+        ("writer", from_application("compactbench/compactor"), None),
+        ("compactor", METADATA, None),
+        ("maintainer", METADATA, OWN_TAG),
+    ],
+)
+def test_among_roles_a_version_without_a_tag_is_of_the_application_that_made_it(role, version, tag):
+    engine = MadeUpEngine(application=f"compactbench/{role}")
+    assert engine._attributed(version, OWN_TAG, 60_000).tag == tag
 
 
 @pytest.mark.parametrize(

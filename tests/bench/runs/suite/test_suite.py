@@ -17,6 +17,7 @@ from scenario_builder import SOUND, load, write
 from bench.replay.recorder import LineRecorder
 from bench.results.folders import load_run
 from bench.results.records import CommitRecord
+from bench.results.tail import Tail
 from bench.runs.suite import results_folder, run_files
 from bench.runs.suite.cases import Case, plan_runs, shuffled
 from bench.runs.suite.results_folder import LOCK, WORK, earlier_runs, locked
@@ -401,7 +402,7 @@ def test_a_worker_that_never_started_is_reported_with_its_output(tmp_path):
 
 def test_the_records_of_a_run_in_progress_are_followed_by_whole_lines(tmp_path):
     path = tmp_path / "events.jsonl"
-    tail = run_files.Tail(path)
+    tail = Tail(path)
     assert list(tail.new_records()) == []  # not there yet
     with LineRecorder(path, "run") as recorder:
         recorder.write(CommitRecord, {"tick": 1, "at_ms": 60_000})

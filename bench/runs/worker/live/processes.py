@@ -1,0 +1,53 @@
+"""Processes of roles: children of the run's worker, in its process group, so that they end with it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import psutil
+
+from bench.runs.jobs import RoleJob
+
+_GRACE_S = 30.0  # for Spark to stop
+
+
+@contextmanager
+def role_process(job: RoleJob) -> Iterator[psutil.Popen]:
+    """A process doing one role, which prints into the log of its run. After the block it has ended."""
+    process = psutil.Popen(
+        [sys.executable, "-P", "-m", "bench.runs.worker", str(job.work_folder), str(os.getpid())],
+        stdin=subprocess.PIPE,
+    )
+    with process.stdin as job_of_process:
+        job_of_process.write(job.model_dump_json().encode())
+    try:
+        yield process
+        with suppress(subprocess.TimeoutExpired, psutil.TimeoutExpired):
+            process.wait(_GRACE_S)
+    finally:
+        end(process)
+
+
+def end(process: psutil.Popen) -> None:
+    """Kill a process with its children, such as its JVM."""
+    if process.poll() is not None:
+        return
+    family = [*process.children(recursive=True), process]
+    for one in family:
+        with suppress(psutil.NoSuchProcess):
+            one.kill()
+    psutil.wait_procs(family, timeout=_GRACE_S)
+
+
+def cpu_s(process: psutil.Process | psutil.Popen) -> float:
+    """CPU seconds of a process and its children so far, such as its JVM."""
+    return sum(map(_own_cpu_s, (process, *process.children(recursive=True))))
+
+
+def _own_cpu_s(process: psutil.Process | psutil.Popen) -> float:
+    with suppress(psutil.NoSuchProcess):
+        times = process.cpu_times()
+        return float(times.user + times.system)
+    return 0.0

@@ -1,0 +1,120 @@
+import pytest
+from refused import refused
+from scenario_builder import load
+
+from bench.errors import CompactbenchError
+from bench.runs.preflight import real_clock
+from bench.runs.preflight.real_clock import check_real_clock, check_simulated_clock
+from bench.scenario.roles import own_cores, roles_of
+
+ONE_CORE_EACH = {"writer": {"cores": 1}, "compactor": {"cores": 1}, "reader": {"cores": 1}}
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    """A machine with four cores and much memory."""
+    monkeypatch.setattr(real_clock.os, "sched_getaffinity", lambda pid: {0, 1, 2, 3})
+    memory = type("Memory", (), {"total": 64 * 2**30})
+    monkeypatch.setattr(real_clock.psutil, "virtual_memory", lambda: memory)
+
+
+def live(tmp_path, **changes):
+    return load(tmp_path, clock="real", **changes)
+
+
+def test_a_scenario_for_iceberg_on_this_machine_is_allowed(tmp_path):
+    check_real_clock(live(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"table": {"format": "delta"}}, "clock"),
+        ({"table": {"format": "hudi"}}, "clock"),
+        ({"page_cache": "cold"}, "page_cache"),
+        ({"spark": {"master": "spark://host:7077"}}, "clock"),
+    ],
+)
+def test_what_processes_cannot_do_is_refused_with_its_key(tmp_path, changes, key):
+    with refused("unsupported") as caught:
+        check_real_clock(live(tmp_path, **changes))
+    assert f"{key} = " in str(caught.value)
+
+
+@pytest.mark.parametrize("manner", ['delay = "1min"', "inline = true"])
+def test_manners_that_emulate_the_real_clock_are_redundant(tmp_path, manner):
+    rule = (
+        f'{{ trigger = {{ type = "every", interval = "2min" }}, planner = {{ type = "amoro" }}, {manner} }}'
+    )
+    text = f"""
+seed = 7
+duration = "10min"
+commit_interval = "1min"
+clock = "real"
+[table]
+format = "iceberg"
+target_file_size = "8MiB"
+[workload]
+type = "append"
+rows_per_commit = 80
+files_per_commit = 8
+[[strategies]]
+label = "a"
+rules = [{rule}]
+"""
+    with refused("redundant"):
+        check_real_clock(load(tmp_path, text))
+
+
+def test_more_cores_than_there_are_need_a_word(tmp_path):
+    wanted = {"writer": {"cores": 3}, "compactor": {"cores": 1}, "reader": {"cores": 1}}
+    with refused("too-many-cores") as caught:
+        check_real_clock(live(tmp_path, resources=wanted))
+    assert "want 5 cores, and this machine has 4" in str(caught.value)
+    check_real_clock(live(tmp_path, resources=wanted, roles={"oversubscribe": True}))
+
+
+def test_roles_that_are_bound_have_cores_of_their_own(tmp_path):
+    wanted = {"writer": {"cores": 2}, "compactor": {"cores": 1}, "reader": {"cores": 1}}
+    scenario = live(tmp_path, resources=wanted, roles={"pin": True})
+    check_real_clock(scenario)
+    assert [[*own_cores(scenario, role)] for role in roles_of(scenario)] == [[0, 1], [2], [3]]
+    too_many = {"writer": {"cores": 3}, "compactor": {"cores": 1}, "reader": {"cores": 1}}
+    with refused("too-many-cores"):
+        check_real_clock(live(tmp_path, resources=too_many, roles={"pin": True, "oversubscribe": True}))
+    with refused("unsupported"):
+        check_simulated_clock(scenario)
+    with refused("unsupported"):
+        check_simulated_clock(live(tmp_path, speed=2.0))
+
+
+def test_more_memory_than_there_is_is_refused(tmp_path):
+    with refused("too-much-memory"):
+        check_real_clock(live(tmp_path, resources={"reader": {"memory": "128GiB"}}))
+
+
+@pytest.mark.parametrize("rate", ["0/s", "-1/s", "2", "2/fortnight", "1e9/s", 2])
+def test_a_rate_that_is_none_is_refused(tmp_path, rate):
+    with pytest.raises(CompactbenchError):
+        live(tmp_path, roles={"reader": {"rate": rate}})
+
+
+@pytest.mark.parametrize(("rate", "per_s"), [("2/s", 2.0), ("30/min", 0.5), ("36/h", 0.01)])
+def test_a_rate_is_of_queries_a_second(tmp_path, rate, per_s):
+    assert live(tmp_path, roles={"reader": {"rate": rate}}).reader_rate_per_s == pytest.approx(per_s)
+
+
+def test_without_a_rate_readers_ask_as_often_as_probes_run(tmp_path):
+    assert live(tmp_path, probe_every="2min").reader_rate_per_s == pytest.approx(1 / 120)
+
+
+@pytest.mark.parametrize("changes", [{"speed": 2.0}, {"drain": "1min"}, {"roles": {"oversubscribe": True}}])
+def test_what_only_the_real_clock_has_is_refused_without_it(tmp_path, changes):
+    with refused("no-effect"):
+        load(tmp_path, **changes)
+
+
+@pytest.mark.parametrize("speed", [0, -1, 2000])
+def test_a_speed_is_above_0(tmp_path, speed):
+    with pytest.raises(CompactbenchError):
+        live(tmp_path, speed=speed)
