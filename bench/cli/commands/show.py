@@ -45,6 +45,7 @@ from bench.text import counted, named_once
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
 FIGURES = (
     Field("compactions", Column("compactions", drop=8)),
+    Field("lost_compactions", Column("lost", drop=14, shown="if any")),
     Field("compaction_cpu_s", Column("CPU")),
     Field("money_per_day", Column("cost per day", drop=11, shown="if any")),
     Field("jit_share", Column("JIT", drop=5, shown="if any")),
@@ -59,6 +60,8 @@ FIGURES = (
     Field("health_mean", Column("health", drop=3, shown="if any")),
     Field("staleness_mean_s", Column("age of rows", drop=12, shown="if varied")),
     Field(RETURNED, Column("commit returned p95", drop=13)),
+    Field("commit_since_due_p95_s", Column("commit since due p95", drop=16, shown="if any")),
+    Field("redone_commits", Column("commits redone", drop=15, shown="if any")),
     Field("files_end", Column("files")),
 )  # the unit of each is its metric's, and its quantity the first word of its name
 

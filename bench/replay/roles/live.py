@@ -17,7 +17,7 @@ from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import LiveClock
 from bench.replay.execution import Execution, compaction_fields
-from bench.replay.history import History
+from bench.replay.history import History, probe_seen
 from bench.replay.roles.compactor import evaluated
 from bench.replay.roles.maintainer import maintain
 from bench.replay.roles.writer import commit_fields
@@ -139,7 +139,7 @@ class Compacting:
     """What a compactor works with.
 
     `note` is told what is known of a compaction as it begins, with the second in which it does; None when it
-    has ended.
+    has ended. `asked` returns the primary queries that the reader has recorded since the last call.
     """
 
     scenario: Scenario
@@ -150,6 +150,7 @@ class Compacting:
     log: StepLog
     looks: "Looks"
     note: Callable[[Fields | None, float], None]
+    asked: Callable[[], Iterable[QueryRecord]]
 
     def observe(self) -> TableState:
         """What a rule is told of the table as it is now."""
@@ -157,6 +158,9 @@ class Compacting:
         log.at(_tick(self.scenario, at_ms), at_ms)
         log.observed = self.engine.refresh(at_ms)
         log.unbooked = log.observed.cost
+        for query in self.asked():
+            if query.status == "ok":
+                self.history.saw_probe(query.tick, probe_seen(query.at_ms, query.cost, query.work))
         state = self.engine.state(at_ms)
         return self.history.added_to(state, self.scenario.reader_rate_per_s)
 

@@ -3,6 +3,7 @@ import itertools
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
 from live_roles import ManualClock, SlowEngine
+from records import query
 from replay import KeptRecords, batches
 from scenario_builder import load
 
@@ -34,7 +35,7 @@ class Stage:
         self.scenario, self.clock, self.recorder = scenario, ManualClock(speed), KeptRecords()
         self.engine = SlowEngine(self.clock, engine or FakeEngine(), conflicts)
         self.log = StepLog("orders", self.recorder, self.clock, observer="writer")
-        self.noted = []
+        self.noted, self.queries = [], []
 
     def run(self, role):
         Live(self.clock.wait_until).run(role)
@@ -47,8 +48,13 @@ class Stage:
         strategy = ActiveStrategy("mine", {"mine": Strategy("mine", rules)}, ())
         note = lambda fields, at_s: self.noted.append(fields and fields["status"])  # noqa: E731
         return Compacting(
-            self.scenario, strategy, self.engine, History(), None, self.log, self.looks(), note
+            self.scenario, strategy, self.engine, History(), None, self.log, self.looks(), note, self.asked
         )  # fmt: skip
+
+    def asked(self):
+        """What the reader has recorded since the last call."""
+        new, self.queries = self.queries, []
+        return new
 
     def looks(self):
         """Once in each interval, until the stream ends."""
@@ -126,6 +132,21 @@ def test_a_compactor_looks_at_each_commit_and_compacts_when_its_rule_is_due(tmp_
     )
     assert (first.before.data_files_count, first.after.data_files_count) == (32, 1)
     assert stage.noted == ["unfinished", None]
+
+
+def test_planners_see_what_the_reader_has_asked(tmp_path):
+    states = []
+
+    class Noting:
+        def decide(self, state):
+            states.append(state)
+
+    stage = Stage(load(tmp_path, duration="2min"))
+    answered = query(0.5, at_ms=30_000, when="due")
+    stage.queries = [answered, query(9.0, at_ms=40_000, when="due", status="failed")]
+    stage.run(compactor(stage.compacting(Rule(Every(60_000), Noting()))))
+    assert states[0].probe_latency_s == 0.5
+    assert [probe.at_ms for probe in states[0].probes] == [30_000]
 
 
 def test_while_it_compacts_it_looks_at_nothing(tmp_path):

@@ -32,6 +32,7 @@ from bench.replay.roles.writer import commit_fields
 from bench.replay.schedule import Live, Role
 from bench.replay.step_log import Fields, StepLog, of_table
 from bench.results.records import CommitRecord, CompactionRecord, ContentRecord, ObserveRecord
+from bench.results.tail import Tail
 from bench.runs.jobs import RoleJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker.content_check import check_content
@@ -112,6 +113,7 @@ class LiveRole:
         self._spec = strategy_of(scenario, job.run.strategy)
         self._log = log
         self._is_writer = job.role == WRITER
+        self._asked = Tail(job.records.with_name(f"{READER}.jsonl"))
 
     def execute(self) -> None:
         others = [role for role in roles_of(self._scenario) if role != self._job.role]
@@ -164,7 +166,9 @@ class LiveRole:
             f"{scenario.seed}/looks/{self._job.role}/{self._job.run.repetition}",
             lambda: self._barrier.has(f"ended-{WRITER}"),
         )
-        of = Compacting(scenario, strategy, engine, history, size_model, log, looks, self._note)
+        of = Compacting(
+            scenario, strategy, engine, history, size_model, log, looks, self._note, self._asked.new_records
+        )  # fmt: skip
         return maintainer(of, rules_of(scenario)) if self._job.role == MAINTAINER else compactor(of)
 
     def _note(self, fields: Fields | None, began_s: float) -> None:
