@@ -155,8 +155,12 @@ def since_due_s(f: RunFigures) -> np.ndarray:
     """The real seconds from when each commit of the stream was due to its end; empty if none can be late."""
     if not f.run.manifest.is_live:
         return np.empty(0)
-    due_s = f.commits.column("at_ms") / 1000 / f.run.manifest.speed
-    return np.asarray(f.commits.column("ended_s") - due_s)
+    return np.asarray(f.commits.column("ended_s") - due_s(f.run, f.commits))
+
+
+def due_s(run: RunResult, commits: Records[CommitRecord]) -> np.ndarray:
+    """The real seconds from the start of the stream until each of its commits was due."""
+    return np.asarray(commits.column("at_ms") / 1000 / run.manifest.speed)
 
 
 def run_delay_s(f: RunFigures) -> float | None:

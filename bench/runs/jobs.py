@@ -1,10 +1,13 @@
 """The jobs of worker processes and the progress of a change log, as JSON documents."""
 
+import os
+import sys
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date, time
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import IO, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_serializer, field_validator
 
@@ -157,3 +160,19 @@ class TryJob(_ScenarioJob):
 
 Job = DropJob | LogJob | NoiseJob | QuickJob | RoleJob | RunJob | TryJob
 JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])
+
+
+def worker_command(job: Job) -> list[str]:
+    """The command of a process that does a job, which it reads from its standard input (`send`)."""
+    is_simulated = isinstance(job, RunJob) and job.mode == "simulated"
+    module = "bench.runs.worker.simulation" if is_simulated else "bench.runs.worker"
+    # -P keeps the working folder, which may contain a folder named `bench`, off the import path.
+    # The folder shows in `ps` which run a process belongs to. The worker ends when this process does; it gets
+    # our process id, since its own parent may have changed before it can look.
+    return [sys.executable, "-P", "-m", module, str(job.work_folder), str(os.getpid())]
+
+
+def send(job: Job, stdin: IO[bytes]) -> None:
+    """Write a job to a worker's standard input, unless the worker has died."""
+    with suppress(BrokenPipeError), stdin:
+        stdin.write(job.model_dump_json().encode())

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from bench.results.figures import primary_queries_of
+from bench.results.figures import due_s, primary_queries_of
 from bench.results.folders import RunResult
 from bench.results.latency import latencies_s
 from bench.results.records import LOST_STATUSES, CompactionRecord
@@ -88,11 +88,9 @@ class _Place:
 
 def _commits(place: _Place, run: RunResult, colour: str, theme: Theme) -> Sequence[Artist]:
     commits = stream_commits_of(run)
-    due_s = commits.column("at_ms") / 1000 / run.manifest.speed
-    is_redone = [bool(reasons) for reasons in commits.column("conflicts").tolist()]
-    ended_s = commits.column("ended_s")
-    edges = [theme.alarm if redone else colour for redone in is_redone]
-    return [place.bars(due_s, ended_s, _COMMITS, facecolors=edges, alpha=0.55, linewidth=0)]
+    colours = [theme.alarm if reasons else colour for reasons in commits.column("conflicts").tolist()]
+    spans_s = due_s(run, commits), commits.column("ended_s")
+    return [place.bars(*spans_s, _COMMITS, facecolors=colours, alpha=0.55, linewidth=0)]
 
 
 def _compactions(

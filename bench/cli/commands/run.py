@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -220,11 +220,7 @@ def _refuse_with_simulate(keep_tables: bool, verify: str, quick: bool) -> None:
         "--verify each": "a simulated table has no rows to check" if verify == "each" else None,
         "--quick": "a simulation needs no JVM" if quick else None,
     }
-    for option, reason in reasons.items():
-        if reason:
-            raise ScenarioError(
-                f"{reason}: remove one of the options", code="exclusive", path=f"{option} and --simulate"
-            )
+    _refuse(reasons, "and --simulate", "remove one of the options")
 
 
 def _refuse_with_real_clock(verify: str, quick: bool) -> None:
@@ -233,11 +229,14 @@ def _refuse_with_real_clock(verify: str, quick: bool) -> None:
         "--verify each": "others work while a table is checked" if verify == "each" else None,
         "--quick": "each role has a JVM of its own" if quick else None,
     }
+    _refuse(reasons, 'with clock = "real"', "remove the option")
+
+
+def _refuse(reasons: Mapping[str, str | None], place: str, remedy: str) -> None:
+    """Raises ScenarioError for the first option with a reason against it in this place."""
     for option, reason in reasons.items():
         if reason:
-            raise ScenarioError(
-                f"{reason}: remove the option", code="exclusive", path=f'{option} with clock = "real"'
-            )
+            raise ScenarioError(f"{reason}: {remedy}", code="exclusive", path=f"{option} {place}")
 
 
 def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scenario]:

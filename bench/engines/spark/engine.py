@@ -450,8 +450,10 @@ def conflict_in(text: str, conflicts: Iterable[str]) -> str | None:
     The class of an error is no part of the reason.
     """
     found = next((words for words in conflicts if words in text), None)
-    if found is None or not found.endswith("Exception"):
-        return None if found is None else text
+    if found is None:
+        return None
+    if not found.endswith("Exception"):
+        return text
     before, _, reason = text.rpartition(f"{found}: ")
     return reason.removesuffix(")") if before.endswith("(") else reason
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-PROC = Path("/proc")
+from bench.engines.spark.jvm_threads import PROC
 
 
 class RunDelay:

@@ -3,14 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bench.engines.spark.conf import SECRET_CONF
-from bench.runs.jobs import Job, QuickJob, RunJob
+from bench.runs.jobs import Job, QuickJob, send, worker_command
 from bench.secrets import NO_SECRETS, Secrets
 
 STOP_GRACE_S = 15.0  # for a worker, which kills its whole process group on SIGTERM
@@ -25,13 +24,8 @@ def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subpr
     block, however it ends, the worker and all its child processes have ended, the log is complete, and the
     file with the secrets of the JVM is deleted.
     """
-    # -P keeps the working folder, which may contain a folder named `bench`, off the import path.
-    # The folder shows in `ps` which run a process belongs to. The worker ends when this process does; it gets
-    # our process id, since its own parent may have changed before it can look.
-    is_simulated = isinstance(job, RunJob) and job.mode == "simulated"
-    module = "bench.runs.worker.simulation" if is_simulated else "bench.runs.worker"
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", module, job.work_folder, str(os.getpid())],
+        worker_command(job),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -41,7 +35,8 @@ def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subpr
     logging = threading.Thread(target=_log, args=(process, log, secrets), daemon=True)
     logging.start()
     try:
-        _send(job, process)
+        assert process.stdin is not None  # noqa: S101  it was opened as a pipe
+        send(job, process.stdin)
         yield process
     finally:
         _end(process)
@@ -54,13 +49,6 @@ def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subpr
 def _work_folders(job: Job) -> set[Path]:
     of_runs = (run.work_folder for run in job.runs) if isinstance(job, QuickJob) else ()
     return {job.work_folder, *of_runs}
-
-
-def _send(job: Job, process: subprocess.Popen[bytes]) -> None:
-    """Write the job to the worker's standard input, unless the worker has died."""
-    assert process.stdin is not None  # noqa: S101  it was opened as a pipe
-    with suppress(BrokenPipeError), process.stdin:
-        process.stdin.write(job.model_dump_json().encode())
 
 
 def _log(process: subprocess.Popen[bytes], log: Path, secrets: Secrets) -> None:

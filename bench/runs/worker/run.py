@@ -24,7 +24,7 @@ from bench.replay.fixed_work import fixed_work
 from bench.replay.page_cache import drop_page_cache
 from bench.replay.recorder import OnRecord, Recorder, recorder_of, without_secrets
 from bench.replay.replay import replay
-from bench.replay.step_log import Fields, ReplayTimes
+from bench.replay.step_log import ReplayTimes
 from bench.results.records import LOG, MANIFEST, ContentRecord, Manifest, PhaseRecord, RunRecord
 from bench.results.values import BeyondFit, Cost
 from bench.runs.jobs import RunJob
@@ -293,11 +293,8 @@ class Run:
                 raise EngineError(f"after commit {tick} {problem}", code="content-differs")
 
     def _check_content(self, engine: Engine, log: ChangeLog, tick: int) -> None:
-        commits = [commit for commit in log.commits if commit.index <= tick]
-        check = check_content(engine, log, commits, self._settings.folder)
+        check = recorded_check(engine, log, tick, self._scenario, self._settings.folder, self._recorder)
         self._content_bytes = check.content_bytes
-        at_ms = tick * self._scenario.commit_interval_ms
-        self._recorder.write(ContentRecord, content_fields(check, tick, at_ms))
         check_equal(check, tick)
 
     @contextmanager
@@ -317,18 +314,26 @@ def check_equal(check: ContentCheck, tick: int) -> None:
         )
 
 
-def content_fields(check: ContentCheck, tick: int, at_ms: int) -> Fields:
-    """The record of a content check."""
-    return {
-        "tick": tick,
-        "at_ms": at_ms,
-        "status": "equal" if check.equal else "differs",
-        "expected_rows": check.expected_rows,
-        "found_rows": check.found_rows,
-        "expected_hash": f"{check.expected_hash:x}",
-        "found_hash": f"{check.found_hash:x}",
-        "differences": list(check.differences),
-    }
+def recorded_check(
+    engine: Engine, log: ChangeLog, tick: int, scenario: Scenario, folder: Path, recorder: Recorder
+) -> ContentCheck:
+    """Compare a table with the commits up to `tick`, by files below `folder`, and record the outcome."""
+    commits = [commit for commit in log.commits if commit.index <= tick]
+    check = check_content(engine, log, commits, folder)
+    recorder.write(
+        ContentRecord,
+        {
+            "tick": tick,
+            "at_ms": tick * scenario.commit_interval_ms,
+            "status": "equal" if check.equal else "differs",
+            "expected_rows": check.expected_rows,
+            "found_rows": check.found_rows,
+            "expected_hash": f"{check.expected_hash:x}",
+            "found_hash": f"{check.found_hash:x}",
+            "differences": list(check.differences),
+        },
+    )
+    return check
 
 
 def batches_of(scenario: Scenario, log: ChangeLog | None) -> Iterator[Batch]:

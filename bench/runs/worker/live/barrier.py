@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-_POLL_S = 0.05
+_POLL_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)

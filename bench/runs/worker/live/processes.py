@@ -1,14 +1,12 @@
 """Processes of roles: children of the run's worker, in its process group, so that they end with it."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import psutil
 
-from bench.runs.jobs import RoleJob
+from bench.runs.jobs import RoleJob, send, worker_command
 
 _GRACE_S = 30.0  # for Spark to stop
 
@@ -16,13 +14,9 @@ _GRACE_S = 30.0  # for Spark to stop
 @contextmanager
 def role_process(job: RoleJob) -> Iterator[psutil.Popen]:
     """A process doing one role, which prints into the log of its run. After the block it has ended."""
-    process = psutil.Popen(
-        [sys.executable, "-P", "-m", "bench.runs.worker", str(job.work_folder), str(os.getpid())],
-        stdin=subprocess.PIPE,
-    )
-    with process.stdin as job_of_process:
-        job_of_process.write(job.model_dump_json().encode())
+    process = psutil.Popen(worker_command(job), stdin=subprocess.PIPE)
     try:
+        send(job, process.stdin)
         yield process
         with suppress(subprocess.TimeoutExpired, psutil.TimeoutExpired):
             process.wait(_GRACE_S)

@@ -31,15 +31,14 @@ from bench.replay.roles.maintainer import rules_of
 from bench.replay.roles.writer import commit_fields
 from bench.replay.schedule import Live, Role
 from bench.replay.step_log import Fields, StepLog, of_table
-from bench.results.records import CommitRecord, CompactionRecord, ContentRecord, ObserveRecord
+from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
 from bench.results.tail import Tail
 from bench.runs.jobs import RoleJob
 from bench.runs.settings import strategy_of
-from bench.runs.worker.content_check import check_content
 from bench.runs.worker.live.barrier import Barrier
 from bench.runs.worker.live.processes import cpu_s
 from bench.runs.worker.live.settings import role_settings
-from bench.runs.worker.run import batches_of, check_equal, content_fields, file_size_histogram
+from bench.runs.worker.run import batches_of, check_equal, file_size_histogram, recorded_check
 from bench.runs.worker.warm_up import warm_up
 from bench.scenario.kept_back import kept_back
 from bench.scenario.roles import COMPACTOR, MAINTAINER, READER, WRITER, cores_of, own_cores, roles_of
@@ -204,11 +203,9 @@ class LiveRole:
         sizes = file_size_histogram(self._engine.state(scenario.duration_ms))
         content_bytes = None
         if run.verify != "off":
-            check = check_content(self._engine, self._log, self._log.commits, run.work_folder)
-            self._recorder.write(
-                ContentRecord, content_fields(check, scenario.commits_count, scenario.duration_ms)
-            )
-            check_equal(check, scenario.commits_count)
+            tick = scenario.commits_count
+            check = recorded_check(self._engine, self._log, tick, scenario, run.work_folder, self._recorder)
+            check_equal(check, tick)
             content_bytes = check.content_bytes
         self._barrier.mark(
             "outcome", Outcome(content_bytes=content_bytes, file_sizes=sizes).model_dump_json()

@@ -41,29 +41,12 @@ def test_what_processes_cannot_do_is_refused_with_its_key(tmp_path, changes, key
     assert f"{key} = " in str(caught.value)
 
 
-@pytest.mark.parametrize("manner", ['delay = "1min"', "inline = true"])
+@pytest.mark.parametrize("manner", [{"delay": "1min"}, {"inline": True}])
 def test_manners_that_emulate_the_real_clock_are_redundant(tmp_path, manner):
-    rule = (
-        f'{{ trigger = {{ type = "every", interval = "2min" }}, planner = {{ type = "amoro" }}, {manner} }}'
-    )
-    text = f"""
-seed = 7
-duration = "10min"
-commit_interval = "1min"
-clock = "real"
-[table]
-format = "iceberg"
-target_file_size = "8MiB"
-[workload]
-type = "append"
-rows_per_commit = 80
-files_per_commit = 8
-[[strategies]]
-label = "a"
-rules = [{rule}]
-"""
+    trigger = {"type": "every", "interval": "2min"}
+    rule = {"trigger": trigger, "planner": {"type": "amoro"}, **manner}
     with refused("redundant"):
-        check_real_clock(load(tmp_path, text))
+        check_real_clock(live(tmp_path, strategies=[{"label": "a", "rules": [rule]}]))
 
 
 def test_more_cores_than_there_are_need_a_word(tmp_path):
