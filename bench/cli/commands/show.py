@@ -179,6 +179,8 @@ def _heading(group: Sequence[Row]) -> str:
     """The place, and what all rows of the group have in common."""
     row, formats = group[0], named_once(row.format for row in group)
     parts = [f"{row.scenario}: {row.workload} on {formats}, {row.mode}"]
+    if row.speed is not None:
+        parts.append(f"scenario time = {row.speed:g} x real time")
     if len({row.runs for row in group}) == 1:
         parts.append(counted(row.runs, "run") + (" each" if len(group) > 1 else ""))
     if len({row.content for row in group}) == 1:

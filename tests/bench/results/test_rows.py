@@ -12,8 +12,8 @@ from bench.results.rows import content_of, rows, usable
 
 # What programs that read `show --format json` rely on; never renamed.
 KEYS = {
-    "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "currency", "runs", "failed",
-    "interrupted", "replaced", "timings_invalid",
+    "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "currency", "speed", "runs",
+    "failed", "interrupted", "replaced", "timings_invalid",
     "repetitions", "content", "run_values", "probes", "compactions", "noop_compactions",
     "failed_compactions", "vetoed_compactions", "ineffective_compactions", "noop_evaluations",
     "pending_mean_s", "since_compaction_mean_s", "compaction_s", "compaction_cpu_s",

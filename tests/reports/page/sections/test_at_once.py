@@ -6,6 +6,7 @@ from reports.charts.theme import LIGHT
 from reports.data.group import run_groups
 from reports.page.sections.at_once import at_once
 from reports.page.sections.keeping_up import keeping_up
+from reports.page.sections.method import facts, method
 
 
 def group_of(*runs):
@@ -20,6 +21,21 @@ def test_a_row_says_what_was_late_what_was_lost_and_what_that_cost(live_group):
         ["eager", "1.0", "1.0", "1", "1", "2", "8.0", "6.0", "750", "750"],
     ]
     assert "A minute of the scenario passes in 5 s" in table.note
+
+
+def test_the_top_of_the_report_says_how_fast_scenario_time_passed(live_group):
+    assert "of scenario time. Speed 12: scenario time = 12 x real time, so a run took 20 s. " in str(
+        facts(live_group)
+    )
+    assert "of scenario time. Scenario time is real time. " in str(facts(group_of(live("never", speed=1.0))))
+    (turns,) = run_groups([run(observed(), commit(), query(), truth(), end(), strategy="never")])
+    assert "real time" not in str(facts(turns))
+
+
+def test_the_method_describes_roles_and_not_turns(live_group):
+    said = {title: str(text) for title, text in method(live_group)}
+    assert "due at random moments" in said["Queries"]
+    assert said["Runs"].startswith("Each role of a run")
 
 
 def test_where_roles_take_turns_there_is_neither_table_nor_chart():
