@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.results.arithmetic import known_mean, total
+from bench.results.arithmetic import known_mean, ratio, total
 from bench.results.folders import RunResult
 from bench.results.latency import OverTime, over_time, settled_of
 from bench.results.query_effect import QueryEffects, query_effects
@@ -166,9 +166,23 @@ def due_s(run: RunResult, commits: Records[CommitRecord]) -> np.ndarray:
 def run_delay_s(f: RunFigures) -> float | None:
     if not f.run.manifest.is_live:
         return None
+    delays_s, _ = _delayed(f)
+    return total(delays_s) if len(delays_s) else None
+
+
+def run_delay_per_cpu(f: RunFigures) -> float | None:
+    delays_s, cpu_s = _delayed(f)
+    return ratio(total(delays_s), total(cpu_s)) if f.run.manifest.is_live else None
+
+
+def _delayed(f: RunFigures) -> tuple[np.ndarray, np.ndarray]:
+    """The run delay and the CPU of the steps whose delay is known: not that of a compaction that was ended."""
     steps = (f.commits, f.compactions, f.maintenance, f.primary)
-    delays_s = np.concatenate([step.column("run_delay_s") for step in steps])
-    return total(delays_s[~np.isnan(delays_s)])  # unknown of a compaction that was ended
+    delays_s, cpu_s = (
+        np.concatenate([step.column(name) for step in steps]) for name in ("run_delay_s", "cpu_s")
+    )
+    is_known = ~np.isnan(delays_s)
+    return delays_s[is_known], cpu_s[is_known]
 
 
 def redone_commits(f: RunFigures) -> float | None:

@@ -247,6 +247,9 @@ METRICS: tuple[Metric, ...] = (
            "seconds for which runnable threads of commits, compactions, maintenance and primary queries "
            "waited for a core, summed over threads; with a real clock on real tables",
            fig.run_delay_s),
+    Metric("run_delay_per_cpu", "ratio", "neither", "timing",
+           "run_delay_s for each CPU second of the same steps: how much threads waited for a core",
+           fig.run_delay_per_cpu),
     *(Metric(f"commit_since_due_{name}_s", "s", "lower", "timing",
              f"{words} of the real seconds from the moment at which a commit was due until it was in the "
              "table; with a real clock on real tables", _since_due(of))

@@ -10,6 +10,11 @@ def cores_of(scenario: Scenario, role: str) -> int:
     return scenario.share_of(role).cores or ROLE_CORES
 
 
+def wanted_cores(scenario: Scenario) -> int:
+    """The cores of all roles together."""
+    return sum(cores_of(scenario, role) for role in roles_of(scenario))
+
+
 def own_cores(scenario: Scenario, role: str) -> range:
     """The numbers of the cores that a role is bound to, beside those of the roles before it."""
     roles = roles_of(scenario)

@@ -7,7 +7,7 @@ import psutil
 from bench.engines.keys import bytes_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
-from bench.scenario.roles import cores_of, roles_of
+from bench.scenario.roles import roles_of, wanted_cores
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
 from bench.text import human_bytes
@@ -58,7 +58,7 @@ def _refused_rule(scenario: Scenario) -> OptionError | None:
 
 def _too_large(scenario: Scenario) -> OptionError | None:
     shares = [scenario.share_of(role) for role in roles_of(scenario)]
-    cores, here = sum(cores_of(scenario, role) for role in roles_of(scenario)), len(os.sched_getaffinity(0))
+    cores, here = wanted_cores(scenario), len(os.sched_getaffinity(0))
     if cores > here and scenario.roles.pin:
         why = f"needs cores of its own for each role: {cores}, and this machine has {here}"
         return OptionError(("roles", "pin"), why, True, code="too-many-cores")

@@ -15,7 +15,7 @@ from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker import provenance
 from bench.runs.worker.warm_up import planners_of
-from bench.scenario.roles import COMPACTOR, cores_of
+from bench.scenario.roles import COMPACTOR, cores_of, wanted_cores
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults, planner_text
 from strategies.planner import traits_of
@@ -94,6 +94,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             page_cache=scenario.page_cache,
             is_jvm_warm=settings.is_jvm_warm,
             has_real_clock=settings.has_real_clock,
+            is_oversubscribed=wanted_cores(scenario) > len(os.sched_getaffinity(0)),
             shares_cores=scenario.resources.shared_cores is not None,
             core_speed=settings.core_speed,
             has_query_rates=scenario.query_weights is not None,

@@ -25,7 +25,8 @@ _COMMITS_NOTE = (
 _QUERIES_NOTE = (
     "Query: real seconds since it was due. Beside compactions: how many times as long queries took that began "
     "while one ran, at equal files and delete files opened, without what they waited for the query before; "
-    "a dash if fewer than {fewest} compactions had such queries, or these met other tables than the rest."
+    "a dash if fewer than {fewest} compactions had such queries, or these met other tables than the rest. Waited "
+    "for cores: how long runnable threads of all roles did, for each CPU second; latencies contain it."
 )
 _BESIDE = Column("Beside compactions", "95 % CI")
 
@@ -73,6 +74,7 @@ def _queries(group: RunGroup, effects: Mapping[str, PhaseEffect | None]) -> Tabl
     scale, unit = latency_unit(rows, [name for name, _ in _QUERIES])
     shown = [(Column("Query", f"{of}, {unit}"), metric_cells(rows, name, scale)) for name, of in _QUERIES]
     shown.append((_BESIDE, [_beside(effects[row.strategy]) for row in rows]))
+    shown.append((Column("Waited for cores", "per CPU second"), metric_cells(rows, "run_delay_per_cpu")))
     note = _QUERIES_NOTE.format(fewest=COMPACTIONS_MIN)
     return strategy_table(rows, shown, note, "Queries at the same time as commits and compactions")
 
