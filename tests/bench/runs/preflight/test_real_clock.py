@@ -41,6 +41,17 @@ def test_what_processes_cannot_do_is_refused_with_its_key(tmp_path, changes, key
     assert f"{key} = " in str(caught.value)
 
 
+@pytest.mark.parametrize("value", ["true", "TRUE"])
+def test_a_catalog_that_caches_tables_would_show_roles_old_ones(tmp_path, value):
+    conf = {"spark.sql.catalog.lake.cache-enabled": value}
+    own = {"name": "mine", "properties": {"type": "rest", "uri": "http://host", "cache-enabled": value}}
+    for changes in ({"spark": conf}, {"catalog": own}):
+        with refused("unsupported") as caught:
+            check_real_clock(live(tmp_path, **changes))
+        assert "cache-enabled" in str(caught.value)
+    check_real_clock(live(tmp_path, spark={"spark.sql.catalog.lake.cache-enabled": "false"}))
+
+
 @pytest.mark.parametrize("manner", [{"delay": "1min"}, {"inline": True}])
 def test_manners_that_emulate_the_real_clock_are_redundant(tmp_path, manner):
     trigger = {"type": "every", "interval": "2min"}
@@ -74,6 +85,14 @@ def test_roles_that_are_bound_have_cores_of_their_own(tmp_path):
 def test_more_memory_than_there_is_is_refused(tmp_path):
     with refused("too-much-memory"):
         check_real_clock(live(tmp_path, resources={"reader": {"memory": "128GiB"}}))
+
+
+def test_roles_take_more_memory_than_their_heaps(tmp_path):
+    heaps = {"writer": {"memory": "20GiB"}, "compactor": {"memory": "20GiB"}}
+    check_real_clock(live(tmp_path, resources={**heaps, "reader": {"memory": "21GiB"}}))
+    with refused("too-much-memory") as caught:
+        check_real_clock(live(tmp_path, resources={**heaps, "reader": {"memory": "22GiB"}}))
+    assert "take 62 GiB when they are full and their processes 2.11 GiB more" in str(caught.value)
 
 
 @pytest.mark.parametrize("rate", ["0/s", "-1/s", "2", "2/fortnight", "1e9/s", 2])
