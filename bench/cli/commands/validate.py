@@ -32,7 +32,7 @@ from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
-from bench.text import counted, human_duration, human_ratio, whole_percent
+from bench.text import counted, human_duration, human_ratio, pace_text, whole_percent
 from workloads.commit import CommitSpec, Recorded
 
 _EVEN = 0.995  # of the cost of the best fixed interval, above which adapting gains nothing worth a word
@@ -219,7 +219,7 @@ def _pace(facts: Mapping[str, Any]) -> str:
     if facts["speed"] is None:
         return "A run does not wait for scenario time: each commit follows the previous one immediately."
     lasts = human_duration(facts["duration_s"] / facts["speed"])
-    return f"Scenario time = {facts['speed']:g} x real time, so the stream of a run takes {lasts}."
+    return f"By a real clock {pace_text(facts['speed'])}, so the stream of a run takes {lasts}."
 
 
 def _compaction_time(shares: tuple[float, float] | None, interval_s: float) -> str | None:

@@ -39,8 +39,8 @@ UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
 UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
-RUN_DELAY = "run_delay_per_cpu"
-FEWER_CORES = "fewer than the roles have"  # in notes of the method
+_RUN_DELAY = "run_delay_per_cpu"
+_FEWER_CORES = "fewer than the roles have"  # in notes of the method
 _OF_COMMITS = "the seconds of commits"
 _FIGURES = {
     ("compaction_cpu_s",): "the seconds of compactions",
@@ -256,9 +256,9 @@ def _quick(group: RunGroup) -> Iterator[Caution]:
 
 def _oversubscribed(group: RunGroup) -> Iterator[Caution]:
     """Roles that had more cores than the machine: counts and CPU stay, latencies are marked."""
-    if not any(run.manifest.notes.get("cores") == FEWER_CORES for run in group.usable_runs):
+    if not any(run.manifest.notes.get("cores") == _FEWER_CORES for run in group.usable_runs):
         return
-    known = [value for row in group.rows for value in row.run_values[RUN_DELAY] if value is not None]
+    known = [value for row in group.rows for value in row.run_values[_RUN_DELAY] if value is not None]
     ends = dict.fromkeys(human_number(end) for end in (min(known), max(known))) if known else {}
     yield _caution(
         "The roles had more cores than the machine, so they waited for each other{waits}. Compare latencies "

@@ -9,7 +9,7 @@ from bench.results.folders import RunResult
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, PROBED_LATENCY
 from bench.results.records import Manifest
 from bench.results.table_content import stream_commits_of
-from bench.text import human_bytes, human_duration, human_percent
+from bench.text import human_bytes, human_duration, human_percent, pace_text
 from reports.data.group import RunGroup
 from reports.page.sections.notes import METHOD, Entry, noted, unexplained
 from reports.page.sections.parts import format_names, full_format_names
@@ -176,9 +176,7 @@ def _origin(group: RunGroup) -> Iterator[Entry]:
 def _pace(m: Manifest) -> str:
     """How scenario time passes in a run with a real clock."""
     took = human_duration(m.lasted_ms / 1000)
-    if m.speed == 1:
-        return "Scenario time is real time. "
-    return f"Speed {m.speed:g}: scenario time = {m.speed:g} x real time, so a run took {took}. "
+    return f"By a real clock {pace_text(m.speed)}, so the stream of a run took {took}. "
 
 
 def _hashes(hashes: Iterable[str]) -> Sentence:
