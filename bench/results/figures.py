@@ -176,7 +176,7 @@ def run_delay_per_cpu(f: RunFigures) -> float | None:
 
 
 def _delayed(f: RunFigures) -> tuple[np.ndarray, np.ndarray]:
-    """The run delay and the CPU of the steps whose delay is known: not that of a compaction that was ended."""
+    """The run delay and the CPU of steps whose delay is known: not that of a compaction that was ended."""
     steps = (f.commits, f.compactions, f.maintenance, f.primary)
     delays_s, cpu_s = (
         np.concatenate([step.column(name) for step in steps]) for name in ("run_delay_s", "cpu_s")

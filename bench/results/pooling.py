@@ -77,7 +77,7 @@ CHECKED = (
     Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER),
     Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER),
     Checked("notes", "which sessions query", _NEVER, _NEVER, parts=("table_metadata",)),
-    Checked("notes", "whether roles waited for cores", _NEVER, _ON_REQUEST, by_variant=True, parts=("cores",)),
+    Checked("notes", "whether roles lacked cores", _NEVER, _ON_REQUEST, by_variant=True, parts=("cores",)),
     # Old and new results may differ in what the comparison is to test.
     Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, by_strategy=True),
     Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, by_strategy=True),

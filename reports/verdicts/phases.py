@@ -1,23 +1,23 @@
 """What compactions that run at the same time do to queries, apart from what they do to the table.
 
-A compaction ends what has piled up before it, so the queries beside it are those that open the most files: a
-plain ratio of the two phases blames the compaction for the state of the table. Here
+A compaction ends what has piled up before it, so the queries beside it are those that open the most files:
+a plain ratio of the two phases blames the compaction for the state of the table. Here
 
     wall seconds = level of the run + slopes * table + effect * phase + noise
 
 with the data files and delete files that the query opened, and whether it opened any delete file, as the
-table. The phase is 1 for a query that began while a compaction ran, whatever became of that, else 0. It goes by
-the beginning, since a slow query is more likely to overlap with something. The ratio is the mean of the
+table. The phase is 1 for a query that began while a compaction ran, whatever became of that, else 0. It goes
+by the beginning, since a slow query is more likely to overlap with something. The ratio is the mean of the
 queries beside compactions over what the line expects of them without.
 
-The interval is a t-interval on the logarithm (delta method). Queries of one compaction share its moment, as do
-those between two compactions, so the variance is that of the sums of residuals over such stretches, and its
-degrees of freedom are those of the compactions. Source: Liang and Zeger, Biometrika 73(1), 1986; residuals
-are divided by one minus their leverage (MacKinnon and White, Journal of Econometrics 29(3), 1985).
+The interval is a t-interval on the logarithm (delta method). Queries of one compaction share its moment, as
+do those between two compactions, so the variance is that of the sums of residuals over such stretches, and
+its degrees of freedom are those of the compactions. Source: Liang and Zeger, Biometrika 73(1), 1986;
+residuals are divided by one minus their leverage (MacKinnon and White, Journal of Econometrics 29(3), 1985).
 
-500 simulated strategies: 240 queries a run with noise of 20 %, 23 compactions of 2.3 s each, deletes that more
-than double the latency until a compaction ends (`tests/reports/verdicts/test_phases.py`). The mean ratio, how
-often the interval covers the truth, its half width, and how often it leaves out 1:
+500 simulated strategies: 240 queries a run with noise of 20 %, 23 compactions of 2.3 s each, deletes that
+more than double the latency until a compaction ends (`tests/reports/verdicts/test_phases.py`). The mean
+ratio, how often the interval covers the truth, its half width, and how often it leaves out 1:
 
                           plain ratio  mean ratio  covered  half width  leaves out 1
     1 run, no effect             1.22        1.00     97 %        17 %           3 %
@@ -139,4 +139,6 @@ def _queries(run: RunResult, number: int) -> Queries:
     is_beside = ((from_s <= began_s) & (began_s < until_s)).any(axis=0)  # never in a span that is not known
     files, delete_files = queries.column("files_count"), queries.column("delete_files_count")
     tables = np.column_stack([files, delete_files, delete_files > 0]).astype(float)
-    return Queries(queries.column("wall_s"), tables, is_beside, np.full(len(queries), number))
+    return Queries(
+        queries.column("wall_s"), tables, np.asarray(is_beside, dtype=bool), np.full(len(queries), number)
+    )

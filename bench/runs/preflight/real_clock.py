@@ -12,8 +12,8 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
 from bench.text import human_bytes
 
-# Of a role outside of its heap, in JVM and Python: the least by which resident memory exceeded the heap's limit
-# in 13 published runs on Hudi tables that filled a heap of 4 GiB (722 to 809 MiB).
+# Of a role outside of its heap, in JVM and Python: the least by which resident memory exceeded the heap's
+# limit in 13 published runs on Hudi tables that filled a heap of 4 GiB (722 to 809 MiB).
 BESIDE_HEAP_BYTES = 720 * 2**20
 
 

@@ -1,4 +1,4 @@
-"""What it costs that writer, compactor and readers work at the same time: lateness, conflicts, slower queries."""
+"""What it costs that writer, compactor and readers work at once: lateness, conflicts, slower queries."""
 
 from collections.abc import Mapping
 
@@ -23,10 +23,11 @@ _COMMITS_NOTE = (
     "minute of the scenario passes in {minute}."
 )
 _QUERIES_NOTE = (
-    "Query: real seconds since it was due. Beside compactions: how many times as long queries took that began "
-    "while one ran, at equal files and delete files opened, without what they waited for the query before; "
-    "a dash if fewer than {fewest} compactions had such queries, or these met other tables than the rest. Waited "
-    "for cores: how long runnable threads of all roles did, for each CPU second; latencies contain it."
+    "Query: real seconds since it was due. Beside compactions: how many times as long queries took that "
+    "began while one ran, at equal files and delete files opened, without what they waited for the query "
+    "before; a dash if fewer than {fewest} compactions had such queries, or these met other tables than the "
+    "rest. Waited for cores: how long runnable threads of all roles did, over their CPU time; latencies "
+    "contain it."
 )
 _BESIDE = Column("Beside compactions", "95 % CI")
 
@@ -51,7 +52,10 @@ def _slower(effects: Mapping[str, PhaseEffect]) -> Sentence:
     return sentence(
         "At equal files and delete files, a query that began while a compaction ran took {ratios}.",
         ratios=joined(
-            [say(f"{_ratio(effect)} as long as others under ", Verbatim(label)) for label, effect in effects.items()]
+            [
+                say(f"{_ratio(effect)} as long as others under ", Verbatim(label))
+                for label, effect in effects.items()
+            ]
         ),
     )
 
@@ -74,7 +78,7 @@ def _queries(group: RunGroup, effects: Mapping[str, PhaseEffect | None]) -> Tabl
     scale, unit = latency_unit(rows, [name for name, _ in _QUERIES])
     shown = [(Column("Query", f"{of}, {unit}"), metric_cells(rows, name, scale)) for name, of in _QUERIES]
     shown.append((_BESIDE, [_beside(effects[row.strategy]) for row in rows]))
-    shown.append((Column("Waited for cores", "per CPU second"), metric_cells(rows, "run_delay_per_cpu")))
+    shown.append((Column("Waited for cores", "times CPU"), metric_cells(rows, "run_delay_per_cpu")))
     note = _QUERIES_NOTE.format(fewest=COMPACTIONS_MIN)
     return strategy_table(rows, shown, note, "Queries at the same time as commits and compactions")
 

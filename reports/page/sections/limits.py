@@ -23,7 +23,8 @@ _WARMING_UP = say(
     "gets slower to query: compare strategies at the same moment."
 )
 _CONTROL = say(
-    " A control query of constant work runs at the same ticks; ", Verbatim("compactbench export"), " lists it in the table ", Verbatim("controls"), ".",
+    " A control query of constant work runs at the same ticks; ", Verbatim("compactbench export"),
+    " lists it in the table ", Verbatim("controls"), ".",
 )  # fmt: skip
 _OF_FORMATS = say(
     "Each format is measured with a single engine, at the settings above. Another engine may reverse a "

@@ -24,9 +24,9 @@ _QUICK_RUNS = say(
     "earlier one. Each had a fresh table."
 )
 _ROLES = say(
-    "Each role of a run (writer, compactor, reader) is a process with its own JVM, on one fresh table at the "
-    "same time. Repetitions interleave the strategies, so that drift of the machine affects all of them alike "
-    "on average."
+    "Each role of a run (writer, compactor, reader) is a process with its own JVM, on one fresh table at "
+    "the same time. Repetitions interleave the strategies, so that drift of the machine affects all of them "
+    "alike on average."
 )
 _COMPARISONS = say(
     "A ratio is that of geometric means, at equal speed of the machine where that was measured. Its 95 % "
@@ -166,7 +166,8 @@ def _origin(group: RunGroup) -> Iterator[Entry]:
     known = [(row.strategy, share) for row in group.rows if (share := row.values["duty_cycle"]) is not None]
     if known:
         shares = joined([say(Verbatim(label), f" {human_percent(share)}") for label, share in known])
-        yield "Duty cycle", shares + say(" (compaction seconds per second of scenario time)")
+        of_time = "the stream" if m.is_live else "scenario time"
+        yield "Duty cycle", shares + say(f" (compaction seconds per second of {of_time})")
     own = [run.end.own_s / run.end.loop_s for run in group.runs if run.end is not None and run.end.loop_s]
     if own and not group.is_simulated and not m.is_live:
         most = human_percent(max(own))

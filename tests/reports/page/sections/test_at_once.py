@@ -25,7 +25,10 @@ def test_a_row_says_what_was_late_what_was_lost_and_what_that_cost(live_group):
         ["never", "1.0", "1.0", "0", "0", "0", "0.0", "0.0"],
         ["eager", "1.0", "1.0", "1", "1", "2", "8.0", "6.0"],
     ]
-    assert texts(queries) == [["never", "750", "750", MISSING, MISSING], ["eager", "750", "750", MISSING, MISSING]]
+    assert texts(queries) == [
+        ["never", "750", "750", MISSING, MISSING],
+        ["eager", "750", "750", MISSING, MISSING],
+    ]
     assert "A minute of the scenario passes in 5 s" in commits.note
 
 
