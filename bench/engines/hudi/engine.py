@@ -13,8 +13,14 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from bench.engines import runtime
 from bench.engines.contract import (
-    TABLE_ID, EngineSettings, InlineCompaction, TableSpec, Tag, Version, application_of,
-)  # fmt: skip
+    TABLE_ID,
+    EngineSettings,
+    InlineCompaction,
+    TableSpec,
+    Tag,
+    Version,
+    application_of,
+)
 from bench.engines.hudi.folder import TableFolder
 from bench.engines.hudi.ledger import NOT_SCHEDULED, PLANNING, HudiLedger
 from bench.engines.hudi.lock_server import lock_server
@@ -47,7 +53,6 @@ from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.preview import NO_REWRITE
 from strategies.java_values import parse_boolean
 from strategies.plan import Action, Native
-
 
 # A write that meets another one in its file groups, at its end or (a pending clustering) at once.
 CONFLICTS = (
@@ -203,9 +208,7 @@ class HudiEngine(FolderEngine[str]):
     def sibling(self, name: str) -> "HudiEngine":
         """Its table has the same name in another namespace, so that probes run on it unchanged."""
         namespace = f"{self._namespace}_{name}"
-        return HudiEngine(
-            self._spark, self._meter, self._folder, self._spec, namespace, self._lock_address
-        )
+        return HudiEngine(self._spark, self._meter, self._folder, self._spec, namespace, self._lock_address)
 
     def _drop(self) -> None:
         for view in (TABLE_ID, READ_OPTIMIZED):
@@ -264,6 +267,4 @@ def open_hudi(settings: EngineSettings) -> Iterator[HudiEngine]:
     with measured_session(settings, jars, session_conf()) as (spark, meter), ExitStack() as stack:
         locks = lock_server(spark, settings.folder) if settings.is_shared_table else None
         address = None if locks is None else stack.enter_context(locks)
-        yield HudiEngine(
-            spark, meter, settings.folder / "warehouse", settings.table, lock_address=address
-        )
+        yield HudiEngine(spark, meter, settings.folder / "warehouse", settings.table, lock_address=address)
