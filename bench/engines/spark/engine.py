@@ -430,10 +430,11 @@ def _execute_all(
 def _is_of(context: SparkContext, version: Version) -> bool:
     """By id and name: the id of a local application is the millisecond in which it began.
 
-    A version without an application is that of metadata alone, which among roles the maintainer writes.
+    A version of metadata alone has no application, and among roles the maintainer writes it.
     """
     if version.application is None:
-        return context.appName in (OWN_APPLICATION, application_of("maintainer"))
+        is_maintainer = context.appName == application_of("maintainer")
+        return context.appName == OWN_APPLICATION or (is_maintainer and version.id is None)
     return version.application == context.applicationId and version.application_name in (
         None, context.appName,
     )  # fmt: skip
@@ -447,14 +448,15 @@ def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
 def conflict_in(text: str, conflicts: Iterable[str]) -> str | None:
     """Why a commit lost against others', by the text of its error; None if it has none of the `conflicts`.
 
-    The class of an error is no part of the reason.
+    The class of an error, with which the words may begin, is no part of the reason.
     """
     found = next((words for words in conflicts if words in text), None)
     if found is None:
         return None
-    if not found.endswith("Exception"):
+    kind, _, _ = found.partition(": ")
+    if not kind.endswith("Exception"):
         return text
-    before, _, reason = text.rpartition(f"{found}: ")
+    before, _, reason = text.rpartition(f"{kind}: ")
     return reason.removesuffix(")") if before.endswith("(") else reason
 
 

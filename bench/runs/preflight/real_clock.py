@@ -19,8 +19,8 @@ BESIDE_HEAP_BYTES = 720 * 2**20
 
 def check_real_clock(scenario: Scenario) -> None:
     """Raises ScenarioError for what roles that are processes cannot do, or have no room for."""
-    refusals = (_refused_rule(scenario), _refused_key(scenario), _too_large(scenario))
-    for error in filter(None, refusals):
+    refusals = [_refused_rule(scenario), _refused_key(scenario), _refused_table(scenario)]
+    for error in filter(None, (*refusals, _too_large(scenario))):
         raise error.within(scenario.name)
 
 
@@ -62,6 +62,15 @@ def _refused_rule(scenario: Scenario) -> OptionError | None:
                 why = "emulates what a real clock does: leave it out, since roles work at the same time"
                 path = ("strategies", index, "rules", number, key)
                 return OptionError(path, why, code="redundant")
+    return None
+
+
+def _refused_table(scenario: Scenario) -> OptionError | None:
+    engines = FORMATS[scenario.table.format].engines
+    for index, spec in enumerate(scenario.strategies):
+        why = engines.at_once_problem(scenario.table_of(spec), scenario.spark.settings)
+        if why is not None:
+            return OptionError(("strategies", index), why, spec.label, code="unsupported")
     return None
 
 

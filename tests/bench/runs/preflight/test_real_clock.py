@@ -22,15 +22,23 @@ def live(tmp_path, **changes):
     return load(tmp_path, clock="real", **changes)
 
 
-def test_a_scenario_for_iceberg_on_this_machine_is_allowed(tmp_path):
-    check_real_clock(live(tmp_path))
+@pytest.mark.parametrize("name", ["iceberg", "hudi"])
+def test_a_scenario_on_this_machine_is_allowed(tmp_path, name):
+    check_real_clock(live(tmp_path, table={"format": name}))
+
+
+def test_commits_that_compact_are_refused_beside_a_compactor(tmp_path):
+    compacting = {"label": "inline", "properties": {"hoodie.compact.inline": "true"}}
+    scenario = live(tmp_path, table={"format": "hudi"}, strategies=[{"label": "never"}, compacting])
+    with refused("unsupported") as caught:
+        check_real_clock(scenario)
+    assert "strategies[1]" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("changes", "key"),
     [
         ({"table": {"format": "delta"}}, "clock"),
-        ({"table": {"format": "hudi"}}, "clock"),
         ({"page_cache": "cold"}, "page_cache"),
         ({"spark": {"master": "spark://host:7077"}}, "clock"),
     ],
