@@ -1,5 +1,6 @@
 """A real clock on real tables, as a user runs it: each role is a process with a Spark session of its own."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -20,7 +21,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.processes]
 PROGRAM = Path(sys.executable).parent / "compactbench"
 WAIT_S = 300.0
 
-# A commit each 3 seconds and compactions each 6, which the MERGEs make lose now and then.
+# A commit each 3 seconds, and two compactors that want the whole table each 6 seconds. MERGEs make them lose now
+# and then.
 SCENARIO = """
 seed = 11
 duration = "6min"
@@ -41,6 +43,7 @@ driver_memory = "1GiB"
 [roles]
 oversubscribe = true
 reader = { rate = "3/min" }
+compactor = { count = 2 }
 [[strategies]]
 label = "all-deletes"
 writer = { upsert_mode = "merge-on-read" }
@@ -102,8 +105,12 @@ def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(
     assert content.status == "equal"
     assert [c.tick for c in run.of(CommitRecord)] == [0, 1, 2, 3, 4, 5, 6]
     assert all(c.conflicts is not None for c in run.of(CommitRecord) if c.tick)
-    assert {c.status for c in run.of(CompactionRecord)} <= {"ok", "noop", "conflict", "unfinished"}
-    assert len(run.of(DecisionRecord)) >= 1
+    compactions = run.of(CompactionRecord)
+    assert {c.status for c in compactions} <= {"ok", "noop", "conflict", "unfinished", "vetoed"}
+    assert {d.role for d in run.of(DecisionRecord)} == {"compactor-1", "compactor-2"}
+    spans = sorted((c.span.started_s, c.span.ended_s) for c in compactions if c.status != "vetoed")
+    assert len(spans) >= 2
+    assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
     queries = run.of(QueryRecord)
     assert {(q.when, q.role) for q in queries} == {("due", "reader")}
     figures = run_figures(run)
