@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from bench.results.records import RoleId
 from strategies.plan import Action, Compact, FileGroup, Native, Plan, Rewrite
-from strategies.state import PendingPlan, TableState
+from strategies.state import DataFile, DeleteFile, PendingPlan, TableState
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Claim:
         """The keys of all files of a table that it covers."""
         if not (self.partitions or self.is_of_table):
             return self.files
-        files = (*state.data_files, *state.delete_files)
+        files: tuple[DataFile | DeleteFile, ...] = (*state.data_files, *state.delete_files)
         covered = (file.key for file in files if self.is_of_table or file.partition in self.partitions)
         return self.files.union(covered)
 

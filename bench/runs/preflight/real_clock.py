@@ -26,7 +26,7 @@ def check_simulated_clock(scenario: Scenario) -> None:
         problem = "binds processes to cores, and a simulation has none: leave it out"
         raise OptionError(("roles", "pin"), problem, True, code="unsupported").within(scenario.name)
     if (count := scenario.roles.compactors_count) > 1:
-        problem = "are processes, and a simulation has one compactor: leave it out"
+        problem = "counts processes, and a simulation has one compactor: leave it out"
         path = ("roles", "compactor", "count")
         raise OptionError(path, problem, count, code="unsupported").within(scenario.name)
     if scenario.speed != 1:
