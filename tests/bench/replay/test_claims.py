@@ -39,7 +39,9 @@ def rewrites(draw):
             cut = draw(st.integers(0, len(chosen)))
             groups.append(FileGroup(tuple(chosen[:cut]), place, tuple(chosen[cut:])))
             free = [path for path in free if path not in chosen]
-    dropped = draw(st.lists(st.sampled_from(list(DELETES)), unique=True, min_size=int(not groups), max_size=2))
+    dropped = draw(
+        st.lists(st.sampled_from(list(DELETES)), unique=True, min_size=int(not groups), max_size=2)
+    )
     return Rewrite(tuple(groups), 1, tuple(dropped))
 
 

@@ -21,8 +21,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.processes]
 PROGRAM = Path(sys.executable).parent / "compactbench"
 WAIT_S = 300.0
 
-# A commit each 3 seconds, and two compactors that want the whole table each 6 seconds. MERGEs make them lose now
-# and then.
+# A commit each 3 seconds, and two compactors that want the table each 6. MERGEs make them lose now and then.
 SCENARIO = """
 seed = 11
 duration = "6min"
