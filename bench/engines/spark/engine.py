@@ -42,6 +42,7 @@ from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
+from bench.results.records import RoleId
 from bench.results.values import NO_COST, CommitWork, Cost, MaintenanceWork, RewriteWork, Session
 from strategies.plan import Action, Plan, Rewrite
 from strategies.preview import NoPreview, Preview, preview_plan
@@ -115,6 +116,12 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def step(self) -> AbstractContextManager[Measured]:
         return self._meter.step()
+
+    @property
+    def _compactor(self) -> RoleId:
+        """Who executes plans, by the name of the application: one of several compactors has its own tags."""
+        role = str(self._spark.sparkContext.appName).removeprefix(application_of(""))
+        return role if role.startswith("compactor") else "compactor"
 
     @property
     def _conflicts(self) -> Collection[str]:
@@ -238,7 +245,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def start(self, ticket: Ticket) -> None:
         """Only for plans whose commands return nothing."""
-        staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms)
+        staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms, self._compactor)
         executor = self._executor(ticket.executor)
         if staged.veto is None and staged.error is None:
             self._started[ticket.id] = staged
@@ -249,7 +256,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
-        staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
+        staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms, self._compactor)
         cost, error, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
         is_executed, queued_s = error is None, 0.0
         previews = self._previews(ticket, staged, at_ms) if is_executed else ()

@@ -12,7 +12,7 @@ from bench.replay.history import History
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import Fields, NewRecord, StepLog
-from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.records import CompactionRecord, DecisionRecord, RoleId
 from bench.results.values import NO_COST, Cost
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan
@@ -173,7 +173,7 @@ class Compactions:
 
 
 def evaluated(
-    strategy: ActiveStrategy, state: TableState, log: StepLog, *, is_inline: bool
+    strategy: ActiveStrategy, state: TableState, log: StepLog, *, is_inline: bool, role: RoleId = "compactor"
 ) -> tuple[list[NewRecord], Decision | None]:
     """Evaluate the inline rules, or the others: the records, and the last decision if there is one.
 
@@ -186,7 +186,7 @@ def evaluated(
         log.took(cost.wall_s)
         if facts.reads_state(decision.verdict):
             read, log.unbooked = log.unbooked, NO_COST
-        fields = log.fields("compactor", log.observed, started_s, cost)
+        fields = log.fields(role, log.observed, started_s, cost)
         add_decision(fields, strategy.label, decision, facts, read)
         records.append((DecisionRecord, fields))
         started_s, elapsed = log.now_s, log.clock.stopwatch()

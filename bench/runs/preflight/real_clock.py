@@ -29,6 +29,10 @@ def check_simulated_clock(scenario: Scenario) -> None:
     if scenario.roles.pin:
         problem = "binds processes to cores, and a simulation has none: leave it out"
         raise OptionError(("roles", "pin"), problem, True, code="unsupported").within(scenario.name)
+    if (count := scenario.roles.compactors_count) > 1:
+        problem = "counts processes, and a simulation has one compactor: leave it out"
+        path = ("roles", "compactor", "count")
+        raise OptionError(path, problem, count, code="unsupported").within(scenario.name)
     if scenario.speed != 1:
         problem = "is the pace of real time: leave it out, and divide commit_interval and duration by it"
         raise OptionError(("speed",), problem, scenario.speed, code="unsupported").within(scenario.name)
@@ -75,6 +79,7 @@ def _refused_table(scenario: Scenario) -> OptionError | None:
 
 
 def _too_large(scenario: Scenario) -> OptionError | None:
+    fewer = ", roles.compactor.count" if scenario.roles.compactors_count > 1 else ""
     shares = [scenario.share_of(role) for role in roles_of(scenario)]
     cores, here = wanted_cores(scenario), len(os.sched_getaffinity(0))
     if cores > here and scenario.roles.pin:
@@ -82,8 +87,8 @@ def _too_large(scenario: Scenario) -> OptionError | None:
         return OptionError(("roles", "pin"), why, True, code="too-many-cores")
     if cores > here and not scenario.roles.oversubscribe:
         why = (
-            f"the roles want {cores} cores, and this machine has {here}: lower resources.*.cores, or set "
-            "roles.oversubscribe = true"
+            f"the roles want {cores} cores, and this machine has {here}: lower resources.*.cores{fewer}, or "
+            "set roles.oversubscribe = true"
         )
         return OptionError(("roles",), why, code="too-many-cores")
     heaps = sum(share.memory_bytes or scenario.spark.driver_memory_bytes for share in shares)
@@ -92,7 +97,7 @@ def _too_large(scenario: Scenario) -> OptionError | None:
         why = (
             f"the heaps of the roles take {human_bytes(heaps)} when they are full and their processes "
             f"{human_bytes(beside)} more, and this machine has {human_bytes(memory_bytes)}: lower "
-            "resources.*.memory or spark.driver_memory"
+            f"resources.*.memory{fewer} or spark.driver_memory"
         )
         return OptionError(("resources",), why, code="too-much-memory")
     return None

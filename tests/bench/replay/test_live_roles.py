@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
@@ -10,6 +11,7 @@ from scenario_builder import load
 from bench.engines.contract import CommitConflictError
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.claims import Claims
 from bench.replay.history import History
 from bench.replay.roles.live import Compacting, Looks, Retry, compactor, maintainer, reader, writer
 from bench.replay.schedule import Live
@@ -21,7 +23,8 @@ from bench.results.records import (
     MaintenanceRecord,
     QueryRecord,
 )
-from strategies.plan import Native, Plan, Reason
+from strategies.iceberg.commands import METADATA_COMMANDS
+from strategies.plan import Compact, Native, Plan, Reason
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import Every
 
@@ -36,6 +39,7 @@ class Stage:
         self.engine = SlowEngine(self.clock, engine or FakeEngine(), conflicts)
         self.log = StepLog("orders", self.recorder, self.clock, observer="writer")
         self.noted, self.queries = [], []
+        self.claims = Claims(scenario.file.parent, "compactor-1", METADATA_COMMANDS)
 
     def run(self, role):
         Live(self.clock.wait_until).run(role)
@@ -48,7 +52,8 @@ class Stage:
         strategy = ActiveStrategy("mine", {"mine": Strategy("mine", rules)}, ())
         note = lambda fields, at_s: self.noted.append(fields and fields["status"])  # noqa: E731
         return Compacting(
-            self.scenario, strategy, self.engine, History(), None, self.log, self.looks(), note, self.asked
+            self.scenario, strategy, self.engine, History(), None, self.log, self.looks(), note, self.asked,
+            self.claims,
         )  # fmt: skip
 
     def asked(self):
@@ -123,15 +128,40 @@ def test_a_compactor_looks_at_each_commit_and_compacts_when_its_rule_is_due(tmp_
     stage = Stage(load(tmp_path, duration="4min")).with_commits()
     done = stage.run(compactor(stage.compacting(Rule(Every(120_000), CompactAll("full")))))
     assert [d.at_ms // 60_000 for d in done.of(DecisionRecord)] == [0, 1, 2, 3]
+    assert {d.role for d in done.of(DecisionRecord)} == {"compactor-1"}
     (first,) = done.of(CompactionRecord)
     assert (first.status, first.role, first.plan_kind, first.at_ms // 60_000) == (
         "ok",
-        "compactor",
+        "compactor-1",
         "full",
         2,
     )
     assert (first.before.data_files_count, first.after.data_files_count) == (32, 1)
     assert stage.noted == ["unfinished", None]
+    assert replace(stage.claims, role="compactor-2").others() == ()
+
+
+def test_what_another_compactor_is_about_to_replace_is_busy_and_a_plan_for_it_is_vetoed(tmp_path):
+    states = []
+
+    class Noting(CompactAll):
+        def decide(self, state):
+            states.append(state)
+            return super().decide(state)
+
+    stage = Stage(load(tmp_path, duration="2min")).with_commits()
+    other = replace(stage.claims, role="compactor-2")
+    other.take(Plan((Compact(),), Reason.DELETES), at_ms=5)
+    (refused,) = stage.run(compactor(stage.compacting(Rule(Every(60_000), Noting())))).of(CompactionRecord)
+    (pending,) = states[0].pending
+    assert (pending.role, pending.scheduled_at_ms, pending.reason) == ("compactor-2", 5, "deletes")
+    assert states[0].busy == {file.path for file in states[0].data_files} != set()
+    assert (refused.status, refused.cost.wall_s, refused.error) == (
+        "vetoed", 0.0, "other compactors are at work on its files",
+    )  # fmt: skip
+    assert stage.noted == []
+    assert stage.recorder.of(DecisionRecord)[1].status == "planned"
+    assert len(other.others()) == 0
 
 
 def test_planners_see_what_the_reader_has_asked(tmp_path):

@@ -1,5 +1,6 @@
 """A real clock on real tables, as a user runs it: each role is a process with a Spark session of its own."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -41,9 +42,11 @@ reader = { rate = "3/min" }
 [table]
 target_file_size = "8MiB"
 """
-# Compactions each 6 seconds, which the MERGEs make lose now and then.
+# Two compactors that want the table each 6 seconds. MERGEs make them lose now and then.
 ICEBERG = """
 format = "iceberg"
+[roles.compactor]
+count = 2
 [[strategies]]
 label = "all-deletes"
 writer = { upsert_mode = "merge-on-read" }
@@ -142,8 +145,12 @@ def check(run):
     assert content.status == "equal"
     assert [c.tick for c in run.of(CommitRecord)] == [0, 1, 2, 3, 4, 5, 6]
     assert all(c.conflicts is not None for c in run.of(CommitRecord) if c.tick)
-    assert {c.status for c in run.of(CompactionRecord)} <= {"ok", "noop", "conflict", "unfinished"}
-    assert len(run.of(DecisionRecord)) >= 1
+    compactions = run.of(CompactionRecord)
+    assert {c.status for c in compactions} <= {"ok", "noop", "conflict", "unfinished", "vetoed"}
+    assert {d.role for d in run.of(DecisionRecord)} == {"compactor-1", "compactor-2"}
+    spans = sorted((c.span.started_s, c.span.ended_s) for c in compactions if c.status != "vetoed")
+    assert len(spans) >= 2
+    assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
     queries = run.of(QueryRecord)
     assert {(q.when, q.role) for q in queries} == {("due", "reader")}
     figures = run_figures(run)

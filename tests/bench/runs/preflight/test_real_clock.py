@@ -90,6 +90,38 @@ def test_roles_that_are_bound_have_cores_of_their_own(tmp_path):
         check_simulated_clock(live(tmp_path, speed=2.0))
 
 
+def test_each_of_several_compactors_has_cores_and_memory(tmp_path):
+    several = live(tmp_path, roles={"compactor": {"count": 2}})
+    assert roles_of(several) == ("writer", "compactor-1", "compactor-2", "reader")
+    check_real_clock(several)
+    with refused("too-many-cores") as caught:
+        check_real_clock(live(tmp_path, roles={"compactor": {"count": 3}}))
+    assert "want 5 cores, and this machine has 4: lower resources.*.cores, roles.compactor.count" in str(
+        caught.value
+    )
+    many = {"compactor": {"count": 40}, "oversubscribe": True}
+    with refused("too-much-memory"):
+        check_real_clock(live(tmp_path, roles=many))
+    pinned = live(tmp_path, roles={"compactor": {"count": 2}, "pin": True})
+    assert [[*own_cores(pinned, role)] for role in roles_of(pinned)] == [[0], [1], [2], [3]]
+
+
+def test_one_compactor_has_no_number(tmp_path):
+    assert roles_of(live(tmp_path, roles={"compactor": {"count": 1}})) == ("writer", "compactor", "reader")
+
+
+@pytest.mark.parametrize("count", [0, -1, 65, 1.5, "2"])
+def test_a_count_that_is_none_is_refused(tmp_path, count):
+    with pytest.raises(CompactbenchError, match=r"roles\.compactor\.count"):
+        live(tmp_path, roles={"compactor": {"count": count}})
+
+
+def test_a_simulation_has_one_compactor(tmp_path):
+    with refused("unsupported"):
+        check_simulated_clock(live(tmp_path, roles={"compactor": {"count": 2}}))
+    check_simulated_clock(live(tmp_path, roles={"compactor": {"count": 1}}))
+
+
 def test_more_memory_than_there_is_is_refused(tmp_path):
     with refused("too-much-memory"):
         check_real_clock(live(tmp_path, resources={"reader": {"memory": "128GiB"}}))
@@ -118,7 +150,15 @@ def test_without_a_rate_readers_ask_as_often_as_probes_run(tmp_path):
     assert live(tmp_path, probe_every="2min").reader_rate_per_s == pytest.approx(1 / 120)
 
 
-@pytest.mark.parametrize("changes", [{"speed": 2.0}, {"drain": "1min"}, {"roles": {"oversubscribe": True}}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"speed": 2.0},
+        {"drain": "1min"},
+        {"roles": {"oversubscribe": True}},
+        {"roles": {"compactor": {"count": 2}}},
+    ],
+)
 def test_what_only_the_real_clock_has_is_refused_without_it(tmp_path, changes):
     with refused("no-effect"):
         load(tmp_path, **changes)
