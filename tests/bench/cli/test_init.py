@@ -66,12 +66,12 @@ def test_sizes_become_rows_that_have_so_many_bytes(init, compactbench, table_for
 
 @pytest.mark.parametrize("table_format", ["iceberg", "delta", "hudi"])
 def test_the_query_that_it_suggests_skips_the_files_of_other_days(init, compactbench, tmp_path, table_format):
-    init("-f", "s.toml", answers=[table_format, *[""] * 4])
+    init("-f", "s.toml", answers=[table_format, "", "1h", "", ""])
     text = (tmp_path / "s.toml").read_text().replace('partitioning = "none"', 'partitioning = "day"')
     text = re.sub(r"(?m)^#     (?=\[\[probes]]|name|sql|primary)", "", text)
     (tmp_path / "s.toml").write_text(text)
-    settings = ("--set", "commit_interval=1h", "--set", "duration=48h", "--set", "probe_every=1h")
-    compactbench("run", "s.toml", "--simulate", "--quiet", *settings, "--only", "strategy=never")
+    short = ("--set", "duration=48h", "--only", "strategy=never")
+    compactbench("run", "s.toml", "--simulate", "--quiet", *short)
     (row,) = compactbench("show", "results", "--format", "json").json["rows"]
     assert row["probes"]["min_order"]["opened_share"] == pytest.approx(1)
     assert 0.7 < row["probes"]["one_day"]["opened_share"] < 0.95  # all of the first day, half at the end
