@@ -17,7 +17,7 @@ from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.partitions import fields_of, is_null
 from strategies.preview import DeleteGroup, Preview, RewriteGroup, equal_shares
-from strategies.series import files_of, runs_of
+from strategies.series import Run, files_of, runs_of
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
 _Group = tuple[str, Sequence[FileScan]]  # partition and files
