@@ -33,9 +33,6 @@ def check_simulated_clock(scenario: Scenario) -> None:
         problem = "counts processes, and a simulation has one compactor: leave it out"
         path = ("roles", "compactor", "count")
         raise OptionError(path, problem, count, code="unsupported").within(scenario.name)
-    if scenario.speed != 1:
-        problem = "is the pace of real time: leave it out, and divide commit_interval and duration by it"
-        raise OptionError(("speed",), problem, scenario.speed, code="unsupported").within(scenario.name)
 
 
 def _refused_key(scenario: Scenario) -> OptionError | None:
