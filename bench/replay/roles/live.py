@@ -32,7 +32,6 @@ from strategies.state import TableState
 _NOTHING_FREE = {"status": "vetoed", "error": "other compactors are at work on its files"}
 
 
-
 def writer(batches: Iterable[Batch], table: Table, retry: Retry, log: StepLog, clock: LiveClock) -> Role:
     """Commits each batch of the stream when it is due, or once the one before it is done."""
     for batch in batches:
