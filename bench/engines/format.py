@@ -179,7 +179,8 @@ class Engines:
     `metadata_commands` are the native commands that write no data or delete file, `expiry_commands` those
     that drop old versions. `packages` are the Python packages that only real runs of this format use.
     `processes_refused` is why processes may not commit to one table; None if they may, and then the real
-    engine is a `SharedEngine`.
+    engine is a `SharedEngine`. `at_once_problem` judges a table and the settings of Spark for roles that work
+    at the same time.
     """
 
     planning: Planning
@@ -190,6 +191,7 @@ class Engines:
     expiry_commands: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
     processes_refused: str | None = None
+    at_once_problem: Callable[[TableSpec, Mapping[str, str]], str | None] = lambda spec, settings: None
 
     @property
     def kinds(self) -> tuple[EngineKind, ...]:

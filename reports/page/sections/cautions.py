@@ -39,6 +39,8 @@ UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
 UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
+_RUN_DELAY = "run_delay_per_cpu"
+_FEWER_CORES = "fewer than the roles have"  # in notes of the method
 _OF_COMMITS = "the seconds of commits"
 _FIGURES = {
     ("compaction_cpu_s",): "the seconds of compactions",
@@ -71,9 +73,9 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
-        *_quick(group), *_shared(group), *_weighted(group), *_lists(group), *_cold(group),
-        *_backlogs(group), *_loaded(group), *_uneven_speed(group), *_deferred(group), *_noisy(group),
-        *_unmet(group),
+        *_quick(group), *_oversubscribed(group), *_shared(group), *_weighted(group), *_lists(group),
+        *_cold(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group), *_deferred(group),
+        *_noisy(group), *_unmet(group),
         *_requests(group), *_imported(group), *_without_files(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
@@ -250,6 +252,19 @@ def _errors(coefficients: Mapping[str, Any]) -> str:
 def _quick(group: RunGroup) -> Iterator[Caution]:
     if group.is_quick:
         yield Caution(True, say(f"These runs were {QUICK_WORDS}."))
+
+
+def _oversubscribed(group: RunGroup) -> Iterator[Caution]:
+    """Roles that had more cores than the machine: counts and CPU stay, latencies are marked."""
+    if not any(run.manifest.notes.get("cores") == _FEWER_CORES for run in group.usable_runs):
+        return
+    known = [value for row in group.rows for value in row.run_values[_RUN_DELAY] if value is not None]
+    ends = dict.fromkeys(human_number(end) for end in (min(known), max(known))) if known else {}
+    yield _caution(
+        "The roles had more cores than the machine, so they waited for each other{waits}. Compare latencies "
+        "with those of runs on as few cores only; counts, conflicts and CPU depend on it less.",
+        True, waits=f", their threads for {' to '.join(ends)} s in each CPU second" if ends else "",
+    )  # fmt: skip
 
 
 def _lists(group: RunGroup) -> Iterator[Caution]:

@@ -287,7 +287,7 @@ SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share", *PEAKS}
 
 OF_REAL_CLOCK = {
     "commit_since_due_p50_s", "commit_since_due_p95_s", "commit_since_due_max_s",
-    "redone_commits", "lost_compactions", "wasted_cpu_s", "run_delay_s",
+    "redone_commits", "lost_compactions", "wasted_cpu_s", "run_delay_s", "run_delay_per_cpu",
 }  # fmt: skip
 REAL_CLOCK = {"notes": {"clock": "real"}, "speed": 12.0}  # five seconds for a minute
 
@@ -305,6 +305,18 @@ def test_with_a_real_clock_latencies_count_from_when_a_step_was_due():
     assert [value(f"query_{name}_s", *records, **REAL_CLOCK) for name in ("mean", "max")] == [3.5, 4.0]
     assert value("query_after_commit_s", *records, **REAL_CLOCK) is None
     assert [value(name, *records) for name in names] == [None] * 4
+
+
+def test_how_long_threads_waited_for_cores_is_told_for_each_cpu_second():
+    records = (
+        commit(cpu_s=4.0, run_delay_s=1.0),
+        query(when="due", cpu_s=1.0, run_delay_s=4.0),
+        compaction(status="unfinished", cpu_s=7.0),  # nobody could read its threads
+    )
+    names = ("run_delay_s", "run_delay_per_cpu")
+    assert [value(name, *records, **REAL_CLOCK) for name in names] == [5.0, 1.0]
+    assert [value(name, compaction(cpu_s=7.0), **REAL_CLOCK) for name in names] == [None, None]
+    assert [value(name, *records) for name in names] == [None, None]
 
 
 def test_what_conflicts_have_cost_is_wasted():

@@ -1,5 +1,6 @@
 import pytest
 
+from bench.engines.hudi.engine import CONFLICTS as OF_HUDI
 from bench.engines.iceberg.engine import CONFLICTS
 from bench.engines.spark.engine import conflict_in
 
@@ -18,6 +19,26 @@ LOST = "org.apache.iceberg.exceptions.ValidationException"
 )
 def test_a_conflict_is_told_from_other_errors_with_its_reason(text, reason):
     assert conflict_in(text, CONFLICTS) == reason
+
+
+HUDI = "org.apache.hudi.exception"
+LAST = "java.util.ConcurrentModificationException"
+OVERLAPS = "Cannot resolve conflicts for overlapping writes between first operation = {a}, second = {b}"
+PENDING = "Not allowed to update the clustering file group HoodieFileGroupId{partitionPath='', fileId='f'}"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{HUDI}.HoodieWriteConflictException: {LAST}: {OVERLAPS}", OVERLAPS),
+        (f"{HUDI}.HoodieException: Commit failed ({LAST}: {OVERLAPS})", OVERLAPS),
+        (f"{HUDI}.HoodieUpsertException: No ({HUDI}.HoodieClusteringUpdateException: {PENDING})", PENDING),
+        (LAST, None),
+        (f"{HUDI}.HoodieLockException: FAILED_TO_ACQUIRE lock", None),
+    ],
+)
+def test_a_write_of_hudi_loses_by_overlapping_files_and_not_by_a_lock(text, reason):
+    assert conflict_in(text, OF_HUDI) == reason
 
 
 def test_a_format_without_conflicts_has_none():

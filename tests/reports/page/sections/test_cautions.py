@@ -1,4 +1,5 @@
 import pytest
+from live_runs import LIVE, live
 from records import commit, compaction, end, observed, query, run, speed, truth
 from result_builder import build_group, build_results
 
@@ -131,6 +132,23 @@ def test_cautions_name_the_runs_that_other_processes_disturbed():
         "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
     )
     assert "repetition 3" not in said
+
+
+def test_latencies_of_roles_that_waited_for_cores_are_marked():
+    fewer = {"notes": {**LIVE["notes"], "cores": "fewer than the roles have"}}
+    waits = [
+        query(when="due", cpu_s=2.0, run_delay_s=delay_s, waited_s=0.0, started_s=1.0, ended_s=2.0)
+        for delay_s in (1.0, 3.0)
+    ]
+
+    def said(*of_strategies, **changes):
+        (group,) = run_groups([live(label, wait, **changes) for label, wait in of_strategies])
+        return [str(caution.text) for caution in cautions(group) if caution.is_grave]
+
+    marked = "\n".join(said(*zip("ab", waits, strict=True), **fewer))
+    assert "waited for each other, their threads for 0.5 to 1.5 s in each CPU second. Compare lat" in marked
+    assert "waited for each other. Compare" in str(said(("a", query(when="due")), **fewer))
+    assert "waited for each other" not in str(said(*zip("ab", waits, strict=True)))
 
 
 @pytest.mark.parametrize(("probed", "is_named"), [((2, 4), True), ((2, 3), False)])
