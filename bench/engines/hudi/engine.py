@@ -186,12 +186,10 @@ class HudiEngine(FolderEngine[str]):
         try:
             yield
         except Py4JJavaError as error:
-            text = one_line(error)
-            if _NO_LOCK not in text:
+            if not has_no_lock(error.java_exception):
                 raise
-            raise EngineError(
-                f"cannot lock {self._name} for {action.command}: {text}", code="no-lock", path=NAME
-            ) from error
+            problem = f"cannot lock {self._name} for {action.command}: {one_line(error)}"
+            raise EngineError(problem, code="no-lock", path=NAME) from error
 
     def _attributed(self, version: Version, tag: Tag | None, at_ms: int) -> Version:
         """Table services cannot write a tag, and no version has its application."""
@@ -226,6 +224,13 @@ class HudiEngine(FolderEngine[str]):
         self._hudi_ledger.timeline = self._state_reader.timeline
         self._hudi_ledger.pending_groups = self._state_reader.pending_groups
         return reading
+
+
+def has_no_lock(error: Any) -> bool:
+    """Whether an error (Java) or one of its causes is that a lock cannot be had."""
+    return error is not None and (
+        str(error.getClass().getSimpleName()) == _NO_LOCK or has_no_lock(error.getCause())
+    )
 
 
 def _opened(names: Any, scans: list[Any]) -> ScanWork:

@@ -104,9 +104,12 @@ def test_a_batch_that_is_done_again_is_in_the_table_once(roles, log, monkeypatch
 def test_without_its_lock_a_run_cannot_go_on(roles, model):
     writer, compactor = roles()
     commit(writer, model, *upserts(1, 6))
-    compactor._services._options["hoodie.write.lock.zookeeper.url"] = "127.0.0.1:1"
-    compactor._services._options["hoodie.write.lock.zookeeper.connection_timeout_ms"] = "200"
-    compactor._services._options["hoodie.write.lock.client.num_retries"] = "0"
+    compactor._services._options |= {
+        "hoodie.write.lock.zookeeper.url": "127.0.0.1:1",
+        "hoodie.write.lock.zookeeper.connection_timeout_ms": "200",
+        "hoodie.write.lock.num_retries": "0",
+        "hoodie.write.lock.client.num_retries": "0",
+    }
     with pytest.raises(EngineError) as problem:
         scheduled(compactor, ALL)
     assert problem.value.code == "no-lock"

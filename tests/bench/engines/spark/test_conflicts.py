@@ -1,6 +1,7 @@
 import pytest
 
 from bench.engines.hudi.engine import CONFLICTS as OF_HUDI
+from bench.engines.hudi.engine import has_no_lock
 from bench.engines.iceberg.engine import CONFLICTS
 from bench.engines.spark.engine import conflict_in
 
@@ -43,3 +44,27 @@ def test_a_write_of_hudi_loses_by_overlapping_files_and_not_by_a_lock(text, reas
 
 def test_a_format_without_conflicts_has_none():
     assert conflict_in(f"{LOST}: missing", ()) is None
+
+
+class JavaError:
+    """An error of the gateway: its class, and its cause."""
+
+    def __init__(self, name, cause=None):
+        self._name, self._cause = name, cause
+
+    def getClass(self):  # noqa: N802
+        return self
+
+    def getSimpleName(self):  # noqa: N802
+        return self._name
+
+    def getCause(self):  # noqa: N802
+        return self._cause
+
+
+def test_a_lock_that_cannot_be_had_is_found_among_the_causes():
+    caused = JavaError(
+        "HoodieException", JavaError("InvocationTargetException", JavaError("HoodieLockException"))
+    )
+    assert has_no_lock(caused)
+    assert not has_no_lock(JavaError("HoodieException", JavaError("IOException")))
