@@ -153,8 +153,10 @@ def _prepared_during(commits: Records[CommitRecord], began_s: float, ended_s: fl
 
 def since_due_s(f: RunFigures) -> np.ndarray:
     """The real seconds from when each commit of the stream was due to its end; empty if none can be late."""
-    if not f.run.manifest.is_live:
+    if not f.run.manifest.is_at_once:
         return np.empty(0)
+    if not f.run.manifest.is_live:  # the clock of a simulation adds up the durations of steps
+        return np.asarray(f.commits.column("waited_s") + f.commits.column("wall_s"))
     return np.asarray(f.commits.column("ended_s") - due_s(f.run, f.commits))
 
 
@@ -173,22 +175,26 @@ def run_delay_s(f: RunFigures) -> float | None:
 
 def redone_commits(f: RunFigures) -> float | None:
     """How often a commit of the stream was done again after a conflict; None if nobody else commits."""
-    if not f.run.manifest.is_live:
+    if not f.run.manifest.is_at_once:
         return None
-    return float(sum(len(reasons) for reasons in f.commits.column("conflicts").tolist()))
+    tries = f.commits.column("conflicts").tolist()
+    return None if None in tries else float(sum(map(len, tries)))
 
 
 def lost_compactions(f: RunFigures) -> float | None:
     """None where nobody else commits."""
-    return count_with_status(*LOST_STATUSES)(f) if f.run.manifest.is_live else None
+    return count_with_status(*LOST_STATUSES)(f) if f.run.manifest.is_at_once else None
 
 
 def wasted_cpu_s(f: RunFigures) -> float | None:
     """CPU seconds of commits and compactions that lost a conflict or did not end; None likewise."""
-    if not f.run.manifest.is_live:
+    if not f.run.manifest.is_at_once:
         return None
     is_lost = np.isin(f.compactions.column("status").astype(str), LOST_STATUSES)
-    return total(f.compactions.column("cpu_s")[is_lost]) + total(f.commits.column("wasted_cpu_s"))
+    by_commits_s = f.commits.column("wasted_cpu_s")
+    if np.isnan(by_commits_s).any():
+        return None
+    return total(f.compactions.column("cpu_s")[is_lost]) + total(by_commits_s)
 
 
 def pending_mean_s(f: RunFigures) -> float | None:

@@ -160,6 +160,9 @@ class SparkEngine(ABC, Generic[_Prepared]):
     def refresh(self, at_ms: int) -> Observation:
         return self._observe(at_ms)[0]
 
+    def begin(self, batch: Batch) -> None:
+        """Nothing: the whole commit is in `commit`."""
+
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
         if not spec.rows:

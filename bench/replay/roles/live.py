@@ -5,8 +5,6 @@ moment at which it was due, and its span counts from the start of the stream, wh
 the latency from due is the end of the span minus that moment, in real seconds.
 """
 
-import itertools
-import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +18,7 @@ from bench.replay.execution import Execution, compaction_fields
 from bench.replay.history import History, probe_seen
 from bench.replay.roles.compactor import evaluated
 from bench.replay.roles.maintainer import maintain
+from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import commit_fields
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import Fields, StepLog
@@ -28,22 +27,6 @@ from bench.results.values import NO_COST, Cost, Span
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, describe_action
 from strategies.state import TableState
-
-_BACKOFF_MAX_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """How often a commit that conflicts is done again, and how long it waits: twice as long each time.
-
-    It never waits for longer than a minute.
-    """
-
-    retries: int
-    backoff_s: float
-
-    def wait_s(self, conflicts_count: int) -> float:
-        return min(self.backoff_s * 2.0 ** (conflicts_count - 1), _BACKOFF_MAX_S)
 
 
 def writer(batches: Iterable[Batch], table: Table, retry: Retry, log: StepLog, clock: LiveClock) -> Role:
@@ -113,24 +96,22 @@ def _asked(scenario: Scenario, log: StepLog, cost: Cost, clock: LiveClock) -> Fi
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """When to look at the table: once in each commit interval, at a moment that the seed draws.
+    """When to look at the table: at `moments_ms`, one in each commit interval.
 
-    If it were the moment of the commit, each compaction would begin just before a commit ends, and lose.
-    Looks that have passed meanwhile are left out. They go on until the writer has ended, which may be late.
+    Looks of intervals that have passed meanwhile are left out. They go on until the writer has ended, which
+    may be late.
     """
 
-    scenario: Scenario
+    moments_ms: Iterable[int]
+    interval_ms: int
     clock: LiveClock
-    seed: str
     is_over: Callable[[], bool]
 
     def __iter__(self) -> Iterator[int]:
-        rng, interval_ms = random.Random(self.seed), self.scenario.commit_interval_ms  # noqa: S311 - no secret
-        for number in itertools.count():
-            at_ms = int((number + rng.random()) * interval_ms)
+        for number, at_ms in enumerate(self.moments_ms):
             if self.is_over():
                 return
-            if (number + 1) * interval_ms > self.clock.scenario_ms():
+            if (number + 1) * self.interval_ms > self.clock.scenario_ms():
                 yield at_ms
 
 

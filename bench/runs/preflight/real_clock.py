@@ -25,9 +25,6 @@ def check_simulated_clock(scenario: Scenario) -> None:
     if scenario.roles.pin:
         problem = "binds processes to cores, and a simulation has none: leave it out"
         raise OptionError(("roles", "pin"), problem, True, code="unsupported").within(scenario.name)
-    if scenario.speed != 1:
-        problem = "is the pace of real time: leave it out, and divide commit_interval and duration by it"
-        raise OptionError(("speed",), problem, scenario.speed, code="unsupported").within(scenario.name)
 
 
 def _refused_key(scenario: Scenario) -> OptionError | None:

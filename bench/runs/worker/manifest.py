@@ -65,7 +65,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         primary_probe=scenario.primary_probe.name,
         probe_every_ms=scenario.probe_every_ms,
         side_probe_every_ms=scenario.side_probe_every_ms,
-        speed=scenario.speed if job.mode == "real" else 1.0,
+        speed=scenario.speed,
         probe_phase=scenario.probe_phase,
         query_weights=scenario.query_weights,
         memory_bytes=_memory_bytes(scenario),

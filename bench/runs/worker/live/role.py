@@ -24,10 +24,12 @@ from bench.errors import first_error
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import LiveClock
 from bench.replay.history import History
+from bench.replay.looks import looks_ms
 from bench.replay.open_loop import due_ms
 from bench.replay.recorder import LineRecorder, Recorder, utc_now
-from bench.replay.roles.live import Compacting, Looks, Retry, compactor, maintainer, reader, writer
+from bench.replay.roles.live import Compacting, Looks, compactor, maintainer, reader, writer
 from bench.replay.roles.maintainer import rules_of
+from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import commit_fields
 from bench.replay.schedule import Live, Role
 from bench.replay.step_log import Fields, StepLog, of_table
@@ -148,9 +150,8 @@ class LiveRole:
     def _role(self, log: StepLog, clock: LiveClock) -> Role:
         scenario, engine = self._scenario, self._engine
         if self._job.role == WRITER:
-            keys = scenario.roles.writer
             batches = kept_back(batches_of(scenario, self._log), self._spec.writer.commit_every_ms)
-            return writer(batches, engine, Retry(keys.retries, keys.backoff_ms / 1000), log, clock)
+            return writer(batches, engine, Retry.of(scenario.roles.writer), log, clock)
         if self._job.role == READER:
             seed = f"{scenario.seed}/readers/{self._job.run.repetition}"
             moments = due_ms(scenario.reader_rate_per_s, scenario.duration_ms, seed, scenario.query_weights)
@@ -160,9 +161,9 @@ class LiveRole:
         strategy = ActiveStrategy(self._spec.label, strategies, self._spec.switches)
         history = History(self._cost_priors)
         looks = Looks(
-            scenario,
+            looks_ms(scenario, self._job.role, self._job.run.repetition),
+            scenario.commit_interval_ms,
             clock,
-            f"{scenario.seed}/looks/{self._job.role}/{self._job.run.repetition}",
             lambda: self._barrier.has(f"ended-{WRITER}"),
         )
         of = Compacting(

@@ -67,8 +67,6 @@ def test_roles_that_are_bound_have_cores_of_their_own(tmp_path):
         check_real_clock(live(tmp_path, resources=too_many, roles={"pin": True, "oversubscribe": True}))
     with refused("unsupported"):
         check_simulated_clock(scenario)
-    with refused("unsupported"):
-        check_simulated_clock(live(tmp_path, speed=2.0))
 
 
 def test_more_memory_than_there_is_is_refused(tmp_path):
