@@ -45,7 +45,7 @@ from bench.errors import EngineError
 from bench.results.records import PlanStatus
 from bench.results.values import NO_COST, NO_REWRITE_WORK, BeyondFit, Cost, RewriteWork, Session
 from strategies.plan import Action, Native, Plan, describe_action
-from strategies.preview import NoPreview, Preview, try_preview
+from strategies.preview import NoPreview, PlanPreview, Preview, try_preview
 from strategies.state import TableState
 from workloads.commit import CommitSpec
 
@@ -130,12 +130,12 @@ class SimulatedEngine(Generic[Prepared]):
         """See the `Engine` contract.
 
         With a real clock a rewrite is staged even by a command that on a virtual clock plans and commits in
-        one call, unless it is one of several actions, each of which changes what the next one finds.
+        one call, unless an earlier action of the plan changes what it finds.
         """
         able = self.capabilities if executor is None else self._executors[executor]
         ticket, staged = self._tickets.issue(plan, able, self.planning, at_ms, due_at_ms, executor)
         previews = ticket.preview.actions
-        takes_time = self._has_real_clock and len(plan.actions) == 1 and not self._is_metadata_only(plan)
+        takes_time = self._has_real_clock and not self._is_metadata_only(plan) and self._are_apart(ticket)
         for position, action in staged.to_stage(
             plan,
             lambda action: self.planning.is_staged(action) or (takes_time and not self._is_metadata(action)),
@@ -228,6 +228,17 @@ class SimulatedEngine(Generic[Prepared]):
 
     def _is_metadata(self, action: Action) -> bool:
         return isinstance(action, Native) and action.command in self.model.metadata_commands
+
+    def _are_apart(self, ticket: Ticket) -> bool:
+        """Whether no action finds files that an earlier one has changed."""
+        actions = zip(ticket.plan.actions, ticket.preview.actions, strict=True)
+        previews = [preview for action, preview in actions if not self._is_metadata(action)]
+        if len(previews) == 1:
+            return True
+        if any(isinstance(preview, NoPreview) for preview in previews):
+            return False
+        keys = [PlanPreview(None, (preview,)).keys for preview in previews]
+        return len(frozenset().union(*keys)) == sum(map(len, keys))
 
     def _work_of(self, preview: Preview | NoPreview, prepared: Prepared | None) -> RewriteWork:
         if isinstance(preview, NoPreview) and prepared is not None:

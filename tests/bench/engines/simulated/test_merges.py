@@ -221,3 +221,19 @@ def test_in_turns_a_command_plans_with_what_is_there_when_it_is_completed():
     commit_specs(engine, updates(2))
     outcome = engine.complete(ticket, 180_000)
     assert (outcome.status, outcome.change.files_removed_count) == ("ok", 4)
+
+
+def test_commands_for_different_files_are_all_planned_as_they_begin():
+    """Actions of one plan that share files are not: each changes what the next one finds."""
+    engine = at_once()
+    commit_specs(engine, load(1000, 4), updates(1))
+    first, second = files(engine)[:2], files(engine)[2:4]
+    both = plan(*rewrite(first).actions, *rewrite(second).actions, Native(Command.REWRITE_MANIFESTS))
+    ticket = engine.schedule(both, 60_000, 60_000)
+    assert ticket.expected.wall_s > 0
+    commit_specs(engine, updates(2))
+    assert engine.complete(ticket, 180_000).status == "conflict"
+    twice = plan(*REWRITE_ALL.actions, *REWRITE_ALL.actions)
+    ticket = engine.schedule(twice, 180_000, 180_000)
+    commit_specs(engine, updates(3))
+    assert engine.complete(ticket, 240_000).status == "ok"
