@@ -89,7 +89,7 @@ class Contents:
     def losing(self, spec: CommitSpec, runs: Iterable[Run[Any]]) -> Mapping[Place, int]:
         """The files of these runs that would lose rows to a commit, with the live rows left in them."""
         if not isinstance(self._rows, LiveRows):
-            raise TypeError("the files that a recorded commit hits are recorded")
+            raise TypeError("a generated stream hits rows by their keys")
         places = [(run.origin, run.start + offset) for run in runs for offset in range(run.count)]
         left = zip(places, self._rows.left_after(spec, places), strict=True)
         return {

@@ -103,7 +103,7 @@ class SimulatedEngine(Generic[Prepared]):
         tag = Tag.of_commit(spec, at_ms)
         if lost is not None:
             cost = self._price(commit_step(lost.change, lost.work), self._cores.writer)
-            raise CommitConflictError(tag.step, lost.reason, cost)
+            raise CommitConflictError(f"commit {spec.index}", lost.reason, cost)
         live_count = self._live_count
         version, made = self.model.commit(spec, tag)
         cost = self._price(commit_step(version.change, version.work), self._cores.writer)
