@@ -72,9 +72,9 @@ def _caution(text: str, is_grave: bool = False, **values: str | Sentence) -> Cau
 def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
-        *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
-        *_quick(group), *_oversubscribed(group), *_shared(group), *_weighted(group), *_lists(group),
-        *_cold(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group), *_deferred(group),
+        *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_unasked(group),
+        *_simulated(group), *_quick(group), *_oversubscribed(group), *_shared(group), *_weighted(group),
+        *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group), *_deferred(group),
         *_noisy(group), *_unmet(group),
         *_requests(group), *_imported(group), *_without_files(group),
     )  # fmt: skip
@@ -181,12 +181,36 @@ def _steps(group: RunGroup) -> Iterator[Caution]:
             for status in run.of(kind).column("status").tolist()
             if status in FAILED_STATUSES
         )
+        if kind is QueryRecord:
+            failed -= _unasked_of(group)
         if failed:
             yield _caution(
                 "{steps} {outcome}, with {strategies}.",
                 steps=counted(failed.total(), singular, plural), outcome=outcome,
                 strategies=listed([label for label in group.strategies if failed[label]]),
             )  # fmt: skip
+
+
+def _unasked(group: RunGroup) -> Iterator[Caution]:
+    """The latest queries of a reader that fell behind: without them its latencies are too low."""
+    unasked = _unasked_of(group)
+    if unasked:
+        yield _caution(
+            "{queries} {were} due and not asked, with {strategies}: the reader had not answered those before "
+            "when the stream ended. Latencies leave them out, so they are too low.",
+            True, queries=counted(unasked.total(), "query", "queries"),
+            were="was" if unasked.total() == 1 else "were",
+            strategies=listed([label for label in group.strategies if unasked[label]]),
+        )  # fmt: skip
+
+
+def _unasked_of(group: RunGroup) -> Counter[str]:
+    """How many queries were due and never began, by strategy."""
+    counts = Counter[str]()
+    for run in group.usable_runs:
+        due = run.of(QueryRecord).having(when="due", status="failed")
+        counts[run.manifest.strategy] += int(np.isnan(due.column("started_s")).sum())
+    return +counts
 
 
 def _simulated(group: RunGroup) -> Iterator[Caution]:
@@ -261,9 +285,9 @@ def _oversubscribed(group: RunGroup) -> Iterator[Caution]:
     known = [value for row in group.rows for value in row.run_values[_RUN_DELAY] if value is not None]
     ends = dict.fromkeys(human_number(end) for end in (min(known), max(known))) if known else {}
     yield _caution(
-        "The roles had more cores than the machine, so they waited for each other{waits}. Compare latencies "
-        "with those of runs on as few cores only; counts, conflicts and CPU depend on it less.",
-        True, waits=f", their threads for {' to '.join(ends)} s in each CPU second" if ends else "",
+        "The roles had more cores than the machine, so their threads waited for cores{waits}. Compare "
+        "latencies with those of runs on as few cores only; counts, conflicts and CPU depend on it less.",
+        True, waits=f", for {' to '.join(ends)} s in each CPU second" if ends else "",
     )  # fmt: skip
 
 

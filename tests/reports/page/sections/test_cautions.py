@@ -146,9 +146,20 @@ def test_latencies_of_roles_that_waited_for_cores_are_marked():
         return [str(caution.text) for caution in cautions(group) if caution.is_grave]
 
     marked = "\n".join(said(*zip("ab", waits, strict=True), **fewer))
-    assert "waited for each other, their threads for 0.5 to 1.5 s in each CPU second. Compare lat" in marked
-    assert "waited for each other. Compare" in str(said(("a", query(when="due")), **fewer))
-    assert "waited for each other" not in str(said(*zip("ab", waits, strict=True)))
+    assert "threads waited for cores, for 0.5 to 1.5 s in each CPU second. Compare latencies" in marked
+    assert "threads waited for cores. Compare" in str(said(("a", query(when="due")), **fewer))
+    assert "waited for cores" not in str(said(*zip("ab", waits, strict=True)))
+
+
+def test_queries_that_a_late_reader_never_asked_are_told_apart_from_those_that_failed():
+    def failed(**span):
+        return query(0.0, when="due", status="failed", waited_s=9.0, **span)
+
+    asked = failed(started_s=1.0, ended_s=1.0)
+    said = _texts(run_groups([live("a", failed(), failed(), asked), live("b")])[0])
+    assert "2 queries were due and not asked, with a: the reader had" in said
+    assert "1 query failed (shown as gaps), with a." in said
+    assert "not asked" not in _texts(run_groups([live("a", asked)])[0])
 
 
 @pytest.mark.parametrize(("probed", "is_named"), [((2, 4), True), ((2, 3), False)])
