@@ -84,9 +84,9 @@ def compactbench(
 
     * `compactbench report`
 
-    A scenario of your own: `compactbench import` reads the history of a table, and `compactbench init` asks about
-    a stream; `compactbench list scenarios` has more. `compactbench COMMAND --help` explains a command. `--install-completion` installs
-    completion for your shell.
+    A scenario of your own: `compactbench import` reads the history of a table, and `compactbench init` asks
+    about a stream; `compactbench list scenarios` has more. `compactbench COMMAND --help` explains a command.
+    `--install-completion` installs completion for your shell.
 
     Exit codes: 0 success, 1 a run failed or a limit of `compare --fail-if` is broken, 2 an error you can
     correct, 3 this machine lacks something, 4 a limit of `compare --fail-if` is inconclusive.

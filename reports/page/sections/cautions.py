@@ -1,6 +1,7 @@
 """What a reader must know before trusting any figure of a run group."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
 _RUN_DELAY = "run_delay_per_cpu"
 _FEWER_CORES = "fewer than the roles have"  # in notes of the method
+_FACTOR = re.compile(r"[\d.,e+]+(?= times as many )")
 _OF_COMMITS = "the seconds of commits"
 _FIGURES = {
     ("compaction_cpu_s",): "the seconds of compactions",
@@ -233,16 +235,25 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
     )
     yield Caution(True, say(" ".join(filter(None, (text, *named)))))
     yield from _more_cores(group)
-    reasons: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], dict[str, str]] = {}  # by figures and what there is too much of
     for metrics, figures in _FIGURES.items():
         for label in group.strategies:
             if why := unmodelled(group, label, *metrics):
-                reasons.setdefault((figures, why), []).append(label)
-    for (figures, why), labels in reasons.items():
+                reasons.setdefault((figures, _FACTOR.sub("", why)), {})[label] = why
+    for (figures, _), why_of in reasons.items():
         yield _caution(
             "No verdict on {figures} of {names}: {why}.",
-            figures is not _OF_COMMITS, figures=figures, names=listed(labels), why=why,
+            figures is not _OF_COMMITS, figures=figures, names=listed([*why_of]), why=_worst(why_of.values()),
         )  # fmt: skip
+
+
+def _worst(reasons: Iterable[str]) -> str:
+    """The one with the largest factor, of reasons that differ in that alone."""
+    by_factor = {
+        float(found[0].replace(",", "")) if (found := _FACTOR.match(why)) else 0.0: why for why in reasons
+    }
+    worst = by_factor[max(by_factor)]
+    return worst if len(by_factor) == 1 else f"up to {worst}"
 
 
 def _more_cores(group: RunGroup) -> Iterator[Caution]:

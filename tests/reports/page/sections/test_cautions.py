@@ -75,6 +75,29 @@ def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
     assert " Sorting costs nothing." in warned("caution", coefficients=coefficients)[1]
 
 
+def test_strategies_that_are_beyond_the_model_in_the_same_way_have_one_caution():
+    options = {"coefficients": {"operations": {"query": {"steps": 1}}}}
+    many = "query s_per_file"
+    beyond = {"never": {many: 1_200.0}, "a": {many: 4.2}, "b": {"query s_per_mib": 9.0}}
+    (group,) = run_groups(
+        [
+            run(
+                query(),
+                end(beyond_fit={"extrapolated": factors}),
+                strategy=label,
+                mode="simulated",
+                options=options,
+            )
+            for label, factors in beyond.items()
+        ]
+    )
+    assert [line for line in _texts(group).splitlines() if "No verdict on query" in line] == [
+        "No verdict on query latencies of never and a: up to 1,200 times as many files in a query as were "
+        "measured.",
+        "No verdict on query latencies of b: 9 times as many MiB in a query as were measured.",
+    ]
+
+
 @pytest.mark.parametrize(("measured", "cores", "is_said"), [(2, 6, False), (2, 32, True), (None, 32, False)])
 def test_latencies_on_far_more_cores_than_were_measured_are_a_caution(measured, cores, is_said):
     (group,) = run_groups([run(mode="simulated", cores=cores, options={"coefficients": {"cores": measured}})])
