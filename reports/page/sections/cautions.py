@@ -76,8 +76,8 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     all_of_them = (
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_unasked(group),
         *_simulated(group), *_quick(group), *_oversubscribed(group), *_shared(group), *_weighted(group),
-        *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group), *_deferred(group),
-        *_noisy(group), *_unmet(group),
+        *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group),
+        *_deferred(group), *_noisy(group), *_unmet(group),
         *_requests(group), *_imported(group), *_without_files(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
