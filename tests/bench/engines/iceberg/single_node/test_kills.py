@@ -70,7 +70,7 @@ def referenced(lake):
 
 
 def test_a_kill_loses_no_row_and_leaves_what_the_next_process_can_work_with(make_lake, tmp_path, capsys):
-    """A third of the kills come while the commit is made, which is much shorter than writing the files."""
+    """A third of the kills wait for the commit, which is much shorter than writing the files."""
     lake, chance, hits = make_lake(), random.Random(KILLS), Counter()
     ids = iter(range(10 * ROWS))
     for _ in range(3):
