@@ -164,11 +164,13 @@ def due_s(run: RunResult, commits: Records[CommitRecord]) -> np.ndarray:
 
 
 def run_delay_s(f: RunFigures) -> float | None:
+    """None where roles share a process, whose threads are not told apart."""
     if not f.run.manifest.is_live:
         return None
     steps = (f.commits, f.compactions, f.maintenance, f.primary)
     delays_s = np.concatenate([step.column("run_delay_s") for step in steps])
-    return total(delays_s[~np.isnan(delays_s)])  # unknown of a compaction that was ended
+    known_s = delays_s[~np.isnan(delays_s)]  # unknown of a compaction that was ended
+    return total(known_s) if known_s.size or not delays_s.size else None
 
 
 def redone_commits(f: RunFigures) -> float | None:

@@ -1,4 +1,4 @@
-"""The processes of a run with a real clock on real tables, by their names in records."""
+"""The roles of a run with a real clock on real tables, by their names in records."""
 
 from bench.scenario.scenario import Scenario
 
@@ -8,6 +8,11 @@ WRITER, COMPACTOR, READER, MAINTAINER = "writer", "compactor", "reader", "mainta
 
 def cores_of(scenario: Scenario, role: str) -> int:
     return scenario.share_of(role).cores or ROLE_CORES
+
+
+def all_cores(scenario: Scenario) -> int:
+    """The cores of all roles, which those that are threads of one process share."""
+    return sum(cores_of(scenario, role) for role in roles_of(scenario))
 
 
 def own_cores(scenario: Scenario, role: str) -> range:

@@ -92,7 +92,6 @@ FORMAT = Format(
         "row would stay",
     ),
     engines=Engines(
-        processes_refused="processes that commit to one Hudi table need a lock provider",
         planning=PLANNING,
         roll_out=lazy("bench.engines.hudi.roll_out:roll_out"),
         real=real_kind(lazy("bench.engines.hudi.engine:open_hudi"), CAPABILITIES, _real_options),

@@ -15,7 +15,7 @@ from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker import provenance
 from bench.runs.worker.warm_up import planners_of
-from bench.scenario.roles import COMPACTOR, cores_of
+from bench.scenario.roles import COMPACTOR, all_cores, cores_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults, planner_text
 from strategies.planner import traits_of
@@ -31,8 +31,12 @@ def _cores(mode: Mode, scenario: Scenario, settings: EngineSettings) -> int | No
     if mode == "simulated":
         return settings.cores.compactor
     if settings.has_real_clock:
-        return cores_of(scenario, COMPACTOR)
+        return all_cores(scenario) if _are_threads(scenario) else cores_of(scenario, COMPACTOR)
     return parse_master(scenario.spark.master).cores_on(os.cpu_count())
+
+
+def _are_threads(scenario: Scenario) -> bool:
+    return FORMATS[scenario.table.format].engines.roles_as == "threads"
 
 
 def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
@@ -94,6 +98,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             page_cache=scenario.page_cache,
             is_jvm_warm=settings.is_jvm_warm,
             has_real_clock=settings.has_real_clock,
+            are_threads=_are_threads(scenario),
             shares_cores=scenario.resources.shared_cores is not None,
             core_speed=settings.core_speed,
             has_query_rates=scenario.query_weights is not None,
