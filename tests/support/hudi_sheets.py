@@ -27,7 +27,11 @@ def make_real(workshop: Workshop, **table: Any) -> HudiEngine:
     """An engine on Spark; `table` are fields of its TableSpec, or of [table]."""
     spark = workshop.spark()
     return HudiEngine(
-        spark, ProcessMeter(spark, workshop.settings), workshop.folder / "hudi", _spec(table), workshop.namespace
+        spark,
+        ProcessMeter(spark, workshop.settings),
+        workshop.folder / "hudi",
+        _spec(table),
+        workshop.namespace,
     )
 
 

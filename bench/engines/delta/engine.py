@@ -99,7 +99,7 @@ class DeltaEngine(FolderEngine[None]):
         return CONFLICTS if self._is_shared else ()
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
-        """If others commit, too, the log must have the tag of a commit that is done, and not of one that lost.
+        """If others commit, too, the log must have the tag of a commit that is done, and of none that lost.
 
         Otherwise a version would be missing, or a batch that is done again would be in the table twice. A
         MERGE without effect makes no version.

@@ -1,111 +1,44 @@
-"""A real clock on real tables, as a user runs it: each role is a process with a Spark session of its own."""
+"""A real clock on real tables, as a user runs it: the roles work on one table at the same time."""
 
-import os
 import signal
-import subprocess
-import sys
-import time
-from contextlib import suppress
-from pathlib import Path
 
-import psutil
 import pytest
+from at_once import WAIT_S, have_ended, resumed, start, wait_for_a_commit, workers, written
 
-from bench.results.folders import load_runs
-from bench.results.records import CommitRecord, CompactionRecord, ContentRecord, DecisionRecord, QueryRecord
+from bench.results.records import CommitRecord, CompactionRecord, QueryRecord
 from bench.results.rows import run_figures
 
 pytestmark = [pytest.mark.spark, pytest.mark.processes]
 
-PROGRAM = Path(sys.executable).parent / "compactbench"
-WAIT_S = 300.0
-
-# A commit each 3 seconds and compactions each 6, which the MERGEs make lose now and then.
-SCENARIO = """
-seed = 11
-duration = "6min"
-commit_interval = "1min"
-clock = "real"
-speed = 20
-warm_up_rounds = 1
-[table]
-format = "iceberg"
-target_file_size = "8MiB"
-[workload]
-type = "upsert"
-initial_rows = 20000
-rows_per_commit = 40
-files_per_commit = 2
-[spark]
-driver_memory = "1GiB"
-[roles]
-oversubscribe = true
-reader = { rate = "3/min" }
-[[strategies]]
-label = "all-deletes"
-writer = { upsert_mode = "merge-on-read" }
-[[strategies.rules]]
-trigger = { type = "every", interval = "2min" }
-planner = { type = "iceberg.rewrite_data_files", options = { "delete-file-threshold" = 1 } }
-"""
+ALL_DELETES = '{ type = "iceberg.rewrite_data_files", options = { "delete-file-threshold" = 1 } }'
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("user")
-    (made / "at-once.toml").write_text(SCENARIO)
-    return made
-
-
-def start(folder, *arguments):
-    return subprocess.Popen(
-        [PROGRAM, "run", "at-once.toml", "--out", "r", *arguments], cwd=folder, text=True,
-        env={**os.environ, "COLUMNS": "200"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-
-
-def is_worker(process):
-    with suppress(psutil.NoSuchProcess):
-        return "bench.runs.worker" in process.cmdline()
-    return False
-
-
-def roles(process):
-    """The processes of a run's roles, which are the children of its worker."""
-    found = psutil.Process(process.pid).children(recursive=True)
-    return [one for one in found if is_worker(one) and is_worker(psutil.Process(one.ppid()))]
-
-
-def has_committed(folder):
-    """Whether a commit of the stream has been recorded."""
-    events = folder.glob("r/at-once/*/events.jsonl")
-    return any('"tick":1' in file.read_text() for file in events)
-
-
-def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(folder):
+def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(tmp_path):
+    folder = written(tmp_path, "iceberg", ALL_DELETES)
     with start(folder) as process:
-        until = time.monotonic() + WAIT_S
-        while not has_committed(folder) and time.monotonic() < until:
-            time.sleep(0.2)
-        found = roles(process)
-        found[-1].send_signal(signal.SIGKILL)
+        wait_for_a_commit(folder)
+        _, *roles = workers(process)
+        roles[-1].send_signal(signal.SIGKILL)
         out, err = process.communicate(timeout=WAIT_S)
     assert process.returncode == 1, err
     assert "failed: it ended with exit code -9" in out + err
-    assert not [p for p in found if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    assert have_ended(roles)
+    resumed(folder)
 
-    with start(folder, "--resume") as process:
-        out, err = process.communicate(timeout=2 * WAIT_S)
-    assert process.returncode == 0, err
-    (run,) = [run for run in load_runs(folder / "r") if run.end and run.end.status == "finished"]
-    (content,) = run.of(ContentRecord)
-    assert content.status == "equal"
-    assert [c.tick for c in run.of(CommitRecord)] == [0, 1, 2, 3, 4, 5, 6]
-    assert all(c.conflicts is not None for c in run.of(CommitRecord) if c.tick)
-    assert {c.status for c in run.of(CompactionRecord)} <= {"ok", "noop", "conflict", "unfinished"}
-    assert len(run.of(DecisionRecord)) >= 1
-    queries = run.of(QueryRecord)
-    assert {(q.when, q.role) for q in queries} == {("due", "reader")}
-    figures = run_figures(run)
-    assert figures["commit_since_due_max_s"] >= figures["commit_since_due_p50_s"] > 0
-    assert figures["query_mean_s"] > 0
+
+def test_roles_on_a_delta_table_are_threads_of_one_worker_which_ends_with_its_jvm(tmp_path):
+    folder = written(tmp_path, "delta", '{ type = "delta.reorg" }')
+    with start(folder) as process:
+        wait_for_a_commit(folder)
+        (worker,) = workers(process)
+        (jvm,) = worker.children()
+        worker.send_signal(signal.SIGKILL)
+        _, err = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 1, err
+    assert have_ended([worker, jvm])
+    run = resumed(folder)
+    assert run.manifest.notes["cpu"] == "tasks and threads of a role"
+    steps = [*run.of(CommitRecord), *run.of(CompactionRecord), *run.of(QueryRecord)]
+    assert all(step.cost.cpu_s > 0 for step in steps if step.status == "ok")
+    assert {step.cost.run_delay_s for step in steps} == {None}
+    assert run_figures(run)["run_delay_s"] is None

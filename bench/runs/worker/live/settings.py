@@ -15,14 +15,14 @@ from bench.scenario.scenario import Scenario
 
 def role_settings(scenario: Scenario, job: RoleJob) -> EngineSettings:
     """The settings of the run's engine, with the role's session and own scratch folder."""
-    settings = _shared(scenario, job.run)
+    settings, share = _shared(scenario, job.run), scenario.share_of(job.role)
     if FORMATS[scenario.table.format].engines.roles_as == "threads":
         spark = replace(settings.spark, role=job.role)
     else:
         spark = replace(
             settings.spark,
             master=f"local[{cores_of(scenario, job.role)}]",
-            driver_memory_bytes=scenario.share_of(job.role).memory_bytes or settings.spark.driver_memory_bytes,
+            driver_memory_bytes=share.memory_bytes or settings.spark.driver_memory_bytes,
             application=application_of(job.role),
             counts_run_delay=True,
         )
