@@ -220,7 +220,7 @@ class ReadingDeltaEngine(DeltaEngine):
         with self._errors(f"find {self._name}"):
             link = Path(self._location)
             link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(self._table, target_is_directory=True)
+            link.symlink_to(self._table.absolute(), target_is_directory=True)
             FolderEngine._create(self)
             self._spark.sql(f"CREATE TABLE {self._name} USING {NAME} LOCATION {sql_text(self._location)}")
         super().attach()

@@ -184,7 +184,7 @@ class LiveRole:
         )
         of = Compacting(
             scenario, strategy, engine, history, size_model, log, looks, self._note, self._asked.new_records,
-            lambda: self._barrier.has(f"give-up-{self._job.role}"),
+            is_given_up=lambda: self._barrier.has(f"give-up-{self._job.role}"),
         )  # fmt: skip
         return maintainer(of, rules_of(scenario)) if self._job.role == MAINTAINER else compactor(of)
 
