@@ -85,7 +85,7 @@ def have_ended(processes):
 
 
 def resumed(folder):
-    """The run that `--resume` makes anew: each batch is in its table once, and each role has done its work."""
+    """The run that `--resume` makes anew: each batch is in its table once, and each role has worked."""
     with start(folder, "--resume") as process:
         out, err = process.communicate(timeout=2 * WAIT_S)
     assert process.returncode == 0, out + err

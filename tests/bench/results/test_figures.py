@@ -308,7 +308,7 @@ def test_with_a_real_clock_latencies_count_from_when_a_step_was_due():
 
 
 def test_the_wait_for_a_core_is_that_of_the_steps_whose_wait_is_known():
-    known = query(2.0, when="due", waited_s=1.0, run_delay_s=0.5)
+    known = commit(tick=1, at_ms=60_000, run_delay_s=0.5)
     unknown = compaction(status="unfinished", cpu_s=2.0)
     assert value("run_delay_s", known, unknown, **REAL_CLOCK) == 0.5
     assert value("run_delay_s", unknown, **REAL_CLOCK) is None  # as of roles that share a process
