@@ -20,7 +20,7 @@ _CANCEL_MAX_S = 60.0  # for what is between two jobs of Spark, such as a commit
 class ThreadsRun(LiveRun):
     """One run whose roles share a Spark application: each is a thread with a session, a pool and a job group.
 
-    What a role does in Python, Java and Spark is its own, as if it were a process; see `RoleMeter`.
+    What a step costs a role is what `RoleMeter` can attribute to it.
     """
 
     def _begin(self, stack: ExitStack, jobs: Mapping[str, RoleJob]) -> None:
