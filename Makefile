@@ -62,6 +62,13 @@ trust: $(READY) ## Test how far comparisons can be trusted here: A/A runs and a 
 torture: $(READY) ## Kill suites at random moments, and check that nothing is lost or left (about half an hour)
 	@TZ=UTC $(BIN)/python -P tools/torture.py
 
+.PHONY: executors
+executors: $(READY) ## Compare both executors at length: 560 tables, 2,000 random steps, 50 kills (about an hour)
+	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -s --hypothesis-profile exhaustive \
+		tests/bench/engines/iceberg/single_node/test_against_spark.py \
+		tests/bench/engines/iceberg/single_node/test_kills.py \
+		tests/bench/engines/iceberg/test_upserts.py::test_no_sequence_of_steps_loses_a_row_or_brings_one_back
+
 .PHONY: noise
 noise: $(READY) ## Test and print how often comparisons of simulated noise err (a few minutes)
 	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m noise -n 2

@@ -83,6 +83,11 @@ def human_percent(share: float) -> str:
     return f"{share * 100:,.0f} %" if abs(share) >= 0.1 else f"{share * 100:.2g} %"
 
 
+def pace_text(speed: float) -> str:
+    """How scenario time passes with a real clock: "scenario time = 12 x real time"."""
+    return "scenario time is real time" if speed == 1 else f"scenario time = {speed:g} x real time"
+
+
 def whole_percent(share: float) -> str:
     """A share of 1 as a percentage without decimals: "30 %", "0 %"."""
     return f"{share:.0%}".replace("%", " %")

@@ -21,7 +21,9 @@ from bench.engines.spark.session import start_session, stop_session
 os.environ.pop("COLUMNS", None)  # tables are as wide as in any pipe, whatever terminal the tests run in
 
 # No deadline: a slow moment of a shared machine is no failure. Each run draws examples of its own, so many
-# ordinary runs look further than a thorough one, which is for a release.
+# ordinary runs look further than a thorough one, which is for a release. `make executors` uses the exhaustive
+# one, in which the slowest tests draw as many cases as are ever claimed of them (`by_profile`).
+settings.register_profile("exhaustive", deadline=None, max_examples=100)
 settings.register_profile("thorough", deadline=None, max_examples=100)
 settings.register_profile("ordinary", deadline=None, max_examples=25)
 settings.load_profile("ordinary")

@@ -20,7 +20,11 @@ def test_the_site_is_built(tmp_path, monkeypatch):
     reference = (f"reference/{name}/index.html" for name in ("commands", *TOPICS))
     for page in ("index.html", "findings/cadence/index.html", *reference):
         assert (tmp_path / page).is_file()
-    assert (tmp_path / "examples/append-only/index.html").is_file()
+    assert '<a href="start/">README</a>' in (tmp_path / "index.html").read_text()
+    start = (tmp_path / "start" / "index.html").read_text()
+    for place, file in (("", "index.html"), ("charts/pareto.png", "charts/pareto.png")):
+        assert f'"../examples/append-only/{place}"' in start
+        assert (tmp_path / "examples" / "append-only" / file).is_file()
     assert "fonts.g" not in (tmp_path / "index.html").read_text()
 
 

@@ -1,6 +1,5 @@
-"""The site (`make site`): hooks of MkDocs that add pages generated from the code, and the example report."""
+"""The site (`make site`): hooks of MkDocs that add the README, generated pages and the example report."""
 
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,19 +22,41 @@ _COLUMNS = {  # where a page has more room than a terminal
         "name": "metric", "unit": "unit", "better": "better", "basis": "rests on", "doc": "what it is",
     },
 }  # fmt: skip
-_EXAMPLES = Path(__file__).parents[1] / "reports" / "examples"
+_ROOT = Path(__file__).parents[1]
+_REPORTS = _ROOT / "reports"
+_PAGES_OF_ROOT = {
+    "README.md": "start.md",
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+}
+_TO_README = "](../README.md)"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the reference, whose pages are not checked in."""
+    """Add the pages beside docs/, the reference, whose pages are not checked in, and the rendered reports."""
+    for name, page in _PAGES_OF_ROOT.items():
+        text = _linked_from_docs((_ROOT / name).read_text(encoding="utf-8"))
+        files.append(File.generated(config, page, content=text))
     for name, text in _reference().items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for path in sorted((_REPORTS / "examples").rglob("*.*")):
+        if path.suffix != ".md":  # its text is that of the page
+            place = path.relative_to(_REPORTS).as_posix()
+            files.append(File.generated(config, place, abs_src_path=str(path)))
     return files
 
 
-def on_post_build(config: MkDocsConfig) -> None:
-    """Add the rendered example reports, which are pages of their own."""
-    shutil.copytree(_EXAMPLES, Path(config.site_dir) / "examples", dirs_exist_ok=True)
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Lead to the README where it is on the site."""
+    return markdown.replace(_TO_README, f"]({_PAGES_OF_ROOT['README.md']})")
+
+
+def _linked_from_docs(text: str) -> str:
+    """A page of the root folder with the links that it has as a page of docs/."""
+    for name, page in _PAGES_OF_ROOT.items():
+        text = text.replace(f"]({name})", f"]({page})")
+    text = text.replace("](docs/", "](").replace("](reports/examples/", "](examples/")
+    return text.replace("/report.md)", "/index.html)")
 
 
 def _reference() -> Mapping[str, str]:

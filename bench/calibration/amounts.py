@@ -27,6 +27,10 @@ EXPLAINING: Mapping[str, Mapping[Operation, tuple[str, ...]]] = {
     "iceberg": {
         Operation.COMMIT: _COMMIT,
         Operation.UPSERT: ("s", "s_per_file", "s_per_delete_file", "s_per_mib"),
+        Operation.MERGE: (
+            "s", "s_per_file", "s_per_delete_file", "s_per_mib", "s_per_replaced_file", "s_per_scanned_file",
+            "s_per_million_scanned_rows",
+        ),
         Operation.REWRITE: (*_REWRITE, "s_per_million_delete_rows"),
         Operation.SORT: _REWRITE,
         Operation.CONVERT: (

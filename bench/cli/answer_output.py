@@ -22,13 +22,13 @@ def print_answers(runs: Iterable[RunResult]) -> None:
             print_heading(name)
         for line in one_line(group):
             print_paragraph(str(line))
-        print_cautions(group, name)
+        print_cautions(group, name=name)
 
 
-def print_cautions(group: RunGroup, name: str | None = None) -> None:
-    """The grave ones, on stderr, by default under the name of the scenario."""
+def print_cautions(*groups: RunGroup, name: str | None = None) -> None:
+    """The grave ones of one scenario, each once, on stderr, by default under its name."""
     from reports.page.sections.cautions import cautions
 
-    for caution in cautions(group):
-        if caution.is_grave:
-            print_remark(f"{name or group.manifest.scenario}: {caution.text}")
+    grave = (str(caution.text) for group in groups for caution in cautions(group) if caution.is_grave)
+    for text in dict.fromkeys(grave):
+        print_remark(f"{name or groups[0].manifest.scenario}: {text}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from bench.cli.answer_output import print_cautions
 from bench.cli.figure_table import scaled
 from bench.cli.output import (
     ComparisonFormat,
@@ -41,7 +42,8 @@ def print_groups(
 ) -> None:
     """Print the comparisons to stdout. With CSV, what they are about and the limits go to stderr.
 
-    For people, those that say nothing are left out unless `everything` is wanted or their metric is `named`.
+    For people, those that say nothing are left out unless `everything` is wanted or their metric is `named`,
+    and the grave cautions follow on stderr.
     """
     if output == "json":
         print_json({"confidence": CONFIDENCE, "groups": [_json(group) for group in groups]})
@@ -56,6 +58,7 @@ def print_groups(
             left = f"{counted(folded, 'comparison')} of equal or missing figures, or with 0"
             head.append(f"note: left out: {left} (--all shows all)")
         (_print_markdown if output == "markdown" else _print_tables)(group, head, _by_metric(shown))
+        print_cautions(*group.sides.values())
 
 
 def _by_metric(contrasts: Sequence[Contrast]) -> Mapping[Metric, Sequence[Contrast]]:

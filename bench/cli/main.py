@@ -43,6 +43,8 @@ COMMANDS: dict[str, str] = {
     "show": "bench.cli.commands.show:show",
     "compare": "bench.cli.commands.compare:compare",
     "report": "bench.cli.commands.report:report",
+    "import": "bench.cli.commands.import_table:import_table",
+    "init": "bench.cli.commands.init:init",
     "export": "bench.cli.commands.export:export",
     "validate": "bench.cli.commands.validate:validate",
     "validate-model": "bench.cli.commands.validate_model:validate_model",
@@ -52,8 +54,6 @@ COMMANDS: dict[str, str] = {
     "hindsight": "bench.cli.commands.hindsight:hindsight",
     "tune": "bench.cli.commands.tune:tune",
     "plan": "bench.cli.commands.plan:plan",
-    "import": "bench.cli.commands.import_table:import_table",
-    "init": "bench.cli.commands.init:init",
     "list": "bench.cli.commands.list:list_what",
     "schema": "bench.cli.commands.schema:schema",
     "doctor": "bench.cli.commands.doctor:doctor",
@@ -84,9 +84,9 @@ def compactbench(
 
     * `compactbench report`
 
-    To write your own scenario, start from one of `compactbench list scenarios` and check it with
-    `compactbench validate`. `compactbench COMMAND --help` explains a command. `--install-completion` installs
-    completion for your shell.
+    A scenario of your own: `compactbench import` reads the history of a table, and `compactbench init` asks
+    about a stream; `compactbench list scenarios` has more. `compactbench COMMAND --help` explains a command.
+    `--install-completion` installs completion for your shell.
 
     Exit codes: 0 success, 1 a run failed or a limit of `compare --fail-if` is broken, 2 an error you can
     correct, 3 this machine lacks something, 4 a limit of `compare --fail-if` is inconclusive.

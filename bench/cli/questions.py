@@ -7,6 +7,7 @@ from typing import TypeVar
 import typer
 
 from bench.cli.output import EXIT_INTERRUPTED, print_remark
+from strategies.quantities import parse_bytes
 
 _NUMBER = re.compile(r"\d{1,15}(\.\d{1,15})?")
 T = TypeVar("T")
@@ -44,11 +45,24 @@ def number(most: float) -> Callable[[str], float]:
     return parse
 
 
-def whole(most: int) -> Callable[[str], int]:
+def whole(most: int, least: int = 1) -> Callable[[str], int]:
     def parse(text: str) -> int:
         digits = text.replace(",", "")
-        if not digits.isdecimal() or not 1 <= int(digits) <= most:
-            raise ValueError(f"write a whole number from 1 to {most:,}")
+        if not digits.isdecimal() or not least <= int(digits) <= most:
+            raise ValueError(f"write a whole number from {least:,} to {most:,}")
         return int(digits)
+
+    return parse
+
+
+def rows_or_size(most: int, least: int, rows_of: Callable[[int], int]) -> Callable[[str], int]:
+    """A number of rows, or a size such as "5MB", of which `rows_of` says how many rows have so many bytes."""
+
+    def parse(text: str) -> int:
+        is_size = text[:1].isdecimal() and text[-1:].isalpha()
+        try:
+            return whole(most, least)(str(rows_of(parse_bytes(text))) if is_size else text)
+        except ValueError as error:
+            raise ValueError(f"{error}, or a size such as 5MB") from error
 
     return parse

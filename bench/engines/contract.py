@@ -404,6 +404,12 @@ class Table(Protocol):
     def create(self) -> None:
         """Create the empty table."""
 
+    def begin(self, batch: Batch) -> None:
+        """Begin a commit, which `commit` ends; plans that are completed in between come before it.
+
+        Only a simulation needs to be told: a real commit begins and ends within `commit`.
+        """
+
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         """Raises CommitConflictError if it lost against what others have committed."""
 

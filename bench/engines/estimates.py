@@ -44,7 +44,7 @@ def cost_priors(
     fast as those of the coefficients. `executor` is one without Spark; None is the engine's own.
     """
     known = estimates.operations
-    merging = Operation.CLUSTER if Operation.CLUSTER in known else Operation.REWRITE
+    merging = _merging(estimates)
     converting = Operation.CONVERT if Operation.CONVERT in known else Operation.REWRITE
     if executor is not None:
         merging = converting = Operation.SINGLE_NODE
@@ -87,6 +87,27 @@ def cost_priors(
         query_s_per_delete=_slope(lambda pairs: query_s(cores, pairs)),
         cpu_s_per_delete=_slope(convert_s),
     )
+
+
+def merge_wall_s(
+    estimates: Estimates, schema: Schema, rows: int, files: int, target_bytes: int, cores: int
+) -> float:
+    """How long it takes to merge files with so many rows, without deletes, in one group of files."""
+    size_bytes = estimates.table_bytes(schema, rows, files)
+    work = replace(
+        NO_REWRITE_WORK,
+        groups_count=1,
+        tasks_count=max(1, round(size_bytes / target_bytes)),
+        read_files_count=files,
+        read_rows=rows,
+        read_data_bytes=size_bytes,
+    )
+    step = rewrite_step(work, files, "", is_sorted=False)
+    return estimates.price(replace(step, operation=_merging(estimates)), cores).wall_s
+
+
+def _merging(estimates: Estimates) -> Operation:
+    return Operation.CLUSTER if Operation.CLUSTER in estimates.operations else Operation.REWRITE
 
 
 def _slope(price: Callable[[int], float]) -> float:

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from bench.engines.contract import Tag, Ticket, TicketId, Version
 from bench.engines.ledger import AnyLedger, pending_plan
-from bench.results.records import PlanStatus
+from bench.results.records import PlanStatus, RoleId
 from bench.results.values import NO_COST, Cost
 from strategies.plan import Action, Plan, Reason, Rewrite, capabilities_of
 from strategies.preview import NoPreview, PlanPreview, Preview, PreviewAction, preview_plan
@@ -132,7 +132,8 @@ def _judge(plan: Plan, planning: Planning, state: TableState) -> tuple[PlanPrevi
         return PlanPreview(state.version, (unknown,) * len(plan.actions)), str(error)
 
 
-def tag_of(ticket: Ticket, at_ms: int) -> Tag:
+def tag_of(ticket: Ticket, at_ms: int, compactor: RoleId = "compactor") -> Tag:
+    """`compactor` is the id of the compactor that executes plans of rules."""
     if ticket.plan.reason is Reason.MAINTENANCE:
         return Tag("maintainer", f"maintenance-{ticket.id}", at_ms)
-    return Tag("compactor", f"compaction-{ticket.id}", at_ms)
+    return Tag(compactor, f"compaction-{ticket.id}", at_ms)

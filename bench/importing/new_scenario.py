@@ -15,7 +15,8 @@ TableKeys = Mapping[str, str | int]
 
 COMMITS = 60  # of a stream that runs for real in minutes
 DAY_MS = 24 * 3_600_000
-_TARGET_BYTES = 128 * MIB
+TARGET_BYTES = 128 * MIB
+COLUMNS = 17
 _TABLE_KEYS: Mapping[tuple[str, bool], TableKeys] = {
     # beyond the defaults; a Hudi table with a bucket index cannot be clustered
     ("hudi", False): {"index": "simple"},
@@ -42,9 +43,9 @@ class Stream:
     delete_share: float = 0.0
     upsert_mode: str | None = None
     commits: int = COMMITS
-    target_file_size_bytes: int = _TARGET_BYTES
+    target_file_size_bytes: int = TARGET_BYTES
     table_keys: TableKeys | None = None
-    columns: int = 17
+    columns: int = COLUMNS
     partitioning: str = "none"
     buckets: int | None = None
 
@@ -69,6 +70,7 @@ def new_scenario_text(
     facts = HistoryFacts(stream.format, table_keys, 0, (), target_bytes, 0, grid.duration_ms)
     return rendered(
         "new_scenario.toml.j2",
+        default_columns=COLUMNS, day="2026/01/01" if stream.format == "hudi" else "2026-01-01",
         stream=stream, file=file.name, trace=trace and trace.name, stands_in_for=stands_in_for,
         duration=duration_ms_text(grid.duration_ms),
         real_duration=duration_ms_text(min(COMMITS, stream.commits) * grid.interval_ms),

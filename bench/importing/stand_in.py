@@ -1,6 +1,5 @@
 """A stream of synthetic rows with about the files of an imported table, so that policies can run for real."""
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
@@ -8,16 +7,15 @@ from statistics import fmean, median
 from bench.engines.format import Format, SizeModel
 from bench.errors import ScenarioError
 from bench.importing.new_scenario import Stream
+from bench.importing.row_count import rows_of_file, size_model
 from bench.importing.time_grid import TimeGrid
 from workloads.history import change_of, nearest_width, ticks_of
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, RecordedChange, RecordedCommit, RecordedFile
-from workloads.schema import SCHEMAS
 
 _REWRITES_MAX = 0.1  # of the rows that commits add, for these rows to be taken as those of the stream
 _LOAD = 10  # times the rows of a commit, from which the first one is a load
 _FEW_PARTITIONS = 2
-_FILE_ROWS = range(10**9)
 _MERGE_ON_READ = "merge-on-read"
 
 
@@ -44,7 +42,7 @@ def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: 
     if history.facts.target_file_size_bytes * scale < 1:
         raise ScenarioError("leaves a target file size of 0 bytes", code="out-of-range", path="--scale")
     facts, width = history.facts, nearest_width(history.facts.columns_count)
-    size_of = table_format.engines.size_model(SCHEMAS[width]) or SCHEMAS[width].expected_bytes
+    size_of = size_model(table_format, width)
     start, stream = _loaded(history)
     rows = {file.id: file.rows for file in history.files if file.is_data}
     changes = [change_of(commit, facts.hit_share or 0.0, rows) for commit in stream]
@@ -122,10 +120,7 @@ def _check(
 
 def _rows_in(size_of: SizeModel, files: Sequence[RecordedFile], scale: float) -> int:
     """The rows that have `scale` times the bytes of these files, at least one for each."""
-    return sum(
-        max(1, bisect_left(_FILE_ROWS, scale * file.size_bytes, key=lambda rows: size_of(rows, 1)))
-        for file in files
-    )
+    return sum(rows_of_file(scale * file.size_bytes, size_of) for file in files)
 
 
 def _insert_share(changes: Sequence[RecordedChange], written: Sequence[Sequence[RecordedFile]]) -> float:

@@ -18,15 +18,18 @@ from strategies.strategy import Rule
 class Background:
     """A step that runs beside others from now on; it must take time."""
 
-    def __init__(self, cores: SharedCores, expected: Cost) -> None:
+    def __init__(self, cores: SharedCores, expected: Cost, wait_s: float) -> None:
+        """It begins in `wait_s`; the cores count it from now on, and it ends so much later."""
         self._cores, self._alone_s, self._began_s = cores, expected.wall_s, cores.now_s
+        self._wait_s = wait_s
         self.job = cores.begin(expected.wall_s, expected.mean_cores)
         self.expected_end_s: float | None = None
 
     @property
     def ended_s(self) -> float | None:
         """The time at which it is sure to end, if that is known; None while it runs."""
-        return self._cores.ended_s(self.job) if self.expected_end_s is None else self.expected_end_s
+        ended_s = self._cores.ended_s(self.job) if self.expected_end_s is None else self.expected_end_s
+        return None if ended_s is None else ended_s + self._wait_s
 
     def cost_of(self, cost: Cost) -> Cost:
         """The cost of the step, which others have slowed down."""
@@ -34,7 +37,7 @@ class Background:
         return (
             cost
             if ended_s is None
-            else replace(cost, wall_s=cost.wall_s * (ended_s - self._began_s) / self._alone_s)
+            else replace(cost, wall_s=cost.wall_s * (ended_s - self._wait_s - self._began_s) / self._alone_s)
         )
 
 
@@ -69,7 +72,9 @@ class Execution:
         staged_s = self.ticket.staging_s
         expected = self.ticket.expected
         self._running = (
-            Background(log.cores, expected) if takes_time and log.cores and expected.wall_s else None
+            Background(log.cores, expected, max(0.0, log.second_of(log.at_ms) - log.cores.now_s))
+            if takes_time and log.cores and expected.wall_s
+            else None
         )
         log.took(staged_s)
         self.staged = Span(self._started_s, self._started_s + staged_s) if staged_s else None
@@ -90,7 +95,11 @@ class Execution:
         if self._running is None:
             return self.ticket.due_at_ms
         ended_s = self._running.ended_s
-        return math.inf if ended_s is None else max(self.ticket.due_at_ms, math.ceil(ended_s * 1000))
+        return (
+            math.inf
+            if ended_s is None
+            else max(self.ticket.due_at_ms, math.ceil(self._log.moment_of(ended_s)))
+        )
 
     def ends(self, ends_s: Mapping[int, float]) -> None:
         """Take it for ended if it will end at one of these times, which are those of jobs on the cores."""

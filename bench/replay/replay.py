@@ -5,6 +5,7 @@ turns (`Turns`). Each step is timed in real seconds, while scenario time advance
 the whole tick. Probes run only at the ticks of the scenario's cadence, which is the same for all strategies.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping
 
@@ -13,15 +14,18 @@ from bench.engines.format import SizeModel
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.clock import Clock
 from bench.replay.history import NO_PRIORS, History
+from bench.replay.looks import looks_ms
 from bench.replay.recorder import Recorder
 from bench.replay.roles.compactor import Compactions, compactor
 from bench.replay.roles.maintainer import maintainer
 from bench.replay.roles.reader import Queries, reader
+from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import writer
 from bench.replay.schedule import Turns
 from bench.replay.shared_cores import SharedCores
 from bench.replay.step_log import ReplayTimes, StepLog
 from bench.results.values import Cost
+from bench.scenario.roles import COMPACTOR
 from bench.scenario.scenario import Scenario
 from strategies.state import CostPriors
 
@@ -48,17 +52,26 @@ def replay(
     cadence, and `drop_page_cache` is called before each query. `cost_priors` are by executor, for planners.
     Errors of steps are passed on.
     """
-    log = StepLog(engine.table_id, recorder, clock, _cores(scenario))
+    log = StepLog(engine.table_id, recorder, clock, _cores(scenario), speed=scenario.speed)
     history, cadence = History(cost_priors), scenario.cadence(repetition)
     queries = Queries(scenario, cadence, engine, history, log, fixed_work, drop_page_cache)
-    compactions = Compactions(scenario, strategy, engine, queries, history, log, after_compaction, size_model)
+    looks = _looks(scenario, repetition)
+    compactions = Compactions(
+        scenario, strategy, engine, queries, history, log, after_compaction, size_model, looks
+    )
     Turns().run([
-        writer(batches, engine, compactions, history, log),
+        writer(batches, engine, compactions, Retry.of(scenario.roles.writer), history, log),
         reader(scenario, queries),
-        compactor(scenario, compactions),
+        compactor(scenario, compactions, looks),
         maintainer(scenario, engine, queries, log),
     ])  # fmt: skip
     return log.times
+
+
+def _looks(scenario: Scenario, repetition: int) -> list[int]:
+    """By tick, when the compactor looks at the table with a real clock; empty in turns."""
+    moments_ms = looks_ms(scenario, COMPACTOR, repetition) if scenario.has_real_clock else ()
+    return [*itertools.islice(moments_ms, scenario.commits_count + 1)]
 
 
 def _cores(scenario: Scenario) -> SharedCores | None:

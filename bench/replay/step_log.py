@@ -36,8 +36,8 @@ class StepLog:
     """Writes a record of each step on one table.
 
     `observed` is the table as last observed. `unbooked` is the cost of that reading until it is charged to a
-    rule that needs it. With a real clock `cores` are those on which steps run at the same time. The
-    `observer` is the role that reads the table after a step.
+    rule that needs it. With a real clock `cores` are those on which steps run at the same time, and scenario
+    time passes `speed` times as fast as theirs. The `observer` is the role that reads the table after a step.
     """
 
     def __init__(
@@ -47,9 +47,10 @@ class StepLog:
         clock: Clock,
         cores: SharedCores | None = None,
         observer: RoleId = "reader",
+        speed: float = 1.0,
     ) -> None:
         self.table_id, self.recorder, self.clock, self.cores = table_id, recorder, clock, cores
-        self._observer = observer
+        self._observer, self._speed = observer, speed
         self.tick = 0
         self.at_ms = 0
         self.observed: Observation | None = None
@@ -65,12 +66,23 @@ class StepLog:
         """Begin a tick: the following steps belong to it."""
         self.tick, self.at_ms = tick, at_ms
 
-    def catch_up(self) -> float:
-        """Let the background run until the tick that has just begun; how late the tick begins, in seconds."""
-        if self.cores is None:
-            return 0.0
-        self.cores.advance(self.at_ms / 1000)
-        return self.cores.now_s - self.at_ms / 1000
+    def second_of(self, at_ms: float) -> float:
+        """The second of the cores at a moment of scenario time."""
+        return at_ms / 1000 / self._speed
+
+    def moment_of(self, second: float) -> float:
+        """The moment of scenario time, in milliseconds, at a second of the cores."""
+        return second * 1000 * self._speed
+
+    def catch_up(self) -> None:
+        """Let the background run until the tick that has just begun."""
+        if self.cores is not None:
+            self.cores.advance(self.second_of(self.at_ms))
+
+    @property
+    def late_s(self) -> float:
+        """How many seconds ago the tick was due."""
+        return 0.0 if self.cores is None else self.cores.now_s - self.second_of(self.at_ms)
 
     def run(self, cost: Cost) -> Cost:
         """Run a step that others wait for; returns its cost with the time that it took beside others."""

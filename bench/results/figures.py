@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.results.arithmetic import known_mean, total
+from bench.results.arithmetic import known_mean, ratio, total
 from bench.results.folders import RunResult
 from bench.results.latency import OverTime, over_time, settled_of
 from bench.results.query_effect import QueryEffects, query_effects
@@ -153,8 +153,10 @@ def _prepared_during(commits: Records[CommitRecord], began_s: float, ended_s: fl
 
 def since_due_s(f: RunFigures) -> np.ndarray:
     """The real seconds from when each commit of the stream was due to its end; empty if none can be late."""
-    if not f.run.manifest.is_live:
+    if not f.run.manifest.is_at_once:
         return np.empty(0)
+    if not f.run.manifest.is_live:  # the clock of a simulation adds up the durations of steps
+        return np.asarray(f.commits.column("waited_s") + f.commits.column("wall_s"))
     return np.asarray(f.commits.column("ended_s") - due_s(f.run, f.commits))
 
 
@@ -167,30 +169,47 @@ def run_delay_s(f: RunFigures) -> float | None:
     """None where roles share a process, whose threads are not told apart."""
     if not f.run.manifest.is_live:
         return None
+    delays_s, _ = _delayed(f)
+    return total(delays_s) if len(delays_s) else None
+
+
+def run_delay_per_cpu(f: RunFigures) -> float | None:
+    delays_s, cpu_s = _delayed(f)
+    return ratio(total(delays_s), total(cpu_s)) if f.run.manifest.is_live else None
+
+
+def _delayed(f: RunFigures) -> tuple[np.ndarray, np.ndarray]:
+    """The run delay and the CPU of steps whose delay is known: not that of a compaction that was ended."""
     steps = (f.commits, f.compactions, f.maintenance, f.primary)
-    delays_s = np.concatenate([step.column("run_delay_s") for step in steps])
-    known_s = delays_s[~np.isnan(delays_s)]  # unknown of a compaction that was ended
-    return total(known_s) if known_s.size or not delays_s.size else None
+    delays_s, cpu_s = (
+        np.concatenate([step.column(name) for step in steps]) for name in ("run_delay_s", "cpu_s")
+    )
+    is_known = ~np.isnan(delays_s)
+    return delays_s[is_known], cpu_s[is_known]
 
 
 def redone_commits(f: RunFigures) -> float | None:
     """How often a commit of the stream was done again after a conflict; None if nobody else commits."""
-    if not f.run.manifest.is_live:
+    if not f.run.manifest.is_at_once:
         return None
-    return float(sum(len(reasons) for reasons in f.commits.column("conflicts").tolist()))
+    tries = f.commits.column("conflicts").tolist()
+    return None if None in tries else float(sum(map(len, tries)))
 
 
 def lost_compactions(f: RunFigures) -> float | None:
     """None where nobody else commits."""
-    return count_with_status(*LOST_STATUSES)(f) if f.run.manifest.is_live else None
+    return count_with_status(*LOST_STATUSES)(f) if f.run.manifest.is_at_once else None
 
 
 def wasted_cpu_s(f: RunFigures) -> float | None:
     """CPU seconds of commits and compactions that lost a conflict or did not end; None likewise."""
-    if not f.run.manifest.is_live:
+    if not f.run.manifest.is_at_once:
         return None
     is_lost = np.isin(f.compactions.column("status").astype(str), LOST_STATUSES)
-    return total(f.compactions.column("cpu_s")[is_lost]) + total(f.commits.column("wasted_cpu_s"))
+    by_commits_s = f.commits.column("wasted_cpu_s")
+    if np.isnan(by_commits_s).any():
+        return None
+    return total(f.compactions.column("cpu_s")[is_lost]) + total(by_commits_s)
 
 
 def pending_mean_s(f: RunFigures) -> float | None:

@@ -140,8 +140,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("jit_share", "share", "lower", "timing",
            "compaction_jit_cpu_s / compaction_cpu_s", cpu.jit_share),
     Metric("wasted_cpu_s", "s", "lower", "timing",
-           "CPU seconds of lost compactions, and of commits that had to be done again; with a real clock on "
-           "real tables",
+           "CPU seconds of lost compactions, and of commits that had to be done again; with a real clock",
            fig.wasted_cpu_s),
     Metric("maintenance_s", "s", "lower", "timing",
            "wall seconds of the scenario's scheduled maintenance: all strategies have the same schedule, but "
@@ -247,12 +246,15 @@ METRICS: tuple[Metric, ...] = (
            "seconds for which runnable threads of commits, compactions, maintenance and primary queries "
            "waited for a core, summed over threads; with a real clock on real tables",
            fig.run_delay_s),
+    Metric("run_delay_per_cpu", "ratio", "neither", "timing",
+           "run_delay_s for each CPU second of the same steps: how much threads waited for a core",
+           fig.run_delay_per_cpu),
     *(Metric(f"commit_since_due_{name}_s", "s", "lower", "timing",
              f"{words} of the real seconds from the moment at which a commit was due until it was in the "
-             "table; with a real clock on real tables", _since_due(of))
+             "table; with a real clock", _since_due(of))
       for name, words, of in _QUANTILES),
     Metric("redone_commits", "count", "lower", "timing",
-           "how often a commit was done again after a conflict; with a real clock on real tables",
+           "how often a commit was done again after a conflict; with a real clock",
            fig.redone_commits),
     Metric("staleness_mean_s", "s", "lower", "count",
            "mean age over scenario time of the newest rows in the table: it grows from 0 at each commit of "

@@ -26,10 +26,10 @@ def disorder(records: RunRecords, *, at_once: bool = False) -> tuple[int, str] |
     """The place of the first record that is doubled or out of order, or follows a gap, and what is wrong.
 
     Every tick of a replay has a record. Steps of one role follow each other, and so do steps of one kind
-    except compactions. If roles worked `at_once`, each of them observed the table by itself. A run ends once,
-    with the number of its records.
+    except compactions. If roles worked `at_once`, each of them observed the table by itself, and several may
+    have evaluated rules. A run ends once, with the number of its records.
     """
-    by_several = {"compaction", "observe"} if at_once else {"compaction"}
+    by_several = {"compaction", "observe", "decision"} if at_once else {"compaction"}
     return min(
         (*_ends(records), *_ticks(records), *_lanes(records, by_several)),
         key=lambda problem: problem[0],

@@ -6,7 +6,7 @@ refuses the rest as well unless `--allow-mixed` is given.
 A strategy in a variant is a strategy of its own, with a label of its own. A variant may change the format of
 the tables, never the stream. Load and kernel of the machine are recorded for readers and are no reason to
 refuse. `verify` is covered by `timings_invalid`; the resolved scenario and all notes but which sessions query
-contain nothing beyond mode, versions and scenario_hash.
+and whether cores were oversubscribed contain nothing beyond mode, versions and scenario_hash.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -77,6 +77,7 @@ CHECKED = (
     Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER),
     Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER),
     Checked("notes", "which sessions query", _NEVER, _NEVER, parts=("table_metadata",)),
+    Checked("notes", "whether roles lacked cores", _NEVER, _ON_REQUEST, by_variant=True, parts=("cores",)),
     # Old and new results may differ in what the comparison is to test.
     Checked("strategy_hash", "rules of a strategy", _NEVER, _REPORTED, by_strategy=True),
     Checked("variant", "keys that a variant sets", _NEVER, _REPORTED, by_strategy=True),

@@ -159,7 +159,12 @@ class Manifest(_Model):
     @property
     def is_live(self) -> bool:
         """Whether the roles worked at the same time, at real time."""
-        return self.mode == "real" and self.notes.get("clock") == "real"
+        return self.mode == "real" and self.is_at_once
+
+    @property
+    def is_at_once(self) -> bool:
+        """Whether commits and compactions overlapped: at real time, or in a simulation of it."""
+        return self.notes.get("clock") == "real"
 
     @property
     def lasted_ms(self) -> int:
@@ -257,7 +262,7 @@ class CommitRecord(BaseRecord):
     # the commit before it, and for tries that others' commits made fail.
     waited_s: Seconds = 0.0
     versions: list[str] = []  # created by the commit
-    # On real tables with a real clock: why earlier tries of the batch failed, and the CPU that they took.
+    # With a real clock: why earlier tries of the batch failed, and the CPU that they took.
     conflicts: list[str] | None = None
     wasted_cpu_s: Seconds | None = None
 

@@ -10,8 +10,8 @@ def cores_of(scenario: Scenario, role: str) -> int:
     return scenario.share_of(role).cores or ROLE_CORES
 
 
-def all_cores(scenario: Scenario) -> int:
-    """The cores of all roles, which those that are threads of one process share."""
+def wanted_cores(scenario: Scenario) -> int:
+    """The cores of all roles together."""
     return sum(cores_of(scenario, role) for role in roles_of(scenario))
 
 
@@ -22,6 +22,13 @@ def own_cores(scenario: Scenario, role: str) -> range:
     return range(first, first + cores_of(scenario, role))
 
 
+def compactors_of(scenario: Scenario) -> tuple[str, ...]:
+    """One is named `compactor`; several are numbered, from `compactor-1` on."""
+    count = scenario.roles.compactors_count
+    return (COMPACTOR,) if count == 1 else tuple(f"{COMPACTOR}-{number}" for number in range(1, count + 1))
+
+
 def roles_of(scenario: Scenario) -> tuple[str, ...]:
     """The writer first, which creates the table."""
-    return (WRITER, COMPACTOR, READER, *((MAINTAINER,) if scenario.maintenance else ()))
+    maintainers = (MAINTAINER,) if scenario.maintenance else ()
+    return (WRITER, *compactors_of(scenario), READER, *maintainers)

@@ -171,6 +171,15 @@ class ReaderRole(Keys):
     rate_per_s: Rate | None = Field(default=None, alias="rate", examples=["2/s"])
 
 
+COMPACTORS_MAX = 64
+
+
+class CompactorRole(Keys):
+    """[roles.compactor]: how many compactors follow the strategy at the same time, each a process."""
+
+    count: int = Field(default=1, ge=1, le=COMPACTORS_MAX)
+
+
 DRAIN_MS = 120_000  # for a compaction that runs when the stream ends
 
 
@@ -184,6 +193,11 @@ class Roles(Keys):
     pin: bool = False
     writer: WriterRole = WriterRole()
     reader: ReaderRole = ReaderRole()
+    compactor: CompactorRole | None = None
+
+    @property
+    def compactors_count(self) -> int:
+        return self.compactor.count if self.compactor else 1
 
 
 Price = Annotated[float | None, Field(ge=0, le=1e9, allow_inf_nan=False)]

@@ -60,7 +60,8 @@ def draw_lines(
             at_ms, heights = _as_steps(*points) if is_stepped else points
             keep_every_point(artists[-1], label, at_ms, heights, trait, duration_ms, theme)
         if hint_text is not None:
-            some = of_runs.iloc[:: math.ceil(len(of_runs) / MOST_HINTS)]
+            known = of_runs[of_runs["median"].notna()]
+            some = known.iloc[:: max(1, math.ceil(len(known) / MOST_HINTS))]
             hints = zip(some["at_ms"] / unit_ms, some["median"] * scale, map(hint_text, some.itertuples()),
                          strict=True)  # fmt: skip
             hint(axes, label, hints, theme)

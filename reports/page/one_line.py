@@ -17,7 +17,7 @@ from reports.verdicts.best import likely_best
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.keeping_up import all_keep_up
 from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
-from reports.verdicts.pareto_front import Point, compacting_front, differ_in_staleness
+from reports.verdicts.pareto_front import Point, compacting_front, differ_in_staleness, points
 
 
 def one_line(group: RunGroup) -> Iterator[Sentence]:
@@ -39,7 +39,8 @@ def _trade_off(part: RunGroup, verdicts: PageVerdicts) -> Sentence:
     front = compacting_front(part)
     chosen = best(part)
     if chosen is None and (len(front) < 2 or differ_in_staleness(front) or likely_best(part)):
-        return headline(part)[0]
+        said = headline(part)
+        return said[0] if points(part) else sum((say(" ") + further for further in said[1:]), said[0])
     if chosen is None:
         return _to_choose_from(front, part) + _proven(part, verdicts)
     row = part.row(chosen)

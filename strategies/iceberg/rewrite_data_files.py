@@ -17,7 +17,7 @@ from strategies.iceberg.rewrite_options import JobOrder, RewriteOptions
 from strategies.iceberg.scan_tasks import FileScan, lookback_of, scan_task_groups
 from strategies.partitions import fields_of, is_null
 from strategies.preview import DeleteGroup, Preview, RewriteGroup, equal_shares
-from strategies.series import files_of, runs_of
+from strategies.series import Run, files_of, runs_of
 
 Group = TypeVar("Group", RewriteGroup, DeleteGroup)
 _Group = tuple[str, Sequence[FileScan]]  # partition and files
@@ -37,19 +37,19 @@ def plan_rewrite(state: IcebergState, options: RewriteOptions) -> Preview:
 
 
 def _by_partition(state: IcebergState) -> dict[str, list[FileScan]]:
+    """Files with deletes are taken one by one, by iteration: after it a table finds them by their paths."""
     deletes = delete_index(state)
-    has_deletes = not deletes.is_empty
     buckets: dict[str, list[FileScan]] = defaultdict(list)
     names: dict[tuple[int, str], str] = {}
-    for run in runs_of(state.data_files, with_equal_keys=has_deletes):
+    files: Iterable[Run[IcebergDataFile]]
+    files = runs_of(state.data_files) if deletes.is_empty else state.data_files
+    for run in files:
         file = run.first
         place = file.spec_id, file.partition
         if place not in names:
             names[place] = bucket_of(file, state.spec_id)
-        if has_deletes:
-            buckets[names[place]] += (FileScan(f, deletes.applying_to(f)) for f in run.files())
-        else:
-            buckets[names[place]].append(FileScan(run, NO_DELETES))
+        applying = NO_DELETES if deletes.is_empty else deletes.applying_to(file)
+        buckets[names[place]].append(FileScan(run, applying))
     return buckets
 
 

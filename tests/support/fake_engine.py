@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from bench.engines.contract import (
     Batch,
+    CommitConflictError,
     CommitOutcome,
     InlineCompaction,
     Observation,
@@ -66,7 +67,7 @@ class FakeEngine:
     """See the module. `fates` makes the n-th ticket, counted from 1, end as "failed" or "vetoed".
 
     Commits in `inline_at` compact by themselves. Each commit adds so many `deletes`, delete files of 10 rows
-    and 100 bytes, the first by equality.
+    and 100 bytes, the first by equality. One that `merges` loses against a compaction that commits during it.
     """
 
     capabilities = frozenset[str]((*Capability, *Command))
@@ -79,6 +80,8 @@ class FakeEngine:
         fates: Mapping[int, str] | None = None,
         deletes: int = 0,
         inline_at: frozenset[int] = frozenset(),
+        *,
+        merges: bool = False,
     ) -> None:
         self.costs, self.fates, self.deletes = costs, fates or {}, deletes
         self.ledger = iceberg_ledger(TARGET_BYTES, {})
@@ -88,14 +91,22 @@ class FakeEngine:
         self.started: list[tuple[TicketId, int]] = []
         self._pending: dict[TicketId, tuple[PendingPlan, list[IcebergDataFile]]] = {}
         self._dead_bytes = 0
+        self.merges, self._begun, self._overtaken = merges, False, False
 
     def create(self) -> None:
         self.ledger = iceberg_ledger(TARGET_BYTES, {})
+
+    def begin(self, batch: Batch) -> None:
+        self._begun, self._overtaken = True, False
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
         if not spec.rows:
             return CommitOutcome(Cost(), 0.0, (), self._observe())
+        is_overtaken, self._begun, self._overtaken = self._overtaken, False, False
+        if is_overtaken and self.merges:
+            cost = Cost(self.costs.commit_s, 2 * self.costs.commit_s)
+            raise CommitConflictError(f"commit-{spec.index}", "missing data files", cost)
         made = []
         for p in spec.partitions:
             count = min(p.rows, spec.writers)
@@ -142,6 +153,7 @@ class FakeEngine:
         elif status is None:
             status = "ok" if inputs else "noop"
             versions = (self._merge(inputs, at_ms, tag_of(ticket, at_ms)),) if inputs else ()
+            self._overtaken |= self._begun and bool(versions)
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
         is_beside = any(started == ticket.id for started, _ in self.started)
         cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s, is_shared=is_beside)

@@ -36,7 +36,7 @@ TAG = Tag("compactor", "compaction-1", 60_000)
 
 
 class Lake:
-    """A table in a catalog on SQLite below `folder`, and an executor of rewrites of it."""
+    """A table in a catalog on SQLite below `folder`, made unless it is there, and an executor of rewrites."""
 
     def __init__(
         self, folder, schema=SCHEMA, spec=BY_CITY, place="table", memory_bytes=2**28, namespace="shop",
@@ -49,7 +49,7 @@ class Lake:
         )
         self._catalog.create_namespace_if_not_exists(namespace)
         # PyIceberg numbers the columns of a new table itself, from 1 in their order.
-        self._catalog.create_table(
+        self._catalog.create_table_if_not_exists(
             self.name, schema, location=f"{warehouse}/{namespace}/{place}", partition_spec=spec,
             properties=properties,
         )  # fmt: skip
@@ -107,13 +107,13 @@ class Lake:
         kind = DataFileContent.EQUALITY_DELETES
         return self._stored(location, arrow, kind, partition, spec_id, equality_ids=ids)
 
-    def delete_positions(self, positions, partition=None, with_bounds=True):
+    def delete_positions(self, positions, partition=None, with_bounds=True, spec_id=None):
         """Commit a position delete of pairs of a data file and a position, in a partition."""
-        file = self._positions(positions, partition, with_bounds)
+        file = self._positions(positions, partition, with_bounds, spec_id)
         self._commit(file)
         return file.file_path
 
-    def _positions(self, positions, partition, with_bounds=True):
+    def _positions(self, positions, partition, with_bounds=True, spec_id=None):
         chosen = sorted(positions)
         columns = {"file_path": [path for path, _ in chosen], "pos": [pos for _, pos in chosen]}
         arrow = pa.table(columns, schema=schema_to_pyarrow(Schema(*POSITION_COLUMNS)))
@@ -124,7 +124,7 @@ class Lake:
             "upper_bounds": {path_id: to_bytes(StringType(), chosen[-1][0])},
         }
         kind = DataFileContent.POSITION_DELETES
-        return self._stored(location, arrow, kind, partition, **bounds if with_bounds else {})
+        return self._stored(location, arrow, kind, partition, spec_id, **bounds if with_bounds else {})
 
     def _stored(self, location, arrow, content, partition, spec_id=None, writing=None, **figures):
         path = Path(location.removeprefix("file://"))

@@ -222,3 +222,7 @@ def test_runs_of_which_nothing_is_known_of_other_processes_are_not_called_undist
 def test_the_checked_in_report_is_what_is_written_of_the_published_runs():
     (entry,) = (entry for entry in entries() if entry.name == EXAMPLE.name)
     assert (EXAMPLE / "report.md").read_text(encoding="utf-8") == markdown_text(runs_of(entry).group.runs)
+
+
+def test_the_checked_in_page_is_at_most_a_megabyte():
+    assert (EXAMPLE / "index.html").stat().st_size <= 1_000_000

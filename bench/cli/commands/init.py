@@ -23,18 +23,20 @@ from bench.cli.importing import (
     writing,
 )
 from bench.cli.output import print_line
-from bench.cli.questions import ask, number, one_of, whole
+from bench.cli.questions import ask, number, one_of, rows_or_size, whole
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
-from bench.importing.new_scenario import COMMITS, DAY_MS, Stream, new_scenario_text
+from bench.importing.new_scenario import COLUMNS, COMMITS, DAY_MS, TARGET_BYTES, Stream, new_scenario_text
+from bench.importing.row_count import rows_of_file, size_model
 from bench.names import known_text
 from bench.scenario.load import load_scenario
 from strategies.quantities import parse_duration_ms
+from workloads.commit import FILES_MAX, ROWS_MAX
 from workloads.recorded import Content
 
 DEFAULT_FILE = Path("mine.toml")
-_ROWS_MAX, _AMOUNT_MAX = 10**10, 10**9
+_AMOUNT_MAX = 10**9
 
 
 def init(
@@ -99,12 +101,25 @@ def _asked_text(target: Path, format_name: str | None) -> str:
     does = ask(
         "Stream: append rows, or upsert (also update and delete)", "append", one_of("append", "upsert")
     )
-    initial_rows = (
-        None if does == "append" else ask("Rows of the table at the start", "1000000", whole(_ROWS_MAX))
-    )
+    size_of = size_model(FORMATS[name], COLUMNS)
+
+    def rows_in(size_bytes: int, files: int) -> int:
+        return files * rows_of_file(size_bytes / files, size_of)
+
+    def rows_of_table(size_bytes: int) -> int:
+        return rows_in(size_bytes, max(1, size_bytes // TARGET_BYTES))
+
+    initial_rows = None
+    if does == "upsert":
+        question = "The table at the start: its rows, or its size such as 20GB"
+        initial_rows = ask(question, "1000000", rows_or_size(ROWS_MAX, 1, rows_of_table))
     interval_ms = ask("It commits every", "1min", parse_duration_ms)
-    rows = ask("Rows in a commit", "1000", whole(_ROWS_MAX))
-    files = ask("Files that a commit writes", str(min(8, rows)), whole(rows))
+    files = ask("Files that a commit writes", "8", whole(FILES_MAX))
+    rows = ask(
+        "A commit: its rows, or the size of all its files such as 5MB",
+        str(max(1000, files)),
+        rows_or_size(ROWS_MAX, files, lambda size_bytes: rows_in(size_bytes, files)),
+    )
     commits = max(COMMITS, DAY_MS // interval_ms)
     stream = Stream(name, interval_ms, rows, files, initial_rows, commits=commits)
     if does == "upsert":

@@ -25,7 +25,7 @@ def report(
             "-o",
             metavar="DIR",
             help="The folder to write: a new or empty one, or that of an earlier report.",
-            show_default="RESULTS/report, with --history 'history' in the folder that holds all RESULTS",
+            show_default="'report' in the folder that holds all RESULTS, with --history 'history'",
         ),
     ] = None,
     only: Annotated[
@@ -72,7 +72,7 @@ def report(
         raise ScenarioError(problem, code="exclusive", path="--history and --charts slides")
     if history:  # "results/*" may have reports among them
         results = [place for place in results if not is_report(place)] or results
-    folder = out or (_common(results) / "history" if history else results[0] / "report")
+    folder = out or _common(results) / ("history" if history else "report")
     with readable_runs(results) as runs:
         selected = _selected(runs, only or ())
         told = _told(selected) if history else []

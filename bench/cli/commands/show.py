@@ -40,7 +40,7 @@ from bench.results.query_effect import query_effects
 from bench.results.records import DELETE_WORDS, QUICK_WORDS, DecisionRecord
 from bench.results.remarks import absences, disturbance, gaps, not_read
 from bench.results.rows import Row, common_delete_words, rows
-from bench.text import counted, named_once
+from bench.text import counted, named_once, pace_text
 
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
 FIGURES = (
@@ -179,6 +179,8 @@ def _heading(group: Sequence[Row]) -> str:
     """The place, and what all rows of the group have in common."""
     row, formats = group[0], named_once(row.format for row in group)
     parts = [f"{row.scenario}: {row.workload} on {formats}, {row.mode}"]
+    if row.speed is not None:
+        parts.append(pace_text(row.speed))
     if len({row.runs for row in group}) == 1:
         parts.append(counted(row.runs, "run") + (" each" if len(group) > 1 else ""))
     if len({row.content for row in group}) == 1:

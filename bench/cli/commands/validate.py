@@ -27,11 +27,12 @@ from bench.runs.settings import run_namespace
 from bench.runs.suite.cases import cases, repetitions_of
 from bench.scenario.adaptivity import least_cost
 from bench.scenario.catalog import configured_catalog, has_shared_catalog
+from bench.scenario.compaction_time import compaction_per_interval
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
-from bench.text import counted, whole_percent
+from bench.text import counted, human_duration, human_ratio, pace_text, whole_percent
 from workloads.commit import CommitSpec, Recorded
 
 _EVEN = 0.995  # of the cost of the best fixed interval, above which adapting gains nothing worth a word
@@ -80,6 +81,8 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     Files are None if the format's layout of the stream is not known beforehand; bytes assume plain Parquet.
     Commits and files of a strategy differ from the stream's if its writer keeps rows back. `adaptive_cost` is
     the least cost of a policy that adapts (`bench.scenario.adaptivity`); None where that does not apply.
+    `compaction_per_interval` is as `bench.scenario.compaction_time` says, and `interval_s` the interval in
+    real seconds. `speed` is that of scenario time; None where a run does not wait for it.
     """
     repetitions = repetitions_of(scenario, mode)
     commits = [commit for commit in scenario.shape() if commit.rows]
@@ -101,6 +104,9 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
         "expected_bytes": sum(commit.expected_bytes for commit in commits),
         "left_out_rows": left_out,
         "adaptive_cost": _adaptive_cost(scenario, commits, layouts),
+        "compaction_per_interval": compaction_per_interval(scenario, commits, layouts),
+        "interval_s": scenario.commit_interval_ms / 1000 / scenario.speed,
+        "speed": scenario.speed if scenario.has_real_clock and mode == "real" else None,
         "primary_probe": scenario.primary_probe.name,
         "probes": [probe.name for probe in scenario.probes],
         "strategies": [
@@ -209,6 +215,25 @@ def _adaptivity(cost: float | None) -> str | None:
     )
 
 
+def _pace(facts: Mapping[str, Any]) -> str:
+    if facts["speed"] is None:
+        return "A run does not wait for scenario time: each commit follows the previous one immediately."
+    lasts = human_duration(facts["duration_s"] / facts["speed"])
+    return f"By a real clock {pace_text(facts['speed'])}, so the stream of a run takes {lasts}."
+
+
+def _compaction_time(shares: tuple[float, float] | None, interval_s: float) -> str | None:
+    """Compaction time over commit interval; None where that is not known."""
+    if shares is None:
+        return None
+    of_one, of_all = map(human_ratio, shares)
+    return (
+        f"Compaction time over commit interval ({human_duration(interval_s)}): {of_one} for the files of one "
+        f"commit, {of_all} for all files of the stream, by the simulator's coefficients and without deletes. "
+        "The longer a compaction takes, the more commits it meets; those that change its files make it lose."
+    )
+
+
 def few_repetitions(count: int, mode: Mode) -> str | None:
     """A remark that intervals need more repetitions; None if there are enough or the mode has no noise."""
     if mode == "simulated" or count >= MIN_RUNS:
@@ -230,7 +255,7 @@ def _print_summary(facts: dict[str, Any]) -> None:
         f"{_range(strategies, 'commits', 'commit')} over {duration} of scenario time: "
         f"{counted(facts['rows'], 'row')}{files}, "
         f"about {facts['expected_bytes'] / 1e6:,.1f} MB as Parquet, before any compaction. "
-        "A run does not wait for scenario time: each commit follows the previous one immediately. "
+        f"{_pace(facts)} "
         f"Probes: {', '.join(facts['probes'])}; the primary one is {facts['primary_probe']}."
     )
     if facts["places"] and (places := _places_text(facts["places"])):
@@ -238,6 +263,8 @@ def _print_summary(facts: dict[str, Any]) -> None:
     for variant in facts["variants"]:
         if variant["places"] != facts["places"] and (places := _places_text(variant["places"])):
             print_paragraph(f"Variant {variant['label']}: {places}")
+    if ratio := _compaction_time(facts["compaction_per_interval"], facts["interval_s"]):
+        print_paragraph(ratio)
     if gain := _adaptivity(facts["adaptive_cost"]):
         print_paragraph(gain)
     if few := few_repetitions(facts["repetitions"], facts["mode"]):

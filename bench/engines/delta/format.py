@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from bench.engines.delta import columns
 from bench.engines.delta.ledger import PLANNING
 from bench.engines.delta.model.coefficients import DeltaCoefficients
-from bench.engines.delta.model.writers import SHUFFLE_PARTITIONS, commit_layout
+from bench.engines.delta.model.writers import commit_layout
 from bench.engines.delta.properties import (
     at_once_problem,
     property_problem,
@@ -33,6 +33,7 @@ from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.keys import bytes_text
 from bench.engines.simulated.kind import simulated_kind
+from bench.engines.spark.conf import SHUFFLE_PARTITIONS
 from bench.engines.spark.kind import real_kind, spark_options
 from strategies.delta.commands import METADATA_COMMANDS, Command
 from strategies.plan import Capability

@@ -1,18 +1,29 @@
 """Apache Hudi on Spark: real tables and Hudi's own table services."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bench.engines import runtime
-from bench.engines.contract import TABLE_ID, EngineSettings, InlineCompaction, TableSpec, Tag, Version
+from bench.engines.contract import (
+    TABLE_ID,
+    EngineSettings,
+    InlineCompaction,
+    TableSpec,
+    Tag,
+    Version,
+    application_of,
+)
 from bench.engines.hudi.folder import TableFolder
 from bench.engines.hudi.ledger import NOT_SCHEDULED, PLANNING, HudiLedger
+from bench.engines.hudi.lock_server import lock_server
 from bench.engines.hudi.services import Services
 from bench.engines.hudi.state import HudiReader
 from bench.engines.hudi.table_keys import (
@@ -28,6 +39,7 @@ from bench.engines.hudi.table_keys import (
 )
 from bench.engines.hudi.write_options import IS_DELETED, session_conf, tag_options, write_options
 from bench.engines.ledger import TableReading
+from bench.engines.spark.engine import one_line
 from bench.engines.spark.folder_engine import FolderEngine
 from bench.engines.spark.measured_session import measured_session
 from bench.engines.spark.meter import Meter
@@ -35,32 +47,66 @@ from bench.engines.spark.queries import file_scan_reader, rows_and_columns
 from bench.engines.spark.session import file_system, java_class
 from bench.engines.sql import sql_text
 from bench.engines.tickets import Staged
+from bench.errors import EngineError
 from bench.results.values import Cost, ScanWork
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.preview import NO_REWRITE
 from strategies.java_values import parse_boolean
 from strategies.plan import Action, Native
 
+# A write that meets another one in its file groups, at its end or (a pending clustering) at once.
+CONFLICTS = (
+    "java.util.ConcurrentModificationException: Cannot resolve conflicts",
+    "org.apache.hudi.exception.HoodieClusteringUpdateException",
+)
+_NO_LOCK = "HoodieLockException"
+
 
 class HudiEngine(FolderEngine[str]):
-    """Hudi creates the table with its first commit. A staged plan is known by its instant on the timeline."""
+    """Hudi creates the table with its first commit. A staged plan is known by its instant on the timeline.
+
+    With the address of a lock server other processes may commit to the table too.
+    """
 
     capabilities = CAPABILITIES
     format_name = NAME
 
     def __init__(
-        self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str = "bench"
+        self,
+        spark: SparkSession,
+        meter: Meter,
+        folder: Path,
+        spec: TableSpec,
+        namespace: str = "bench",
+        lock_address: str | None = None,
     ) -> None:
         ledger = HudiLedger(spec.target_file_size_bytes, spec.properties, spec.stream_epoch_ms)
         names = java_class(spark, "org.apache.hudi.common.fs.FSUtils")
         reader = file_scan_reader("HoodieFileIndex", partial(_opened, names))
         super().__init__(spark, meter, folder, spec, namespace, ledger, PLANNING, reader)
         self._hudi_ledger = ledger
-        self._options = write_options(spec, TABLE_ID)
+        self._lock_address = lock_address
+        self._options = write_options(spec, TABLE_ID, lock_address)
         self._table_folder = TableFolder(self._location)
         self._state_reader = HudiReader(self._table_folder, looks_up_keys=keys_of(spec).index == "simple")
         self._services = Services(spark, self._location, lambda: self._state_reader.schema, self._options)
         self._is_registered = False
+        self._scheduled = set[str]()  # the instants of our plans
+        self._tried: Tag | None = None  # of the last commit that was begun
+
+    @property
+    def _conflicts(self) -> Collection[str]:
+        return CONFLICTS if self._lock_address is not None else ()
+
+    def attach(self) -> None:
+        """The names of tables are this process's alone.
+
+        Naming a table writes its properties anew, so only who queries it does so, before anybody commits.
+        """
+        self._create()
+        super().attach()
+        if self._spark.sparkContext.appName == application_of("reader"):
+            self._register()
 
     def _register(self) -> None:
         """Create the names by which queries read the table, once its first commit exists.
@@ -94,6 +140,10 @@ class HudiEngine(FolderEngine[str]):
         return rows.withColumn(IS_DELETED, F.expr(is_deleted))
 
     def _write(self, rows: DataFrame, operation: str, tag: Tag) -> None:
+        """Does nothing if a batch that is done again is in the table already."""
+        tried, self._tried = self._tried, tag
+        if tried == tag and self._state_reader.has_committed(tag):
+            return
         writer = rows.write.format("hudi").mode("append").options(**self._options).options(**tag_options(tag))
         writer.option("hoodie.datasource.write.operation", operation).save(self._location)
 
@@ -111,21 +161,41 @@ class HudiEngine(FolderEngine[str]):
     def stage(self, action: Action, at_ms: int) -> str:
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
-        instant = self._services.schedule(action, self._spec.target_file_size_bytes)
+        with self._lock_errors(action):
+            instant = self._services.schedule(action, self._spec.target_file_size_bytes)
         if instant:
+            self._scheduled.add(instant)
             self._state_reader.requested(instant, at_ms)
         return instant
 
     def execute(self, action: Action, prepared: str | None, tag: Tag) -> DataFrame | None:
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
-        if action.command in METADATA_COMMANDS:
-            self._services.maintain(action)
-        elif prepared is None:
-            raise ValueError(NOT_SCHEDULED)
-        elif prepared:
-            self._services.execute(action, prepared, self._spec.target_file_size_bytes)
+        with self._lock_errors(action):
+            if action.command in METADATA_COMMANDS:
+                self._services.maintain(action)
+            elif prepared is None:
+                raise ValueError(NOT_SCHEDULED)
+            elif prepared:
+                self._services.execute(action, prepared, self._spec.target_file_size_bytes)
         return None
+
+    @contextmanager
+    def _lock_errors(self, action: Native) -> Iterator[None]:
+        """Without the lock the run cannot go on, while any other failure is an outcome of the plan."""
+        try:
+            yield
+        except Py4JJavaError as error:
+            if not has_no_lock(error.java_exception):
+                raise
+            problem = f"cannot lock {self._name} for {action.command}: {one_line(error)}"
+            raise EngineError(problem, code="no-lock", path=NAME) from error
+
+    def _attributed(self, version: Version, tag: Tag | None, at_ms: int) -> Version:
+        """Table services cannot write a tag, and no version has its application."""
+        known = super()._attributed(version, tag, at_ms)
+        is_own = known.tag is None and version.id in self._scheduled and self._maker(version) is None
+        return replace(known, tag=tag) if is_own else known
 
     def _made(self, version: Version, staged: Staged[str]) -> bool:
         return version.id in staged.actions.values()
@@ -136,7 +206,7 @@ class HudiEngine(FolderEngine[str]):
     def sibling(self, name: str) -> "HudiEngine":
         """Its table has the same name in another namespace, so that probes run on it unchanged."""
         namespace = f"{self._namespace}_{name}"
-        return HudiEngine(self._spark, self._meter, self._folder, self._spec, namespace)
+        return HudiEngine(self._spark, self._meter, self._folder, self._spec, namespace, self._lock_address)
 
     def _drop(self) -> None:
         for view in (TABLE_ID, READ_OPTIMIZED):
@@ -154,6 +224,13 @@ class HudiEngine(FolderEngine[str]):
         self._hudi_ledger.timeline = self._state_reader.timeline
         self._hudi_ledger.pending_groups = self._state_reader.pending_groups
         return reading
+
+
+def has_no_lock(error: Any) -> bool:
+    """Whether an error (Java) or one of its causes is that a lock cannot be had."""
+    return error is not None and (
+        str(error.getClass().getSimpleName()) == _NO_LOCK or has_no_lock(error.getCause())
+    )
 
 
 def _opened(names: Any, scans: list[Any]) -> ScanWork:
@@ -192,5 +269,7 @@ def _add_files(directory: Any, names: Any, bases: list[int], logs: list[int]) ->
 @contextmanager
 def open_hudi(settings: EngineSettings) -> Iterator[HudiEngine]:
     jars = runtime.jars(NAME, settings.versions)
-    with measured_session(settings, jars, session_conf()) as (spark, meter):
-        yield HudiEngine(spark, meter, settings.folder / "warehouse", settings.table)
+    with measured_session(settings, jars, session_conf()) as (spark, meter), ExitStack() as stack:
+        locks = lock_server(spark, settings.folder) if settings.is_shared_table else None
+        address = None if locks is None else stack.enter_context(locks)
+        yield HudiEngine(spark, meter, settings.folder / "warehouse", settings.table, lock_address=address)

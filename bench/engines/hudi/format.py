@@ -10,7 +10,7 @@ from bench.engines.format import Engines, Format, TableRules, Words, WriterRules
 from bench.engines.hudi.fitting import rule_problem
 from bench.engines.hudi.ledger import PLANNING
 from bench.engines.hudi.model.coefficients import HudiCoefficients
-from bench.engines.hudi.property_values import property_problem
+from bench.engines.hudi.property_values import at_once_problem, property_problem
 from bench.engines.hudi.table_keys import (
     CAPABILITIES,
     CODEC,
@@ -26,7 +26,7 @@ from bench.engines.hudi.table_keys import (
     VIEWS,
     HudiKeys,
 )
-from bench.engines.hudi.write_options import session_conf, write_options
+from bench.engines.hudi.write_options import HOST, session_conf, write_options
 from bench.engines.simulated.kind import simulated_kind
 from bench.engines.spark.kind import real_kind, spark_options
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -42,7 +42,8 @@ def _initial_order(keys: HudiKeys) -> str | None:
 
 
 def _real_options(settings: EngineSettings) -> Mapping[str, JsonValue]:
-    options: JsonValue = {**write_options(settings.table, "orders")}
+    lock_host = HOST if settings.has_real_clock else None  # the port is chosen when the run begins
+    options: JsonValue = {**write_options(settings.table, "orders", lock_host)}
     return {**spark_options(settings, session_conf()), "hudi": options}
 
 
@@ -92,6 +93,8 @@ FORMAT = Format(
         "row would stay",
     ),
     engines=Engines(
+        roles_as="processes",
+        at_once_problem=at_once_problem,
         planning=PLANNING,
         roll_out=lazy("bench.engines.hudi.roll_out:roll_out"),
         real=real_kind(lazy("bench.engines.hudi.engine:open_hudi"), CAPABILITIES, _real_options),

@@ -37,13 +37,14 @@ _OF_STREAMING_WRITES = frozenset({
     "hoodie.datasource.compaction.async.enable", "hoodie.datasource.clustering.async.enable",
 })  # fmt: skip
 _TTL = "hoodie.partition.ttl.inline"
-# The same for all tables, or determined by the stream.
+# The same for all tables, or determined by the stream and the clock.
 _FIXED = frozenset({
     "hoodie.base.path", "hoodie.table.name", "hoodie.table.version", "hoodie.write.table.version",
     "hoodie.table.base.file.format", "hoodie.timeline.path", "hoodie.timeline.history.path",
     "hoodie.datasource.write.operation", "hoodie.datasource.write.recordkey.field",
     "hoodie.datasource.write.partitionpath.field", "hoodie.datasource.write.keygenerator.class",
-    "hoodie.record.merge.mode",
+    "hoodie.record.merge.mode", "hoodie.write.concurrency.mode", "hoodie.write.lock.provider",
+    "hoodie.clean.failed.writes.policy", "hoodie.cleaner.policy.failed.writes",
 })  # fmt: skip
 # Rules set these for the services they plan. As properties they would not reach forecasts and simulations.
 _OF_RULES = frozenset({*CLUSTERING_OPTIONS, *LOG_COMPACTION_OPTIONS, *COMPACTION_OPTIONS})
@@ -62,6 +63,16 @@ def property_problem(spec: TableSpec) -> tuple[str, str] | None:
         if problem is not None:
             return name, problem
     return _inline_problem(spec) if itself else None
+
+
+def at_once_problem(spec: TableSpec, settings: Mapping[str, str]) -> str | None:
+    """Why commits of a table cannot go on beside compactions; `settings` of Spark do not matter."""
+    if not compacts_itself(spec):
+        return None
+    return (
+        f"{INLINE_COMPACTION} makes commits compact, and with a real clock the compactor does that at the "
+        f"same time: leave it out, and add a rule with the planner {Command.COMPACTION}"
+    )
 
 
 def _inline_problem(spec: TableSpec) -> tuple[str, str] | None:

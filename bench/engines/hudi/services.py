@@ -39,13 +39,21 @@ class Services:
             client.close()
 
     def _plan_here(self, client: Any) -> str:
-        """Make Hudi's own class plan a compaction without Spark's tasks."""
+        """Make Hudi's own class plan a compaction without Spark's tasks, under the table's lock."""
+        nothing = java_class(self._spark, f"{_HUDI}.common.util.Option").empty()
+        transactions = client.getTransactionManager()
+        transactions.beginStateChange(nothing, nothing)
+        try:
+            return self._locked_plan(client, nothing)
+        finally:
+            transactions.endStateChange(nothing)
+
+    def _locked_plan(self, client: Any, nothing: Any) -> str:
         spark, config = self._spark, client.getConfig()
         context = java_class(spark, f"{_HUDI}.client.common.HoodieSparkEngineContext")(spark._jsc)
         table = java_class(spark, f"{_HUDI}.table.HoodieSparkTable").create(config, context)
         instant = str(table.getMetaClient().createNewInstantTime(False))
         planner = java_class(spark, f"{_HUDI}.table.action.compact.ScheduleCompactionActionExecutor")
-        nothing = java_class(spark, f"{_HUDI}.common.util.Option").empty()
         kind = java_class(spark, f"{_HUDI}.common.model.WriteOperationType").COMPACT
         conf = java_class(spark, f"{_HUDI}.hadoop.fs.HadoopFSUtils").getStorageConf(
             spark._jsc.hadoopConfiguration()

@@ -1,6 +1,7 @@
 """The state of a Hudi table that an engine writes: live files, and their changes by each instant."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from bench.engines.contract import TAG_PROPERTY, Tag, Version
@@ -53,6 +54,13 @@ class HudiReader:
         """Note the scenario time of a request; by default it is the first reading with the instant."""
         self._requested_ms[instant] = at_ms
 
+    def has_committed(self, tag: Tag) -> bool:
+        """Whether a commit with this tag has been completed since the last reading."""
+        instants = self._timeline.instants(self._listed())
+        new = (one for one in instants if one.completed and one.requested not in self._completed_ms)
+        commits = (self._timeline.commit(instant) for instant in new if instant.action in ACTIONS)
+        return any(_tag_of(commit) == tag for commit in commits)
+
     def read(self, at_ms: int) -> TableReading:
         listing = self._listed()
         instants = self._timeline.instants(listing)
@@ -68,17 +76,22 @@ class HudiReader:
         return TableReading(self._files, versions, listing.data_bytes, listing.metadata_bytes)
 
     def _listed(self) -> Listing:
-        """Lists again if an instant was completed meanwhile, as another thread may do."""
+        """Lists again if an instant was completed or a folder removed meanwhile, as others may do."""
         while True:
             completed_count = self._folder.completed_count()
-            listing = self._folder.list()
-            if self._folder.completed_count() == completed_count:
-                return listing
+            with suppress(FileNotFoundError):
+                listing = self._folder.list()
+                if self._folder.completed_count() == completed_count:
+                    return listing
 
     def _archived(self, instants: Iterable[InstantFiles], listing: Listing) -> Iterator[Version]:
-        """A version for archiving, which has no instant of its own: the oldest ones move to the history."""
+        """A version for archiving, which has no instant of its own: the oldest ones move to the history.
+
+        An instant that is gone and was never completed has been rolled back.
+        """
         active = {instant.requested for instant in instants}
         gone = self._active - active
+        is_archived = any(instant in self._completed_ms for instant in gone)
         commits_count = sum(instant in self._commits for instant in gone)
         self._active = active
         for instant in gone:
@@ -87,7 +100,7 @@ class HudiReader:
             self._commits.pop(instant, None)
             self._planned.pop(instant, None)
         history = listing.history
-        if gone:
+        if is_archived:
             new = [size_bytes for path, size_bytes in history.items() if path not in self._history]
             written = replace(NO_CHANGE, metadata_bytes=sum(new), metadata_files_count=len(new))
             work = MaintenanceWork(expired_versions_count=commits_count)
@@ -140,7 +153,7 @@ class HudiReader:
         )
         for path, size_bytes in added.items():  # a later version of the same reading may replace them
             self._files[path] = self._described(path, size_bytes, commit)
-        tag = Tag.parse(extra.get(TAG_PROPERTY) or "")
+        tag = _tag_of(commit)
         rewritten = frozenset(path.rpartition("/")[0] for path in removed)
         return Version(instant.requested, instant.action, change + written, tag, rewritten, work=work)
 
@@ -199,3 +212,7 @@ class HudiReader:
             commit = self._commits.get(instant.requested, {})
             self._planned[instant.requested] = self._timeline.plan_facts(instant, commit)
         return self._planned[instant.requested]
+
+
+def _tag_of(commit: Fields) -> Tag | None:
+    return Tag.parse((commit.get("extraMetadata") or {}).get(TAG_PROPERTY) or "")

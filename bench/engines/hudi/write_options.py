@@ -16,8 +16,11 @@ from bench.engines.hudi.table_keys import (
 )
 from strategies.hudi.compaction_strategies import class_names
 
+LOCK_PROVIDER = "org.apache.hudi.client.transaction.lock.ZookeeperBasedImplicitBasePathLockProvider"
 IS_DELETED = "_hoodie_is_deleted"  # a column: if true, the row deletes the row of its key
 _TASKS = 2
+HOST = "127.0.0.1"  # of the lock server
+_LOCK_RETRIES = "2"  # each wait takes up to a minute; by default there are 50
 
 # For small tables on one machine; a scenario's properties override it.
 DEFAULTS: Mapping[str, str] = {
@@ -48,7 +51,22 @@ def session_conf() -> dict[str, str]:
     }
 
 
-def write_options(spec: TableSpec, table_name: str) -> dict[str, str]:
+def shared_options(lock_address: str) -> dict[str, str]:
+    """What processes that commit to one table need; see `lock_server` for the lock.
+
+    Writes that fail are rolled back by the next cleaning, since what others are writing looks the same.
+    """
+    return {
+        "hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL",
+        "hoodie.clean.failed.writes.policy": "LAZY",
+        "hoodie.write.lock.provider": LOCK_PROVIDER,
+        "hoodie.write.lock.zookeeper.url": lock_address,
+        "hoodie.write.lock.client.num_retries": _LOCK_RETRIES,
+    }
+
+
+def write_options(spec: TableSpec, table_name: str, lock_address: str | None = None) -> dict[str, str]:
+    """With the address of a lock server, for a table that several processes write."""
     keys, column = keys_of(spec), spec.partitioning.column
     max_bytes = spec.target_file_size_bytes
     partitioned = {
@@ -67,6 +85,7 @@ def write_options(spec: TableSpec, table_name: str) -> dict[str, str]:
         INDEX_BUCKETS: str(keys.index_buckets),
         MAX_FILE_BYTES: str(max_bytes),
         SMALL_FILE_LIMIT: str(default_small_file_bytes(max_bytes)),
+        **(shared_options(lock_address) if lock_address is not None else {}),
         **spec.properties,
         **({STRATEGY: class_names(spec.properties[STRATEGY])} if STRATEGY in spec.properties else {}),
     }

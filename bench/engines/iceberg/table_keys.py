@@ -19,8 +19,9 @@ VECTORS_FROM = 3  # table spec: position delete files must not be added to table
 
 # By equality deletes as in Flink, or by MERGE with the table property `write.merge.mode` of that name.
 DEFAULT_UPSERT_MODE = "equality-delete"
+MERGE_ON_READ, COPY_ON_WRITE = "merge-on-read", "copy-on-write"
 UPSERT_MODES: Mapping[str, str] = {  # with what updates and deletes rows
-    DEFAULT_UPSERT_MODE: "equality deletes", "merge-on-read": "MERGE INTO", "copy-on-write": "MERGE INTO",
+    DEFAULT_UPSERT_MODE: "equality deletes", MERGE_ON_READ: "MERGE INTO", COPY_ON_WRITE: "MERGE INTO",
 }  # fmt: skip
 
 REAL_CAPABILITIES = frozenset[str]({
@@ -43,11 +44,10 @@ SINGLE_NODE_CAPABILITIES = frozenset[str]({
 })  # fmt: skip
 
 # A simulated table has files but no rows, so no predicate can be evaluated on it. The effects of merging
-# position deletes, of MERGE and of deletion vectors are not modelled.
+# position deletes and of deletion vectors are not modelled.
 SIMULATED_CAPABILITIES = REAL_CAPABILITIES - {
     Capability.ROW_FILTER,
     Capability.BRANCH,
-    Capability.MERGE,
     Capability.VECTORS,
     Command.REWRITE_POSITION_DELETE_FILES,
 }

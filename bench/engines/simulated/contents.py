@@ -86,6 +86,16 @@ class Contents:
             self._rows.watch(place, left)
         return touched
 
+    def losing(self, spec: CommitSpec, runs: Iterable[Run[Any]]) -> Mapping[Place, int]:
+        """The files of these runs that would lose rows to a commit, with the live rows left in them."""
+        if not isinstance(self._rows, LiveRows):
+            raise TypeError("a generated stream hits rows by their keys")
+        places = [(run.origin, run.start + offset) for run in runs for offset in range(run.count)]
+        left = zip(places, self._rows.left_after(spec, places), strict=True)
+        return {
+            place: rows for place, rows in left if rows < self._left.get(place, self._known[place[0]].rows)
+        }
+
     def opened(self, wanted: Selection, runs: Iterable[Run[Any]]) -> Opened:
         """What a query opens of the base files, which are in the live `runs`.
 

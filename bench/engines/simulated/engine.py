@@ -15,6 +15,7 @@ from typing import Any, Generic
 from bench.engines.contract import (
     TABLE_ID,
     Batch,
+    CommitConflictError,
     CommitOutcome,
     EngineSettings,
     InlineCompaction,
@@ -30,7 +31,7 @@ from bench.engines.contract import (
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.beyond_fit import BeyondFitNotes
 from bench.engines.simulated.costs import Coefficients
-from bench.engines.simulated.model import FormatModel, Prepared
+from bench.engines.simulated.model import ConflictError, FormatModel, LostCommit, Prepared
 from bench.engines.simulated.steps import (
     Operation,
     Step,
@@ -41,10 +42,12 @@ from bench.engines.simulated.steps import (
 )
 from bench.engines.tickets import Planning, Tickets, tag_of
 from bench.errors import EngineError
+from bench.results.records import PlanStatus
 from bench.results.values import NO_COST, NO_REWRITE_WORK, BeyondFit, Cost, RewriteWork, Session
 from strategies.plan import Action, Native, Plan, describe_action
-from strategies.preview import NoPreview, Preview, try_preview
+from strategies.preview import NoPreview, PlanPreview, Preview, try_preview
 from strategies.state import TableState
+from workloads.commit import CommitSpec
 
 
 class SimulatedEngine(Generic[Prepared]):
@@ -82,16 +85,25 @@ class SimulatedEngine(Generic[Prepared]):
         self._tickets = Tickets[Prepared](self._ledger)
         self._jvm_cpu_s = math.inf if self._is_jvm_warm else 0.0  # since the stream began
         self._beyond = BeyondFitNotes()
+        self._begun: CommitSpec | None = None  # a commit that compactions may come before
+        self._lost: LostCommit | None = None  # because of one of them
 
     def create(self) -> None:
         self._clear()
         self.model.create()
 
+    def begin(self, batch: Batch) -> None:
+        self._begun, self._lost = batch.spec, None
+
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
+        lost, self._begun, self._lost = self._lost, None, None
         if not spec.rows:
             return CommitOutcome(NO_COST, 0.0, (), self._observe())
         tag = Tag.of_commit(spec, at_ms)
+        if lost is not None:
+            cost = self._price(commit_step(lost.change, lost.work), self._cores.writer)
+            raise CommitConflictError(f"commit {spec.index}", lost.reason, cost)
         live_count = self._live_count
         version, made = self.model.commit(spec, tag)
         cost = self._price(commit_step(version.change, version.work), self._cores.writer)
@@ -118,14 +130,15 @@ class SimulatedEngine(Generic[Prepared]):
         """See the `Engine` contract.
 
         With a real clock a rewrite is staged even by a command that on a virtual clock plans and commits in
-        one call, unless it is one of several actions, each of which changes what the next one finds.
+        one call, unless an earlier action of the plan changes what it finds.
         """
         able = self.capabilities if executor is None else self._executors[executor]
         ticket, staged = self._tickets.issue(plan, able, self.planning, at_ms, due_at_ms, executor)
         previews = ticket.preview.actions
-        takes_time = self._has_real_clock and len(plan.actions) == 1 and not self._is_metadata_only(plan)
+        takes_time = self._has_real_clock and not self._is_metadata_only(plan) and self._are_apart(ticket)
         for position, action in staged.to_stage(
-            plan, lambda action: takes_time or self.planning.is_staged(action)
+            plan,
+            lambda action: self.planning.is_staged(action) or (takes_time and not self._is_metadata(action)),
         ):
             try:
                 staged.actions[position] = self.model.stage(action, previews[position], at_ms)
@@ -166,18 +179,22 @@ class SimulatedEngine(Generic[Prepared]):
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, versions, error = staged.cost, tuple[Version, ...](), staged.veto or staged.error
+        is_conflict = False
         done, work, live_count = list[Preview | NoPreview](), NO_REWRITE_WORK, self._live_count
         for position, action in enumerate(ticket.plan.actions if error is None else ()):
             prepared = staged.actions.get(position)
             planned = ticket.preview.actions[position]
             preview = self._preview(ticket, position, action, at_ms) if prepared is None else planned
+            lost = self._lost_against(prepared)
             try:
                 new = self.model.execute(action, preview, prepared, tag)
             except ValueError as refusal:
-                error = str(refusal)
+                error, is_conflict = str(refusal), isinstance(refusal, ConflictError)
                 break
             if new is None:  # a commit has done it before
                 continue
+            if new:
+                self._lost = self._lost or lost
             done.append(preview)
             work += self._work_of(preview, prepared)
             self._ledger.saw_versions(new)
@@ -189,7 +206,8 @@ class SimulatedEngine(Generic[Prepared]):
                 ticket.plan, work, done, live_count, is_noop=not versions, executor=ticket.executor
             )
             cost += self._price(step, self._cores.compactor)
-        status = staged.status(error, versions)
+        lost_as_others_do = is_conflict and self._has_real_clock
+        status: PlanStatus = "conflict" if lost_as_others_do else staged.status(error, versions)
         return Outcome(
             status, cost, versions, self._observe(), error,
             work=work if error is None else RewriteWork(), maintenance=total_maintenance(versions),
@@ -199,9 +217,28 @@ class SimulatedEngine(Generic[Prepared]):
     def _live_count(self) -> int:
         return len(self._ledger.data_files)
 
+    def _lost_against(self, prepared: Prepared | None) -> LostCommit | None:
+        """What a commit that has begun will have lost if this commits before it."""
+        if self._begun is None or prepared is None:
+            return None
+        return self.model.lost(self._begun, prepared)
+
     def _is_metadata_only(self, plan: Plan) -> bool:
-        commands = self.model.metadata_commands
-        return all(isinstance(action, Native) and action.command in commands for action in plan.actions)
+        return all(map(self._is_metadata, plan.actions))
+
+    def _is_metadata(self, action: Action) -> bool:
+        return isinstance(action, Native) and action.command in self.model.metadata_commands
+
+    def _are_apart(self, ticket: Ticket) -> bool:
+        """Whether no action finds files that an earlier one has changed."""
+        actions = zip(ticket.plan.actions, ticket.preview.actions, strict=True)
+        previews = [preview for action, preview in actions if not self._is_metadata(action)]
+        if len(previews) == 1:
+            return True
+        if any(isinstance(preview, NoPreview) for preview in previews):
+            return False
+        keys = [PlanPreview(None, (preview,)).keys for preview in previews]
+        return len(frozenset().union(*keys)) == sum(map(len, keys))
 
     def _work_of(self, preview: Preview | NoPreview, prepared: Prepared | None) -> RewriteWork:
         if isinstance(preview, NoPreview) and prepared is not None:

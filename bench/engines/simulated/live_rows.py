@@ -205,6 +205,26 @@ class LiveRows:
         for band, share in self._mix:
             band.root().rows += rows * share
 
+    def left_after(self, spec: CommitSpec, places: Iterable[Place]) -> Iterator[int]:
+        """The live rows of each file after a commit that is not made, in whole rows."""
+        if spec.keys is not None and spec.keys.choice.is_scattered:
+            self._bands = self._ranked(spec.keys)
+        chances = {id(band): chance for band, chance in self._hits(spec)}
+        for origin, offset in places:
+            known = self._runs[origin]
+            rows = sum(part.rows_now() * (1 - chances[id(part.band.root())]) for part in known.parts)
+            yield known.live(rows, offset)
+
+    def _hits(self, spec: CommitSpec) -> Iterator[tuple[_Band, float]]:
+        """The chance that a commit hits a key of each band."""
+        if spec.keys is not None:
+            yield from self._chances(spec, spec.keys)
+            return
+        hits = max(0, sum(partition.deleted_keys for partition in spec.partitions) - spec.inserts)
+        before_rows = self.expected
+        for band in self._bands:
+            yield band, min(_SURE, hits / before_rows) if before_rows else 0.0
+
     def add(self, run: Run[Any], live_rows: int, keys: KeyRange | None = None) -> None:
         """Add a run of the last commit; `live_rows` of each file's rows outlive that commit.
 
@@ -305,13 +325,10 @@ class LiveRows:
 
     def _hit_any(self, spec: CommitSpec) -> None:
         """Hit any of the older rows: the keys of the commit are unknown."""
-        keys = sum(partition.deleted_keys for partition in spec.partitions)
-        hits = max(0, keys - spec.inserts)
-        before_rows = self.expected
         self._is_loading = False
-        if hits and before_rows:
-            for band in self._bands:
-                band.survives(1 - min(_SURE, hits / before_rows))
+        for band, chance in [*self._hits(spec)]:
+            if chance:
+                band.survives(1 - chance)
         if not self._bands:
             self._bands.append(_Band(1, 1))
         newest = self._bands[-1]
@@ -322,7 +339,7 @@ class LiveRows:
         """Hit older keys as the workload chooses them, and put the new ones into bands of their own."""
         self._is_loading = False
         self._bands = self._ranked(keys) if keys.choice.is_scattered else self._bands
-        hits = [(band, self._hit_band(band, chance)) for band, chance in self._chances(spec, keys)]
+        hits = [(band, self._hit_band(band, chance)) for band, chance in self._hits(spec)]
         end = keys.population + 1
         new = _bands_of(end, end + keys.new_count, keys.choice)
         self._mix = _mix_of(spec, hits, new)

@@ -1,15 +1,29 @@
 """What a format adds to a simulated table: its files, its metadata, its rewrites, and what scans open."""
 
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from bench.engines.contract import InlineCompaction, Tag, Version
 from bench.engines.ledger import AnyLedger
-from bench.results.values import RewriteWork, ScanWork
+from bench.results.values import Change, CommitWork, RewriteWork, ScanWork
 from strategies.plan import Action
 from strategies.preview import NoPreview, Preview
 from workloads.commit import CommitSpec
 
 Prepared = TypeVar("Prepared")
+
+
+class ConflictError(ValueError):
+    """A staged action cannot be committed, because of what has been committed since."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostCommit:
+    """A commit that lost: why, in the format's words, and what it has done for nothing."""
+
+    reason: str
+    change: Change
+    work: CommitWork
 
 
 class FormatModel(Protocol[Prepared]):
@@ -33,6 +47,12 @@ class FormatModel(Protocol[Prepared]):
         A commit of an imported table has `spec.recorded` files, which are taken as they are.
         """
 
+    def lost(self, spec: CommitSpec, staged: Prepared) -> LostCommit | None:
+        """What a commit that begins now will have lost if a staged action commits before it does.
+
+        None if it commits all the same. Called before the action is executed.
+        """
+
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         """Prepare an action at a moment, such as by writing the files of an explicit rewrite.
 
@@ -44,7 +64,7 @@ class FormatModel(Protocol[Prepared]):
     ) -> tuple[Version, ...] | None:
         """Execute an action, or commit what was staged of it; None if a commit has executed it before.
 
-        Raises ValueError on a conflict, and if the action cannot be previewed.
+        Raises ConflictError on a conflict, and ValueError if the action cannot be previewed.
         """
 
     def work_of(self, staged: Prepared) -> RewriteWork:

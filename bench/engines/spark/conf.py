@@ -8,7 +8,9 @@ from pathlib import Path
 
 from bench.engines.contract import SparkSettings
 from bench.engines.runtime import spark_home
+from bench.errors import ScenarioError
 from bench.secrets import Secrets
+from strategies.java_values import parse_int
 
 DEFAULT_OPTIONS = "spark.driver.defaultJavaOptions"  # Spark puts these before the extra ones
 JARS = "spark.jars"
@@ -18,6 +20,7 @@ REDACTION = "spark.redaction.regex"
 _SPARKS_REDACTION = "(?i)secret|password|token|access[.]?key"  # Spark's default
 _OF_HADOOP = re.compile(r"^spark\.(?:hadoop\.|(?=hive\.))")  # what Spark removes to name Hadoop's settings
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"  # the variable in which PySpark takes options of spark-submit
+SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 
 # Makes one Spark partition of each file, so that as many writer tasks run as the workload specifies. They
 # hold only while a change log is read: Spark reads the tables of some formats in the same way.
@@ -31,12 +34,25 @@ DEFAULT_CONF: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
+    SHUFFLE_PARTITIONS: "2",
     "spark.sql.variable.substitute": "false",  # ${env:NAME} in a probe would put a variable into the results
     "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
     # Idle compiler threads would end, and their CPU would be missing from a reading by thread.
     DEFAULT_OPTIONS: "-XX:-UseDynamicNumberOfCompilerThreads",
 }
+
+
+def join_tasks(settings: Mapping[str, str]) -> int:
+    """The number of tasks of a join. Raises ScenarioError for a setting that Spark rejects."""
+    text = settings.get(SHUFFLE_PARTITIONS, DEFAULT_CONF[SHUFFLE_PARTITIONS])
+    try:
+        count = parse_int(text)
+        if count < 1:
+            raise ValueError("must be > 0")
+    except ValueError as error:
+        path = f'spark."{SHUFFLE_PARTITIONS}"'
+        raise ScenarioError(f"{error}, not {text!r}", code="invalid", path=path) from error
+    return count
 
 
 def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str]:

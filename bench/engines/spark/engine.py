@@ -42,6 +42,7 @@ from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
 from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
+from bench.results.records import RoleId
 from bench.results.values import NO_COST, CommitWork, Cost, MaintenanceWork, RewriteWork, Session
 from strategies.plan import Action, Plan, Rewrite
 from strategies.preview import NoPreview, Preview, preview_plan
@@ -117,6 +118,12 @@ class SparkEngine(ABC, Generic[_Prepared]):
         return self._meter.step()
 
     @property
+    def _compactor(self) -> RoleId:
+        """Who executes plans, by the name of the application: one of several compactors has its own tags."""
+        role = str(self._spark.sparkContext.appName).removeprefix(application_of(""))
+        return role if role.startswith("compactor") else "compactor"
+
+    @property
     def _conflicts(self) -> Collection[str]:
         """Parts of errors by which a commit has lost against those of other processes; see `conflict_in`.
 
@@ -159,6 +166,9 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def refresh(self, at_ms: int) -> Observation:
         return self._observe(at_ms)[0]
+
+    def begin(self, batch: Batch) -> None:
+        """Nothing: the whole commit is in `commit`."""
 
     def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
         spec = batch.spec
@@ -238,7 +248,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     def start(self, ticket: Ticket) -> None:
         """Only for plans whose commands return nothing."""
-        staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms)
+        staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms, self._compactor)
         executor = self._executor(ticket.executor)
         if staged.veto is None and staged.error is None:
             self._started[ticket.id] = staged
@@ -249,7 +259,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
-        staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
+        staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms, self._compactor)
         cost, error, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
         is_executed, queued_s = error is None, 0.0
         previews = self._previews(ticket, staged, at_ms) if is_executed else ()
@@ -430,10 +440,11 @@ def _execute_all(
 def _is_of(context: SparkContext, version: Version) -> bool:
     """By id and name: the id of a local application is the millisecond in which it began.
 
-    A version without an application is that of metadata alone, which among roles the maintainer writes.
+    A version of metadata alone has no application, and among roles the maintainer writes it.
     """
     if version.application is None:
-        return context.appName in (OWN_APPLICATION, application_of("maintainer"))
+        is_maintainer = context.appName == application_of("maintainer")
+        return context.appName == OWN_APPLICATION or (is_maintainer and version.id is None)
     return version.application == context.applicationId and version.application_name in (
         None, context.appName,
     )  # fmt: skip
@@ -447,14 +458,15 @@ def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
 def conflict_in(text: str, conflicts: Iterable[str]) -> str | None:
     """Why a commit lost against others', by the text of its error; None if it has none of the `conflicts`.
 
-    The class of an error is no part of the reason.
+    The class of an error, with which the words may begin, is no part of the reason.
     """
     found = next((words for words in conflicts if words in text), None)
     if found is None:
         return None
-    if not found.endswith("Exception"):
+    kind, _, _ = found.partition(": ")
+    if not kind.endswith("Exception"):
         return text
-    before, _, reason = text.rpartition(f"{found}: ")
+    before, _, reason = text.rpartition(f"{kind}: ")
     return reason.removesuffix(")") if before.endswith("(") else reason
 
 

@@ -1,7 +1,7 @@
 """The compactor: evaluates the rules of the strategy, and executes what they plan, now or when it is due."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from bench.engines.contract import Engine
@@ -11,8 +11,9 @@ from bench.replay.execution import Execution, compaction_fields
 from bench.replay.history import History
 from bench.replay.roles.reader import Queries
 from bench.replay.schedule import Role, Turn, Until, perform
+from bench.replay.shared_cores import SharedCores
 from bench.replay.step_log import Fields, NewRecord, StepLog
-from bench.results.records import CompactionRecord, DecisionRecord
+from bench.results.records import CompactionRecord, DecisionRecord, RoleId
 from bench.results.values import NO_COST, Cost
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan
@@ -23,7 +24,8 @@ from strategies.strategy import Decision, Rule
 class Compactions:
     """Evaluates the strategy in force, and holds the plans that are scheduled and not yet complete.
 
-    `after_compaction` and `size_model` are those of `replay`.
+    `after_compaction` and `size_model` are those of `replay`. `looks_ms` are by tick when the compactor looks
+    at the table with a real clock.
     """
 
     def __init__(
@@ -36,8 +38,10 @@ class Compactions:
         log: StepLog,
         after_compaction: Callable[[int], None] | None,
         size_model: SizeModel | None,
+        looks_ms: Sequence[int],
     ) -> None:
         self._scenario, self._strategy, self._engine = scenario, strategy, engine
+        self._looks_ms, self._looked_tick = looks_ms, 0
         self._queries, self._history, self._log = queries, history, log
         self._after_compaction, self._size_model = after_compaction, size_model
         self._pending: list[Execution] = []
@@ -53,21 +57,54 @@ class Compactions:
         log = self._log
         if log.cores is None:
             return
-        log.cores.advance(until_ms / 1000)
-        self._complete_ended(max(until_ms, log.cores.now_s * 1000))
+        log.cores.advance(log.second_of(until_ms))
+        self._complete_ended(max(until_ms, log.moment_of(log.cores.now_s)))
 
-    def finish_during(self, cost: Cost) -> None:
-        """With a real clock: complete the plans that will have ended when a step of this cost has.
+    def wait(self, seconds: float) -> None:
+        """With a real clock: likewise, after so many seconds of the cores."""
+        if self._log.cores is not None:
+            self.finish(self._log.moment_of(self._log.cores.now_s + seconds))
 
-        A commit takes effect at its end, so they come first.
+    def act_during(self, cost: Cost) -> None:
+        """With a real clock: do what will have happened when a step of this cost has ended.
+
+        A commit takes effect at its end, so plans that end during it come first, and a look finds the table
+        before it.
         """
-        cores = self._log.cores
+        cores, log = self._log.cores, self._log
         if cores is None or not cost.wall_s:
             return
+        end_ms = log.moment_of(cores.now_s + cores.beside(cost.wall_s, cost.mean_cores))
+        look_ms = self._looks_ms[log.tick]
+        if look_ms < end_ms:
+            self._end_beside(cost, cores, look_ms)
+            self._look(look_ms)
+        self._end_beside(cost, cores, end_ms)
+
+    def _end_beside(self, cost: Cost, cores: SharedCores, until_ms: float) -> None:
+        """Complete the plans that end until then, while a step of this cost runs."""
         ends_s = cores.ends_during(cost.wall_s, cost.mean_cores)
+        known = {step: end_s for step, end_s in ends_s.items() if self._log.moment_of(end_s) <= until_ms}
         for execution in self._pending:
-            execution.ends(ends_s)
-        self._complete_ended(max(ends_s.values(), default=0.0) * 1000 + 1)
+            execution.ends(known)
+        self._complete_ended(until_ms)
+
+    def look(self, tick: int) -> None:
+        """With a real clock: look at the table in a tick, unless that was during its commit."""
+        if self._looked_tick < tick:
+            self.finish(self._looks_ms[tick])
+            self._look(self._looks_ms[tick])
+
+    def _look(self, at_ms: int) -> None:
+        """The compactor does one thing at a time, and evaluates no rule while it compacts."""
+        log = self._log
+        if self._looked_tick >= log.tick:
+            return
+        self._looked_tick, due_ms = log.tick, log.at_ms
+        if not self._pending:
+            log.at(log.tick, at_ms)
+            self._compact(is_probed=bool(self._queries.due(log.tick)))
+            log.at(log.tick, due_ms)
 
     def _complete_ended(self, until_ms: float) -> None:
         """Each at the end of its time."""
@@ -80,17 +117,17 @@ class Compactions:
         log.at(tick, at_ms)
 
     def compact(self, tick: int) -> None:
-        """Complete the pending plans that are due, evaluate the rules, and execute what they plan.
-
-        With a real clock the compactor does one thing at a time, and evaluates no rule while it compacts.
-        """
-        is_probed, log = bool(self._queries.due(tick)), self._log
+        """In turns: complete the plans that are due, evaluate the rules, and execute what they plan."""
+        is_probed = bool(self._queries.due(tick))
         self._is_settling = False
-        if self._scenario.has_real_clock and self._pending:
-            return
-        due = self._taken_due(log.at_ms)
+        due = self._taken_due(self._log.at_ms)
         for execution in due:
             self._complete(execution, settles=is_probed and execution is due[-1])
+        self._compact(is_probed=is_probed)
+
+    def _compact(self, *, is_probed: bool) -> None:
+        """Evaluate the rules, and execute what they plan."""
+        log = self._log
         records, last = self.evaluate(is_inline=False)
         for record in records:
             log.recorder.write(*record)
@@ -173,7 +210,7 @@ class Compactions:
 
 
 def evaluated(
-    strategy: ActiveStrategy, state: TableState, log: StepLog, *, is_inline: bool
+    strategy: ActiveStrategy, state: TableState, log: StepLog, *, is_inline: bool, role: RoleId = "compactor"
 ) -> tuple[list[NewRecord], Decision | None]:
     """Evaluate the inline rules, or the others: the records, and the last decision if there is one.
 
@@ -186,22 +223,28 @@ def evaluated(
         log.took(cost.wall_s)
         if facts.reads_state(decision.verdict):
             read, log.unbooked = log.unbooked, NO_COST
-        fields = log.fields("compactor", log.observed, started_s, cost)
+        fields = log.fields(role, log.observed, started_s, cost)
         add_decision(fields, strategy.label, decision, facts, read)
         records.append((DecisionRecord, fields))
         started_s, elapsed = log.now_s, log.clock.stopwatch()
     return records, decision
 
 
-def compactor(scenario: Scenario, compactions: Compactions) -> Role:
-    """Compacts after each commit of the stream, and completes what is pending after the last one."""
+def compactor(scenario: Scenario, compactions: Compactions, looks_ms: Sequence[int]) -> Role:
+    """Compacts after each commit of the stream, and completes what is pending after the last one.
+
+    With a real clock it looks at the table at moments of its own.
+    """
     end_ms = scenario.duration_ms
     for tick, at_ms in scenario.ticks():
-        yield Until(at_ms, Turn.COMPACT)
-        yield from perform(partial(compactions.compact, tick))
         if scenario.has_real_clock:
+            yield Until(looks_ms[tick], Turn.COMPACT)
+            yield from perform(partial(compactions.look, tick))
             end_ms = at_ms + scenario.commit_interval_ms
             yield Until(end_ms, Turn.FINISH)
             yield from perform(partial(compactions.finish, end_ms))
+        else:
+            yield Until(at_ms, Turn.COMPACT)
+            yield from perform(partial(compactions.compact, tick))
     yield Until(end_ms, Turn.DRAIN)
     yield from perform(compactions.drain)

@@ -5,21 +5,21 @@ moment at which it was due, and its span counts from the start of the stream, wh
 the latency from due is the end of the span minus that moment, in real seconds.
 """
 
-import itertools
-import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bench.engines.contract import Batch, CommitConflictError, Observation, Prober, SharedEngine, Table
 from bench.engines.format import SizeModel
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.claims import Claims
 from bench.replay.clock import LiveClock
 from bench.replay.execution import Execution, compaction_fields
 from bench.replay.history import History, probe_seen
 from bench.replay.roles.compactor import evaluated
 from bench.replay.roles.maintainer import maintain
+from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import commit_fields
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import Fields, StepLog
@@ -29,21 +29,7 @@ from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, describe_action
 from strategies.state import TableState
 
-_BACKOFF_MAX_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """How often a commit that conflicts is done again, and how long it waits: twice as long each time.
-
-    It never waits for longer than a minute.
-    """
-
-    retries: int
-    backoff_s: float
-
-    def wait_s(self, conflicts_count: int) -> float:
-        return min(self.backoff_s * 2.0 ** (conflicts_count - 1), _BACKOFF_MAX_S)
+_NOTHING_FREE = {"status": "vetoed", "error": "other compactors are at work on its files"}
 
 
 def writer(batches: Iterable[Batch], table: Table, retry: Retry, log: StepLog, clock: LiveClock) -> Role:
@@ -113,24 +99,22 @@ def _asked(scenario: Scenario, log: StepLog, cost: Cost, clock: LiveClock) -> Fi
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """When to look at the table: once in each commit interval, at a moment that the seed draws.
+    """When to look at the table: at `moments_ms`, one in each commit interval.
 
-    If it were the moment of the commit, each compaction would begin just before a commit ends, and lose.
-    Looks that have passed meanwhile are left out. They go on until the writer has ended, which may be late.
+    Looks of intervals that have passed meanwhile are left out. They go on until the writer has ended, which
+    may be late.
     """
 
-    scenario: Scenario
+    moments_ms: Iterable[int]
+    interval_ms: int
     clock: LiveClock
-    seed: str
     is_over: Callable[[], bool]
 
     def __iter__(self) -> Iterator[int]:
-        rng, interval_ms = random.Random(self.seed), self.scenario.commit_interval_ms  # noqa: S311 - no secret
-        for number in itertools.count():
-            at_ms = int((number + rng.random()) * interval_ms)
+        for number, at_ms in enumerate(self.moments_ms):
             if self.is_over():
                 return
-            if (number + 1) * interval_ms > self.clock.scenario_ms():
+            if (number + 1) * self.interval_ms > self.clock.scenario_ms():
                 yield at_ms
 
 
@@ -139,8 +123,8 @@ class Compacting:
     """What a compactor works with.
 
     `note` is told what is known of a compaction as it begins, with the second in which it does; None when it
-    has ended. `asked` returns the primary queries that the reader has recorded since the last call. What
-    fails once it `is_given_up` has been cancelled.
+    has ended. `asked` returns the primary queries that the reader has recorded since the last call. `claims`
+    are of all compactors, and name the role of this one. What fails once it `is_given_up` has been cancelled.
     """
 
     scenario: Scenario
@@ -152,11 +136,15 @@ class Compacting:
     looks: "Looks"
     note: Callable[[Fields | None, float], None]
     asked: Callable[[], Iterable[QueryRecord]]
+    claims: Claims
     is_given_up: Callable[[], bool] = lambda: False
 
     def observe(self) -> TableState:
-        """What a rule is told of the table as it is now."""
-        log, at_ms = self.log, self.looks.clock.scenario_ms()
+        """What a rule is told of the table as it is now.
+
+        Pending plans are read first: one that ends before the table is read still keeps its files.
+        """
+        log, at_ms, others = self.log, self.looks.clock.scenario_ms(), self.claims.others()
         log.at(_tick(self.scenario, at_ms), at_ms)
         log.observed = self.engine.refresh(at_ms)
         log.unbooked = log.observed.cost
@@ -164,6 +152,8 @@ class Compacting:
             if query.status == "ok":
                 self.history.saw_probe(query.tick, probe_seen(query.at_ms, query.cost, query.work))
         state = self.engine.state(at_ms)
+        pending = (*state.pending, *(other.seen_in(state) for other in others))
+        state = replace(state, pending=pending)
         return self.history.added_to(state, self.scenario.reader_rate_per_s)
 
 
@@ -178,17 +168,22 @@ def compactor(of: Compacting) -> Role:
 def _look(of: Compacting) -> None:
     log = of.log
     state = of.observe()
-    records, last = evaluated(of.strategy, state, log, is_inline=False)
+    records, last = evaluated(of.strategy, state, log, is_inline=False, role=of.claims.role)
     for record in records:
         log.recorder.write(*record)
     observed = log.observed
     if last is None or last.plan is None or observed is None:
         return
-    of.note(_unfinished(last.plan, observed, log), log.now_s)
-    execution = Execution(last.plan, of.engine, log, last.rule)
+    plan = of.claims.take(last.plan, log.at_ms)
+    if plan is None:
+        log.recorder.write(CompactionRecord, _begun(of, last.plan, observed) | _NOTHING_FREE)
+        return
+    of.note(_begun(of, plan, observed) | {"status": "unfinished"}, log.now_s)
+    execution = Execution(plan, of.engine, log, last.rule)
     outcome = execution.complete()
     of.history.saw_compaction(log.tick, log.at_ms, execution.ticket, outcome)
-    fields = compaction_fields("compactor", execution, observed, size_model=of.size_model)
+    of.claims.release()
+    fields = compaction_fields(of.claims.role, execution, observed, size_model=of.size_model)
     if outcome.status == "failed" and not outcome.versions and of.is_given_up():
         fields |= {"status": "unfinished"}
     log.recorder.write(CompactionRecord, fields)
@@ -196,11 +191,10 @@ def _look(of: Compacting) -> None:
     log.saw(outcome.observed, "compaction")
 
 
-def _unfinished(plan: Plan, observed: Observation, log: StepLog) -> Fields:
-    """The record of a compaction that has only begun, without its end and cost."""
-    live = observed.table.live
-    return log.fields("compactor", observed, log.now_s, NO_COST) | {
-        "status": "unfinished",
+def _begun(of: Compacting, plan: Plan, observed: Observation) -> Fields:
+    """The record of a compaction without its status, end, cost and effect."""
+    log, live = of.log, observed.table.live
+    return log.fields(of.claims.role, observed, log.now_s, NO_COST) | {
         "reason": plan.reason,
         "actions": [describe_action(action) for action in plan.actions],
         "plan_kind": plan.kind,

@@ -109,15 +109,13 @@ class Queries:
 def reader(scenario: Scenario, queries: Queries) -> Role:
     """Queries at each tick of the cadence: after the commit, and once more at the end of the tick.
 
-    With a real clock a tick ends just before the next commit, when compactions may have ended meanwhile, and
-    a query after the commit runs beside the compaction that begins in the tick.
+    With a real clock a tick ends just before the next commit, when compactions may have ended meanwhile.
     """
-    after_commit = Turn.SETTLE if scenario.has_real_clock else Turn.READ
     for tick, at_ms in scenario.ticks():
         probes = queries.due(tick)
         if not probes:
             continue
-        yield Until(at_ms, after_commit)
+        yield Until(at_ms, Turn.READ)
         yield from perform(queries.speed)
         yield from perform(queries.control)
         for probe in probes:

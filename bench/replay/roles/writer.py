@@ -1,13 +1,14 @@
 """The writer: commits the stream, and waits for the compactions of inline rules."""
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from bench.engines.contract import (
     INLINE,
     Batch,
+    CommitConflictError,
     CommitOutcome,
     InlineCompaction,
     Observation,
@@ -17,37 +18,89 @@ from bench.engines.contract import (
 from bench.replay.execution import rewritten_partitions
 from bench.replay.history import History
 from bench.replay.roles.compactor import Compactions
+from bench.replay.roles.retry import Retry
 from bench.replay.schedule import Role, Step, Turn, Until, perform
 from bench.replay.step_log import Fields, NewRecord, StepLog, version_ids
 from bench.results.records import CommitRecord, CompactionRecord
 from bench.results.values import NO_COST, Cost
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A commit, the table before its last try, and when that began: `late_s` after the commit was due.
+
+    `conflicts` are why earlier tries failed, and `wasted_cpu_s` is what they cost; None in turns.
+    """
+
+    outcome: CommitOutcome
+    before: Observation | None
+    started_s: float
+    late_s: float
+    conflicts: list[str] | None = None
+    wasted_cpu_s: float | None = None
+
+
 def writer(
-    batches: Iterable[Batch], table: Table, compactions: Compactions, history: History, log: StepLog
+    batches: Iterable[Batch],
+    table: Table,
+    compactions: Compactions,
+    retry: Retry,
+    history: History,
+    log: StepLog,
 ) -> Role:
-    """Commits each batch when it is due."""
+    """Commits each batch when it is due; with a real clock again after each conflict."""
     last = NO_COST
     for batch in batches:
         yield Until(batch.spec.at_ms, Turn.COMMIT)
         log.at(batch.spec.index, batch.spec.at_ms)
-        last = yield from _commit(batch, table, compactions, history, log, last)
+        log.catch_up()
+        if log.cores is None or batch.spec.is_initial or not batch.spec.rows:
+            done = yield from perform(partial(_in_turn, batch, table, log))
+        else:
+            done = yield from perform(partial(_at_once, batch, table, compactions, retry, log, last))
+        last = yield from _record(batch, done, compactions, history, log, last)
 
 
-def _commit(
-    batch: Batch, table: Table, compactions: Compactions, history: History, log: StepLog, last: Cost
+def _in_turn(batch: Batch, table: Table, log: StepLog) -> _Done:
+    before, started_s = log.observed, log.now_s
+    return _Done(table.commit(batch, log.at_ms), before, started_s, log.late_s)
+
+
+def _at_once(
+    batch: Batch, table: Table, compactions: Compactions, retry: Retry, log: StepLog, last: Cost
+) -> _Done:
+    """Commit a batch beside compactions. Raises CommitConflictError when its retries are spent.
+
+    Those that end before the commit does come first: by the cost of the commit before it, `last`, or that of
+    the last try.
+    """
+    conflicts, wasted_cpu_s = list[str](), 0.0
+    while True:
+        table.begin(batch)
+        compactions.act_during(last)
+        before, started_s = log.observed, log.now_s
+        try:
+            outcome = table.commit(batch, log.at_ms)
+            return _Done(outcome, before, started_s, log.late_s, conflicts, wasted_cpu_s)
+        except CommitConflictError as conflict:
+            conflicts.append(conflict.reason)
+            last = conflict.cost
+            wasted_cpu_s += last.cpu_s
+            log.took(log.run(last).wall_s)
+            if len(conflicts) > retry.retries:
+                raise
+            compactions.wait(retry.wait_s(len(conflicts)))
+
+
+def _record(
+    batch: Batch, done: _Done, compactions: Compactions, history: History, log: StepLog, last: Cost
 ) -> Generator[Until | Step[Any], Any, Cost]:
-    """Commit the rows of the tick, if there are any, and record the table; returns what the commit cost.
+    """Record the commit of the tick, if it had rows, and the table; returns the cost of the last commit.
 
     The commit waits while plans of inline rules are executed. Nobody sees the table in between, as with
-    formats whose commits compact by themselves. `last` is the cost of the commit before it, by which a real
-    clock knows what will have ended when this one does.
+    formats whose commits compact by themselves.
     """
-    late_s = log.catch_up()
-    if batch.spec.rows and not batch.spec.is_initial:
-        yield from perform(partial(compactions.finish_during, last))
-    before, started_s = log.observed, log.now_s
-    outcome = yield from perform(lambda: table.commit(batch, log.at_ms))
+    outcome = done.outcome
     alone = outcome.cost
     if not batch.spec.is_initial:  # scenario time begins after it
         outcome = _run(outcome, log)
@@ -59,15 +112,17 @@ def _commit(
     records: Sequence[NewRecord] = ()
     if batch.spec.rows and not batch.spec.is_initial and compactions.has_inline_rules:
         waited_s, records, observed = yield from perform(lambda: _wait(compactions, outcome.observed))
-    committed_s = started_s + outcome.prepare_s
+    committed_s = done.started_s + outcome.prepare_s
     if batch.spec.rows:
-        waited_s += late_s + inline_cost.wall_s
-        log.recorder.write(CommitRecord, commit_fields(log, batch, outcome, committed_s, waited_s))
+        waited_s += done.late_s + inline_cost.wall_s
+        fields = commit_fields(log, batch, outcome, committed_s, waited_s)
+        fields |= {"conflicts": done.conflicts, "wasted_cpu_s": done.wasted_cpu_s}
+        log.recorder.write(CommitRecord, fields)
     compacted_s = committed_s + outcome.cost.wall_s
     for compaction in outcome.compactions:
         log.recorder.write(
             CompactionRecord,
-            _inline_fields(log, compaction, before or outcome.observed, outcome.observed, compacted_s),
+            _inline_fields(log, compaction, done.before or outcome.observed, outcome.observed, compacted_s),
         )
         compacted_s += compaction.cost.wall_s
     log.saw(observed, "initial" if batch.spec.is_initial else "commit")

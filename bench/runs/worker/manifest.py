@@ -15,7 +15,7 @@ from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker import provenance
 from bench.runs.worker.warm_up import planners_of
-from bench.scenario.roles import COMPACTOR, all_cores, cores_of
+from bench.scenario.roles import COMPACTOR, cores_of, wanted_cores
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec, option_defaults, planner_text
 from strategies.planner import traits_of
@@ -31,7 +31,7 @@ def _cores(mode: Mode, scenario: Scenario, settings: EngineSettings) -> int | No
     if mode == "simulated":
         return settings.cores.compactor
     if settings.has_real_clock:
-        return all_cores(scenario) if _are_threads(scenario) else cores_of(scenario, COMPACTOR)
+        return wanted_cores(scenario) if _are_threads(scenario) else cores_of(scenario, COMPACTOR)
     return parse_master(scenario.spark.master).cores_on(os.cpu_count())
 
 
@@ -69,7 +69,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         primary_probe=scenario.primary_probe.name,
         probe_every_ms=scenario.probe_every_ms,
         side_probe_every_ms=scenario.side_probe_every_ms,
-        speed=scenario.speed if job.mode == "real" else 1.0,
+        speed=scenario.speed,
         probe_phase=scenario.probe_phase,
         query_weights=scenario.query_weights,
         memory_bytes=_memory_bytes(scenario),
@@ -99,6 +99,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             is_jvm_warm=settings.is_jvm_warm,
             has_real_clock=settings.has_real_clock,
             are_threads=_are_threads(scenario),
+            is_oversubscribed=wanted_cores(scenario) > len(os.sched_getaffinity(0)),
             shares_cores=scenario.resources.shared_cores is not None,
             core_speed=settings.core_speed,
             has_query_rates=scenario.query_weights is not None,

@@ -28,11 +28,8 @@ PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
 # How figures were measured, by mode. `reports.page.sections.notes` has a sentence for each fact.
 _NOTES: Mapping[Mode, Mapping[str, str]] = {
     "real": {
-        "clock": "virtual",
-        "times": "measured",
         "commit_time": "without preparation",
         "warm_up": "table per planner",
-        "table_metadata": "read by new sessions",
         "ingested_bytes": "change log",
     },
     "simulated": {
@@ -42,6 +39,11 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
         "ingested_bytes": "expected",
     },
 }
+
+# The same of real runs whose roles take turns, and of those whose roles work at the same time.
+_IN_TURNS = {"clock": "virtual", "times": "measured", "table_metadata": "read by new sessions"}
+_AT_ONCE = {"clock": "real", "times": "measured at the same time"}
+_OVERSUBSCRIBED = {"cores": "fewer than the roles have"}
 
 _OWN = ("bench", "reports", "strategies", "workloads", "pyproject.toml", "constraints.txt")
 
@@ -59,13 +61,15 @@ def notes(
     is_jvm_warm: bool = False,
     has_real_clock: bool = False,
     are_threads: bool = False,
+    is_oversubscribed: bool = False,
     shares_cores: bool = False,
     core_speed: float = 1.0,
     has_query_rates: bool = False,
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic.
 
-    `are_threads`: with a real clock, roles on real tables share a process.
+    `are_threads`: with a real clock, roles on real tables share a process. `is_oversubscribed`: roles that work
+    at the same time have more cores than the machine.
     """
     is_recorded = isinstance(workload, Debezium | ImportedTable)
     common = {} if is_recorded else {"keys": "ascending"}  # of recorded events and files the order is unknown
@@ -83,7 +87,7 @@ def notes(
     measured = {"cpu": THREADS_CPU if has_real_clock and are_threads else _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}
-    clock = {"clock": "real"} if has_real_clock else {}
+    clock = {**_AT_ONCE, **(_OVERSUBSCRIBED if is_oversubscribed else {})} if has_real_clock else _IN_TURNS
     return {**_NOTES[mode], **clock, **_place(spark, catalog), **common, **measured, **beside, **cold}
 
 

@@ -1,6 +1,7 @@
 """What a reader must know before trusting any figure of a run group."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -39,6 +40,9 @@ UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
 UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
+_RUN_DELAY = "run_delay_per_cpu"
+_FEWER_CORES = "fewer than the roles have"  # in notes of the method
+_FACTOR = re.compile(r"[\d.,e+]+(?= times as many )")
 _OF_COMMITS = "the seconds of commits"
 _FIGURES = {
     ("compaction_cpu_s",): "the seconds of compactions",
@@ -70,10 +74,10 @@ def _caution(text: str, is_grave: bool = False, **values: str | Sentence) -> Cau
 def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
-        *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_simulated(group),
-        *_quick(group), *_shared(group), *_weighted(group), *_lists(group), *_cold(group),
-        *_backlogs(group), *_loaded(group), *_uneven_speed(group), *_deferred(group), *_noisy(group),
-        *_unmet(group),
+        *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_unasked(group),
+        *_simulated(group), *_quick(group), *_oversubscribed(group), *_shared(group), *_weighted(group),
+        *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group),
+        *_deferred(group), *_noisy(group), *_unmet(group),
         *_requests(group), *_imported(group), *_without_files(group),
     )  # fmt: skip
     return tuple(sorted(all_of_them, key=lambda caution: not caution.is_grave))
@@ -179,12 +183,36 @@ def _steps(group: RunGroup) -> Iterator[Caution]:
             for status in run.of(kind).column("status").tolist()
             if status in FAILED_STATUSES
         )
+        if kind is QueryRecord:
+            failed -= _unasked_of(group)
         if failed:
             yield _caution(
                 "{steps} {outcome}, with {strategies}.",
                 steps=counted(failed.total(), singular, plural), outcome=outcome,
                 strategies=listed([label for label in group.strategies if failed[label]]),
             )  # fmt: skip
+
+
+def _unasked(group: RunGroup) -> Iterator[Caution]:
+    """The latest queries of a reader that fell behind: without them its latencies are too low."""
+    unasked = _unasked_of(group)
+    if unasked:
+        yield _caution(
+            "{queries} {were} due and not asked, with {strategies}: the reader had not answered those before "
+            "when the stream ended. Latencies leave them out, so they are too low.",
+            True, queries=counted(unasked.total(), "query", "queries"),
+            were="was" if unasked.total() == 1 else "were",
+            strategies=listed([label for label in group.strategies if unasked[label]]),
+        )  # fmt: skip
+
+
+def _unasked_of(group: RunGroup) -> Counter[str]:
+    """How many queries were due and never began, by strategy."""
+    counts = Counter[str]()
+    for run in group.usable_runs:
+        due = run.of(QueryRecord).having(when="due", status="failed")
+        counts[run.manifest.strategy] += int(np.isnan(due.column("started_s")).sum())
+    return +counts
 
 
 def _simulated(group: RunGroup) -> Iterator[Caution]:
@@ -207,16 +235,25 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
     )
     yield Caution(True, say(" ".join(filter(None, (text, *named)))))
     yield from _more_cores(group)
-    reasons: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], dict[str, str]] = {}  # by figures and what there is too much of
     for metrics, figures in _FIGURES.items():
         for label in group.strategies:
             if why := unmodelled(group, label, *metrics):
-                reasons.setdefault((figures, why), []).append(label)
-    for (figures, why), labels in reasons.items():
+                reasons.setdefault((figures, _FACTOR.sub("", why)), {})[label] = why
+    for (figures, _), why_of in reasons.items():
         yield _caution(
             "No verdict on {figures} of {names}: {why}.",
-            figures is not _OF_COMMITS, figures=figures, names=listed(labels), why=why,
+            figures is not _OF_COMMITS, figures=figures, names=listed([*why_of]), why=_worst(why_of.values()),
         )  # fmt: skip
+
+
+def _worst(reasons: Iterable[str]) -> str:
+    """The one with the largest factor, of reasons that differ in that alone."""
+    by_factor = {
+        float(found[0].replace(",", "")) if (found := _FACTOR.match(why)) else 0.0: why for why in reasons
+    }
+    worst = by_factor[max(by_factor)]
+    return worst if len(by_factor) == 1 else f"up to {worst}"
 
 
 def _more_cores(group: RunGroup) -> Iterator[Caution]:
@@ -250,6 +287,19 @@ def _errors(coefficients: Mapping[str, Any]) -> str:
 def _quick(group: RunGroup) -> Iterator[Caution]:
     if group.is_quick:
         yield Caution(True, say(f"These runs were {QUICK_WORDS}."))
+
+
+def _oversubscribed(group: RunGroup) -> Iterator[Caution]:
+    """Roles that had more cores than the machine: counts and CPU stay, latencies are marked."""
+    if not any(run.manifest.notes.get("cores") == _FEWER_CORES for run in group.usable_runs):
+        return
+    known = [value for row in group.rows for value in row.run_values[_RUN_DELAY] if value is not None]
+    ends = dict.fromkeys(human_number(end) for end in (min(known), max(known))) if known else {}
+    yield _caution(
+        "The roles had more cores than the machine, so their threads waited for cores{waits}. Compare "
+        "latencies with those of runs on as few cores only; counts, conflicts and CPU depend on it less.",
+        True, waits=f", for {' to '.join(ends)} s in each CPU second" if ends else "",
+    )  # fmt: skip
 
 
 def _lists(group: RunGroup) -> Iterator[Caution]:

@@ -20,8 +20,11 @@ _OF_THE_MODEL = (
 )
 _WARMING_UP = say(
     "Java's compiler makes queries faster for most of an hour, so latency over time may fall while the table "
-    "gets slower to query: compare strategies at the same moment. A control query of constant work runs at "
-    "the same ticks; ", Verbatim("compactbench export"), " lists it in the table ", Verbatim("controls"), ".",
+    "gets slower to query: compare strategies at the same moment."
+)
+_CONTROL = say(
+    " A control query of constant work runs at the same ticks; ", Verbatim("compactbench export"),
+    " lists it in the table ", Verbatim("controls"), ".",
 )  # fmt: skip
 _OF_FORMATS = say(
     "Each format is measured with a single engine, at the settings above. Another engine may reverse a "
@@ -35,8 +38,9 @@ def limits(group: RunGroup) -> tuple[Sentence, ...]:
     if group.is_simulated:
         return (*_OF_THE_MODEL, *of_formats, *of_the_runs, *_of_the_data(group))
     went_elsewhere = any(key in _ELSEWHERE for key, _ in noted(group))
+    warming_up = _WARMING_UP if group.manifest.is_live else _WARMING_UP + _CONTROL
     of_the_place = () if went_elsewhere else (_ONE_MACHINE,)
-    return (*of_the_place, *of_formats, *of_the_runs, *_of_the_data(group), _WARMING_UP)
+    return (*of_the_place, *of_formats, *of_the_runs, *_of_the_data(group), warming_up)
 
 
 def _of_the_data(group: RunGroup) -> Iterator[Sentence]:

@@ -9,7 +9,7 @@ from bench.results.folders import RunResult
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, PROBED_LATENCY
 from bench.results.records import Manifest
 from bench.results.table_content import stream_commits_of
-from bench.text import human_bytes, human_duration, human_percent
+from bench.text import human_bytes, human_duration, human_percent, pace_text
 from reports.data.group import RunGroup
 from reports.page.sections.notes import METHOD, Entry, noted, unexplained
 from reports.page.sections.parts import format_names, full_format_names
@@ -22,6 +22,11 @@ _RUNS = say(
 _QUICK_RUNS = say(
     "The runs shared one JVM, which the first of them warmed up, so a later run met a warmer JVM than an "
     "earlier one. Each had a fresh table."
+)
+_ROLES = say(
+    "Each role of a run (writer, compactor, reader) is a process with its own JVM, on one fresh table at "
+    "the same time. Repetitions interleave the strategies, so that drift of the machine affects all of them "
+    "alike on average."
 )
 _COMPARISONS = say(
     "A ratio is that of geometric means, at equal speed of the machine where that was measured. Its 95 % "
@@ -68,11 +73,12 @@ def facts(group: RunGroup) -> Sentence:
     m = group.manifest
     repetitions = max((len(row.repetitions) for row in group.rows), default=0)
     return sentence(
-        "{workload} on {formats}, {mode}: {strategies}, {repetitions}, {commits} of scenario time. "
+        "{workload} on {formats}, {mode}: {strategies}, {repetitions}, {commits} of scenario time. {pace}"
         "{machine}{dates}.",
         workload=Verbatim(m.workload), formats=full_format_names(group), mode=m.mode,
         strategies=counted(len(group.rows), "strategy", "strategies"),
         repetitions=counted(repetitions, "repetition", "repetitions"), commits=_commits(group),
+        pace=_pace(m) if m.is_live else "",
         machine="" if group.is_simulated else say(*_machine(m), ". "), dates=dates(group.runs),
     )  # fmt: skip
 
@@ -103,22 +109,11 @@ def effective_options(group: RunGroup) -> tuple[tuple[Sentence, Verbatim], ...]:
 
 def _measuring(group: RunGroup) -> Iterator[Entry]:
     m = group.manifest
-    yield (
-        "Queries",
-        sentence(
-            "The primary query, {query}, runs twice every {interval} of scenario time under every "
-            "strategy: right after a commit, and settled, at the end of that tick, after any compaction. "
-            "The others run every {side_interval}. Query mean: {query_mean}.{unprobed}",
-            query=Verbatim(m.primary_probe), interval=human_duration(m.probe_every_ms / 1000),
-            side_interval=human_duration(m.side_probe_every_ms / 1000),
-            query_mean=METRIC_BY_NAME[LATENCY].definition_in(m),
-            unprobed=_UNPROBED if any(row.values[PROBED_LATENCY] is not None for row in group.rows) else "",
-        ),
-    )  # fmt: skip
+    yield "Queries", _by_schedule(m) if m.is_live else _by_ticks(group)
     if group.is_simulated:
         yield "Comparisons", _SIMULATED_COMPARISONS
         return
-    yield "Runs", _QUICK_RUNS if group.is_quick else _RUNS
+    yield "Runs", _ROLES if m.is_live else _QUICK_RUNS if group.is_quick else _RUNS
     yield "Comparisons", _COMPARISONS
     yield (
         "Content",
@@ -128,6 +123,27 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
             "{verify}.",
             verify=Verbatim(m.verify),
         ),
+    )
+
+
+def _by_ticks(group: RunGroup) -> Sentence:
+    m = group.manifest
+    return sentence(
+        "The primary query, {query}, runs twice every {interval} of scenario time under every "
+        "strategy: right after a commit, and settled, at the end of that tick, after any compaction. "
+        "The others run every {side_interval}. Query mean: {query_mean}.{unprobed}",
+        query=Verbatim(m.primary_probe), interval=human_duration(m.probe_every_ms / 1000),
+        side_interval=human_duration(m.side_probe_every_ms / 1000),
+        query_mean=METRIC_BY_NAME[LATENCY].definition_in(m),
+        unprobed=_UNPROBED if any(row.values[PROBED_LATENCY] is not None for row in group.rows) else "",
+    )  # fmt: skip
+
+
+def _by_schedule(m: Manifest) -> Sentence:
+    return sentence(
+        "The primary query, {query}, is due at random moments that the seed draws, alike for all strategies. "
+        "Its latency counts from when it was due. Query mean: the mean over all queries.",
+        query=Verbatim(m.primary_probe),
     )
 
 
@@ -150,11 +166,18 @@ def _origin(group: RunGroup) -> Iterator[Entry]:
     known = [(row.strategy, share) for row in group.rows if (share := row.values["duty_cycle"]) is not None]
     if known:
         shares = joined([say(Verbatim(label), f" {human_percent(share)}") for label, share in known])
-        yield "Duty cycle", shares + say(" (compaction seconds per second of scenario time)")
+        of_time = "the stream" if m.is_live else "scenario time"
+        yield "Duty cycle", shares + say(f" (compaction seconds per second of {of_time})")
     own = [run.end.own_s / run.end.loop_s for run in group.runs if run.end is not None and run.end.loop_s]
     if own and not group.is_simulated and not m.is_live:
         most = human_percent(max(own))
         yield "Overhead", say(f"at most {most} of a run's time was spent in compactbench's own code")
+
+
+def _pace(m: Manifest) -> str:
+    """How scenario time passes in a run with a real clock."""
+    took = human_duration(m.lasted_ms / 1000)
+    return f"By a real clock {pace_text(m.speed)}, so the stream of a run took {took}. "
 
 
 def _hashes(hashes: Iterable[str]) -> Sentence:

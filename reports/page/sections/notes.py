@@ -25,10 +25,10 @@ METHOD: Mapping[Note, Entry] = {
     ("clock", "real"): (
         "Clock",
         say(
-            "A commit and a compaction take as much scenario time as the model says; a commit that is due "
-            "while the one before it runs comes late. A compaction rewrites the files that were there when "
-            "it began, and commits at its end, unless a commit in between has made that impossible by the "
-            "rules of the format. Meanwhile no other compaction begins."
+            "A commit and a compaction take scenario time; a commit that is due while the one before it runs "
+            "comes late. A compaction rewrites the files that were there when it began, and commits at its "
+            "end, unless a commit in between has made that impossible by the rules of the format. Meanwhile "
+            "no other compaction begins."
         ),
     ),
     ("cores", "shared"): (
@@ -40,6 +40,14 @@ METHOD: Mapping[Note, Entry] = {
             "other down, and compactions slow queries down. No query is sampled while a commit runs.",
         ),
     ),
+    ("cores", "fewer than the roles have"): (
+        "Cores",
+        say(
+            "The roles had more cores than the machine, so they waited for each other. Threads that wait for "
+            "a core are counted by the kernel, and run_delay_per_cpu is how long they did for each CPU "
+            "second."
+        ),
+    ),
     ("core_speed", "given"): (
         "Speed",
         say(
@@ -49,6 +57,10 @@ METHOD: Mapping[Note, Entry] = {
         ),
     ),
     ("times", "measured"): ("Timing", say("Each step is timed separately, while no other step runs.")),
+    ("times", "measured at the same time"): (
+        "Timing",
+        say("Each step is timed in the process of its role, while the other roles work."),
+    ),
     ("concurrency", "compaction beside the stream"): (
         "Concurrency",
         say(

@@ -265,7 +265,11 @@ def test_runs_that_are_not_used_are_reported(groups, compare, tmp_path):
     fate = {("never", 1): "failed", ("every-2min", 2): "cut off", ("every-10min", 3): "timings_invalid"}
     folder = build_results(tmp_path, STRATEGIES, 3, 10, fate=fate)
     words = [folder, *AGAINST_NEVER, "--metric", "query_mean_s"]
-    printed = compare(*words).out
+    compared = compare(*words)
+    printed, grave = compared.out, compared.err
+    assert "append-small: never (repetition 1) failed: boom: <the disk> is full." in grave
+    assert "append-small: every-2min (repetition 2) was interrupted." in grave
+    assert "every-10min" not in grave  # its figures are used, but not its timings
     unused = ("never 2 (1 failed)", "(1 without valid timings)", "(1 interrupted)")
     assert all(text in printed for text in unused)
     assert re.search(r"query_mean_s\n.*\nevery-10min .* 2 / 2 +undecided: ", printed)

@@ -1,8 +1,11 @@
 import io
+import re
 
 import pytest
 from iceberg_tables import make_table
 
+from bench.engines.registry import FORMATS
+from bench.importing.row_count import size_model
 from bench.scenario.load import load_scenario
 
 
@@ -33,7 +36,7 @@ def test_every_question_can_be_answered_by_accepting(init, compactbench):
 def test_each_format_and_stream_is_simulated_under_policies_that_act(
     init, compactbench, table_format, stream, shares
 ):
-    init("-f", "s.toml", answers=[table_format, *stream, "30s", "100", "4", *shares])
+    init("-f", "s.toml", answers=[table_format, *stream, "30s", "4", "100", *shares])
     compactbench("run", "s.toml", "--simulate", "--quiet", "--set", "duration=30min")
     rows = compactbench("show", "results", "--format", "json").json["rows"]
     assert len(rows) > 1
@@ -41,12 +44,37 @@ def test_each_format_and_stream_is_simulated_under_policies_that_act(
 
 
 def test_what_is_no_answer_is_asked_again(init):
-    answers = ["parquet", "delta", "", "soon", "1h", "-5", "3", "8", "3"]
+    answers = ["parquet", "delta", "", "soon", "1h", "-5", "3", "2", "2 elephants", "300"]
     printed = init("-f", "again.toml", answers=answers)
     assert "write delta or hudi or iceberg" in printed.err
     assert "'soon' is not a duration" in printed.err
-    assert "write a whole number from 1 to 3" in printed.err
-    assert load_scenario("again.toml").workload.files_per_commit == 3
+    assert "write a whole number from 1 to 100,000\n" in printed.err
+    assert "write a whole number from 3 to 100,000,000,000, or a size such as 5MB" in printed.err
+    assert "'2 elephants' is not a size" in printed.err
+    workload = load_scenario("again.toml").workload
+    assert (workload.rows_per_commit, workload.files_per_commit) == (300, 3)
+
+
+@pytest.mark.parametrize("table_format", ["iceberg", "delta", "hudi"])
+def test_sizes_become_rows_that_have_so_many_bytes(init, compactbench, table_format):
+    init("-f", "s.toml", answers=[table_format, "upsert", "200GB", "10min", "16", "160MB", "", ""])
+    workload = load_scenario("s.toml").workload
+    size_of = size_model(FORMATS[table_format], 17)
+    assert size_of(workload.rows_per_commit, 16) == pytest.approx(160e6, rel=1e-3)
+    assert size_of(workload.initial_rows, 1490) == pytest.approx(200e9, rel=1e-3)
+
+
+@pytest.mark.parametrize("table_format", ["iceberg", "delta", "hudi"])
+def test_the_query_that_it_suggests_skips_the_files_of_other_days(init, compactbench, tmp_path, table_format):
+    init("-f", "s.toml", answers=[table_format, "", "1h", "", ""])
+    text = (tmp_path / "s.toml").read_text().replace('partitioning = "none"', 'partitioning = "day"')
+    text = re.sub(r"(?m)^#     (?=\[\[probes]]|name|sql|primary)", "", text)
+    (tmp_path / "s.toml").write_text(text)
+    short = ("--set", "duration=48h", "--only", "strategy=never")
+    compactbench("run", "s.toml", "--simulate", "--quiet", *short)
+    (row,) = compactbench("show", "results", "--format", "json").json["rows"]
+    assert row["probes"]["min_order"]["opened_share"] == pytest.approx(1)
+    assert 0.7 < row["probes"]["one_day"]["opened_share"] < 0.95  # all of the first day, half at the end
 
 
 def test_of_a_table_it_asks_what_its_metadata_do_not_tell(init, compactbench, tmp_path):

@@ -29,6 +29,14 @@ def test_the_report_is_written_into_the_results_by_default(compactbench, results
         assert printed == f"{tmp_path / 'review' / 'index.html'}\n"
 
 
+def test_a_report_on_several_folders_is_not_written_over_that_of_one(compactbench, rendered, tmp_path):
+    first, second = (
+        build_results(tmp_path / "results" / name, {"never": None}, 1, 2, suite_id=name)
+        for name in ("first", "second")
+    )
+    assert compactbench("report", first, second).out == f"{tmp_path / 'results' / 'report' / 'index.html'}\n"
+
+
 def test_an_earlier_report_is_replaced_and_other_files_are_left_alone(compactbench, tmp_path):
     results = build_results(tmp_path / "results", {"never": None}, 1, 2)
     for _ in range(2):

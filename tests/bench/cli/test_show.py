@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from live_runs import live_runs
 from records import compaction, end
 from result_builder import UPSERT, build_results, manifest, write_run
 
@@ -192,6 +193,15 @@ def test_what_all_rows_share_is_in_the_heading(show, tmp_path):
     heading, *_, never, compacting = table_of(show(folder))
     assert "3 runs each" in heading
     assert [line.split()[-1] for line in (never, compacting)] == ["unchecked", "equal"]
+
+
+def test_the_heading_says_how_fast_scenario_time_passed_where_roles_worked_at_once(monkeypatch, capsys):
+    monkeypatch.setattr(OUT, "width", 1000)
+    print_rows(rows(live_runs()))
+    print_rows(rows(live_runs(notes={})))
+    at_once, in_turns = (line for line in capsys.readouterr().out.splitlines() if "append" in line)
+    assert "scenario time = 12 x real time" in at_once
+    assert "real time" not in in_turns
 
 
 def test_several_folders_are_one_answer(show, tmp_path):

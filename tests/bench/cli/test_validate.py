@@ -78,6 +78,16 @@ def test_validate_says_how_much_adapting_can_gain(validated, tmp_path):
     assert facts["adaptive_cost"] == pytest.approx(1.75 / 4.75**0.5)
 
 
+def test_with_a_real_clock_validate_says_what_decides_conflicts(validated):
+    said = validated("merge-at-once")
+    assert "By a real clock scenario time = 12 x real time, so the stream of a run takes 10 min." in said
+    assert re.search(r"commit interval \(5 s\): 0\.\d+x for the files of one commit, 0\.\d+x for all", said)
+    assert "does not wait for scenario time" not in said
+    in_turns = validated("append-only")
+    assert "commit interval (" not in in_turns
+    assert "does not wait for scenario time" in in_turns
+
+
 def test_readers_who_come_and_go_matter_as_much_as_traffic(tmp_path):
     # 8 files in each of 8 ticks; bursts of readers begin at 3 and 7 minutes, when commits 3 and 7 are new.
     scenario = load(tmp_path, duration="8min", queries={"arrival": BURSTS})

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
@@ -10,8 +11,10 @@ from scenario_builder import load
 from bench.engines.contract import CommitConflictError
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.claims import Claims
 from bench.replay.history import History
-from bench.replay.roles.live import Compacting, Looks, Retry, compactor, maintainer, reader, writer
+from bench.replay.roles.live import Compacting, Looks, compactor, maintainer, reader, writer
+from bench.replay.roles.retry import Retry
 from bench.replay.schedule import Live
 from bench.replay.step_log import StepLog
 from bench.results.records import (
@@ -21,11 +24,19 @@ from bench.results.records import (
     MaintenanceRecord,
     QueryRecord,
 )
-from strategies.plan import Native, Plan, Reason
+from strategies.iceberg.commands import METADATA_COMMANDS
+from strategies.plan import Compact, Native, Plan, Reason
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import Every
 
 NO_RETRY = Retry(retries=0, backoff_s=1.0)
+
+
+def looks_of(scenario, clock, is_over):
+    """In the middle of each interval."""
+    interval_ms = scenario.commit_interval_ms
+    moments_ms = (number * interval_ms + interval_ms // 2 for number in itertools.count())
+    return Looks(moments_ms, interval_ms, clock, is_over)
 
 
 class Stage:
@@ -36,6 +47,7 @@ class Stage:
         self.engine = SlowEngine(self.clock, engine or FakeEngine(), conflicts)
         self.log = StepLog("orders", self.recorder, self.clock, observer="writer")
         self.noted, self.queries = [], []
+        self.claims = Claims(scenario.file.parent, "compactor-1", METADATA_COMMANDS)
 
     def run(self, role):
         Live(self.clock.wait_until).run(role)
@@ -49,7 +61,7 @@ class Stage:
         note = lambda fields, at_s: self.noted.append(fields and fields["status"])  # noqa: E731
         return Compacting(
             self.scenario, strategy, self.engine, History(), None, self.log, self.looks(), note, self.asked,
-            lambda: is_given_up,
+            self.claims, lambda: is_given_up,
         )  # fmt: skip
 
     def asked(self):
@@ -60,7 +72,7 @@ class Stage:
     def looks(self):
         """Once in each interval, until the stream ends."""
         ends_s = self.scenario.duration_ms / 1000
-        return Looks(self.scenario, self.clock, "seed", lambda: self.clock.at_s >= ends_s)
+        return looks_of(self.scenario, self.clock, lambda: self.clock.at_s >= ends_s)
 
     def with_commits(self):
         """The table after all commits of the stream, which took no time."""
@@ -124,15 +136,40 @@ def test_a_compactor_looks_at_each_commit_and_compacts_when_its_rule_is_due(tmp_
     stage = Stage(load(tmp_path, duration="4min")).with_commits()
     done = stage.run(compactor(stage.compacting(Rule(Every(120_000), CompactAll("full")))))
     assert [d.at_ms // 60_000 for d in done.of(DecisionRecord)] == [0, 1, 2, 3]
+    assert {d.role for d in done.of(DecisionRecord)} == {"compactor-1"}
     (first,) = done.of(CompactionRecord)
     assert (first.status, first.role, first.plan_kind, first.at_ms // 60_000) == (
         "ok",
-        "compactor",
+        "compactor-1",
         "full",
         2,
     )
     assert (first.before.data_files_count, first.after.data_files_count) == (32, 1)
     assert stage.noted == ["unfinished", None]
+    assert replace(stage.claims, role="compactor-2").others() == ()
+
+
+def test_what_another_compactor_is_about_to_replace_is_busy_and_a_plan_for_it_is_vetoed(tmp_path):
+    states = []
+
+    class Noting(CompactAll):
+        def decide(self, state):
+            states.append(state)
+            return super().decide(state)
+
+    stage = Stage(load(tmp_path, duration="2min")).with_commits()
+    other = replace(stage.claims, role="compactor-2")
+    other.take(Plan((Compact(),), Reason.DELETES), at_ms=5)
+    (refused,) = stage.run(compactor(stage.compacting(Rule(Every(60_000), Noting())))).of(CompactionRecord)
+    (pending,) = states[0].pending
+    assert (pending.role, pending.scheduled_at_ms, pending.reason) == ("compactor-2", 5, "deletes")
+    assert states[0].busy == {file.path for file in states[0].data_files} != set()
+    assert (refused.status, refused.cost.wall_s, refused.error) == (
+        "vetoed", 0.0, "other compactors are at work on its files",
+    )  # fmt: skip
+    assert stage.noted == []
+    assert stage.recorder.of(DecisionRecord)[1].status == "planned"
+    assert len(other.others()) == 0
 
 
 def test_planners_see_what_the_reader_has_asked(tmp_path):
@@ -188,26 +225,25 @@ def test_the_maintainer_maintains_by_its_own_rules(tmp_path):
     assert (done.at_ms // 60_000, done.status, done.role) == (2, "ok", "maintainer")
 
 
-def test_looks_are_at_random_moments_of_each_interval_and_those_that_have_passed_are_skipped(tmp_path):
+def test_there_is_a_look_in_each_interval_and_those_that_have_passed_are_skipped(tmp_path):
     stage = Stage(load(tmp_path, duration="100min"))
     moments = []
     for at_ms in stage.looks():
         stage.clock.wait_until(at_ms)
         moments.append(at_ms)
     assert [at_ms // 60_000 for at_ms in moments] == [*range(101)]  # the last one finds that it is over
-    assert 20_000 < sum(at_ms % 60_000 for at_ms in moments) / 100 < 40_000
     stage.clock.at_s = 200.0
     assert next(iter(stage.looks())) == moments[3]
 
 
 def test_looks_go_on_while_the_writer_is_late_and_end_with_it(tmp_path):
     scenario, clock = load(tmp_path, duration="2min"), ManualClock()
-    looks = iter(Looks(scenario, clock, "seed", lambda: clock.at_s > 250.0))
+    looks = iter(looks_of(scenario, clock, lambda: clock.at_s > 250.0))
     moments = []
     for at_ms in looks:
         clock.wait_until(at_ms)
         moments.append(at_ms)
-    assert [at_ms // 60_000 for at_ms in moments] == [0, 1, 2, 3, 4, 5]  # likewise
+    assert [at_ms // 60_000 for at_ms in moments] == [0, 1, 2, 3, 4]
 
 
 def test_a_query_whose_files_are_gone_has_failed_and_the_reader_goes_on(tmp_path):

@@ -287,7 +287,7 @@ SPLITS = {"compaction_jit_cpu_s", "compaction_gc_cpu_s", "jit_share", *PEAKS}
 
 OF_REAL_CLOCK = {
     "commit_since_due_p50_s", "commit_since_due_p95_s", "commit_since_due_max_s",
-    "redone_commits", "lost_compactions", "wasted_cpu_s", "run_delay_s",
+    "redone_commits", "lost_compactions", "wasted_cpu_s", "run_delay_s", "run_delay_per_cpu",
 }  # fmt: skip
 REAL_CLOCK = {"notes": {"clock": "real"}, "speed": 12.0}  # five seconds for a minute
 
@@ -307,11 +307,16 @@ def test_with_a_real_clock_latencies_count_from_when_a_step_was_due():
     assert [value(name, *records) for name in names] == [None] * 4
 
 
-def test_the_wait_for_a_core_is_that_of_the_steps_whose_wait_is_known():
-    known = commit(tick=1, at_ms=60_000, run_delay_s=0.5)
-    unknown = compaction(status="unfinished", cpu_s=2.0)
-    assert value("run_delay_s", known, unknown, **REAL_CLOCK) == 0.5
-    assert value("run_delay_s", unknown, **REAL_CLOCK) is None  # as of roles that share a process
+def test_how_long_threads_waited_for_cores_is_told_for_each_cpu_second():
+    records = (
+        commit(cpu_s=4.0, run_delay_s=1.0),
+        query(when="due", cpu_s=1.0, run_delay_s=4.0),
+        compaction(status="unfinished", cpu_s=7.0),  # nobody could read its threads
+    )
+    names = ("run_delay_s", "run_delay_per_cpu")
+    assert [value(name, *records, **REAL_CLOCK) for name in names] == [5.0, 1.0]
+    assert [value(name, compaction(cpu_s=7.0), **REAL_CLOCK) for name in names] == [None, None]
+    assert [value(name, *records) for name in names] == [None, None]
 
 
 def test_what_conflicts_have_cost_is_wasted():

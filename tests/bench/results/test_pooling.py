@@ -28,6 +28,7 @@ ALWAYS_REFUSED = [
     ({"notes": {"cpu": "driver and tasks"}}, "counts_tasks_only"),
     ({"notes": {"table_metadata": "read by new sessions"}}, "notes.table_metadata"),
 ]
+OVERSUBSCRIBED = ({"notes": {"cores": "fewer than the roles have"}}, "notes.cores")
 ENVIRONMENT = [
     ({"machine": {**MACHINE, "cpu": "Another CPU"}}, "machine.cpu"),
     ({"machine": {**MACHINE, "cores": 4}}, "machine.cores"),
@@ -62,7 +63,7 @@ def test_runs_alike_do_not_differ():
 
 
 @pytest.mark.parametrize("strictest", Strictness)
-@pytest.mark.parametrize(("changes", "field"), ALWAYS_REFUSED + RULES)
+@pytest.mark.parametrize(("changes", "field"), [*ALWAYS_REFUSED, *RULES, OVERSUBSCRIBED])
 def test_what_makes_figures_incomparable_is_never_pooled(changes, field, strictest):
     if strictest is Strictness.NEVER:
         assert field in fields(check_pooled([run(), newer(**changes)], strictest))
@@ -86,7 +87,7 @@ def test_new_results_of_another_stream_are_never_compared_with_old_ones(changes,
         check_old_and_new([run()], [newer(**changes)], strictest)
 
 
-@pytest.mark.parametrize(("changes", "field"), ENVIRONMENT)
+@pytest.mark.parametrize(("changes", "field"), [*ENVIRONMENT, OVERSUBSCRIBED])
 def test_new_results_of_another_machine_are_compared_only_on_request(changes, field):
     with refused("mixed-runs", field):
         check_old_and_new([run()], [newer(**changes)])

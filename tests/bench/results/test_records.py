@@ -246,6 +246,8 @@ def test_records_of_one_kind_are_in_order_whoever_wrote_them(tmp_path):
     assert load_run(write_run(tmp_path / "whole", manifest(), written)).finished
     at_once = {"notes": {"clock": "real"}}
     overlapping = (
+        decision(tick=1, role="compactor-1", started_s=0, ended_s=0.4),
+        decision(tick=1, role="compactor-2", started_s=0.2, ended_s=0.5),
         written[0],
         observed(tick=1, after="compaction", role="compactor", started_s=0.5, ended_s=2),
     )

@@ -12,8 +12,8 @@ from bench.results.rows import content_of, rows, usable
 
 # What programs that read `show --format json` rely on; never renamed.
 KEYS = {
-    "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "currency", "runs", "failed",
-    "interrupted", "replaced", "timings_invalid",
+    "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "currency", "speed", "runs",
+    "failed", "interrupted", "replaced", "timings_invalid",
     "repetitions", "content", "run_values", "probes", "compactions", "noop_compactions",
     "failed_compactions", "vetoed_compactions", "ineffective_compactions", "noop_evaluations",
     "pending_mean_s", "since_compaction_mean_s", "compaction_s", "compaction_cpu_s",
@@ -35,7 +35,7 @@ KEYS = {
     "query_money_per_day", "storage_money_per_day", "request_money_per_day", "money_per_day",
     "break_even_queries_per_h", "compaction_peak_rss_bytes", "compaction_peak_heap_bytes",
     "commit_since_due_p50_s", "commit_since_due_p95_s", "commit_since_due_max_s", "redone_commits",
-    "lost_compactions", "wasted_cpu_s", "run_delay_s",
+    "lost_compactions", "wasted_cpu_s", "run_delay_s", "run_delay_per_cpu",
     "commit_peak_rss_bytes", "commit_peak_heap_bytes", "query_peak_rss_bytes", "query_peak_heap_bytes",
 }  # fmt: skip
 

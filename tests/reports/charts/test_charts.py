@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from live_runs import MINUTES, live
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -18,6 +19,7 @@ from matplotlib.offsetbox import AnnotationBbox
 from matplotlib.patches import Polygon
 from matplotlib.path import Path
 from matplotlib.text import Text
+from records import query
 from result_builder import build_group
 
 from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
@@ -708,6 +710,14 @@ def test_hints_are_few_and_gaps_have_none():
     assert "a, &lt;0&gt;" in drawn
     assert "not on the page" not in drawn
     assert hints_of(Figure()) == ""
+
+
+def test_a_query_that_failed_is_a_gap_of_the_chart_on_a_page():
+    failed = query(0.0, when="due", status="failed", tick=2, at_ms=150_000)
+    (group,) = run_groups([live("never", failed), live("late")])
+    titles = _titles("latency", group)
+    assert sum(text.startswith("never, ") for text in titles) == MINUTES
+    assert not any("nan" in text for text in titles)
 
 
 def test_freshness_is_shown_where_writers_commit_at_different_intervals(group, cadence_group):

@@ -1,7 +1,9 @@
 import re
 
-from result_builder import build_group
+from result_builder import build_group, build_results
 
+from bench.results.folders import load_runs
+from reports.data.group import run_groups
 from reports.page.one_line import one_line
 
 
@@ -43,6 +45,17 @@ def test_modelled_figures_are_called_so(tmp_path):
 
 def test_without_a_choice_the_reason_is_given(tmp_path):
     assert lines(tmp_path, {"never": None}, ticks=3) == ["No strategy compacted during the stream."]
+
+
+def test_where_no_seconds_can_be_compared_it_says_what_holds_and_what_to_do(tmp_path):
+    options = {"coefficients": {"operations": {"query": {"steps": 1}}}}
+    folder = build_results(tmp_path, {"never": None, "a": 2}, 1, 12, mode="simulated", options=options)
+    for path in folder.rglob("events.jsonl"):
+        beyond = '"kind": "run", "beyond_fit": {"extrapolated": {"query s_per_file": 9.0}}'
+        path.write_text(path.read_text().replace('"kind": "run"', beyond))
+    (group,) = run_groups(load_runs(folder))
+    (line,) = map(str, one_line(group))
+    assert re.fullmatch(r"No strategy has .* compared\. Counts and bytes hold\. .* \(calibrate\)\.", line)
 
 
 def test_prices_decide_before_the_trade_off(tmp_path):

@@ -16,19 +16,23 @@ from bench.engines.delta.model.files import FileMaker
 from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.delta.model.recorded import RecordedCommits
 from bench.engines.delta.model.versions import Versions
-from bench.engines.delta.model.writers import is_merge, join_tasks
+from bench.engines.delta.model.writers import is_merge
 from bench.engines.delta.properties import table_properties, writer_properties
-from bench.engines.delta.table_keys import CODEC_CONF, DEFAULT_CODEC, clustering_columns_of
+from bench.engines.delta.table_keys import CODEC_CONF, DEFAULT_CODEC, MERGE_ON_READ, clustering_columns_of
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.simulated.contents import Contents
+from bench.engines.simulated.model import ConflictError, LostCommit
 from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import EVERYTHING, selection_of
-from bench.results.values import NO_COST, MaintenanceWork, RewriteWork, ScanWork
+from bench.engines.spark.conf import join_tasks
+from bench.results.values import NO_COST, Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
 from strategies.delta.commands import METADATA_COMMANDS, NO_REWRITE, Command
 from strategies.delta.compaction import batches, plan_compaction
+from strategies.delta.files import DeltaDataFile
 from strategies.delta.optimize_options import optimize_options
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
+from strategies.series import Files, rows_of, size_of
 from workloads.commit import CommitSpec
 
 _OPERATIONS = {Command.REORG: "REORG", Command.REPARTITION: "WRITE"}  # others: OPTIMIZE
@@ -149,6 +153,26 @@ class DeltaTableModel:
         work = rewrite_work([preview])
         return (InlineCompaction(NO_COST, versions, Command.OPTIMIZE, preview.is_sorted, work),)
 
+    def lost(self, spec: CommitSpec, staged: Prepared) -> LostCommit | None:
+        """MERGE reads the whole table, so it loses against any files that OPTIMIZE replaces meanwhile.
+
+        Source: ConflictChecker of Delta 3.3 with WriteSerializable, the default isolation level. Files that a
+        commit adds are no conflict only if it read none, whether its data has changed or not.
+        """
+        if self._recorded is not None or not is_merge(spec) or not staged.preview.groups:
+            return None
+        data = self.ledger.data_files
+        touched = Files(data.at(*place) for place in self._contents.losing(spec, data.runs))
+        is_marked = self._spec.upsert_mode == MERGE_ON_READ
+        gone, marked_count = (Files[DeltaDataFile](()), len(touched)) if is_marked else (touched, 0)
+        change = Change(
+            len(spec.partitions), len(gone), marked_count, added_bytes=spec.expected_bytes + size_of(gone),
+            replaced_bytes=size_of(gone), replaced_rows=rows_of(gone),
+        )  # fmt: skip
+        files_count, rows = len(data), self.ledger.data_rows
+        work = CommitWork(len(spec.partitions), files_count, rows, checkpointed_files_count=0)
+        return LostCommit("ConcurrentAppendException: files were added by a concurrent update", change, work)
+
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Prepared:
         if isinstance(action, Rewrite):
             raise ValueError(NO_REWRITE)
@@ -186,7 +210,7 @@ class DeltaTableModel:
             return self._vacuum(int(action.arguments["older_than_at_ms"]), tag)
         if staged is not None:
             if problem := self._conflict(staged):
-                raise ValueError(problem)
+                raise ConflictError(problem)
             preview = staged.preview
         if isinstance(preview, NoPreview):
             raise ValueError(preview.reason)

@@ -14,26 +14,9 @@ MergeIntoCommandBase.writeFiles of delta-spark 3.3.2.
 from collections.abc import Mapping
 
 from bench.engines.contract import CommitLayout
-from bench.engines.spark.conf import DEFAULT_CONF
-from bench.errors import ScenarioError
-from strategies.java_values import parse_int
+from bench.engines.spark.conf import join_tasks
 from workloads.commit import CommitSpec
 from workloads.spread import dealt_writers, hashed_writers
-
-SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
-
-
-def join_tasks(settings: Mapping[str, str]) -> int:
-    """The number of tasks of a join. Raises ScenarioError for a setting that Spark rejects."""
-    text = settings.get(SHUFFLE_PARTITIONS, DEFAULT_CONF[SHUFFLE_PARTITIONS])
-    try:
-        count = parse_int(text)
-        if count < 1:
-            raise ValueError("must be > 0")
-    except ValueError as error:
-        path = f'spark."{SHUFFLE_PARTITIONS}"'
-        raise ScenarioError(f"{error}, not {text!r}", code="invalid", path=path) from error
-    return count
 
 
 def is_merge(spec: CommitSpec) -> bool:

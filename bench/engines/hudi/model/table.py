@@ -17,6 +17,7 @@ from bench.engines.hudi.model.versions import Storage, data_version
 from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, hudi_day, is_merge_on_read
+from bench.engines.simulated.model import LostCommit
 from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import selection_of
 from bench.engines.sql import reads
@@ -117,6 +118,10 @@ class HudiTableModel:
         work = scheduled.work
         versions = self._services.merge(Command.COMPACTION, scheduled, at_ms, None)
         return InlineCompaction(NO_COST, versions, Command.COMPACTION, is_sorted=False, work=work)
+
+    def lost(self, spec: CommitSpec, staged: Scheduled) -> LostCommit | None:
+        """Never: a compaction keeps to the slices of its plan, and later log files open the next ones."""
+        return None
 
     def stage(self, action: Action, preview: Preview | NoPreview, at_ms: int) -> Scheduled:
         return self._services.stage(action, at_ms)

@@ -19,6 +19,6 @@ class IcebergCoefficients(Coefficients):
     """A coefficients file for Iceberg."""
 
     table_format = "iceberg"
-    needed = COMMON | {Operation.UPSERT, Operation.CONVERT}
+    needed = COMMON | {Operation.UPSERT, Operation.MERGE, Operation.CONVERT}
 
     metadata: Metadata

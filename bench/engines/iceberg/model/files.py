@@ -73,6 +73,15 @@ class FileMaker:
         path = f"{file.path.removesuffix('.parquet')}-delete-{self._number():08}.parquet"
         return self._position_deletes(path, file, rows, sequence_number)
 
+    def merged_deletes(self, file: IcebergDataFile, rows: int, sequence_number: int) -> IcebergDeleteFile:
+        """A delete file for rows of one data file, as writers name it."""
+        return self._position_deletes(self._path("-deletes"), file, rows, sequence_number)
+
+    def file_of_keys(
+        self, rows: int, partition: str, keys: KeyRange | None, sequence_number: int
+    ) -> IcebergDataFile:
+        return self.data_file(rows, partition, _bounds(keys), sequence_number)
+
     def commit(
         self, spec: CommitSpec, sequence_number: int
     ) -> tuple[list[tuple[Run[IcebergDataFile], int]], list[IcebergDeleteFile]]:
@@ -81,10 +90,7 @@ class FileMaker:
         deletes: list[IcebergDeleteFile] = []
         counts_by_partition = partition_files(spec, self._writers or spec.writers)
         for shape, counts in zip(spec.partitions, counts_by_partition, strict=True):
-            runs = [
-                self._data_files(files, shape.partition, sequence_number)
-                for files in file_runs(spec, shape.rows, counts.data_count)
-            ]
+            runs = self.new_files(spec, shape.partition, shape.rows, counts.data_count, sequence_number)
             deletes += self._equality_deletes(shape, spec, counts.equality_count, sequence_number)
             if shape.rows == shape.live_rows:
                 data += [(run, run.first.rows) for run in runs]
@@ -97,6 +103,12 @@ class FileMaker:
                     path = self._path("-deletes")
                     deletes.append(self._position_deletes(path, run.first, rows, sequence_number))
         return data, deletes
+
+    def new_files(
+        self, spec: CommitSpec, partition: str, rows: int, count: int, sequence_number: int
+    ) -> list[Run[IcebergDataFile]]:
+        """`count` data files for `rows` rows that a commit adds to a partition, in runs."""
+        return [self._data_files(files, partition, sequence_number) for files in file_runs(spec, rows, count)]
 
     def _data_files(self, files: FileRun, partition: str, sequence_number: int) -> Run[IcebergDataFile]:
         first = self.data_file(files.rows, partition, _bounds(files.keys), sequence_number)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from bench.engines.iceberg.conflicts import Effect, Kind
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.live_files import LiveFiles
 from bench.engines.simulated.live_rows import rows_of_outputs
@@ -84,6 +85,12 @@ def conflict(
         if delete.data_sequence_number > prepared.sequence_number and delete.referenced_data_file in replaced:
             return f"found new position delete for replaced data file: {delete.referenced_data_file}"
     return None
+
+
+def effect_of(prepared: Prepared) -> Effect:
+    """What it does to data files, by which other commits are validated."""
+    removed = frozenset(file.path for run in prepared.replaced_files for file in run.files())
+    return Effect(Kind.REWRITE, removed, frozenset(file.path for file, rows in prepared.converted if rows))
 
 
 def _converted(action: Rewrite, ledger: IcebergLedger, rows: FileRows) -> _Converted:

@@ -10,29 +10,37 @@ from dataclasses import replace
 from itertools import chain
 
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
+from bench.engines.iceberg.conflicts import Effect, Kind
+from bench.engines.iceberg.conflicts import conflict as conflict_between
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
+from bench.engines.iceberg.model.merge import Merged, MergeMaker
 from bench.engines.iceberg.model.metadata import Entries, SimulatedMetadata
 from bench.engines.iceberg.model.recorded import RecordedCommits
 from bench.engines.iceberg.model.rewrite import (
     Prepared,
     Replacement,
     conflict,
+    effect_of,
     prepare,
 )
 from bench.engines.iceberg.model.scan import Scan
+from bench.engines.iceberg.table_keys import COPY_ON_WRITE, MERGE_ON_READ
+from bench.engines.simulated.contents import Contents
+from bench.engines.simulated.model import ConflictError, LostCommit
 from bench.engines.simulated.recorded_files import size_ratio
 from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.rolling import rolled
 from bench.engines.simulated.selection import Selection, selection_of
+from bench.engines.spark.conf import join_tasks
 from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
-from strategies.series import Files, Run, rows_of
+from strategies.series import Files, Run, rows_of, size_of
 from workloads.commit import CommitSpec
 from workloads.recorded import NO_RECORDED_CHANGE
 
@@ -54,6 +62,12 @@ class IcebergTableModel:
         self._metadata = SimulatedMetadata(coefficients.metadata)
         self._maker = FileMaker(spec.schema, coefficients, spec.files_per_commit)
         self._rows = file_rows(spec.schema)
+        # Of a table that commits change by MERGE, which has to know the files that lose rows.
+        merges = spec.upsert_mode in (MERGE_ON_READ, COPY_ON_WRITE) and not spec.schema.of_table
+        self._contents = Contents(self._rows) if merges else None
+        full_rows = coefficients.full_file_rows(spec.schema, spec.target_file_size_bytes)
+        join_tasks_count = join_tasks(settings.spark.conf)
+        self._merges = MergeMaker(spec, self.ledger, self._maker, full_rows, join_tasks_count)
         self._scans: dict[Selection, Scan] = {}  # made when they are needed
         self._sequence_number = 0
 
@@ -87,10 +101,13 @@ class IcebergTableModel:
     def commit(self, spec: CommitSpec, tag: Tag) -> tuple[Version, tuple[InlineCompaction, ...]]:
         if isinstance(self._rows, RecordedRows):
             return self._commit_recorded(spec, tag, self._rows), ()
-        self._rows.commit(spec)
+        if self._contents is not None and not spec.is_initial:
+            return self._commit_merge(spec, tag, self._contents), ()
+        rows = self._rows if self._contents is None else self._contents
+        rows.commit(spec)
         new_runs, deletes = self._maker.commit(spec, self._sequence_number + 1)
         for run, live_rows in new_runs:
-            self._rows.add(run, live_rows, keys_of(run.first))
+            rows.add(run, live_rows, keys_of(run.first))
         if deletes and not self.ledger.delete_files:
             self._scans.clear()  # without deletes, they have not counted what deletes apply to
         data = Files(run for run, _ in new_runs)
@@ -98,6 +115,52 @@ class IcebergTableModel:
         for scan in self._scans.values():
             scan.add(data, deletes)
         return version, ()
+
+    def _commit_merge(self, spec: CommitSpec, tag: Tag, contents: Contents) -> Version:
+        """Like any commit, it also drops delete files that are older than all data of the table."""
+        scanned = self._scanned
+        touched = {place: left for place, (_, left) in contents.commit(spec).items()}
+        merged = self._merges.of(spec, touched, contents, self._sequence_number + 1)
+        for run in merged.added:
+            contents.add(run, run.first.rows, keys_of(run.first))
+        for one in merged.rewritten:
+            contents.replace(one.gone, one.made, one.new_rows, one.keys)
+        gone, dropped = merged.removed, merged.removed_deletes
+        if self.ledger.delete_files:
+            threads = max(_WORKER_THREADS_MIN, self._cores.writer)
+            dropped += self._dropped_by_commit(merged.data, gone, frozenset(dropped), threads)
+        if self.ledger.delete_files or merged.deletes:
+            self._scans.clear()
+        for scan in self._scans.values():
+            scan.remove(gone)
+            scan.add(Files(merged.data), ())
+        version = self._snapshot(tag, "overwrite", merged.data, merged.deletes, gone, dropped)
+        files_count, rows = scanned
+        return replace(
+            version, work=replace(version.work, scanned_files_count=files_count, scanned_rows=rows)
+        )
+
+    @property
+    def _scanned(self) -> tuple[int, int]:
+        """The files and rows in which MERGE looks for keys."""
+        return len(self.ledger.data_files), self.ledger.data_rows
+
+    def lost(self, spec: CommitSpec, staged: Prepared) -> LostCommit | None:
+        contents = self._contents
+        if contents is None:
+            return None
+        touched = contents.losing(spec, self.ledger.data_files.runs)
+        merged = self._merges.of(spec, touched, contents, self._sequence_number + 1)
+        paths = frozenset(self.ledger.data_files.at(*place).first.path for place in touched)
+        is_marked = self._spec.upsert_mode == MERGE_ON_READ
+        own = Effect(Kind.MERGE_ON_READ, marked=paths) if is_marked else Effect(Kind.COPY_ON_WRITE, paths)
+        reason = conflict_between(own, [effect_of(staged)])
+        if reason is None:
+            return None
+        files_count, rows = self._scanned
+        partitions = {run.first.partition for run in merged.data}
+        partitions |= {delete.partition for delete in merged.deletes}
+        return LostCommit(reason, _change_of(merged), CommitWork(len(partitions), files_count, rows))
 
     def _commit_recorded(self, spec: CommitSpec, tag: Tag, rows: RecordedRows) -> Version:
         """A commit of an imported table; the files at its start count as one."""
@@ -173,7 +236,7 @@ class IcebergTableModel:
         """
         data, deletes = self.ledger.data_files, self.ledger.delete_files
         if problem := conflict(prepared, data, deletes, self._sequence_number):
-            raise ValueError(problem)
+            raise ConflictError(problem)
         outputs = [
             file
             for replacement in prepared.replaced
@@ -187,7 +250,8 @@ class IcebergTableModel:
         if not gone and not dropped and not positions:
             return ()
         if gone and self.ledger.delete_files:
-            dropped += self._dropped_by_commit(outputs, gone, frozenset(dropped))
+            threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
+            dropped += self._dropped_by_commit(outputs, gone, frozenset(dropped), threads)
         if self.ledger.delete_files or positions:
             self._scans.clear()
         for scan in self._scans.values():
@@ -205,19 +269,19 @@ class IcebergTableModel:
             for task_rows in replacement.rows
             for rows in rolled(task_rows, full_rows)
         ]
-        self._rows.replace(replacement.files, outputs)
+        rows = self._rows if self._contents is None else self._contents
+        rows.replace(replacement.files, outputs)
         return outputs
 
     def _dropped_by_commit(
-        self, outputs: Collection[IcebergDataFile], gone: Collection[Run[IcebergDataFile]],
-        dropped: Collection[str],
+        self, added: Collection[Run[IcebergDataFile]], gone: Collection[Run[IcebergDataFile]],
+        dropped: Collection[str], threads: int,
     ) -> list[str]:  # fmt: skip
         """Delete files that the commit drops beyond those that are `dropped` anyway."""
         live, gone_counts = self.ledger.data_files, _file_counts(gone)
         left = (run for run in live.runs if gone_counts.get(run.origin, 0) < live.count_of(run.origin))
         deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in dropped)
-        threads = max(_WORKER_THREADS_MIN, self._cores.compactor)
-        data = (aged(run.first) for run in chain(left, outputs))
+        data = (aged(run.first) for run in chain(left, added))
         return self._metadata.first_deletes(below_oldest(data, deletes), threads)
 
     def _snapshot(
@@ -263,6 +327,17 @@ class IcebergTableModel:
         if wanted not in self._scans:
             self._scans[wanted] = Scan(self.ledger.state(0), wanted)
         return self._scans[wanted].work
+
+
+def _change_of(merged: Merged) -> Change:
+    """What a MERGE writes, apart from metadata."""
+    added, gone, deletes = Files(merged.data), Files(merged.removed), merged.deletes
+    return Change(
+        len(added), len(gone), len(deletes), len(merged.removed_deletes),
+        size_of(added) + sum(delete.size_bytes for delete in deletes), size_of(gone),
+        added_rows=rows_of(added), replaced_rows=rows_of(gone),
+        added_delete_rows=sum(delete.rows for delete in deletes),
+    )  # fmt: skip
 
 
 def _file_counts(runs: Iterable[Run[IcebergDataFile]]) -> Counter[str]:

@@ -3,8 +3,9 @@
 created          by the writer: the table has its initial load
 ready-ROLE       by each role: it has warmed up and found the table
 start            by the run: the second of the monotonic clock at which scenario time begins
-begun            by the compactor: what it is executing, see `Begun`
+begun-ROLE       by each compactor: what it is executing, see `Begun`
 give-up-ROLE     by the run: what the role executes is being cancelled; a process is killed instead
+claim-ROLE       by each compactor: what that may replace, see `bench.replay.claims`
 ended-ROLE       by each role: it will not touch the table any more
 outcome          by the writer, which checks the content once all others have ended: see `Outcome`
 """
@@ -25,12 +26,15 @@ from bench.engines.registry import FORMATS, engine_kind
 from bench.engines.spark.engine import one_line
 from bench.errors import first_error
 from bench.replay.active_strategy import ActiveStrategy
+from bench.replay.claims import Claims
 from bench.replay.clock import LiveClock
 from bench.replay.history import History
+from bench.replay.looks import looks_ms
 from bench.replay.open_loop import due_ms
 from bench.replay.recorder import LineRecorder, Recorder, utc_now
-from bench.replay.roles.live import Compacting, Looks, Retry, compactor, maintainer, reader, writer
+from bench.replay.roles.live import Compacting, Looks, compactor, maintainer, reader, writer
 from bench.replay.roles.maintainer import rules_of
+from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import commit_fields
 from bench.replay.schedule import Live, Role
 from bench.replay.step_log import Fields, StepLog, of_table
@@ -44,7 +48,7 @@ from bench.runs.worker.live.settings import role_settings
 from bench.runs.worker.run import batches_of, check_equal, file_size_histogram, recorded_check
 from bench.runs.worker.warm_up import warm_up
 from bench.scenario.kept_back import kept_back
-from bench.scenario.roles import COMPACTOR, MAINTAINER, READER, WRITER, cores_of, own_cores, roles_of
+from bench.scenario.roles import MAINTAINER, READER, WRITER, cores_of, own_cores, roles_of
 from bench.scenario.scenario import Scenario
 from strategies.state import CostPriors
 from workloads.change_log import ChangeLog, open_change_log
@@ -63,8 +67,8 @@ class Begun(BaseModel):
     cpu_s: float
 
     @classmethod
-    def of(cls, barrier: Barrier) -> "Begun | None":
-        noted = barrier.text("begun")
+    def of(cls, barrier: Barrier, role: str) -> "Begun | None":
+        noted = barrier.text(f"begun-{role}")
         return cls.model_validate_json(noted) if noted else None
 
 
@@ -165,9 +169,8 @@ class LiveRole:
     def _role(self, log: StepLog, clock: LiveClock) -> Role:
         scenario, engine = self._scenario, self._engine
         if self._job.role == WRITER:
-            keys = scenario.roles.writer
             batches = kept_back(batches_of(scenario, self._log), self._spec.writer.commit_every_ms)
-            return writer(batches, engine, Retry(keys.retries, keys.backoff_ms / 1000), log, clock)
+            return writer(batches, engine, Retry.of(scenario.roles.writer), log, clock)
         if self._job.role == READER:
             seed = f"{scenario.seed}/readers/{self._job.run.repetition}"
             moments = due_ms(scenario.reader_rate_per_s, scenario.duration_ms, seed, scenario.query_weights)
@@ -177,25 +180,28 @@ class LiveRole:
         strategy = ActiveStrategy(self._spec.label, strategies, self._spec.switches)
         history = History(self._cost_priors)
         looks = Looks(
-            scenario,
+            looks_ms(scenario, self._job.role, self._job.run.repetition),
+            scenario.commit_interval_ms,
             clock,
-            f"{scenario.seed}/looks/{self._job.role}/{self._job.run.repetition}",
             lambda: self._barrier.has(f"ended-{WRITER}"),
         )
+        commands = FORMATS[scenario.table.format].engines.metadata_commands
         of = Compacting(
             scenario, strategy, engine, history, size_model, log, looks, self._note, self._asked.new_records,
-            is_given_up=lambda: self._barrier.has(f"give-up-{self._job.role}"),
+            Claims(self._job.barrier, self._job.role, commands),
+            lambda: self._barrier.has(f"give-up-{self._job.role}"),
         )  # fmt: skip
         return maintainer(of, rules_of(scenario)) if self._job.role == MAINTAINER else compactor(of)
 
     def _note(self, fields: Fields | None, began_s: float) -> None:
         """Note a compaction as it begins; None clears the note."""
+        mark = f"begun-{self._job.role}"
         if fields is None:
-            self._barrier.clear("begun")
+            self._barrier.clear(mark)
             return
         record = CompactionRecord(written_utc=utc_now(), **fields)
         begun = Begun(record=record, began_s=began_s, cpu_s=cpu_s(psutil.Process()))
-        self._barrier.mark("begun", begun.model_dump_json())
+        self._barrier.mark(mark, begun.model_dump_json())
 
     @property
     def _cost_priors(self) -> Mapping[str, CostPriors]:
@@ -207,10 +213,10 @@ class LiveRole:
         """On sibling tables whose names have the role in them, since all roles warm up at the same time."""
         scratch = self._job.run.work_folder / self._job.role
         batches = tuple(batches_of(self._scenario, self._log))
-        plans = self._job.role in (COMPACTOR, MAINTAINER)
+        plans = self._job.role not in (WRITER, READER)
         warm_up(
             self._scenario, self._engine, batches, scratch, self._recorder.write, self._cost_priors,
-            name=f"warm_up_{self._job.role}", planners=None if plans else (),
+            name=f"warm_up_{self._job.role.replace('-', '_')}", planners=None if plans else (),
         )  # fmt: skip
 
     def _close(self, log: StepLog) -> None:

@@ -19,7 +19,7 @@ from bench.runs.worker.live.processes import cpu_s, end, role_process
 from bench.runs.worker.live.role import Begun, Outcome
 from bench.runs.worker.neighbours import Neighbours
 from bench.runs.worker.run import Run
-from bench.scenario.roles import COMPACTOR, WRITER, roles_of
+from bench.scenario.roles import WRITER, compactors_of, roles_of
 
 _START_IN_S = 1.0
 POLL_S = 0.1
@@ -31,9 +31,9 @@ class LiveRun(Run):
     def _execute(self, stack: ExitStack) -> None:
         folder = self._job.work_folder / "roles"
         folder.mkdir(parents=True, exist_ok=True)
-        self._barrier, self._tick, self._given_up = Barrier(folder), 0, False
-        self._compacted_s = 0.0  # when the last compaction that is recorded began
-        roles = roles_of(self._scenario)
+        self._barrier, self._tick, self._given_up = Barrier(folder), 0, set[str]()
+        self._compacted_s = dict[str, float]()  # by compactor, when the last one that is recorded began
+        roles, self._compactors = roles_of(self._scenario), compactors_of(self._scenario)
         jobs = {role: self._role_job(role, folder) for role in roles}
         self._tails = {role: Tail(job.records) for role, job in jobs.items()}
         self._begin(stack, jobs)
@@ -41,7 +41,8 @@ class LiveRun(Run):
         start_s = time.monotonic() + _START_IN_S
         self._barrier.mark("start", repr(start_s))
         neighbours = Neighbours(parse_master(self._scenario.spark.master))
-        self._barrier.wait((f"ended-{role}" for role in roles if role != COMPACTOR), self._check_roles)
+        others = [role for role in roles if role not in self._compactors]
+        self._barrier.wait((f"ended-{role}" for role in others), self._check_roles)
         loop_s = time.monotonic() - start_s
         self._other_cores = neighbours.cores()  # before a role is killed, whose CPU would be others'
         self._drain(start_s)
@@ -68,28 +69,29 @@ class LiveRun(Run):
         )  # fmt: skip
 
     def _drain(self, start_s: float) -> None:
-        """Wait for a compaction that runs when the stream ends; end it if it takes too long."""
+        """Wait for compactions that run when the stream ends; end those that take too long."""
         until_s = time.monotonic() + self._scenario.drain_ms / 1000
-        while not self._barrier.has(f"ended-{COMPACTOR}"):
+        while running := [role for role in self._compactors if not self._barrier.has(f"ended-{role}")]:
             self._check_roles()
             if time.monotonic() > until_s:
-                self._give_up(start_s)
+                for role in running:
+                    self._give_up(role, start_s)
                 return
             time.sleep(POLL_S)
 
-    def _give_up(self, start_s: float) -> None:
-        """End the compactor, and record what it has spent on the compaction that it has not finished."""
-        process = self._processes[COMPACTOR]
+    def _give_up(self, role: str, start_s: float) -> None:
+        """End a compactor, and record what it has spent on the compaction that it has not finished."""
+        process = self._processes[role]
         spent_s, ended_s = cpu_s(process), time.monotonic() - start_s
         end(process)
-        self._given_up = True
+        self._given_up.add(role)
         self._collect()
-        begun = Begun.of(self._barrier)
-        if begun is not None and begun.began_s > self._compacted_s:
+        begun = Begun.of(self._barrier, role)
+        if begun is not None and begun.began_s > self._compacted_s.get(role, 0.0):
             cost = Cost(ended_s - begun.began_s, spent_s - begun.cpu_s)
             span = Span(begun.began_s, ended_s)
             self._write(begun.record.model_copy(update={"cost": cost, "span": span}))
-        self._barrier.mark(f"ended-{COMPACTOR}")
+        self._barrier.mark(f"ended-{role}")
 
     def _check_roles(self) -> None:
         """Collect new records. Raises EngineError if a role has failed or died."""
@@ -102,7 +104,7 @@ class LiveRun(Run):
     def _failure(self, role: str) -> str | None:
         """Why a role has ended too early; None if it has not."""
         code = self._processes[role].poll()
-        if code in (None, 0) or (self._given_up and role == COMPACTOR):
+        if code in (None, 0) or role in self._given_up:
             return None
         return self._barrier.text(f"failed-{role}") or f"it ended with exit code {code}"
 
@@ -115,7 +117,7 @@ class LiveRun(Run):
     def _write(self, record: BaseRecord) -> None:
         """Store a record, at the tick of the last commit that has ended: without rows it is only observed."""
         if isinstance(record, CompactionRecord) and record.span is not None:
-            self._compacted_s = record.span.started_s
+            self._compacted_s[record.role] = record.span.started_s
         is_observed = isinstance(record, ObserveRecord) and record.after == "commit"
         if is_observed or isinstance(record, CommitRecord):
             self._tick = max(self._tick, record.tick)

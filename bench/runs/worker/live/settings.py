@@ -9,7 +9,7 @@ from bench.engines.contract import EngineSettings, application_of
 from bench.engines.registry import FORMATS
 from bench.runs.jobs import RoleJob, RunJob
 from bench.runs.settings import engine_settings
-from bench.scenario.roles import READER, all_cores, cores_of
+from bench.scenario.roles import READER, cores_of, wanted_cores
 from bench.scenario.scenario import Scenario
 
 
@@ -35,7 +35,7 @@ def application_settings(scenario: Scenario, run: RunJob) -> EngineSettings:
     settings = _shared(scenario, run)
     spark = replace(
         settings.spark,
-        master=f"local[{all_cores(scenario)}]",
+        master=f"local[{wanted_cores(scenario)}]",
         conf={"spark.scheduler.mode": "FAIR", **settings.spark.conf},
         application=application_of("roles"),
     )

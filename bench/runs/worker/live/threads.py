@@ -12,7 +12,6 @@ from bench.runs.jobs import RoleJob
 from bench.runs.worker.live.role import do_role
 from bench.runs.worker.live.run import POLL_S, LiveRun
 from bench.runs.worker.live.settings import application_settings
-from bench.scenario.roles import COMPACTOR
 
 _CANCEL_MAX_S = 60.0  # for what is between two jobs of Spark, such as a commit
 
@@ -42,14 +41,14 @@ class ThreadsRun(LiveRun):
             return reason or None
         return "its thread ended without an error"
 
-    def _give_up(self, start_s: float) -> None:
-        """Cancel what the compactor executes until it has ended; it records that by itself."""
-        self._barrier.mark(f"give-up-{COMPACTOR}")
+    def _give_up(self, role: str, start_s: float) -> None:
+        """Cancel what a compactor executes until it has ended; it records that by itself."""
+        self._barrier.mark(f"give-up-{role}")
         until_s = time.monotonic() + _CANCEL_MAX_S
-        while not self._barrier.has(f"ended-{COMPACTOR}"):
+        while not self._barrier.has(f"ended-{role}"):
             self._check_roles()
-            SparkContext.getOrCreate().cancelJobGroup(COMPACTOR)
+            SparkContext.getOrCreate().cancelJobGroup(role)
             if time.monotonic() > until_s:
                 why = f"it did not end within {_CANCEL_MAX_S:g} s of being cancelled"
-                raise EngineError(f"the {COMPACTOR} failed: {why}", code="role-failed")
+                raise EngineError(f"the {role} failed: {why}", code="role-failed")
             time.sleep(POLL_S)

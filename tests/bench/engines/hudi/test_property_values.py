@@ -33,6 +33,7 @@ INLINE = "hoodie.compact.inline"
         ("hoodie.clean.automatic", "True", "hudi.clean"),
         ("hoodie.partition.ttl.inline", "true", "partitions"),
         ("hoodie.datasource.write.recordkey.field", "user_id", "fixed"),
+        ("hoodie.write.concurrency.mode", "SINGLE_WRITER", "fixed"),
         ("hoodie.compact.inlin", "true", INLINE),
         ("hoodie.no.such.thing.at.all", "1", "not an option"),
         ("hoodie.datasource.compaction.async.enable", "true", "streaming"),

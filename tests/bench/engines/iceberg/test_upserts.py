@@ -12,6 +12,7 @@ from equality_deletes import add_equality_delete
 from hypothesis import Phase, assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from profiles import by_profile
 from resurrected import resurrected
 
 from bench.engines.contract import Batch, Tag
@@ -367,9 +368,9 @@ class Upserts(RuleBasedStateMachine):
 
 
 def test_no_sequence_of_steps_loses_a_row_or_brings_one_back(iceberg, tmp_path, capsys):
-    """A 33rd of the profile's examples, of 15 steps each: a step takes a second or two."""
+    """15 rules each, most of two steps: a commit and something done to it. A step takes a second or two."""
     Upserts.make, Upserts.scratch = staticmethod(iceberg), tmp_path
-    examples = max(1, settings().max_examples // 33)
+    examples = by_profile(ordinary=1, thorough=3, exhaustive=85)
     run_state_machine_as_test(
         Upserts, settings=settings(max_examples=examples, stateful_step_count=15, phases=[Phase.generate])
     )

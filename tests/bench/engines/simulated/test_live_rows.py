@@ -355,3 +355,27 @@ def test_no_row_is_lost_and_no_task_writes_more_than_it_reads(rows, share):
     made = rows_of_outputs(group(*rows), live_rows)
     assert sum(made) == live_rows
     assert all(0 <= own <= read for own, read in zip(made, rows, strict=True))
+
+
+@settings(max_examples=30)
+@given(
+    skew=st.sampled_from(["uniform", "zipf", "recent-first"]),
+    known=st.booleans(),
+    hits=st.lists(st.integers(0, 60), min_size=1, max_size=4),
+)
+def test_what_a_commit_leaves_is_known_before_it_is_made(skew, known, hits):
+    rows, population = LiveRows(), 300
+    rows.commit(load(population))
+    for index in range(3):
+        rows.add(data_file(f"load-{index}", 100), 100, (100 * index + 1, 100 * (index + 1)))
+    places = [(f"load-{index}", 0) for index in range(3)]
+    for number, hit in enumerate(hits, start=1):
+        spec = changes(number, population, inserts=5, updates=hit, skew=skew, loaded=300, known=known)
+        before = [rows.live(*place) for place in places]
+        expected = [*rows.left_after(spec, places)]
+        assert [rows.live(*place) for place in places] == before
+        rows.commit(spec)
+        assert [rows.live(*place) for place in places] == expected
+        places.append((f"commit-{number}", 0))
+        rows.add(data_file(f"commit-{number}", 5 + hit), 5 + hit)
+        population += 5

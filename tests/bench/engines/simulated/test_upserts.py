@@ -277,3 +277,10 @@ def test_a_file_is_rewritten_once_enough_delete_files_apply_to_it():
     assert statuses == ["noop", "noop", "ok"]
     assert loaded not in files(engine)
     assert (physical_rows(engine), engine.model.live_rows) == (2500, 2500)
+
+
+def test_files_of_one_commit_that_deletes_apply_to_are_rewritten():
+    """They are one series in the simulation, as long as nobody has asked for one of them."""
+    made = make()
+    commit_specs(made, load(1000, 2), changes(1, 1000, updates=100, writers=2), changes(2, 1000, updates=10))
+    assert execute(made, REWRITE_ALL, 180_000).change.files_removed_count == 5

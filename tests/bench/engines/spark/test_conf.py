@@ -2,9 +2,18 @@ import re
 from pathlib import Path
 
 import pytest
+from refused import refused
 
 from bench.engines.contract import SparkSettings
-from bench.engines.spark.conf import DEFAULT_OPTIONS, REDACTION, jars_conf, own_java_options, redaction_conf
+from bench.engines.spark.conf import (
+    DEFAULT_OPTIONS,
+    REDACTION,
+    SHUFFLE_PARTITIONS,
+    jars_conf,
+    join_tasks,
+    own_java_options,
+    redaction_conf,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,3 +51,10 @@ def test_a_setting_with_a_secret_is_hidden_in_the_event_log_under_each_of_its_na
 @pytest.mark.parametrize("temporary", [Path("/runs/a b"), None])  # None: runs share the JVM
 def test_a_jvm_that_crashes_reports_into_the_log_of_its_run(temporary):
     assert "-XX:+ErrorFileToStdout" in own_java_options(temporary)[DEFAULT_OPTIONS].split()
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "auto", ""])
+def test_a_number_of_tasks_that_spark_rejects_is_refused(text):
+    with refused("invalid", f'spark."{SHUFFLE_PARTITIONS}"'):
+        join_tasks({SHUFFLE_PARTITIONS: text})
+    assert join_tasks({SHUFFLE_PARTITIONS: "5"}) == 5

@@ -1,6 +1,8 @@
 import pytest
 
 from bench.engines.delta.engine import CONFLICTS as OF_DELTA
+from bench.engines.hudi.engine import CONFLICTS as OF_HUDI
+from bench.engines.hudi.engine import has_no_lock
 from bench.engines.iceberg.engine import CONFLICTS
 from bench.engines.spark.engine import conflict_in
 
@@ -47,5 +49,49 @@ def test_other_errors_of_delta_are_no_conflicts(text):
     assert conflict_in(text, OF_DELTA) is None
 
 
+HUDI = "org.apache.hudi.exception"
+LAST = "java.util.ConcurrentModificationException"
+OVERLAPS = "Cannot resolve conflicts for overlapping writes between first operation = {a}, second = {b}"
+PENDING = "Not allowed to update the clustering file group HoodieFileGroupId{partitionPath='', fileId='f'}"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{HUDI}.HoodieWriteConflictException: {LAST}: {OVERLAPS}", OVERLAPS),
+        (f"{HUDI}.HoodieException: Commit failed ({LAST}: {OVERLAPS})", OVERLAPS),
+        (f"{HUDI}.HoodieUpsertException: No ({HUDI}.HoodieClusteringUpdateException: {PENDING})", PENDING),
+        (LAST, None),
+        (f"{HUDI}.HoodieLockException: FAILED_TO_ACQUIRE lock", None),
+    ],
+)
+def test_a_write_of_hudi_loses_by_overlapping_files_and_not_by_a_lock(text, reason):
+    assert conflict_in(text, OF_HUDI) == reason
+
+
 def test_a_format_without_conflicts_has_none():
     assert conflict_in(f"{LOST}: missing", ()) is None
+
+
+class JavaError:
+    """An error of the gateway: its class, and its cause."""
+
+    def __init__(self, name, cause=None):
+        self._name, self._cause = name, cause
+
+    def getClass(self):  # noqa: N802
+        return self
+
+    def getSimpleName(self):  # noqa: N802
+        return self._name
+
+    def getCause(self):  # noqa: N802
+        return self._cause
+
+
+def test_a_lock_that_cannot_be_had_is_found_among_the_causes():
+    caused = JavaError(
+        "HoodieException", JavaError("InvocationTargetException", JavaError("HoodieLockException"))
+    )
+    assert has_no_lock(caused)
+    assert not has_no_lock(JavaError("HoodieException", JavaError("IOException")))

@@ -23,14 +23,22 @@ def live(tmp_path, **changes):
     return load(tmp_path, clock="real", **changes)
 
 
-def test_a_scenario_for_iceberg_on_this_machine_is_allowed(tmp_path):
-    check_real_clock(live(tmp_path))
+@pytest.mark.parametrize("name", ["iceberg", "hudi"])
+def test_a_scenario_on_this_machine_is_allowed(tmp_path, name):
+    check_real_clock(live(tmp_path, table={"format": name}))
+
+
+def test_commits_that_compact_are_refused_beside_a_compactor(tmp_path):
+    compacting = {"label": "inline", "properties": {"hoodie.compact.inline": "true"}}
+    scenario = live(tmp_path, table={"format": "hudi"}, strategies=[{"label": "never"}, compacting])
+    with refused("unsupported") as caught:
+        check_real_clock(scenario)
+    assert "strategies[1]" in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("changes", "key"),
     [
-        ({"table": {"format": "hudi"}}, "clock"),
         ({"page_cache": "cold"}, "page_cache"),
         ({"spark": {"master": "spark://host:7077"}}, "clock"),
     ],
@@ -76,6 +84,17 @@ def test_what_threads_of_one_jvm_cannot_do_is_refused_with_its_key(tmp_path, cha
     assert key in str(caught.value)
 
 
+@pytest.mark.parametrize("value", ["true", "TRUE"])
+def test_a_catalog_that_caches_tables_would_show_roles_old_ones(tmp_path, value):
+    conf = {"spark.sql.catalog.lake.cache-enabled": value}
+    own = {"name": "mine", "properties": {"type": "rest", "uri": "http://host", "cache-enabled": value}}
+    for changes in ({"spark": conf}, {"catalog": own}):
+        with refused("unsupported") as caught:
+            check_real_clock(live(tmp_path, **changes))
+        assert "cache-enabled" in str(caught.value)
+    check_real_clock(live(tmp_path, spark={"spark.sql.catalog.lake.cache-enabled": "false"}))
+
+
 @pytest.mark.parametrize("manner", [{"delay": "1min"}, {"inline": True}])
 def test_manners_that_emulate_the_real_clock_are_redundant(tmp_path, manner):
     trigger = {"type": "every", "interval": "2min"}
@@ -102,13 +121,51 @@ def test_roles_that_are_bound_have_cores_of_their_own(tmp_path):
         check_real_clock(live(tmp_path, resources=too_many, roles={"pin": True, "oversubscribe": True}))
     with refused("unsupported"):
         check_simulated_clock(scenario)
+
+
+def test_each_of_several_compactors_has_cores_and_memory(tmp_path):
+    several = live(tmp_path, roles={"compactor": {"count": 2}})
+    assert roles_of(several) == ("writer", "compactor-1", "compactor-2", "reader")
+    check_real_clock(several)
+    with refused("too-many-cores") as caught:
+        check_real_clock(live(tmp_path, roles={"compactor": {"count": 3}}))
+    assert "want 5 cores, and this machine has 4: lower resources.*.cores, roles.compactor.count" in str(
+        caught.value
+    )
+    many = {"compactor": {"count": 40}, "oversubscribe": True}
+    with refused("too-much-memory"):
+        check_real_clock(live(tmp_path, roles=many))
+    pinned = live(tmp_path, roles={"compactor": {"count": 2}, "pin": True})
+    assert [[*own_cores(pinned, role)] for role in roles_of(pinned)] == [[0], [1], [2], [3]]
+
+
+def test_one_compactor_has_no_number(tmp_path):
+    assert roles_of(live(tmp_path, roles={"compactor": {"count": 1}})) == ("writer", "compactor", "reader")
+
+
+@pytest.mark.parametrize("count", [0, -1, 65, 1.5, "2"])
+def test_a_count_that_is_none_is_refused(tmp_path, count):
+    with pytest.raises(CompactbenchError, match=r"roles\.compactor\.count"):
+        live(tmp_path, roles={"compactor": {"count": count}})
+
+
+def test_a_simulation_has_one_compactor(tmp_path):
     with refused("unsupported"):
-        check_simulated_clock(live(tmp_path, speed=2.0))
+        check_simulated_clock(live(tmp_path, roles={"compactor": {"count": 2}}))
+    check_simulated_clock(live(tmp_path, roles={"compactor": {"count": 1}}))
 
 
 def test_more_memory_than_there_is_is_refused(tmp_path):
     with refused("too-much-memory"):
         check_real_clock(live(tmp_path, resources={"reader": {"memory": "128GiB"}}))
+
+
+def test_roles_take_more_memory_than_their_heaps(tmp_path):
+    heaps = {"writer": {"memory": "20GiB"}, "compactor": {"memory": "20GiB"}}
+    check_real_clock(live(tmp_path, resources={**heaps, "reader": {"memory": "21GiB"}}))
+    with refused("too-much-memory") as caught:
+        check_real_clock(live(tmp_path, resources={**heaps, "reader": {"memory": "22GiB"}}))
+    assert "take 62 GiB when they are full and their processes 2.11 GiB more" in str(caught.value)
 
 
 @pytest.mark.parametrize("rate", ["0/s", "-1/s", "2", "2/fortnight", "1e9/s", 2])
@@ -126,7 +183,15 @@ def test_without_a_rate_readers_ask_as_often_as_probes_run(tmp_path):
     assert live(tmp_path, probe_every="2min").reader_rate_per_s == pytest.approx(1 / 120)
 
 
-@pytest.mark.parametrize("changes", [{"speed": 2.0}, {"drain": "1min"}, {"roles": {"oversubscribe": True}}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"speed": 2.0},
+        {"drain": "1min"},
+        {"roles": {"oversubscribe": True}},
+        {"roles": {"compactor": {"count": 2}}},
+    ],
+)
 def test_what_only_the_real_clock_has_is_refused_without_it(tmp_path, changes):
     with refused("no-effect"):
         load(tmp_path, **changes)

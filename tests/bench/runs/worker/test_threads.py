@@ -39,7 +39,7 @@ def cancelling(monkeypatch, run, times):
 
 def test_a_compaction_that_is_given_up_is_cancelled_until_its_role_has_ended(run, monkeypatch):
     context = cancelling(monkeypatch, run, times=3)
-    run._give_up(0.0)
+    run._give_up("compactor", 0.0)
     assert context.cancelled == ["compactor"] * 3
     assert run._barrier.has("give-up-compactor")
 
@@ -48,7 +48,7 @@ def test_a_role_that_does_not_end_fails_the_run(run, monkeypatch):
     cancelling(monkeypatch, run, times=1_000_000)
     monkeypatch.setattr(threads, "_CANCEL_MAX_S", 0.0)
     with pytest.raises(EngineError, match="the compactor failed: it did not end"):
-        run._give_up(0.0)
+        run._give_up("compactor", 0.0)
 
 
 def test_a_thread_that_has_failed_says_why(run):

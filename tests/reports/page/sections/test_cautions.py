@@ -1,4 +1,5 @@
 import pytest
+from live_runs import LIVE, live
 from records import commit, compaction, end, observed, query, run, speed, truth
 from result_builder import build_group, build_results
 
@@ -74,6 +75,29 @@ def test_cautions_about_a_simulation_are_those_of_its_coefficients(tmp_path):
     assert " Sorting costs nothing." in warned("caution", coefficients=coefficients)[1]
 
 
+def test_strategies_that_are_beyond_the_model_in_the_same_way_have_one_caution():
+    options = {"coefficients": {"operations": {"query": {"steps": 1}}}}
+    many = "query s_per_file"
+    beyond = {"never": {many: 1_200.0}, "a": {many: 4.2}, "b": {"query s_per_mib": 9.0}}
+    (group,) = run_groups(
+        [
+            run(
+                query(),
+                end(beyond_fit={"extrapolated": factors}),
+                strategy=label,
+                mode="simulated",
+                options=options,
+            )
+            for label, factors in beyond.items()
+        ]
+    )
+    assert [line for line in _texts(group).splitlines() if "No verdict on query" in line] == [
+        "No verdict on query latencies of never and a: up to 1,200 times as many files in a query as were "
+        "measured.",
+        "No verdict on query latencies of b: 9 times as many MiB in a query as were measured.",
+    ]
+
+
 @pytest.mark.parametrize(("measured", "cores", "is_said"), [(2, 6, False), (2, 32, True), (None, 32, False)])
 def test_latencies_on_far_more_cores_than_were_measured_are_a_caution(measured, cores, is_said):
     (group,) = run_groups([run(mode="simulated", cores=cores, options={"coefficients": {"cores": measured}})])
@@ -131,6 +155,34 @@ def test_cautions_name_the_runs_that_other_processes_disturbed():
         "Other processes used up to 1.34 cores during never (repetition 4) and never (repetition 5)" in said
     )
     assert "repetition 3" not in said
+
+
+def test_latencies_of_roles_that_waited_for_cores_are_marked():
+    fewer = {"notes": {**LIVE["notes"], "cores": "fewer than the roles have"}}
+    waits = [
+        query(when="due", cpu_s=2.0, run_delay_s=delay_s, waited_s=0.0, started_s=1.0, ended_s=2.0)
+        for delay_s in (1.0, 3.0)
+    ]
+
+    def said(*of_strategies, **changes):
+        (group,) = run_groups([live(label, wait, **changes) for label, wait in of_strategies])
+        return [str(caution.text) for caution in cautions(group) if caution.is_grave]
+
+    marked = "\n".join(said(*zip("ab", waits, strict=True), **fewer))
+    assert "threads waited for cores, for 0.5 to 1.5 s in each CPU second. Compare latencies" in marked
+    assert "threads waited for cores. Compare" in str(said(("a", query(when="due")), **fewer))
+    assert "waited for cores" not in str(said(*zip("ab", waits, strict=True)))
+
+
+def test_queries_that_a_late_reader_never_asked_are_told_apart_from_those_that_failed():
+    def failed(**span):
+        return query(0.0, when="due", status="failed", waited_s=9.0, **span)
+
+    asked = failed(started_s=1.0, ended_s=1.0)
+    said = _texts(run_groups([live("a", failed(), failed(), asked), live("b")])[0])
+    assert "2 queries were due and not asked, with a: the reader had" in said
+    assert "1 query failed (shown as gaps), with a." in said
+    assert "not asked" not in _texts(run_groups([live("a", asked)])[0])
 
 
 @pytest.mark.parametrize(("probed", "is_named"), [((2, 4), True), ((2, 3), False)])

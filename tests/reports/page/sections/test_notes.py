@@ -47,6 +47,7 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
             is_jvm_warm=is_true,
             has_real_clock=has_real_clock,
             are_threads=is_true,
+            is_oversubscribed=is_true,
             shares_cores=is_true,
             core_speed=2.0 if is_true else 1.0,
             has_query_rates=is_true,

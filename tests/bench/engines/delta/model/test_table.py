@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from observed_changes import check_grown, data_bytes
 from upsert_commits import changes, commit_specs, load
 
-from bench.engines.contract import Batch, total_change
+from bench.engines.contract import Batch, CommitConflictError, total_change
 from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.files import vector_bytes
 from bench.engines.delta.table_keys import MERGE_ON_READ, UPSERT_MODES, DeltaKeys
@@ -404,9 +404,32 @@ def test_a_commit_while_optimize_runs_is_a_conflict_if_it_changes_what_was_read(
         assert outcome.status == "ok"
         assert outcome.versions[0].change.files_removed_count == 4
     else:
-        assert (outcome.status, outcome.versions) == ("failed", ())
+        assert (outcome.status, outcome.versions) == ("conflict", ())
         assert conflict in outcome.error
         assert len(files(engine)) == added_count
+
+
+@pytest.mark.parametrize(("upsert_mode", "touched"), [(MERGE_ON_READ, (0, 4)), (None, (4, 0))])
+def test_a_merge_in_which_optimize_commits_loses_and_leaves_nothing(upsert_mode, touched):
+    engine = make(upsert_mode=upsert_mode, has_real_clock=True)
+    commit_specs(engine, load(1000, 4))
+    ticket = engine.schedule(OPTIMIZE, 60_000, 60_000)
+    merge = changes(1, 1000, updates=100)
+    staged = engine._tickets.staged(ticket).actions[0]
+    expected = engine.model.lost(merge, staged)
+    assert (expected.change.files_removed_count, expected.change.delete_files_added_count) == touched
+    assert (expected.work.scanned_files_count, expected.work.scanned_rows) == (4, 1000)
+    engine.begin(Batch(merge))
+    assert engine.complete(ticket, 90_000).status == "ok"
+    live = files(engine)
+    with pytest.raises(CommitConflictError) as caught:
+        engine.commit(Batch(merge), 60_000)
+    assert "ConcurrentAppendException" in caught.value.reason
+    assert caught.value.cost.cpu_s > 0
+    assert files(engine) == live
+    engine.begin(Batch(merge))
+    assert commit_specs(engine, merge).change.files_added_count
+    assert engine.model.lost(replace(load(500, 2), index=2), staged) is None  # an append reads nothing
 
 
 def test_a_virtual_clock_plans_and_commits_in_one_call():

@@ -1,16 +1,14 @@
 import pytest
-from refused import refused
 from upsert_commits import changes, load
 
 from bench.engines.contract import CommitLayout
 from bench.engines.delta.model.writers import (
-    SHUFFLE_PARTITIONS,
     appended_files,
     commit_layout,
     is_merge,
-    join_tasks,
     merged_files,
 )
+from bench.engines.spark.conf import SHUFFLE_PARTITIONS
 
 
 def test_only_a_commit_with_keys_to_look_for_is_a_merge():
@@ -45,9 +43,3 @@ def test_the_layout_has_the_files_of_a_commits_own_rows():
     assert commit_layout(both, {}) == CommitLayout(2)
     assert commit_layout(both, {SHUFFLE_PARTITIONS: "5"}) == CommitLayout(5)
     assert commit_layout(changes(1, 1_000, deletes=50), {}) == CommitLayout(0)
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "auto", ""])
-def test_a_number_of_tasks_that_spark_rejects_is_refused(text):
-    with refused("invalid", f'spark."{SHUFFLE_PARTITIONS}"'):
-        join_tasks({SHUFFLE_PARTITIONS: text})

@@ -1,0 +1,66 @@
+import pytest
+from live_runs import LIVE, live, live_runs
+from records import commit, compaction, end, run
+
+from tools.at_once import compared, outcome_lines, outcomes, rates
+
+ALL, SOME = {"files_removed_count": 5.0}, {"files_removed_count": 4.0}
+BEFORE = {"data_files_count": 5, "live_bytes": 1, "rows": 1, "delete_files_count": 0, "delete_rows": 0}
+
+
+def merges(*ends_s, mode="merge-on-read"):
+    """A run whose commits end at these seconds and delete rows of files that were there before."""
+    change = {"files_added_count": 1, "delete_files_added_count": 1}
+    commits = [
+        commit(tick=tick, started_s=end_s - 1.0, ended_s=end_s, change=change)
+        for tick, end_s in enumerate(ends_s, start=1)
+    ]
+    return lambda *compactions: run(*commits, *compactions, end(), options={"upsert_mode": mode}, **LIVE)
+
+
+def rewriting(status, forecast=ALL, started_s=10.0, ended_s=12.0):
+    removed = {"files_removed_count": round(forecast["files_removed_count"])} if status == "ok" else {}
+    return compaction(
+        status=status, started_s=started_s, ended_s=ended_s, forecast=forecast, before=BEFORE, change=removed
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "ends_s", "forecast", "predicted"),
+    [
+        ("merge-on-read", (9.0, 13.0), ALL, "ok"),  # before and after it
+        ("merge-on-read", (11.0,), ALL, "conflict"),
+        ("merge-on-read", (11.0,), SOME, None),  # the records do not say whose rows it deleted
+        ("merge-on-read", (9.0,), SOME, "ok"),
+        ("equality-delete", (11.0,), ALL, "ok"),
+        (None, (11.0,), ALL, "ok"),
+    ],
+)
+def test_the_outcome_follows_from_what_landed_meanwhile(mode, ends_s, forecast, predicted):
+    made = merges(*ends_s, mode=mode)(rewriting("conflict", forecast))
+    (found,) = outcomes(made)
+    assert (found.predicted, found.observed) == (predicted, "conflict")
+    assert found.files == f"{round(forecast['files_removed_count'])} of 5"
+
+
+def test_the_table_counts_what_was_predicted_and_what_cannot_be():
+    made = merges(11.0, 20.0)(
+        rewriting("conflict"), rewriting("ok", SOME), rewriting("ok", started_s=19.75, ended_s=21.0),
+        rewriting("noop"), rewriting("unfinished"),
+    )  # fmt: skip
+    found = [*outcomes(made)]
+    assert [one.observed for one in found] == ["conflict", "ok", "ok"]
+    assert [one.edge_s for one in found] == [1.0, 1.0, 0.25]
+    assert [*outcome_lines(found)][-1] == "1 of 2 as predicted; of 1 more the records do not tell"
+
+
+def test_rates_are_means_of_runs():
+    _, eager = live_runs()
+    made = rates("eager", "real", [eager, live("eager", conflicts=())])
+    assert (made.runs_count, made.redone, made.lost) == (2, 0.5, 1.0)
+    assert made.compactions == 1.5  # one committed and two lost in one of two runs
+
+
+def test_runs_are_simulated_again_by_the_scenario_they_recorded(tmp_path):
+    with pytest.raises(Exception, match="usable real runs"):
+        [*compared([], tmp_path)]

@@ -1,0 +1,191 @@
+"""Holds runs with a real clock against the rules of Iceberg, and against simulations of themselves.
+
+    .venv/bin/python -P -m tools.at_once RESULTS...
+
+The first table has the compactions of real runs: what the rules predict from the commits that landed while
+each ran, and what happened. The second has the rates of conflicts and the lateness of commits, real and
+simulated with the shipped coefficients.
+"""
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from bench.cli.model_validation import resimulated
+from bench.engines.iceberg.conflicts import Effect, Kind, conflict
+from bench.engines.iceberg.table_keys import DEFAULT_UPSERT_MODE
+from bench.errors import CompactbenchError
+from bench.results.folders import RunResult, load_runs
+from bench.results.records import CommitRecord, CompactionRecord, Manifest
+from bench.results.rows import run_figures
+from bench.text import MISSING
+
+_EVERY = frozenset({"every file"})
+_OUTCOMES = ("ok", "conflict")
+_FIGURES = (
+    "lost_compactions", "compactions", "redone_commits", "compaction_s", "commit_since_due_p50_s",
+    "commit_since_due_p95_s",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A compaction that committed or lost. `predicted` is None where records do not tell.
+
+    `landed_count` commits ended while it ran, and `edge_s` is how close a commit ended to its beginning or
+    end: near 0 the records do not say which came first. None without a commit.
+    """
+
+    strategy: str
+    started_s: float
+    ended_s: float
+    landed_count: int
+    edge_s: float | None
+    files: str
+    predicted: str | None
+    observed: str
+
+
+def outcomes(run: RunResult) -> Iterator[Outcome]:
+    """The compactions of a real run with a real clock on an Iceberg table, in order."""
+    commits = [commit for commit in run.of(CommitRecord) if commit.span is not None]
+    for one in run.of(CompactionRecord):
+        if one.span is None or one.status not in _OUTCOMES:
+            continue
+        started_s, ended_s = one.span.started_s, one.span.ended_s
+        ends_s = [(commit.span.ended_s, commit) for commit in commits if commit.span is not None]
+        landed = [commit for end_s, commit in ends_s if started_s < end_s < ended_s]
+        edges_s = [min(abs(end_s - started_s), abs(end_s - ended_s)) for end_s, _ in ends_s]
+        rewritten = _rewritten_count(one)
+        yield Outcome(
+            run.manifest.strategy, started_s, ended_s, len(landed), min(edges_s, default=None),
+            f"{MISSING if rewritten is None else rewritten} of {one.before.data_files_count}",
+            predicted(run.manifest, one, landed), one.status,
+        )  # fmt: skip
+
+
+def predicted(manifest: Manifest, one: CompactionRecord, landed: Iterable[CommitRecord]) -> str | None:
+    """The outcome of a compaction by Iceberg's rules, from the commits that landed while it ran.
+
+    None if it rewrites only a part of the files and a commit may have deleted rows of them, or of others.
+    """
+    effects = [_effect_of(manifest, commit) for commit in landed]
+    reason = conflict(Effect(Kind.REWRITE, removed=_EVERY), effects)
+    if reason is None:
+        return "ok"
+    return "conflict" if _rewritten_count(one) == one.before.data_files_count else None
+
+
+def _effect_of(manifest: Manifest, commit: CommitRecord) -> Effect:
+    mode = manifest.options.get("upsert_mode")
+    if mode is None:
+        return Effect(Kind.APPEND)
+    if mode == DEFAULT_UPSERT_MODE:
+        return Effect(Kind.EQUALITY_DELETES)
+    return Effect(
+        Kind(str(mode)),
+        removed=_EVERY if commit.change.files_removed_count else frozenset(),
+        marked=_EVERY if commit.change.delete_files_added_count else frozenset(),
+    )
+
+
+def _rewritten_count(one: CompactionRecord) -> int | None:
+    """The number of files that it rewrote, or was going to."""
+    if one.status == "ok":
+        return one.change.files_removed_count
+    return None if one.forecast is None else round(one.forecast["files_removed_count"])
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Means over `runs_count` runs of a strategy; None where a figure is not known."""
+
+    strategy: str
+    kind: str
+    runs_count: int
+    compactions: float
+    lost: float
+    redone: float | None
+    compaction_mean_s: float | None
+    since_due_p50_s: float | None
+    since_due_p95_s: float | None
+
+
+def rates(strategy: str, kind: str, runs: Sequence[RunResult]) -> Rates:
+    figures = [run_figures(run) for run in runs]
+    means = {name: _mean([own.get(name) for own in figures]) for name in _FIGURES}
+    lost = means["lost_compactions"] or 0.0
+    count, seconds = (means["compactions"] or 0.0) + lost, means["compaction_s"]
+    return Rates(
+        strategy, kind, len(runs), count, lost, means["redone_commits"],
+        seconds / count if count and seconds is not None else None,
+        means["commit_since_due_p50_s"], means["commit_since_due_p95_s"],
+    )  # fmt: skip
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known and len(known) == len(values) else None
+
+
+def compared(runs: Sequence[RunResult], place: Path) -> Iterator[Rates]:
+    """For each strategy with finished runs, its real and its simulated rates."""
+    for one in resimulated(runs, place, quiet=True):
+        yield rates(one.strategy, "real", one.real)
+        if one.made is not None:
+            yield rates(one.strategy, "simulated", [one.made])
+
+
+def outcome_lines(found: Sequence[Outcome]) -> Iterator[str]:
+    yield (
+        f"{'strategy':<16} {'from s':>8} {'to s':>8} {'landed':>6} {'edge s':>7} {'files':>9}  "
+        f"{'predicted':<10} observed"
+    )
+    for one in found:
+        yield (
+            f"{one.strategy:<16} {one.started_s:>8.2f} {one.ended_s:>8.2f} {one.landed_count:>6} "
+            f"{_text(one.edge_s):>7} {one.files:>9}  {one.predicted or 'unknown':<10} {one.observed}"
+        )
+    told = [one for one in found if one.predicted is not None]
+    right = sum(one.predicted == one.observed for one in told)
+    unknown = len(found) - len(told)
+    yield f"{right} of {len(told)} as predicted; of {unknown} more the records do not tell"
+
+
+def rate_lines(found: Iterable[Rates]) -> Iterator[str]:
+    yield (
+        f"{'strategy':<16} {'':<9} {'runs':>4} {'compactions':>11} {'lost':>6} {'took s':>7} {'redone':>7} "
+        f"{'due p50 s':>9} {'due p95 s':>9}"
+    )
+    for one in found:
+        yield (
+            f"{one.strategy:<16} {one.kind:<9} {one.runs_count:>4} {one.compactions:>11.1f} {one.lost:>6.1f} "
+            f"{_text(one.compaction_mean_s):>7} {_text(one.redone):>7} {_text(one.since_due_p50_s):>9} "
+            f"{_text(one.since_due_p95_s):>9}"
+        )
+
+
+def _text(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.2f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", nargs="+", type=Path)
+    folders = parser.parse_args().results
+    try:
+        runs = [
+            run for run in load_runs(*folders) if run.manifest.is_live and run.manifest.format == "iceberg"
+        ]
+        print(*outcome_lines([one for run in runs for one in outcomes(run)]), sep="\n")
+        print("", *rate_lines(compared(runs, folders[0])), sep="\n")
+    except CompactbenchError as error:
+        parser.exit(error.exit_code, f"{error}\n")
+
+
+if __name__ == "__main__":
+    main()
