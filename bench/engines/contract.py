@@ -293,7 +293,8 @@ class SparkSettings:
     With `shares_jvm` the JVM outlives the session, for the next session of this process. `executor_cpu` is
     the source of the CPU of executors outside the driver. `staging` is a folder that they share with the
     driver if they do not see its file system: it is removed when the session ends, and noted in
-    `staging_journal` until then.
+    `staging_journal` until then. A `role` that is a thread gets a session of the application that runs in
+    this process; None opens an application.
     """
 
     master: str = "local[2]"
@@ -305,6 +306,7 @@ class SparkSettings:
     staging_journal: Journal | None = None
     application: str = OWN_APPLICATION
     counts_run_delay: bool = False
+    role: str | None = None
 
     @property
     def is_local(self) -> bool:
@@ -360,7 +362,7 @@ class EngineSettings:
     code before the stream begins; otherwise it is as new as that of a real run. `core_speed` is relative to
     the cores of the coefficients. `has_real_clock`: simulated compactions take scenario time, and commit what
     they read when they began. `compaction_memory_bytes` bounds executors without Spark; None is their
-    default.
+    default. On a shared table other roles commit, too; an engine that `only_reads` such a table does not.
     """
 
     folder: Path
@@ -376,6 +378,7 @@ class EngineSettings:
     compaction_memory_bytes: int | None = None
     scratch: Path | None = None
     is_shared_table: bool = False
+    only_reads: bool = False
 
     @property
     def scratch_folder(self) -> Path:
@@ -485,10 +488,10 @@ class Engine(Table, Prober, Compactor, Protocol):
 
 
 class SharedEngine(Engine, Protocol):
-    """An engine on a table that other processes commit to as well."""
+    """An engine on a table that other roles commit to as well."""
 
     def attach(self) -> None:
-        """Begin with a table that another process has created."""
+        """Begin with a table that another role has created."""
 
     def refresh(self, at_ms: int) -> Observation:
         """Read what has been committed since the last look; the table now."""

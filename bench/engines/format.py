@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
@@ -169,6 +169,9 @@ class Words:
     instead: Mapping[str, str] = field(default_factory=dict)
 
 
+RolesAs = Literal["processes", "threads"]
+
+
 @dataclass(frozen=True, slots=True)
 class Engines:
     """What runs the format's tables, and the rules for planning on them.
@@ -178,9 +181,10 @@ class Engines:
 
     `metadata_commands` are the native commands that write no data or delete file, `expiry_commands` those
     that drop old versions. `packages` are the Python packages that only real runs of this format use.
-    `processes_refused` is why processes may not commit to one table; None if they may, and then the real
-    engine is a `SharedEngine`. `at_once_problem` judges a table and the settings of Spark for roles that work
-    at the same time.
+
+    `roles_as` is what the roles of a run with a real clock are on real tables, on which the real engine is
+    then a `SharedEngine`: processes, or threads of one process with one JVM; None if they can only take
+    turns. `at_once_problem` judges a table and the settings of Spark for roles that work at the same time.
     """
 
     planning: Planning
@@ -190,7 +194,7 @@ class Engines:
     metadata_commands: frozenset[str] = frozenset()
     expiry_commands: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
-    processes_refused: str | None = None
+    roles_as: RolesAs | None = None
     at_once_problem: Callable[[TableSpec, Mapping[str, str]], str | None] = lambda spec, settings: None
 
     @property

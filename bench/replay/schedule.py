@@ -9,7 +9,7 @@ A role (writer, reader, compactor, maintainer) is a generator, as processes are 
   virtual clock a step takes no scenario time. With a real one (`Scenario.has_real_clock`) steps take time on
   the cores of the `StepLog`, and a compactor has two turns: one that begins a compaction, and one at its end
   that commits. Each step is timed with the machine to itself.
-- `Live`: a role is alone in its process, and scenario time is real time. The roles are others
+- `Live`: a role is alone in its process or thread, and scenario time is real time. The roles are others
   (`bench.replay.roles.live`), since those that take turns share the tick of a `StepLog`, query around
   compactions, and compact within commits.
 """

@@ -166,6 +166,7 @@ def due_s(run: RunResult, commits: Records[CommitRecord]) -> np.ndarray:
 
 
 def run_delay_s(f: RunFigures) -> float | None:
+    """None where roles share a process, whose threads are not told apart."""
     if not f.run.manifest.is_live:
         return None
     delays_s, _ = _delayed(f)

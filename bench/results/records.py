@@ -51,8 +51,9 @@ EVENT_TABLES = "events.tables"  # a folder, whose name no scenario can have
 REPLACED = "replaced.txt"
 LOG = "log.txt"
 # Values of the note "cpu", what counts as CPU: the driver's process alone, or with that the processes of the
-# executors, or only their tasks.
+# executors, or only their tasks; of roles that share a process, only what is each one's own.
 DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU = "process", "processes of a cluster", "driver and tasks"
+THREADS_CPU = "tasks and threads of a role"
 SHARED_JVM = "shared_jvm"  # an option of runs that shared one JVM (`run --quick`)
 QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 
@@ -157,12 +158,12 @@ class Manifest(_Model):
 
     @property
     def is_live(self) -> bool:
-        """Whether the roles were processes that worked at the same time, at real time."""
+        """Whether the roles worked at the same time, at real time."""
         return self.mode == "real" and self.is_at_once
 
     @property
     def is_at_once(self) -> bool:
-        """Whether commits and compactions overlapped: as processes, or in a simulation of them."""
+        """Whether commits and compactions overlapped: at real time, or in a simulation of it."""
         return self.notes.get("clock") == "real"
 
     @property

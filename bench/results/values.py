@@ -68,16 +68,16 @@ NO_SPARK_WORK = SparkWork(0, 0, 0, 0, 0, 0, 0)
 class Cost:
     """The cost of a step, and its peak use of memory.
 
-    `cpu_s` is process CPU (JVM, Python, children, executors of a cluster) during the step. Three parts of it
-    are known separately: `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of compiler threads and `gc_cpu_s`
-    of garbage collection. The rest is planning, commit, the gateway and Python. If the cost `is_shared`,
-    another step of the run overlapped, and `cpu_s`, its parts and `requests` include the CPU and requests of
-    both.
+    `cpu_s` is process CPU (JVM, Python, children, executors of a cluster) during the step, or of roles that
+    share a process, the CPU of their own threads and tasks. Three parts of it are known separately:
+    `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of compiler threads and `gc_cpu_s` of garbage collection.
+    The rest is planning, commit, the gateway and Python. If the cost `is_shared`, another step of the run
+    overlapped, and `cpu_s`, its parts and `requests` include the CPU and requests of both.
 
     `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap including garbage.
     `requests` are requests to S3 by kind: GET, HEAD, PUT, POST, LIST and DELETE. `spark` is
     unknown in simulations and in older results. `run_delay_s` is for how long runnable threads waited for a
-    core, in seconds of threads; it is known of roles that work at the same time.
+    core, in seconds of threads; it is known of roles that are processes and work at the same time.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STORED

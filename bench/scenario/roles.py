@@ -1,4 +1,4 @@
-"""The processes of a run with a real clock on real tables, by their names in records."""
+"""The roles of a run with a real clock on real tables, by their names in records."""
 
 from bench.scenario.scenario import Scenario
 

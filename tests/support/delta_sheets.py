@@ -13,7 +13,7 @@ from bench.engines.delta.model.table import DeltaTableModel
 from bench.engines.delta.properties import session_conf
 from bench.engines.delta.table_keys import DeltaKeys
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.engines.spark.meter import Meter
+from bench.engines.spark.meter import ProcessMeter
 from strategies.delta.commands import Command
 from strategies.plan import Compact, Native
 from strategies.state import MIB
@@ -26,7 +26,7 @@ def make_real(workshop: Workshop, **table: Any) -> DeltaEngine:
     keys = DeltaKeys.model_validate({"format": "delta", "target_file_size": "8MiB", **own})
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
     folder = workshop.folder / "delta"
-    return DeltaEngine(spark, Meter(spark, workshop.settings), folder, spec, workshop.namespace)
+    return DeltaEngine(spark, ProcessMeter(spark, workshop.settings), folder, spec, workshop.namespace)
 
 
 def make_simulated(workshop: Workshop, **table: Any) -> SimulatedEngine[None]:

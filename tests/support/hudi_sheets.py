@@ -14,7 +14,7 @@ from bench.engines.hudi.model.table import HudiTableModel
 from bench.engines.hudi.table_keys import HudiKeys
 from bench.engines.hudi.write_options import session_conf
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.engines.spark.meter import Meter
+from bench.engines.spark.meter import ProcessMeter
 from strategies.hudi.commands import Command
 from strategies.hudi.planners import DEFAULT_STRATEGY
 from strategies.plan import Native
@@ -27,7 +27,11 @@ def make_real(workshop: Workshop, **table: Any) -> HudiEngine:
     """An engine on Spark; `table` are fields of its TableSpec, or of [table]."""
     spark = workshop.spark()
     return HudiEngine(
-        spark, Meter(spark, workshop.settings), workshop.folder / "hudi", _spec(table), workshop.namespace
+        spark,
+        ProcessMeter(spark, workshop.settings),
+        workshop.folder / "hudi",
+        _spec(table),
+        workshop.namespace,
     )
 
 

@@ -14,7 +14,7 @@ from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.table import IcebergTableModel
 from bench.engines.iceberg.table_keys import SINGLE_NODE, SINGLE_NODE_CAPABILITIES, IcebergKeys
 from bench.engines.simulated.engine import SimulatedEngine
-from bench.engines.spark.meter import Meter
+from bench.engines.spark.meter import ProcessMeter
 from strategies.iceberg.commands import Command
 from strategies.plan import Compact, Native, Plan, Rewrite, capabilities_of
 from strategies.state import MIB
@@ -27,7 +27,7 @@ def make_real(workshop: Workshop, kind: type[IcebergEngine] = IcebergEngine, **t
     version = {key: table.pop(key) for key in ("format_version",) if key in table}
     keys = IcebergKeys.model_validate({"format": "iceberg", "target_file_size": "8MiB", **version})
     spec = TableSpec(**{"target_file_size_bytes": 8 * MIB, "keys": keys, **table})
-    return kind(spark, Meter(spark, workshop.settings), catalog, spec)
+    return kind(spark, ProcessMeter(spark, workshop.settings), catalog, spec)
 
 
 class _WithoutSpark(IcebergEngine):

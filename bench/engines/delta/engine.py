@@ -1,7 +1,7 @@
 """Delta Lake on Spark: real tables and Delta's own commands."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,17 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines import runtime
-from bench.engines.contract import EngineSettings, InlineCompaction, TableSpec, Tag, Version
+from bench.engines.contract import (
+    TABLE_ID,
+    Batch,
+    CommitConflictError,
+    CommitOutcome,
+    EngineSettings,
+    InlineCompaction,
+    TableSpec,
+    Tag,
+    Version,
+)
 from bench.engines.delta import commands
 from bench.engines.delta.delta_rs import DeltaRs
 from bench.engines.delta.ledger import PLANNING, delta_ledger
@@ -38,11 +48,24 @@ from bench.engines.spark.queries import Scan, file_scan_reader, rows_and_columns
 from bench.engines.spark.rows import column_names, create_statement
 from bench.engines.spark.session import file_system, java_class
 from bench.engines.sql import sql_text
+from bench.errors import EngineError
 from bench.results.values import Cost, ScanWork
 from strategies.delta.commands import NO_REWRITE, Command
 from strategies.plan import Action, Compact, Native, Rewrite
 
 _SCANNED_FILES = "numTargetFilesAfterSkipping"  # of MergeIntoCommand of delta-spark 3.3.2
+_CHANGED_ROWS = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")  # likewise
+NAMESPACE = "bench"
+
+# Source: the subclasses of DeltaConcurrentModificationException in DeltaErrors of delta-spark 3.3.2. They are
+# thrown before a version is written.
+CONFLICTS = tuple(
+    f"io.delta.exceptions.{name}Exception"
+    for name in (
+        "ConcurrentAppend", "ConcurrentDeleteRead", "ConcurrentDeleteDelete", "ConcurrentTransaction",
+        "ConcurrentWrite", "MetadataChanged", "ProtocolChanged",
+    )
+)  # fmt: skip
 
 
 class DeltaEngine(FolderEngine[None]):
@@ -50,7 +73,13 @@ class DeltaEngine(FolderEngine[None]):
     format_name = NAME
 
     def __init__(
-        self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec, namespace: str = "bench"
+        self,
+        spark: SparkSession,
+        meter: Meter,
+        folder: Path,
+        spec: TableSpec,
+        namespace: str = NAMESPACE,
+        is_shared: bool = False,
     ) -> None:
         ledger = delta_ledger(
             spec.target_file_size_bytes, table_properties(spec), clustering_columns_of(spec),
@@ -63,6 +92,35 @@ class DeltaEngine(FolderEngine[None]):
             table_properties(spec), {name: spark.conf.get(name, None) for name in AUTO_COMPACT_CONFS}
         )
         self._log = DeltaReader(self._location)
+        self._is_shared, self._has_changed = is_shared, True
+
+    @property
+    def _conflicts(self) -> Collection[str]:
+        return CONFLICTS if self._is_shared else ()
+
+    def commit(self, batch: Batch, at_ms: int) -> CommitOutcome:
+        """If others commit, too, the log must have the tag of a commit that is done, and of none that lost.
+
+        Otherwise a version would be missing, or a batch that is done again would be in the table twice. A
+        MERGE without effect makes no version.
+        """
+        self._has_changed = bool(batch.spec.rows)
+        try:
+            outcome = super().commit(batch, at_ms)
+        except CommitConflictError as conflict:
+            tag, (_, new) = Tag.of_commit(batch.spec, at_ms), self._observe(at_ms)
+            if any(version.tag == tag for version in new):
+                why = f"Delta says that it lost ({conflict.reason}), and its version is in the log"
+                raise self._untrue(batch, why) from conflict
+            raise
+        if self._is_shared and self._has_changed and not outcome.versions:
+            raise self._untrue(batch, "Delta says that it was done, and no version of the log has its tag")
+        return outcome
+
+    def _untrue(self, batch: Batch, why: str) -> EngineError:
+        return EngineError(
+            f"commit {batch.spec.index} to {self._name}: {why}", code="commit-untrue", path=NAME
+        )
 
     def _create(self) -> None:
         clustering = clustering_columns_of(self._spec)
@@ -85,6 +143,7 @@ class DeltaEngine(FolderEngine[None]):
 
     def _scanned_by(self, plan: Any) -> tuple[int | None, int | None]:
         metrics = Scan(plan, "MERGE").metrics
+        self._has_changed = any(metrics.get(name, 0) for name in _CHANGED_ROWS)
         files_count, all_count = metrics.get(_SCANNED_FILES), metrics.get("numTargetFilesBeforeSkipping")
         return files_count, self._ledger.data_rows if files_count == all_count else None
 
@@ -143,6 +202,30 @@ class DeltaEngine(FolderEngine[None]):
         return self._log.read(at_ms)
 
 
+class ReadingDeltaEngine(DeltaEngine):
+    """For a role that only reads, in the JVM in which others commit to the table at the same time.
+
+    Delta keeps one log for each path of a table. Its lock is all that makes commits to local files safe from
+    each other, so the log of those who commit must not be dropped while they work. A reader does drop its
+    log, since a new session has none: it finds the table by a link, and has a log of its own. Source:
+    OptimisticTransactionImpl.lockCommitIfEnabled and HDFSLogStore, which locks by itself only if Hadoop's
+    file system is the raw local one, of delta 3.3.2.
+    """
+
+    def __init__(self, spark: SparkSession, meter: Meter, folder: Path, spec: TableSpec) -> None:
+        self._table = folder / NAMESPACE / TABLE_ID
+        super().__init__(spark, meter, folder, spec, f"{NAMESPACE}_reader")
+
+    def attach(self) -> None:
+        with self._errors(f"find {self._name}"):
+            link = Path(self._location)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(self._table.absolute(), target_is_directory=True)
+            FolderEngine._create(self)
+            self._spark.sql(f"CREATE TABLE {self._name} USING {NAME} LOCATION {sql_text(self._location)}")
+        super().attach()
+
+
 def _opened(mapper: Any, scans: list[Any]) -> ScanWork:
     """The files of Spark's scans as the log describes them, read by Delta's (Java) `mapper` to JSON."""
     files = list[dict[str, Any]]()
@@ -160,4 +243,8 @@ def _opened(mapper: Any, scans: list[Any]) -> ScanWork:
 def open_delta(settings: EngineSettings) -> Iterator[DeltaEngine]:
     jars = runtime.jars(NAME, settings.versions)
     with measured_session(settings, jars, session_conf()) as (spark, meter):
-        yield DeltaEngine(spark, meter, settings.folder / "warehouse", settings.table)
+        folder, spec = settings.folder / "warehouse", settings.table
+        if settings.only_reads:
+            yield ReadingDeltaEngine(spark, meter, folder, spec)
+        else:
+            yield DeltaEngine(spark, meter, folder, spec, is_shared=settings.is_shared_table)

@@ -7,6 +7,7 @@ from bench.engines.delta.ledger import PLANNING
 from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.writers import commit_layout
 from bench.engines.delta.properties import (
+    at_once_problem,
     property_problem,
     session_conf,
     setting_problem,
@@ -83,7 +84,8 @@ FORMAT = Format(
         metadata_bytes_per_commit=40_000,  # measured: 10 KB of log and checksum, 37 KB with a checkpoint
     ),
     engines=Engines(
-        processes_refused="two processes can commit the same version of a Delta table on local files",
+        roles_as="threads",  # two processes can commit the same version of a table on local files
+        at_once_problem=at_once_problem,
         planning=PLANNING,
         roll_out=lazy("bench.engines.delta.statements:roll_out"),
         real=real_kind(

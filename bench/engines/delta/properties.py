@@ -108,6 +108,16 @@ def may_compact_by_itself(properties: Mapping[str, str], settings: Mapping[str, 
     return is_set or writer_properties(properties).compacts_by_itself
 
 
+def at_once_problem(spec: TableSpec, settings: Mapping[str, str]) -> str | None:
+    """Why a table cannot have roles that work at the same time; `settings` are the scenario's."""
+    if not may_compact_by_itself(table_properties(spec), settings):
+        return None
+    return (
+        "commits that compact by themselves cannot be told from commits of others at the same time: leave "
+        f"{AUTO_COMPACT} out, and use the planner delta.optimize"
+    )
+
+
 def session_conf() -> dict[str, str]:
     return {
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

@@ -93,6 +93,7 @@ FORMAT = Format(
         "row would stay",
     ),
     engines=Engines(
+        roles_as="processes",
         at_once_problem=at_once_problem,
         planning=PLANNING,
         roll_out=lazy("bench.engines.hudi.roll_out:roll_out"),

@@ -110,6 +110,7 @@ FORMAT = Format(
         needed_java_modules=needed_java_modules,
     ),
     engines=Engines(
+        roles_as="processes",
         planning=PLANNING,
         roll_out=lazy("bench.engines.iceberg.statements:roll_out"),
         real=real_kind(

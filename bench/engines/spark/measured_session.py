@@ -9,8 +9,9 @@ from pyspark.sql import SparkSession
 
 from bench.engines.contract import EngineSettings, SparkSettings
 from bench.engines.spark.executor_cpu import ExecutorCpu
-from bench.engines.spark.meter import Meter
-from bench.engines.spark.session import start_session, stop_session
+from bench.engines.spark.meter import Meter, ProcessMeter
+from bench.engines.spark.role_meter import RoleMeter
+from bench.engines.spark.session import role_session, start_session, stop_session
 from bench.engines.spark.staging import opened_staging
 from bench.errors import EngineError
 
@@ -34,9 +35,14 @@ def measured_session(
 ) -> Iterator[tuple[SparkSession, Meter]]:
     """A session with the format's `jars` and `conf`, on a cluster with at least one executor.
 
-    Raises EngineError if executors cannot be measured, or if the cluster grants none.
+    A role that is a thread gets those of the application of its process. Raises EngineError if executors
+    cannot be measured, or if the cluster grants none.
     """
     of_spark = settings.spark
+    if of_spark.role is not None:
+        spark = role_session(of_spark.role)
+        yield spark, RoleMeter(spark, of_spark.role)
+        return
     has_reports = not of_spark.is_local and of_spark.executor_cpu == "processes"
     with ExitStack() as stack:
         executors = stack.enter_context(closing(ExecutorCpu())) if has_reports else None
@@ -44,7 +50,7 @@ def measured_session(
         stack.callback(stop_session, spark, keeps_jvm=of_spark.shares_jvm)
         wait_for_executor(spark, of_spark)
         stack.enter_context(opened_staging(spark, of_spark.staging, of_spark.staging_journal))
-        yield spark, Meter(spark, of_spark, executors)
+        yield spark, ProcessMeter(spark, of_spark, executors)
 
 
 def wait_for_executor(spark: SparkSession, settings: SparkSettings, wait_s: float = EXECUTOR_WAIT_S) -> None:

@@ -4,8 +4,9 @@ import json
 import os
 import re
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -56,39 +57,43 @@ class Measured:
     cost: Cost = NO_COST
 
 
-class Meter:
-    """Measures steps: wall time, CPU of this process and the JVM with its parts, and peaks of their memory.
+class Meter(ABC):
+    """Measures the steps of an engine: `step` around each of them."""
 
-    Process CPU comes from the kernel's accounting in ticks of 10 ms. Executors of a cluster report theirs
-    once a second. The end of each step waits for a report, outside its wall time; the CPU of an executor
-    between two steps is charged to the second one. Without reports the CPU of tasks is used instead. On a
-    cluster the CPU of compilers and collectors and the executors' memory in use are unknown. Executors of a
-    `local-cluster` are children of the JVM, so the CPU of children that have ended is not counted there. What
-    tasks did, their CPU included, is read from Spark's status store once the listener bus is drained, after
-    the measured time.
-
-    Compilers and collectors work in the background: work that a step causes and does not wait for is charged
-    to the next step. Measuring takes about 2.5 ms, outside the wall time and the CPU of the step.
-    """
-
-    def __init__(
-        self, spark: SparkSession, settings: SparkSettings, executors: ExecutorCpu | None = None
-    ) -> None:
+    def __init__(self, spark: SparkSession) -> None:
         gateway: Any = spark.sparkContext._gateway
-        self._jvm = psutil.Process(gateway.proc.pid)
-        self._threads = JvmThreads(gateway.proc.pid)
-        self._rss, self._heap = PeakRss((os.getpid(), gateway.proc.pid)), PeakHeap(spark)
         self._context = spark.sparkContext._jsc.sc()
         jackson: Any = gateway.jvm.com.fasterxml.jackson
         self._json = jackson.databind.ObjectMapper()
         self._json.registerModule(jackson.module.scala.DefaultScalaModule())
-        self._spark_conf = dict(spark.sparkContext.getConf().getAll())
-        self._delay = RunDelay((os.getpid(), gateway.proc.pid)) if settings.counts_run_delay else None
-        self._is_local, self._executors = settings.is_local, executors
-        self._starts_executors = settings.is_on_this_machine and not settings.is_local
-        self._requests = s3_requests(spark) if settings.is_local else None
-        self._executors_count = 0  # the most that there were at the end of a step
         self._beside_count = self._begun_count = 0  # running beside the steps now, and ever begun
+
+    @abstractmethod
+    def _start(self) -> Clocks:
+        """The clocks before a step.
+
+        The finest clock is read last, so that reading the others is not measured.
+        """
+
+    @abstractmethod
+    def reading(self) -> Clocks:
+        """The clocks now. Another thread can read them within a step, to split the step's cost."""
+
+    @abstractmethod
+    def _end(self) -> Clocks:
+        """The clocks after a step."""
+
+    @abstractmethod
+    def between(self, first: Clocks, last: Clocks) -> Cost:
+        """The cost between two readings, without peaks of memory."""
+
+    @abstractmethod
+    def _peaks_bytes(self) -> tuple[int | None, int | None]:
+        """The peaks of resident memory and of the heap since the start of the step."""
+
+    @abstractmethod
+    def executors_memory_bytes(self) -> int | None:
+        """The configured memory of the largest number of executors seen; None if tasks run in the driver."""
 
     @contextmanager
     def step(self) -> Iterator[Measured]:
@@ -99,7 +104,7 @@ class Meter:
 
         def end() -> None:
             measured.ended = self._end()
-            peak_rss_bytes, peak_heap_bytes = self._rss.read_bytes(), self._heap.read_bytes()
+            peak_rss_bytes, peak_heap_bytes = self._peaks_bytes()
             cost = self.between(started, measured.ended)
             measured.cost = replace(
                 cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes,
@@ -124,11 +129,58 @@ class Meter:
         finally:
             self._beside_count -= 1
 
-    def _start(self) -> Clocks:
-        """The clocks before a step.
+    def _attempts(self, stages: range) -> Iterator[Mapping[str, Any]]:
+        """The attempts of these stages, which are Spark's StageData as JSON, once all events have come."""
+        if not stages:
+            return
+        self._context.listenerBus().waitUntilEmpty()
+        store = self._context.statusStore()
+        defaults = [getattr(store, f"stageData$default${position}")() for position in range(2, 6)]
+        for stage in stages:
+            yield from json.loads(self._stage_text(store, stage, defaults))
 
-        The finest clock is read last, so that reading the others is not measured.
-        """
+    def _stage_text(self, store: Any, stage: int, defaults: Sequence[Any]) -> str:
+        """One text for all attempts of a stage, since each access to a single figure is a call to the JVM."""
+        return str(self._json.writeValueAsString(store.stageData(stage, *defaults)))
+
+    def _next_stage_id(self) -> int:
+        return int(self._context.dagScheduler().nextStageId())
+
+    def _next_job_id(self) -> int:
+        return int(self._context.dagScheduler().numTotalJobs())
+
+
+class ProcessMeter(Meter):
+    """Measures steps: wall time, CPU of this process and the JVM with its parts, and peaks of their memory.
+
+    Process CPU comes from the kernel's accounting in ticks of 10 ms. Executors of a cluster report theirs
+    once a second. The end of each step waits for a report, outside its wall time; the CPU of an executor
+    between two steps is charged to the second one. Without reports the CPU of tasks is used instead. On a
+    cluster the CPU of compilers and collectors and the executors' memory in use are unknown. Executors of a
+    `local-cluster` are children of the JVM, so the CPU of children that have ended is not counted there. What
+    tasks did, their CPU included, is read from Spark's status store once the listener bus is drained, after
+    the measured time.
+
+    Compilers and collectors work in the background: work that a step causes and does not wait for is charged
+    to the next step. Measuring takes about 2.5 ms, outside the wall time and the CPU of the step.
+    """
+
+    def __init__(
+        self, spark: SparkSession, settings: SparkSettings, executors: ExecutorCpu | None = None
+    ) -> None:
+        super().__init__(spark)
+        gateway: Any = spark.sparkContext._gateway
+        self._jvm = psutil.Process(gateway.proc.pid)
+        self._threads = JvmThreads(gateway.proc.pid)
+        self._rss, self._heap = PeakRss((os.getpid(), gateway.proc.pid)), PeakHeap(spark)
+        self._spark_conf = dict(spark.sparkContext.getConf().getAll())
+        self._delay = RunDelay((os.getpid(), gateway.proc.pid)) if settings.counts_run_delay else None
+        self._is_local, self._executors = settings.is_local, executors
+        self._starts_executors = settings.is_on_this_machine and not settings.is_local
+        self._requests = s3_requests(spark) if settings.is_local else None
+        self._executors_count = 0  # the most that there were at the end of a step
+
+    def _start(self) -> Clocks:
         stage, job, requests = self._next_stage_id(), self._next_job_id(), self._requests_so_far()
         self._heap.reset()
         self._rss.reset()
@@ -138,7 +190,7 @@ class Meter:
         return Clocks(time.perf_counter(), cpu_s, executors_s, threads, stage, requests, job, run_delay_ns)
 
     def reading(self) -> Clocks:
-        """The clocks now. Another thread can read them within a step, to split the step's cost.
+        """The clocks now.
 
         The CPU of executors comes from their latest reports, which are up to a second old.
         """
@@ -158,6 +210,9 @@ class Meter:
             return clocks
         return replace(clocks, executor_processes_cpu_s=self._executors.fresh_s(self._living))
 
+    def _peaks_bytes(self) -> tuple[int | None, int | None]:
+        return self._rss.read_bytes(), self._heap.read_bytes()
+
     def _living(self) -> list[str]:
         """The ids of the running executors."""
         ids = self._context.getExecutorIds()
@@ -165,11 +220,10 @@ class Meter:
         return [str(ids.apply(position)) for position in range(ids.size())]
 
     def between(self, first: Clocks, last: Clocks) -> Cost:
-        """The cost between two readings, without peaks of memory."""
         jit_cpu_s = gc_cpu_s = None  # on a cluster the driver's are not all of them
         if self._is_local:
             jit_cpu_s, gc_cpu_s = _background_cpu_s(first.threads, last.threads)
-        executor_cpu_s, spark = self._task_work(range(first.stage, last.stage))
+        executor_cpu_s, spark = task_work(self._attempts(range(first.stage, last.stage)))
         remote_cpu_s = executor_cpu_s
         if self._is_local:
             remote_cpu_s = 0.0
@@ -186,7 +240,6 @@ class Meter:
         )  # fmt: skip
 
     def executors_memory_bytes(self) -> int | None:
-        """The configured memory of the largest number of executors seen; None if tasks run in the driver."""
         if self._is_local:
             return None
         return self._executors_count * executor_memory_bytes(self._spark_conf)
@@ -200,23 +253,6 @@ class Meter:
         own_s = time.process_time() + own.children_user + own.children_system
         children_s = 0.0 if self._starts_executors else jvm.children_user + jvm.children_system
         return own_s + jvm.user + jvm.system + children_s
-
-    def _task_work(self, stages: range) -> tuple[float, SparkWork]:
-        """CPU seconds of the tasks of these stages, and their work."""
-        if not stages:
-            return 0.0, NO_SPARK_WORK
-        self._context.listenerBus().waitUntilEmpty()
-        store = self._context.statusStore()
-        defaults = [getattr(store, f"stageData$default${position}")() for position in range(2, 6)]
-        # One text for all attempts of a stage, since each access to a single figure is a call to the JVM.
-        texts = (self._json.writeValueAsString(store.stageData(stage, *defaults)) for stage in stages)
-        return task_work(attempt for text in texts for attempt in json.loads(text))
-
-    def _next_stage_id(self) -> int:
-        return int(self._context.dagScheduler().nextStageId())
-
-    def _next_job_id(self) -> int:
-        return int(self._context.dagScheduler().numTotalJobs())
 
 
 def _background_cpu_s(

@@ -72,6 +72,17 @@ def start_session(
     return session
 
 
+def role_session(role: str) -> SparkSession:
+    """A session of the application that runs in this process, for a role that is the calling thread.
+
+    Its jobs have a pool of the scheduler and a job group of their own, with the name of the role.
+    """
+    spark = SparkSession.builder.getOrCreate().newSession()
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", role)
+    spark.sparkContext.setJobGroup(role, role)
+    return spark
+
+
 def _own_address(conf: Mapping[str, str]) -> str:
     """The address of the driver for its executors, as Spark will choose it."""
     from pyspark import SparkContext

@@ -1,7 +1,7 @@
-"""The roles with a real clock: each is a process of its own, on one table and at real time.
+"""The roles with a real clock: each is a process or a thread of its own, on one table and at real time.
 
 A commit or a query is due by schedule, and one that is late begins at once: `at_ms` of its record is the
-moment at which it was due, and its span counts from the start of the stream, which all processes share. So
+moment at which it was due, and its span counts from the start of the stream, which all roles share. So
 the latency from due is the end of the span minus that moment, in real seconds.
 """
 
@@ -124,7 +124,7 @@ class Compacting:
 
     `note` is told what is known of a compaction as it begins, with the second in which it does; None when it
     has ended. `asked` returns the primary queries that the reader has recorded since the last call. `claims`
-    are of all compactors, and name the role of this one.
+    are of all compactors, and name the role of this one. What fails once it `is_given_up` has been cancelled.
     """
 
     scenario: Scenario
@@ -137,6 +137,7 @@ class Compacting:
     note: Callable[[Fields | None, float], None]
     asked: Callable[[], Iterable[QueryRecord]]
     claims: Claims
+    is_given_up: Callable[[], bool] = lambda: False
 
     def observe(self) -> TableState:
         """What a rule is told of the table as it is now.
@@ -183,6 +184,8 @@ def _look(of: Compacting) -> None:
     of.history.saw_compaction(log.tick, log.at_ms, execution.ticket, outcome)
     of.claims.release()
     fields = compaction_fields(of.claims.role, execution, observed, size_model=of.size_model)
+    if outcome.status == "failed" and not outcome.versions and of.is_given_up():
+        fields |= {"status": "unfinished"}
     log.recorder.write(CompactionRecord, fields)
     of.note(None, log.now_s)
     log.saw(outcome.observed, "compaction")

@@ -1,13 +1,14 @@
-"""Checks of scenarios with a real clock on real tables, on which each role is a process."""
+"""Checks of scenarios with a real clock on real tables, on which each role is a process or a thread."""
 
 import os
 
 import psutil
 
+from bench.engines.format import Engines
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
 from bench.scenario.catalog import catalog_properties
-from bench.scenario.roles import roles_of, wanted_cores
+from bench.scenario.roles import COMPACTOR, READER, WRITER, roles_of, wanted_cores
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import OptionError
 from bench.text import human_bytes
@@ -18,14 +19,16 @@ BESIDE_HEAP_BYTES = 720 * 2**20
 
 
 def check_real_clock(scenario: Scenario) -> None:
-    """Raises ScenarioError for what roles that are processes cannot do, or have no room for."""
+    """Raises ScenarioError for what roles that work at the same time cannot do, or have no room for."""
     refusals = [_refused_rule(scenario), _refused_key(scenario), _refused_table(scenario)]
+    if _are_threads(scenario):
+        refusals += [_refused_share(scenario), _refused_executor(scenario)]
     for error in filter(None, (*refusals, _too_large(scenario))):
         raise error.within(scenario.name)
 
 
 def check_simulated_clock(scenario: Scenario) -> None:
-    """Raises ScenarioError for what only processes at real time have."""
+    """Raises ScenarioError for what only roles at real time have."""
     if scenario.roles.pin:
         problem = "binds processes to cores, and a simulation has none: leave it out"
         raise OptionError(("roles", "pin"), problem, True, code="unsupported").within(scenario.name)
@@ -36,9 +39,9 @@ def check_simulated_clock(scenario: Scenario) -> None:
 
 
 def _refused_key(scenario: Scenario) -> OptionError | None:
-    refused = FORMATS[scenario.table.format].engines.processes_refused
-    if refused is not None:
-        return OptionError(("clock",), f"{refused}: add --simulate", "real", code="unsupported")
+    if _engines(scenario).roles_as is None:
+        why = f"roles on {_title(scenario)} tables can only take turns: add --simulate"
+        return OptionError(("clock",), why, "real", code="unsupported")
     if parse_master(scenario.spark.master).kind != "local":
         why = "starts each role on this machine, so it needs a local master: leave spark.master out"
         return OptionError(("clock",), why, "real", code="unsupported")
@@ -67,12 +70,53 @@ def _refused_rule(scenario: Scenario) -> OptionError | None:
 
 
 def _refused_table(scenario: Scenario) -> OptionError | None:
-    engines = FORMATS[scenario.table.format].engines
     for index, spec in enumerate(scenario.strategies):
-        why = engines.at_once_problem(scenario.table_of(spec), scenario.spark.settings)
+        why = _engines(scenario).at_once_problem(scenario.table_of(spec), scenario.spark.settings)
         if why is not None:
             return OptionError(("strategies", index), why, spec.label, code="unsupported")
     return None
+
+
+def _refused_share(scenario: Scenario) -> OptionError | None:
+    """What a thread cannot have for itself."""
+    if scenario.roles.pin:
+        why = f"binds processes to cores, and roles on {_title(scenario)} tables share one: leave it out"
+        return OptionError(("roles", "pin"), why, True, code="unsupported")
+    for role in (WRITER, COMPACTOR, READER):
+        memory_bytes = scenario.share_of(role).memory_bytes
+        if memory_bytes is not None:
+            why = (
+                f"roles on {_title(scenario)} tables share one JVM: leave it out, and set spark.driver_memory"
+            )
+            path = ("resources", role, "memory")
+            return OptionError(path, why, bytes_text(memory_bytes), code="unsupported")
+    return None
+
+
+def _refused_executor(scenario: Scenario) -> OptionError | None:
+    """An executor that commits from outside of the JVM in which the roles are safe from each other."""
+    for index, spec in enumerate(scenario.strategies):
+        for number, rule in enumerate(spec.strategy.rules):
+            if rule.executor is not None:
+                why = (
+                    f"commits to {_title(scenario)} tables by itself, and others could overwrite its version "
+                    "at the same time: leave it out"
+                )
+                path = ("strategies", index, "rules", number, "executor")
+                return OptionError(path, why, rule.executor, code="unsupported")
+    return None
+
+
+def _engines(scenario: Scenario) -> Engines:
+    return FORMATS[scenario.table.format].engines
+
+
+def _title(scenario: Scenario) -> str:
+    return FORMATS[scenario.table.format].words.title
+
+
+def _are_threads(scenario: Scenario) -> bool:
+    return _engines(scenario).roles_as == "threads"
 
 
 def _too_large(scenario: Scenario) -> OptionError | None:
@@ -88,8 +132,10 @@ def _too_large(scenario: Scenario) -> OptionError | None:
             "set roles.oversubscribe = true"
         )
         return OptionError(("roles",), why, code="too-many-cores")
-    heaps = sum(share.memory_bytes or scenario.spark.driver_memory_bytes for share in shares)
-    beside, memory_bytes = len(shares) * BESIDE_HEAP_BYTES, psutil.virtual_memory().total
+    jvm_bytes = scenario.spark.driver_memory_bytes
+    wanted = [jvm_bytes] if _are_threads(scenario) else [one.memory_bytes or jvm_bytes for one in shares]
+    heaps, beside = sum(wanted), len(wanted) * BESIDE_HEAP_BYTES
+    memory_bytes = psutil.virtual_memory().total
     if heaps + beside > memory_bytes:
         why = (
             f"the heaps of the roles take {human_bytes(heaps)} when they are full and their processes "

@@ -26,11 +26,11 @@ from bench.errors import first_error
 from bench.results.records import MANIFEST
 from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RoleJob, RunJob, TryJob
 from bench.runs.settings import engine_settings
-from bench.runs.worker.live.barrier import Barrier
-from bench.runs.worker.live.role import execute_role
+from bench.runs.worker.live.role import do_role
 from bench.runs.worker.live.run import LiveRun
+from bench.runs.worker.live.threads import ThreadsRun
 from bench.runs.worker.parent import obey_parent
-from bench.runs.worker.run import execute
+from bench.runs.worker.run import Run, execute
 from bench.runs.worker.watchdog import Watchdog, jvm_watchdog
 from bench.scenario.scenario import Scenario
 from strategies.state import MIB
@@ -60,7 +60,7 @@ def main() -> None:
         case RunJob():
             sys.exit(0 if _execute(job, watchdog) else 1)
         case RoleJob():
-            _do_role(job)
+            sys.exit(0 if do_role(job) else 1)
         case QuickJob():
             _execute_all(job.runs, watchdog)
 
@@ -75,18 +75,6 @@ def _or_reason(do: Callable[[], None]) -> None:
     except Exception as error:
         traceback.print_exc()
         sys.exit(first_error(error))
-
-
-def _do_role(job: RoleJob) -> None:
-    scenario = job.scenario.made()
-    try:
-        execute_role(job, scenario)
-    except Exception as error:
-        sys.stderr.write(scenario.secrets.scrub(traceback.format_exc()))
-        barrier = Barrier(job.barrier)
-        if not barrier.has(f"failed-{job.role}"):
-            barrier.mark(f"failed-{job.role}", scenario.secrets.scrub(first_error(error)))
-        sys.exit(1)
 
 
 def drop_noted(scenario: Scenario, job: DropJob) -> None:
@@ -120,8 +108,13 @@ def _try_table(scenario: Scenario, job: TryJob) -> None:
 
 def _execute(job: RunJob, watchdog: Watchdog) -> bool:
     scenario = job.scenario.made()
-    manner = LiveRun if scenario.has_real_clock else None
-    return execute(job, scenario, verdict=lambda: watchdog.verdict, manner=manner)
+    return execute(job, scenario, verdict=lambda: watchdog.verdict, manner=_manner(scenario))
+
+
+def _manner(scenario: Scenario) -> type[Run] | None:
+    if not scenario.has_real_clock:
+        return None
+    return ThreadsRun if FORMATS[scenario.table.format].engines.roles_as == "threads" else LiveRun
 
 
 def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:

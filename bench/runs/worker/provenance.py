@@ -15,7 +15,7 @@ from bench.engines import runtime
 from bench.engines.contract import CatalogSettings, SparkSettings
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS
-from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU, Mode
+from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU, THREADS_CPU, Mode
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from strategies.plan import Capability
@@ -60,6 +60,7 @@ def notes(
     page_cache: str | None = None,
     is_jvm_warm: bool = False,
     has_real_clock: bool = False,
+    are_threads: bool = False,
     is_oversubscribed: bool = False,
     shares_cores: bool = False,
     core_speed: float = 1.0,
@@ -67,7 +68,8 @@ def notes(
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic.
 
-    `is_oversubscribed`: roles that work at the same time have more cores than the machine.
+    `are_threads`: with a real clock, roles on real tables share a process. `is_oversubscribed`: roles that work
+    at the same time have more cores than the machine.
     """
     is_recorded = isinstance(workload, Debezium | ImportedTable)
     common = {} if is_recorded else {"keys": "ascending"}  # of recorded events and files the order is unknown
@@ -82,7 +84,7 @@ def notes(
         clock = {"clock": "real", "cores": cores} if has_real_clock else {}
         speed = {} if core_speed == 1 else {"core_speed": "given"}
         return {**_NOTES[mode], **clock, **speed, "pruning": pruning, **common, **left_out, "jvm": jvm}
-    measured = {"cpu": _cpu(spark)}
+    measured = {"cpu": THREADS_CPU if has_real_clock and are_threads else _cpu(spark)}
     beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}
     clock = {**_AT_ONCE, **(_OVERSUBSCRIBED if is_oversubscribed else {})} if has_real_clock else _IN_TURNS

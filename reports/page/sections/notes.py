@@ -104,6 +104,15 @@ METHOD: Mapping[Note, Entry] = {
             "master.",
         ),
     ),
+    ("cpu", "tasks and threads of a role"): (
+        "Cost",
+        say(
+            "The roles share one Java process, so the CPU seconds of a step are those of the role's Spark "
+            "tasks, of its own thread and of the thread in Java that serves it. What Java does for all "
+            "roles, such as compilation, garbage collection and scheduling, counts for none of them. So "
+            "these figures are lower than those of formats whose roles are processes."
+        ),
+    ),
     ("commit_time", "without preparation"): (
         "Commits",
         say("A batch is read, split and cached before the timer of its commit starts."),

@@ -56,12 +56,12 @@ class Stage:
     def write(self, retry=NO_RETRY):
         return self.run(writer(batches(self.scenario), self.engine, retry, self.log, self.clock))
 
-    def compacting(self, *rules):
+    def compacting(self, *rules, is_given_up=False):
         strategy = ActiveStrategy("mine", {"mine": Strategy("mine", rules)}, ())
         note = lambda fields, at_s: self.noted.append(fields and fields["status"])  # noqa: E731
         return Compacting(
             self.scenario, strategy, self.engine, History(), None, self.log, self.looks(), note, self.asked,
-            self.claims,
+            self.claims, lambda: is_given_up,
         )  # fmt: skip
 
     def asked(self):
@@ -201,6 +201,17 @@ def test_a_compaction_that_loses_is_a_conflict(tmp_path):
     (lost,) = stage.run(compactor(stage.compacting(Rule(Every(60_000), CompactAll())))).of(CompactionRecord)
     assert lost.status == "conflict"
     assert lost.before == lost.after
+
+
+@pytest.mark.parametrize(
+    ("fate", "is_given_up", "status"),
+    [("failed", True, "unfinished"), ("failed", False, "failed"), ("ok", True, "ok")],
+)
+def test_a_compaction_that_fails_since_it_is_cancelled_is_unfinished(tmp_path, fate, is_given_up, status):
+    stage = Stage(load(tmp_path, duration="2min"), FakeEngine(fates={1: fate})).with_commits()
+    of = stage.compacting(Rule(Every(60_000), CompactAll()), is_given_up=is_given_up)
+    (done,) = stage.run(compactor(of)).of(CompactionRecord)
+    assert (done.status, done.cost.wall_s > 0) == (status, True)
 
 
 def test_the_maintainer_maintains_by_its_own_rules(tmp_path):

@@ -1,4 +1,4 @@
-"""A real clock on real tables, as a user runs it: each role is a process with a Spark session of its own."""
+"""A real clock on real tables, as a user runs it: the roles work on one table at the same time."""
 
 import itertools
 import os
@@ -54,6 +54,15 @@ writer = { upsert_mode = "merge-on-read" }
 trigger = { type = "every", interval = "2min" }
 planner = { type = "iceberg.rewrite_data_files", options = { "delete-file-threshold" = 1 } }
 """
+DELTA = """
+format = "delta"
+[[strategies]]
+label = "reorg"
+writer = { upsert_mode = "merge-on-read" }
+[[strategies.rules]]
+trigger = { type = "every", interval = "2min" }
+planner = { type = "delta.reorg" }
+"""
 # Compactions do not lose, and commits lose to clusterings. A cleaning rolls back what was begun in vain.
 HUDI = """
 format = "hudi"
@@ -76,6 +85,7 @@ planner = { type = "hudi.compaction" }
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("user")
     (made / "at-once.toml").write_text(SCENARIO + ICEBERG)
+    (made / "delta-at-once.toml").write_text(SCENARIO + DELTA)
     (made / "hudi-at-once.toml").write_text(SCENARIO + HUDI)
     return made
 
@@ -99,28 +109,59 @@ def roles(process):
     return [one for one in found if is_worker(one) and is_worker(psutil.Process(one.ppid()))]
 
 
-def has_committed(folder):
-    """Whether a commit of the stream has been recorded."""
-    events = folder.glob("r/at-once/*/events.jsonl")
-    return any('"tick":1' in file.read_text() for file in events)
+def wait_for_a_commit(folder, scenario):
+    """Until a commit of the stream has been recorded."""
+    until = time.monotonic() + WAIT_S
+    while time.monotonic() < until:
+        if any('"tick":1' in file.read_text() for file in folder.glob(f"r/{scenario}/*/events.jsonl")):
+            return
+        time.sleep(0.2)
+
+
+def have_ended(processes):
+    return not [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
 def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(folder):
     with start(folder) as process:
-        until = time.monotonic() + WAIT_S
-        while not has_committed(folder) and time.monotonic() < until:
-            time.sleep(0.2)
+        wait_for_a_commit(folder, "at-once")
         found = roles(process)
         found[-1].send_signal(signal.SIGKILL)
         out, err = process.communicate(timeout=WAIT_S)
     assert process.returncode == 1, err
     assert "failed: it ended with exit code -9" in out + err
-    assert not [p for p in found if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    assert have_ended(found)
 
     with start(folder, "--resume") as process:
         out, err = process.communicate(timeout=2 * WAIT_S)
     assert process.returncode == 0, err
-    check(finished(folder, "at-once"))
+    run = finished(folder, "at-once")
+    check(run, {"compactor-1", "compactor-2"})
+    spans = sorted((c.span.started_s, c.span.ended_s) for c in run.of(CompactionRecord) if c.status != "vetoed")
+    assert len(spans) >= 2
+    assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
+
+
+def test_roles_on_a_delta_table_are_threads_of_one_worker_which_ends_with_its_jvm(folder):
+    with start(folder, scenario="delta-at-once") as process:
+        wait_for_a_commit(folder, "delta-at-once")
+        (worker,) = [one for one in psutil.Process(process.pid).children() if is_worker(one)]
+        (jvm,) = worker.children()
+        worker.send_signal(signal.SIGKILL)
+        _, err = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 1, err
+    assert have_ended([worker, jvm])
+
+    with start(folder, "--resume", scenario="delta-at-once") as process:
+        out, err = process.communicate(timeout=2 * WAIT_S)
+    assert process.returncode == 0, out + err
+    run = finished(folder, "delta-at-once")
+    check(run, {"compactor"})
+    assert run.manifest.notes["cpu"] == "tasks and threads of a role"
+    steps = [*run.of(CommitRecord), *run.of(CompactionRecord), *run.of(QueryRecord)]
+    assert all(step.cost.cpu_s > 0 for step in steps if step.status == "ok")
+    assert {step.cost.run_delay_s for step in steps} == {None}
+    assert run_figures(run)["run_delay_s"] is None
 
 
 def test_writer_compactor_and_maintainer_share_a_hudi_table(folder):
@@ -128,7 +169,7 @@ def test_writer_compactor_and_maintainer_share_a_hudi_table(folder):
         out, err = process.communicate(timeout=2 * WAIT_S)
     assert process.returncode == 0, out + err
     run = finished(folder, "hudi-at-once")
-    check(run)
+    check(run, {"compactor"})
     assert "ok" in {c.status for c in run.of(CompactionRecord)}
     reasons = [reason for commit in run.of(CommitRecord) for reason in commit.conflicts or ()]
     assert all("Cannot resolve" in reason or "clustering" in reason for reason in reasons)
@@ -140,17 +181,14 @@ def finished(folder, scenario):
     return run
 
 
-def check(run):
+def check(run, compactors):
     (content,) = run.of(ContentRecord)
     assert content.status == "equal"
     assert [c.tick for c in run.of(CommitRecord)] == [0, 1, 2, 3, 4, 5, 6]
     assert all(c.conflicts is not None for c in run.of(CommitRecord) if c.tick)
     compactions = run.of(CompactionRecord)
     assert {c.status for c in compactions} <= {"ok", "noop", "conflict", "unfinished", "vetoed"}
-    assert {d.role for d in run.of(DecisionRecord)} == {"compactor-1", "compactor-2"}
-    spans = sorted((c.span.started_s, c.span.ended_s) for c in compactions if c.status != "vetoed")
-    assert len(spans) >= 2
-    assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
+    assert {d.role for d in run.of(DecisionRecord)} == compactors
     queries = run.of(QueryRecord)
     assert {(q.when, q.role) for q in queries} == {("due", "reader")}
     figures = run_figures(run)

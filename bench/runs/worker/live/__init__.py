@@ -1,1 +1,1 @@
-"""Runs with a real clock on real tables: the roles are processes on one table, at the same time."""
+"""Runs with a real clock on real tables: the roles work on one table at the same time."""

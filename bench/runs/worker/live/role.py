@@ -1,16 +1,19 @@
-"""One role of a run with a real clock, in a process of its own: its engine, warm-up, stream and end.
+"""One role of a run with a real clock, a process or a thread: its engine, warm-up, stream and end.
 
 created          by the writer: the table has its initial load
 ready-ROLE       by each role: it has warmed up and found the table
 start            by the run: the second of the monotonic clock at which scenario time begins
 begun-ROLE       by each compactor: what it is executing, see `Begun`
+give-up-ROLE     by the run: what the role executes is being cancelled; a process is killed instead
 claim-ROLE       by each compactor: what that may replace, see `bench.replay.claims`
 ended-ROLE       by each role: it will not touch the table any more
 outcome          by the writer, which checks the content once all others have ended: see `Outcome`
 """
 
 import os
+import sys
 import time
+import traceback
 from collections.abc import Mapping
 from typing import cast
 
@@ -78,6 +81,20 @@ class Outcome(BaseModel):
     file_sizes: list[tuple[int, int]]
 
 
+def do_role(job: RoleJob) -> bool:
+    """Do one role of a run; returns whether it has ended well. Its error is noted for the run."""
+    scenario = job.scenario.made()
+    try:
+        execute_role(job, scenario)
+    except Exception as error:
+        sys.stderr.write(scenario.secrets.scrub(traceback.format_exc()))
+        barrier = Barrier(job.barrier)
+        if not barrier.has(f"failed-{job.role}"):
+            barrier.mark(f"failed-{job.role}", scenario.secrets.scrub(first_error(error)))
+        return False
+    return True
+
+
 def execute_role(job: RoleJob, scenario: Scenario) -> None:
     """Do one role of a run. Raises the error that made it fail, after it is noted for the run.
 
@@ -96,7 +113,7 @@ def execute_role(job: RoleJob, scenario: Scenario) -> None:
         LineRecorder(job.records, job.run.run_id, secrets=scenario.secrets) as recorder,
         kind.open(role_settings(scenario, job)) as engine,
     ):
-        shared = cast(SharedEngine, engine)  # as checked before the suite, by `processes_refused`
+        shared = cast(SharedEngine, engine)  # as checked before the suite, by `roles_as`
         try:
             LiveRole(job, scenario, log, shared, recorder).execute()
         except Exception as error:  # its text needs the session, which ends with this block
@@ -172,6 +189,7 @@ class LiveRole:
         of = Compacting(
             scenario, strategy, engine, history, size_model, log, looks, self._note, self._asked.new_records,
             Claims(self._job.barrier, self._job.role, commands),
+            lambda: self._barrier.has(f"give-up-{self._job.role}"),
         )  # fmt: skip
         return maintainer(of, rules_of(scenario)) if self._job.role == MAINTAINER else compactor(of)
 

@@ -22,7 +22,7 @@ from bench.runs.worker.run import Run
 from bench.scenario.roles import WRITER, compactors_of, roles_of
 
 _START_IN_S = 1.0
-_POLL_S = 0.1
+POLL_S = 0.1
 
 
 class LiveRun(Run):
@@ -36,9 +36,7 @@ class LiveRun(Run):
         roles, self._compactors = roles_of(self._scenario), compactors_of(self._scenario)
         jobs = {role: self._role_job(role, folder) for role in roles}
         self._tails = {role: Tail(job.records) for role, job in jobs.items()}
-        self._processes: Mapping[str, psutil.Popen] = {
-            role: stack.enter_context(role_process(job)) for role, job in jobs.items()
-        }
+        self._begin(stack, jobs)
         self._barrier.wait((f"ready-{role}" for role in roles), self._check_roles)
         start_s = time.monotonic() + _START_IN_S
         self._barrier.mark("start", repr(start_s))
@@ -51,9 +49,18 @@ class LiveRun(Run):
         (outcome,) = self._barrier.wait(["outcome"], self._check_roles)
         found = Outcome.model_validate_json(outcome)
         self._content_bytes, self._histogram = found.content_bytes, found.file_sizes
-        self._processes[WRITER].wait()
+        self._join(WRITER)
         self._collect()
         self._times = ReplayTimes(loop_s=loop_s)
+
+    def _begin(self, stack: ExitStack, jobs: Mapping[str, RoleJob]) -> None:
+        self._processes: Mapping[str, psutil.Popen] = {
+            role: stack.enter_context(role_process(job)) for role, job in jobs.items()
+        }
+
+    def _join(self, role: str) -> None:
+        """Wait until a role that has done its work has ended."""
+        self._processes[role].wait()
 
     def _role_job(self, role: str, folder: Path) -> RoleJob:
         return RoleJob(
@@ -70,7 +77,7 @@ class LiveRun(Run):
                 for role in running:
                     self._give_up(role, start_s)
                 return
-            time.sleep(_POLL_S)
+            time.sleep(POLL_S)
 
     def _give_up(self, role: str, start_s: float) -> None:
         """End a compactor, and record what it has spent on the compaction that it has not finished."""
@@ -89,10 +96,17 @@ class LiveRun(Run):
     def _check_roles(self) -> None:
         """Collect new records. Raises EngineError if a role has failed or died."""
         self._collect()
-        for role, process in self._processes.items():
-            if process.poll() not in (None, 0) and role not in self._given_up:
-                reason = self._barrier.text(f"failed-{role}") or f"it ended with exit code {process.poll()}"
+        for role in self._tails:
+            reason = self._failure(role)
+            if reason is not None:
                 raise EngineError(f"the {role} failed: {reason}", code="role-failed")
+
+    def _failure(self, role: str) -> str | None:
+        """Why a role has ended too early; None if it has not."""
+        code = self._processes[role].poll()
+        if code in (None, 0) or role in self._given_up:
+            return None
+        return self._barrier.text(f"failed-{role}") or f"it ended with exit code {code}"
 
     def _collect(self) -> None:
         """Store what roles have recorded since the last time, in the order in which steps have ended."""

@@ -13,7 +13,7 @@ from bench.engines.iceberg import catalog as catalogs
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.engine import IcebergEngine
 from bench.engines.journal import Journal
-from bench.engines.spark.meter import Meter
+from bench.engines.spark.meter import ProcessMeter
 from bench.runs.worker.content_check import check_content
 from strategies.iceberg import procedures as planners
 from strategies.iceberg.procedures import (
@@ -434,7 +434,7 @@ def opened(spark, workshop, tmp_path):
             if key.startswith("spark.sql.catalog."):
                 spark.conf.set(key, value)
         spec = TableSpec(target_file_size_bytes=8 * MIB, properties=table or {})
-        return IcebergEngine(spark, Meter(spark, workshop.settings), catalog, spec)
+        return IcebergEngine(spark, ProcessMeter(spark, workshop.settings), catalog, spec)
 
     return make
 

@@ -12,7 +12,7 @@ import pytest
 
 from bench.engines.contract import SparkSettings
 from bench.engines.spark.jvm_threads import TICKS_PER_S, _parsed
-from bench.engines.spark.meter import Meter
+from bench.engines.spark.meter import ProcessMeter
 from bench.results.values import NO_SPARK_WORK
 
 pytestmark = [
@@ -25,7 +25,7 @@ WORK = "SELECT count(*), sum(id % 7), max(sqrt(id)) FROM range(3000000)"
 
 @pytest.fixture
 def meter(spark):
-    return Meter(spark, SparkSettings())
+    return ProcessMeter(spark, SparkSettings())
 
 
 def jvm_of(spark):

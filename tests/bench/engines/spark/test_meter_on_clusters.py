@@ -10,7 +10,7 @@ import pytest
 from bench.engines.contract import SparkSettings
 from bench.engines.spark import meter as meters
 from bench.engines.spark.jvm_threads import TICKS_PER_S, ThreadTicks
-from bench.engines.spark.meter import Clocks, Meter, task_work
+from bench.engines.spark.meter import Clocks, ProcessMeter, task_work
 from bench.results.values import NO_SPARK_WORK, SparkWork
 
 CpuTimes = namedtuple("CpuTimes", "user system children_user children_system")
@@ -27,7 +27,7 @@ def meter_on(master, monkeypatch):
     monkeypatch.setattr(meters.psutil, "Process", lambda pid: jvm)
     monkeypatch.setattr(meters.time, "process_time", lambda: 0.5)
     monkeypatch.setattr(meters.os, "times", lambda: SimpleNamespace(children_user=0.0, children_system=0.0))
-    return Meter(spark, SparkSettings(master))
+    return ProcessMeter(spark, SparkSettings(master))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from bench.runs.preflight import real_clock
 from bench.runs.preflight.real_clock import check_real_clock, check_simulated_clock
 from bench.scenario.roles import own_cores, roles_of
 
+AUTO_COMPACTION = {"delta.autoOptimize.autoCompact": "true"}
 ONE_CORE_EACH = {"writer": {"cores": 1}, "compactor": {"cores": 1}, "reader": {"cores": 1}}
 
 
@@ -38,7 +39,6 @@ def test_commits_that_compact_are_refused_beside_a_compactor(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "key"),
     [
-        ({"table": {"format": "delta"}}, "clock"),
         ({"page_cache": "cold"}, "page_cache"),
         ({"spark": {"master": "spark://host:7077"}}, "clock"),
     ],
@@ -47,6 +47,41 @@ def test_what_processes_cannot_do_is_refused_with_its_key(tmp_path, changes, key
     with refused("unsupported") as caught:
         check_real_clock(live(tmp_path, **changes))
     assert f"{key} = " in str(caught.value)
+
+
+DELTA = {"table": {"format": "delta"}}
+OPTIMIZE = {"trigger": {"type": "every", "interval": "2min"}, "planner": {"type": "delta.optimize"}}
+
+
+def delta(tmp_path, **changes):
+    strategies = [{"label": "a", "rules": [{**OPTIMIZE, **changes.pop("rule", {})}]}]
+    return live(tmp_path, **{**DELTA, "strategies": strategies, **changes})
+
+
+def test_roles_on_delta_tables_are_threads_that_share_cores_and_memory(tmp_path, monkeypatch):
+    scenario = delta(tmp_path, resources=ONE_CORE_EACH, spark={"driver_memory": "40GiB"})
+    check_real_clock(scenario)  # Iceberg's three processes would need 120 GiB
+    with refused("too-much-memory"):
+        check_real_clock(live(tmp_path, spark={"driver_memory": "40GiB"}))
+    with refused("too-many-cores"):
+        check_real_clock(delta(tmp_path, resources={"writer": {"cores": 3}}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"resources": {"reader": {"memory": "2GiB"}}}, "resources.reader.memory"),
+        ({"resources": {"compactor": {"memory": "2GiB"}}}, "resources.compactor.memory"),
+        ({"roles": {"pin": True}}, "roles.pin"),
+        ({"rule": {"executor": "delta-rs"}}, "executor"),
+        ({"table": {"format": "delta", "properties": AUTO_COMPACTION}}, "strategies"),
+        ({"spark": {"spark.databricks.delta.autoCompact.enabled": "true"}}, "strategies"),
+    ],
+)
+def test_what_threads_of_one_jvm_cannot_do_is_refused_with_its_key(tmp_path, changes, key):
+    with refused("unsupported") as caught:
+        check_real_clock(delta(tmp_path, **changes))
+    assert key in str(caught.value)
 
 
 @pytest.mark.parametrize("value", ["true", "TRUE"])

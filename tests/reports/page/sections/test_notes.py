@@ -46,6 +46,7 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
             page_cache=page_cache,
             is_jvm_warm=is_true,
             has_real_clock=has_real_clock,
+            are_threads=is_true,
             is_oversubscribed=is_true,
             shares_cores=is_true,
             core_speed=2.0 if is_true else 1.0,
