@@ -137,7 +137,9 @@ def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(
     assert process.returncode == 0, err
     run = finished(folder, "at-once")
     check(run, {"compactor-1", "compactor-2"})
-    spans = sorted((c.span.started_s, c.span.ended_s) for c in run.of(CompactionRecord) if c.status != "vetoed")
+    spans = sorted(
+        (c.span.started_s, c.span.ended_s) for c in run.of(CompactionRecord) if c.status != "vetoed"
+    )
     assert len(spans) >= 2
     assert all(earlier[1] <= later[0] for earlier, later in itertools.pairwise(spans))
 
