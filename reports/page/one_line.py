@@ -18,6 +18,7 @@ from reports.verdicts.judge import compare_strategies
 from reports.verdicts.keeping_up import all_keep_up
 from reports.verdicts.page_verdicts import PageVerdicts, page_verdicts
 from reports.verdicts.pareto_front import Point, compacting_front, differ_in_staleness, points
+from reports.verdicts.unmodelled import unmodelled
 
 
 def one_line(group: RunGroup) -> Iterator[Sentence]:
@@ -121,6 +122,8 @@ def _proven(part: RunGroup, verdicts: PageVerdicts) -> Sentence:
     compared = [(row.strategy, verdicts.with_baseline(row)) for row in part.choices]
     labels = [label for label, one in compared if one is not None and one.verdict == "less"]
     never = Verbatim(part.rows[0].baseline)
+    if why := unmodelled(part, part.rows[0].baseline, LATENCY):
+        return sentence(" {never} is not compared: {why}.", never=never, why=why)
     if not labels:
         return sentence(" None is proven to be faster than {never}.", never=never)
     return sentence(" Proven to be faster than {never}: {labels}.", never=never, labels=listed(labels))

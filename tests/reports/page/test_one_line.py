@@ -47,6 +47,19 @@ def test_without_a_choice_the_reason_is_given(tmp_path):
     assert lines(tmp_path, {"never": None}, ticks=3) == ["No strategy compacted during the stream."]
 
 
+def test_a_baseline_beyond_the_model_is_not_said_to_be_as_fast(tmp_path):
+    options = {"coefficients": {"operations": {"query": {"steps": 1}}}}
+    made = {"never": None, "every-10min": 10, "every-1min": 1}
+    folder = build_results(tmp_path, made, 1, 20, mode="simulated", options=options)
+    for path in folder.rglob("events.jsonl"):
+        if '"strategy": "never"' in path.with_name("manifest.json").read_text():
+            beyond = '"kind": "run", "beyond_fit": {"extrapolated": {"query s_per_file": 9.0}}'
+            path.write_text(path.read_text().replace('"kind": "run"', beyond))
+    (group,) = run_groups(load_runs(folder))
+    (line,) = map(str, one_line(group))
+    assert line.endswith(" never is not compared: 9 times as many files in a query as were measured.")
+
+
 def test_where_no_seconds_can_be_compared_it_says_what_holds_and_what_to_do(tmp_path):
     options = {"coefficients": {"operations": {"query": {"steps": 1}}}}
     folder = build_results(tmp_path, {"never": None, "a": 2}, 1, 12, mode="simulated", options=options)
