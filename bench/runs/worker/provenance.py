@@ -68,8 +68,8 @@ def notes(
 ) -> dict[str, str]:
     """Facts about the method that a reader of the figures needs, by topic.
 
-    `are_threads`: with a real clock, roles on real tables share a process. `is_oversubscribed`: roles that work
-    at the same time have more cores than the machine.
+    `are_threads`: with a real clock, roles on real tables share a process. `is_oversubscribed`: roles that
+    work at the same time have more cores than the machine.
     """
     is_recorded = isinstance(workload, Debezium | ImportedTable)
     common = {} if is_recorded else {"keys": "ascending"}  # of recorded events and files the order is unknown
