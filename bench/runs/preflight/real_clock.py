@@ -5,6 +5,7 @@ import os
 import psutil
 
 from bench.engines.format import Engines
+from bench.engines.keys import bytes_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
 from bench.scenario.catalog import catalog_properties
