@@ -185,6 +185,7 @@ class Engines:
     `roles_as` is what the roles of a run with a real clock are on real tables, on which the real engine is
     then a `SharedEngine`: processes, or threads of one process with one JVM; None if they can only take
     turns. `at_once_problem` judges a table and the settings of Spark for roles that work at the same time.
+    `shares_compaction`: several compactors may plan on one table at the same time.
     """
 
     planning: Planning
@@ -195,6 +196,7 @@ class Engines:
     expiry_commands: frozenset[str] = frozenset()
     packages: tuple[str, ...] = ()
     roles_as: RolesAs | None = None
+    shares_compaction: bool = True
     at_once_problem: Callable[[TableSpec, Mapping[str, str]], str | None] = lambda spec, settings: None
 
     @property

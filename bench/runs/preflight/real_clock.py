@@ -46,6 +46,9 @@ def _refused_key(scenario: Scenario) -> OptionError | None:
     if parse_master(scenario.spark.master).kind != "local":
         why = "starts each role on this machine, so it needs a local master: leave spark.master out"
         return OptionError(("clock",), why, "real", code="unsupported")
+    if (count := scenario.roles.compactors_count) > 1 and not _engines(scenario).shares_compaction:
+        why = f"several compactors cannot share the plans of {_title(scenario)} tables: leave it out"
+        return OptionError(("roles", "compactor", "count"), why, count, code="unsupported")
     cached = catalog_properties(scenario).get("cache-enabled")
     if cached is not None and cached[1].lower() == "true":
         key, value = cached

@@ -149,6 +149,12 @@ def test_a_count_that_is_none_is_refused(tmp_path, count):
         live(tmp_path, roles={"compactor": {"count": count}})
 
 
+def test_a_hudi_table_has_one_compactor(tmp_path):
+    with refused("unsupported") as caught:
+        check_real_clock(live(tmp_path, table={"format": "hudi"}, roles={"compactor": {"count": 2}}))
+    assert "roles.compactor.count = 2" in str(caught.value)
+
+
 def test_a_simulation_has_one_compactor(tmp_path):
     with refused("unsupported"):
         check_simulated_clock(live(tmp_path, roles={"compactor": {"count": 2}}))
