@@ -8,6 +8,8 @@ from bench.results.values import NO_COST, Cost
 
 Elapsed = Callable[[], Cost]
 
+_ASKS_EACH_S = 0.2
+
 
 class Clock(Protocol):
     """Measures the seconds since the replay began."""
@@ -58,9 +60,19 @@ class LiveClock(SystemClock):
         """How many real seconds have passed since scenario time `at_ms`; 0 before it."""
         return max(0.0, self.now_s() - at_ms / 1000 / self._speed)
 
+    def stopwatch(self) -> Elapsed:
+        """The CPU is that of the calling thread, since other roles may be threads of this process."""
+        wall_s, cpu_s = time.perf_counter(), time.thread_time()
+        return lambda: Cost(time.perf_counter() - wall_s, time.thread_time() - cpu_s)
+
     def wait_until(self, at_ms: int) -> None:
         """Sleep until scenario time `at_ms`; returns at once if it has passed."""
         self.sleep(at_ms / 1000 / self._speed - self.now_s())
+
+    def wait_unless(self, is_over: Callable[[], bool], at_ms: int) -> None:
+        """Sleep until scenario time `at_ms`, or until `is_over`, which is asked five times a second."""
+        while not is_over() and (left_s := at_ms / 1000 / self._speed - self.now_s()) > 0:
+            self.sleep(min(left_s, _ASKS_EACH_S))
 
     def sleep(self, seconds: float) -> None:
         if seconds > 0:

@@ -140,7 +140,7 @@ class Share(Keys):
 
 
 class Resources(Keys):
-    """[resources]: honoured by simulations, and with a real clock on real tables, whose roles are processes.
+    """[resources]: honoured by simulations, and with a real clock on real tables.
 
     In other real runs one Spark application does everything.
 
@@ -175,7 +175,7 @@ COMPACTORS_MAX = 64
 
 
 class CompactorRole(Keys):
-    """[roles.compactor]: how many compactors follow the strategy at the same time, each a process."""
+    """[roles.compactor]: how many compactors follow the strategy at the same time."""
 
     count: int = Field(default=1, ge=1, le=COMPACTORS_MAX)
 

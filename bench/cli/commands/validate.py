@@ -230,7 +230,7 @@ def _compaction_time(shares: tuple[float, float] | None, interval_s: float) -> s
     return (
         f"Compaction time over commit interval ({human_duration(interval_s)}): {of_one} for the files of one "
         f"commit, {of_all} for all files of the stream, by the simulator's coefficients and without deletes. "
-        "The longer a compaction takes, the more commits it meets; those that change its files make it lose."
+        "The longer a compaction takes, the more commits it meets, and the more often it or a commit loses."
     )
 
 

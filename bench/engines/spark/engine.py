@@ -119,8 +119,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
 
     @property
     def _compactor(self) -> RoleId:
-        """Who executes plans, by the name of the application: one of several compactors has its own tags."""
-        role = str(self._spark.sparkContext.appName).removeprefix(application_of(""))
+        """Who executes plans: one of several compactors, an application or a thread, has its own tags."""
+        role = self._meter.role or str(self._spark.sparkContext.appName).removeprefix(application_of(""))
         return role if role.startswith("compactor") else "compactor"
 
     @property

@@ -60,6 +60,8 @@ class Measured:
 class Meter(ABC):
     """Measures the steps of an engine: `step` around each of them."""
 
+    role: str | None = None  # whose steps alone it measures
+
     def __init__(self, spark: SparkSession) -> None:
         gateway: Any = spark.sparkContext._gateway
         self._context = spark.sparkContext._jsc.sc()

@@ -28,7 +28,7 @@ class RoleMeter(Meter):
 
     def __init__(self, spark: SparkSession, role: str) -> None:
         super().__init__(spark)
-        self._role, self._tracker = role, spark.sparkContext.statusTracker()
+        self.role, self._tracker = role, spark.sparkContext.statusTracker()
         self._clock = time.pthread_getcpuclockid(threading.get_ident())
         self._java = JavaThread(spark)
 
@@ -48,7 +48,7 @@ class RoleMeter(Meter):
         attempts = list(self._attempts(range(first.stage, last.stage)))
         executor_cpu_s, spark = task_work(attempts)
         unpacking_s = sum(attempt["executorDeserializeCpuTime"] for attempt in attempts) / _NS_PER_S
-        jobs = [job for job in self._tracker.getJobIdsForGroup(self._role) if first.job <= job < last.job]
+        jobs = [job for job in self._tracker.getJobIdsForGroup(self.role) if first.job <= job < last.job]
         return Cost(
             last.at_s - first.at_s,
             last.cpu_s - first.cpu_s + executor_cpu_s + unpacking_s,
@@ -65,7 +65,7 @@ class RoleMeter(Meter):
     def _attempts(self, stages: range) -> Iterator[Mapping[str, Any]]:
         """Those of the role. Stages of other roles may have a number, and not have begun."""
         for attempt in super()._attempts(stages):
-            if attempt["schedulingPool"] == self._role:
+            if attempt["schedulingPool"] == self.role:
                 yield attempt
 
     def _stage_text(self, store: Any, stage: int, defaults: Sequence[Any]) -> str:

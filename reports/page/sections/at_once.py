@@ -25,9 +25,9 @@ _COMMITS_NOTE = (
 _QUERIES_NOTE = (
     "Query: real seconds since it was due. Beside compactions: how many times as long queries took that "
     "began while one ran, at equal files and delete files opened, without what they waited for the query "
-    "before; a dash if fewer than {fewest} compactions had such queries, or these met other tables than the "
-    "rest. Waited for cores: how long runnable threads of all roles did, over their CPU time; latencies "
-    "contain it."
+    "before, with the interval for these runs: other runs may differ by more. Left out are those that opened "
+    "more or fewer files than any other query; a dash if fewer than {fewest} compactions are left. Waited "
+    "for cores: how long runnable threads of all roles did, over their CPU time; latencies contain it."
 )
 _BESIDE = Column("Beside compactions", "95 % CI")
 

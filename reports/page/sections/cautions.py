@@ -297,7 +297,7 @@ def _oversubscribed(group: RunGroup) -> Iterator[Caution]:
     ends = dict.fromkeys(human_number(end) for end in (min(known), max(known))) if known else {}
     yield _caution(
         "The roles had more cores than the machine, so their threads waited for cores{waits}. Compare "
-        "latencies with those of runs on as few cores only; counts, conflicts and CPU depend on it less.",
+        "latencies, conflicts and how long compactions took with those of runs on as few cores only.",
         True, waits=f", for {' to '.join(ends)} s in each CPU second" if ends else "",
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bench.results.folders import RunResult
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, PROBED_LATENCY
-from bench.results.records import Manifest
+from bench.results.records import THREADS_CPU, Manifest
 from bench.results.table_content import stream_commits_of
 from bench.text import human_bytes, human_duration, human_percent, pace_text
 from reports.data.group import RunGroup
@@ -27,6 +27,11 @@ _ROLES = say(
     "Each role of a run (writer, compactor, reader) is a process with its own JVM, on one fresh table at "
     "the same time. Repetitions interleave the strategies, so that drift of the machine affects all of them "
     "alike on average."
+)
+_ROLES_AS_THREADS = say(
+    "Each role of a run (writer, compactor, reader) is a thread with its own Spark session, in one process "
+    "and JVM, on one fresh table at the same time. Repetitions interleave the strategies, so that drift of "
+    "the machine affects all of them alike on average."
 )
 _COMPARISONS = say(
     "A ratio is that of geometric means, at equal speed of the machine where that was measured. Its 95 % "
@@ -113,7 +118,8 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
     if group.is_simulated:
         yield "Comparisons", _SIMULATED_COMPARISONS
         return
-    yield "Runs", _ROLES if m.is_live else _QUICK_RUNS if group.is_quick else _RUNS
+    at_once = _ROLES_AS_THREADS if m.notes.get("cpu") == THREADS_CPU else _ROLES
+    yield "Runs", at_once if m.is_live else _QUICK_RUNS if group.is_quick else _RUNS
     yield "Comparisons", _COMPARISONS
     yield (
         "Content",

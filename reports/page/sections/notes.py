@@ -28,7 +28,7 @@ METHOD: Mapping[Note, Entry] = {
             "A commit and a compaction take scenario time; a commit that is due while the one before it runs "
             "comes late. A compaction rewrites the files that were there when it began, and commits at its "
             "end, unless a commit in between has made that impossible by the rules of the format. Meanwhile "
-            "no other compaction begins."
+            "the same compactor begins no other."
         ),
     ),
     ("cores", "shared"): (
@@ -59,7 +59,7 @@ METHOD: Mapping[Note, Entry] = {
     ("times", "measured"): ("Timing", say("Each step is timed separately, while no other step runs.")),
     ("times", "measured at the same time"): (
         "Timing",
-        say("Each step is timed in the process of its role, while the other roles work."),
+        say("Each step is timed in the process or thread of its role, while the other roles work."),
     ),
     ("concurrency", "compaction beside the stream"): (
         "Concurrency",

@@ -1,5 +1,6 @@
 import itertools
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 from fake_engine import CompactAll, Costs, FakeEngine
@@ -28,6 +29,24 @@ from strategies.iceberg.commands import METADATA_COMMANDS
 from strategies.plan import Compact, Native, Plan, Reason
 from strategies.strategy import Rule, Strategy
 from strategies.triggers import Every
+
+
+def test_a_wait_ends_with_the_writer():
+    clock = ManualClock(speed=2.0)
+    clock.wait_unless(lambda: clock.at_s >= 1, at_ms=60_000)
+    assert 1 <= clock.at_s < 1.5
+    clock.wait_unless(lambda: False, at_ms=60_000)
+    assert clock.at_s == pytest.approx(30)
+
+
+def test_cpu_is_that_of_the_own_thread():
+    elapsed = ManualClock().stopwatch()
+    other = Thread(target=sum, args=(range(10_000_000),))
+    other.start()
+    other.join()
+    cost = elapsed()
+    assert cost.cpu_s < 0.5 * cost.wall_s
+
 
 NO_RETRY = Retry(retries=0, backoff_s=1.0)
 

@@ -14,7 +14,8 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import cast
 
 import psutil
@@ -146,11 +147,20 @@ class LiveRole:
         (start,) = self._barrier.wait(["start"])
         clock = LiveClock(float(start), self._scenario.speed)
         log = StepLog(self._engine.table_id, self._recorder, clock, observer=self._job.role)
-        Live(clock.wait_until).run(self._role(log, clock))
+        Live(self._waiting(clock)).run(self._role(log, clock))
         self._barrier.mark(f"ended-{self._job.role}")
         if self._is_writer:
             self._barrier.wait(f"ended-{role}" for role in others)
             self._close(log)
+
+    def _waiting(self, clock: LiveClock) -> Callable[[int], None]:
+        """How the role waits: for its next look at the table no longer than the writer is at work."""
+        if self._job.role in (WRITER, READER):
+            return clock.wait_until
+        return partial(clock.wait_unless, self._has_writer_ended)
+
+    def _has_writer_ended(self) -> bool:
+        return self._barrier.has(f"ended-{WRITER}")
 
     def _load(self) -> None:
         """Create the table with its initial load: before the stream, so its records have no time."""
@@ -183,7 +193,7 @@ class LiveRole:
             looks_ms(scenario, self._job.role, self._job.run.repetition),
             scenario.commit_interval_ms,
             clock,
-            lambda: self._barrier.has(f"ended-{WRITER}"),
+            self._has_writer_ended,
         )
         commands = FORMATS[scenario.table.format].engines.metadata_commands
         of = Compacting(

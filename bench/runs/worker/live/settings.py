@@ -12,6 +12,13 @@ from bench.runs.settings import engine_settings
 from bench.scenario.roles import READER, cores_of, wanted_cores
 from bench.scenario.scenario import Scenario
 
+# Spark forgets the oldest of all roles' stages and jobs, and so their CPU; by default beyond 1000.
+_OF_SHARED_APPLICATION = {
+    "spark.scheduler.mode": "FAIR",
+    "spark.ui.retainedStages": "100000",
+    "spark.ui.retainedJobs": "100000",
+}
+
 
 def role_settings(scenario: Scenario, job: RoleJob) -> EngineSettings:
     """The settings of the run's engine, with the role's session and own scratch folder."""
@@ -36,7 +43,7 @@ def application_settings(scenario: Scenario, run: RunJob) -> EngineSettings:
     spark = replace(
         settings.spark,
         master=f"local[{wanted_cores(scenario)}]",
-        conf={"spark.scheduler.mode": "FAIR", **settings.spark.conf},
+        conf={**_OF_SHARED_APPLICATION, **settings.spark.conf},
         application=application_of("roles"),
     )
     return replace(settings, spark=spark)

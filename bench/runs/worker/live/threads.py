@@ -36,8 +36,9 @@ class ThreadsRun(LiveRun):
         self._threads[role].join()
 
     def _failure(self, role: str) -> str | None:
+        is_alive = self._threads[role].is_alive()  # first, since a thread leaves its marks before it ends
         reason = self._barrier.text(f"failed-{role}")
-        if reason or self._threads[role].is_alive() or self._barrier.has(f"ended-{role}"):
+        if reason or is_alive or self._barrier.has(f"ended-{role}"):
             return reason or None
         return "its thread ended without an error"
 
