@@ -26,8 +26,7 @@ from bench.text import MISSING
 _EVERY = frozenset({"every file"})
 _OUTCOMES = ("ok", "conflict")
 _FIGURES = (
-    "lost_compactions", "compactions", "redone_commits", "compaction_s", "commit_since_due_p50_s",
-    "commit_since_due_p95_s",
+    "lost_compactions", "compactions", "redone_commits", "commit_since_due_p50_s", "commit_since_due_p95_s",
 )  # fmt: skip
 
 
@@ -101,15 +100,18 @@ def _rewritten_count(one: CompactionRecord) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Means over `runs_count` runs of a strategy; None where a figure is not known."""
+    """Means over `runs_count` runs of a strategy; None where a figure is not known.
+
+    `tried` counts compactions that committed or lost, and `tried_mean_s` is how long one of them took.
+    """
 
     strategy: str
     kind: str
     runs_count: int
-    compactions: float
+    tried: float
     lost: float
     redone: float | None
-    compaction_mean_s: float | None
+    tried_mean_s: float | None
     since_due_p50_s: float | None
     since_due_p95_s: float | None
 
@@ -118,10 +120,11 @@ def rates(strategy: str, kind: str, runs: Sequence[RunResult]) -> Rates:
     figures = [run_figures(run) for run in runs]
     means = {name: _mean([own.get(name) for own in figures]) for name in _FIGURES}
     lost = means["lost_compactions"] or 0.0
-    count, seconds = (means["compactions"] or 0.0) + lost, means["compaction_s"]
+    compactions = [one for run in runs for one in run.of(CompactionRecord)]
+    walls_s = [one.cost.wall_s for one in compactions if one.status in _OUTCOMES]
     return Rates(
-        strategy, kind, len(runs), count, lost, means["redone_commits"],
-        seconds / count if count and seconds is not None else None,
+        strategy, kind, len(runs), (means["compactions"] or 0.0) + lost, lost, means["redone_commits"],
+        fmean(walls_s) if walls_s else None,
         means["commit_since_due_p50_s"], means["commit_since_due_p95_s"],
     )  # fmt: skip
 
@@ -157,13 +160,13 @@ def outcome_lines(found: Sequence[Outcome]) -> Iterator[str]:
 
 def rate_lines(found: Iterable[Rates]) -> Iterator[str]:
     yield (
-        f"{'strategy':<16} {'':<9} {'runs':>4} {'compactions':>11} {'lost':>6} {'took s':>7} {'redone':>7} "
+        f"{'strategy':<16} {'':<9} {'runs':>4} {'tried':>6} {'lost':>6} {'took s':>7} {'redone':>7} "
         f"{'due p50 s':>9} {'due p95 s':>9}"
     )
     for one in found:
         yield (
-            f"{one.strategy:<16} {one.kind:<9} {one.runs_count:>4} {one.compactions:>11.1f} {one.lost:>6.1f} "
-            f"{_text(one.compaction_mean_s):>7} {_text(one.redone):>7} {_text(one.since_due_p50_s):>9} "
+            f"{one.strategy:<16} {one.kind:<9} {one.runs_count:>4} {one.tried:>6.1f} {one.lost:>6.1f} "
+            f"{_text(one.tried_mean_s):>7} {_text(one.redone):>7} {_text(one.since_due_p50_s):>9} "
             f"{_text(one.since_due_p95_s):>9}"
         )
 

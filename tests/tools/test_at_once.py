@@ -2,6 +2,7 @@ import pytest
 from live_runs import LIVE, live, live_runs
 from records import commit, compaction, end, run
 
+from bench.results.values import Span
 from tools.at_once import compared, outcome_lines, outcomes, rates
 
 ALL, SOME = {"files_removed_count": 5.0}, {"files_removed_count": 4.0}
@@ -43,6 +44,12 @@ def test_the_outcome_follows_from_what_landed_meanwhile(mode, ends_s, forecast, 
     assert found.files == f"{round(forecast['files_removed_count'])} of 5"
 
 
+def test_a_commit_may_land_while_a_compaction_writes_its_files():
+    made = rewriting("conflict").model_copy(update={"staged": Span(9.0, 10.0)})
+    (found,) = outcomes(merges(9.5)(made))
+    assert (found.started_s, found.predicted) == (9.0, "conflict")
+
+
 def test_the_table_counts_what_was_predicted_and_what_cannot_be():
     made = merges(11.0, 20.0)(
         rewriting("conflict"), rewriting("ok", SOME), rewriting("ok", started_s=19.75, ended_s=21.0),
@@ -58,7 +65,7 @@ def test_rates_are_means_of_runs():
     _, eager = live_runs()
     made = rates("eager", "real", [eager, live("eager", conflicts=())])
     assert (made.runs_count, made.redone, made.lost) == (2, 0.5, 1.0)
-    assert made.compactions == 1.5  # one committed and two lost in one of two runs
+    assert made.tried == 1.5  # one committed and two lost in one of two runs
 
 
 def test_runs_are_simulated_again_by_the_scenario_they_recorded(tmp_path):
