@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bench.cli.model_validation import resimulated
-from bench.engines.iceberg.conflicts import Effect, Kind, conflict
+from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
 from bench.engines.iceberg.table_keys import DEFAULT_UPSERT_MODE
 from bench.errors import CompactbenchError
 from bench.results.folders import RunResult, load_runs
@@ -72,7 +72,7 @@ def predicted(manifest: Manifest, one: CompactionRecord, landed: Iterable[Commit
     None if it rewrites only a part of the files and a commit may have deleted rows of them, or of others.
     """
     effects = [_effect_of(manifest, commit) for commit in landed]
-    reason = conflict(Effect(Kind.REWRITE, removed=_EVERY), effects)
+    reason = conflict_between(Effect(Kind.REWRITE, removed=_EVERY), effects)
     if reason is None:
         return "ok"
     return "conflict" if _rewritten_count(one) == one.before.data_files_count else None

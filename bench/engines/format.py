@@ -200,6 +200,10 @@ class Engines:
     at_once_problem: Callable[[TableSpec, Mapping[str, str]], str | None] = lambda spec, settings: None
 
     @property
+    def roles_are_threads(self) -> bool:
+        return self.roles_as == "threads"
+
+    @property
     def kinds(self) -> tuple[EngineKind, ...]:
         return tuple(kind for kind in (self.real, self.simulated) if kind is not None)
 

@@ -26,6 +26,8 @@ class Clock(Protocol):
 class SystemClock:
     """Real time."""
 
+    _cpu_s = staticmethod(time.process_time)  # so far
+
     def __init__(self) -> None:
         self._began_s = time.perf_counter()
 
@@ -36,15 +38,18 @@ class SystemClock:
         """Does nothing: real time has passed already."""
 
     def stopwatch(self) -> Elapsed:
-        wall_s, cpu_s = time.perf_counter(), time.process_time()
-        return lambda: Cost(time.perf_counter() - wall_s, time.process_time() - cpu_s)
+        wall_s, cpu_s = time.perf_counter(), self._cpu_s()
+        return lambda: Cost(time.perf_counter() - wall_s, self._cpu_s() - cpu_s)
 
 
 class LiveClock(SystemClock):
     """Real time since `began_s` of the monotonic clock, which all processes of a machine share.
 
-    Scenario time passes `speed` times as fast.
+    Scenario time passes `speed` times as fast. CPU is that of the calling thread, since other roles may be
+    threads of this process.
     """
+
+    _cpu_s = staticmethod(time.thread_time)
 
     def __init__(self, began_s: float, speed: float) -> None:
         self._began_s, self._speed = began_s, speed
@@ -59,11 +64,6 @@ class LiveClock(SystemClock):
     def late_s(self, at_ms: int) -> float:
         """How many real seconds have passed since scenario time `at_ms`; 0 before it."""
         return max(0.0, self.now_s() - at_ms / 1000 / self._speed)
-
-    def stopwatch(self) -> Elapsed:
-        """The CPU is that of the calling thread, since other roles may be threads of this process."""
-        wall_s, cpu_s = time.perf_counter(), time.thread_time()
-        return lambda: Cost(time.perf_counter() - wall_s, time.thread_time() - cpu_s)
 
     def wait_until(self, at_ms: int) -> None:
         """Sleep until scenario time `at_ms`; returns at once if it has passed."""

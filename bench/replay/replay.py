@@ -55,14 +55,14 @@ def replay(
     log = StepLog(engine.table_id, recorder, clock, _cores(scenario), speed=scenario.speed)
     history, cadence = History(cost_priors), scenario.cadence(repetition)
     queries = Queries(scenario, cadence, engine, history, log, fixed_work, drop_page_cache)
-    looks = _looks(scenario, repetition)
     compactions = Compactions(
-        scenario, strategy, engine, queries, history, log, after_compaction, size_model, looks
-    )
+        scenario, strategy, engine, queries, history, log, after_compaction, size_model,
+        _looks(scenario, repetition),
+    )  # fmt: skip
     Turns().run([
         writer(batches, engine, compactions, Retry.of(scenario.roles.writer), history, log),
         reader(scenario, queries),
-        compactor(scenario, compactions, looks),
+        compactor(scenario, compactions),
         maintainer(scenario, engine, queries, log),
     ])  # fmt: skip
     return log.times

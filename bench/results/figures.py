@@ -241,7 +241,7 @@ def staleness_mean_s(f: RunFigures) -> float | None:
     Over a gap of g seconds between two commits the age grows from 0 to g: g / 2 on average, for g seconds.
     None with a real clock, by which commits may be late.
     """
-    if f.run.manifest.notes.get("clock") == "real":
+    if f.run.manifest.is_at_once:
         return None
     duration_ms = f.run.manifest.duration_ms
     gaps_ms = np.diff(np.unique([0, duration_ms, *f.commits.column("at_ms")])).astype(float)

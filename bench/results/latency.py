@@ -134,7 +134,7 @@ def over_time(
         due = queries.having(when="due" if when == "settled" else when)
         return OverTime(due, np.ones(len(due)))
     is_of_moment = queries.column("when") == when
-    if when == "settled" and run.manifest.notes.get("clock") == "real":
+    if when == "settled" and run.manifest.is_at_once:
         return _by_spans(run, queries)
     probed = over_probed_ticks(run.manifest, queries.where(is_of_moment))
     if are_beside_stream(run.of(CompactionRecord)).any():

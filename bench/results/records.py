@@ -54,6 +54,7 @@ LOG = "log.txt"
 # executors, or only their tasks; of roles that share a process, only what is each one's own.
 DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU = "process", "processes of a cluster", "driver and tasks"
 THREADS_CPU = "tasks and threads of a role"
+FEWER_CORES = "fewer than the roles have"  # of the note "cores": what the machine has, with a real clock
 SHARED_JVM = "shared_jvm"  # an option of runs that shared one JVM (`run --quick`)
 QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 

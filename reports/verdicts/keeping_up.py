@@ -18,7 +18,6 @@ from reports.data.group import RunGroup
 from reports.verdicts.unmodelled import unmodelled
 
 _LAST = 0.1  # of the commits
-REAL_CLOCK = ("clock", "real")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Lag:
 
 def all_keep_up(group: RunGroup) -> bool:
     """Whether no strategy whose times are known falls behind the stream."""
-    every = lags(group) if REAL_CLOCK in group.manifest.notes.items() else loads(group)
+    every = lags(group) if group.manifest.is_at_once else loads(group)
     return all(one.keeps_up for one in every)
 
 

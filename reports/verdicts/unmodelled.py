@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from scipy import stats
@@ -29,25 +30,42 @@ _OPERATIONS: Mapping[str, frozenset[str]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """Why times get no verdict; with a `factor`, that there is so many times as much of something."""
+
+    what: str
+    factor: float | None = None
+
+    def __str__(self) -> str:
+        return self.what if self.factor is None else f"{human_number(self.factor)} times as many {self.what}"
+
+
 def unmodelled(group: RunGroup, strategy: str, *metrics: str) -> str | None:
     """Why times of a simulated strategy get no verdict; None if they do, and for real runs.
 
     Only operations that enter one of the `metrics` count, or all of them if none is named.
     """
+    found = beyond(group, strategy, *metrics)
+    return None if found is None else str(found)
+
+
+def beyond(group: RunGroup, strategy: str, *metrics: str) -> Beyond | None:
+    """The reason of `unmodelled`."""
     if not group.is_simulated:
         return None
     runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
     return next((why for run in runs for why in _beyond_fit(run, metrics)), None)
 
 
-def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[str]:
+def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[Beyond]:
     if run.end is None or not isinstance(run.manifest.options.get("coefficients"), dict):
         return
     if not _table(run.manifest, "operations"):
-        yield _EARLIER
+        yield Beyond(_EARLIER)
     unfitted = [name for name in run.end.beyond_fit.unfitted_operations if _enters(name, metrics)]
     if unfitted:
-        yield f"the cost of {' and '.join(unfitted)} is not fitted to any run"
+        yield Beyond(f"the cost of {' and '.join(unfitted)} is not fitted to any run")
     extrapolated = run.end.beyond_fit.extrapolated.items()
     far = {
         key: factor
@@ -57,7 +75,7 @@ def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[str]:
     for key, factor in sorted(far.items(), key=lambda item: -item[1]):
         operation, _, amount = key.partition(" ")
         where = f"{'an' if operation[0] in 'aeiou' else 'a'} {operation}"
-        yield f"{human_number(factor)} times as many {_plural(amount)} in {where} as were measured"
+        yield Beyond(f"{_plural(amount)} in {where} as were measured", factor)
 
 
 def _plural(amount: str) -> str:

@@ -39,7 +39,7 @@ class Effect:
     marked: frozenset[str] = frozenset()
 
 
-def conflict(own: Effect, others: Iterable[Effect]) -> str | None:
+def conflict_between(own: Effect, others: Iterable[Effect]) -> str | None:
     """Why a commit fails that was planned before others committed, in Iceberg's words; None if it does not.
 
     Not covered: position deletes that do not name their data file, which concern each file of a partition,

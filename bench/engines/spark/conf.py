@@ -42,6 +42,12 @@ DEFAULT_CONF: Mapping[str, str] = {
 }
 
 
+def remove_secrets(work_folder: Path) -> None:
+    """Remove what starting JVMs have left in a run's work folder, or in the folder of a role in it."""
+    for left in (work_folder / SECRET_CONF, *work_folder.glob(f"*/{SECRET_CONF}")):
+        left.unlink(missing_ok=True)
+
+
 def join_tasks(settings: Mapping[str, str]) -> int:
     """The number of tasks of a join. Raises ScenarioError for a setting that Spark rejects."""
     text = settings.get(SHUFFLE_PARTITIONS, DEFAULT_CONF[SHUFFLE_PARTITIONS])

@@ -41,7 +41,7 @@ class Compactions:
         looks_ms: Sequence[int],
     ) -> None:
         self._scenario, self._strategy, self._engine = scenario, strategy, engine
-        self._looks_ms, self._looked_tick = looks_ms, 0
+        self.looks_ms, self._looked_tick = looks_ms, 0
         self._queries, self._history, self._log = queries, history, log
         self._after_compaction, self._size_model = after_compaction, size_model
         self._pending: list[Execution] = []
@@ -75,7 +75,7 @@ class Compactions:
         if cores is None or not cost.wall_s:
             return
         end_ms = log.moment_of(cores.now_s + cores.beside(cost.wall_s, cost.mean_cores))
-        look_ms = self._looks_ms[log.tick]
+        look_ms = self.looks_ms[log.tick]
         if look_ms < end_ms:
             self._end_beside(cost, cores, look_ms)
             self._look(look_ms)
@@ -92,8 +92,8 @@ class Compactions:
     def look(self, tick: int) -> None:
         """With a real clock: look at the table in a tick, unless that was during its commit."""
         if self._looked_tick < tick:
-            self.finish(self._looks_ms[tick])
-            self._look(self._looks_ms[tick])
+            self.finish(self.looks_ms[tick])
+            self._look(self.looks_ms[tick])
 
     def _look(self, at_ms: int) -> None:
         """The compactor does one thing at a time, and evaluates no rule while it compacts."""
@@ -230,7 +230,7 @@ def evaluated(
     return records, decision
 
 
-def compactor(scenario: Scenario, compactions: Compactions, looks_ms: Sequence[int]) -> Role:
+def compactor(scenario: Scenario, compactions: Compactions) -> Role:
     """Compacts after each commit of the stream, and completes what is pending after the last one.
 
     With a real clock it looks at the table at moments of its own.
@@ -238,7 +238,7 @@ def compactor(scenario: Scenario, compactions: Compactions, looks_ms: Sequence[i
     end_ms = scenario.duration_ms
     for tick, at_ms in scenario.ticks():
         if scenario.has_real_clock:
-            yield Until(looks_ms[tick], Turn.COMPACT)
+            yield Until(compactions.looks_ms[tick], Turn.COMPACT)
             yield from perform(partial(compactions.look, tick))
             end_ms = at_ms + scenario.commit_interval_ms
             yield Until(end_ms, Turn.FINISH)

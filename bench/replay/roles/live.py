@@ -19,7 +19,7 @@ from bench.replay.execution import Execution, compaction_fields
 from bench.replay.history import History, probe_seen
 from bench.replay.roles.compactor import evaluated
 from bench.replay.roles.maintainer import maintain
-from bench.replay.roles.retry import Retry
+from bench.replay.roles.retry import Retry, Tries
 from bench.replay.roles.writer import commit_fields
 from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import Fields, StepLog
@@ -44,23 +44,18 @@ def writer(batches: Iterable[Batch], table: Table, retry: Retry, log: StepLog, c
 
 def _commit(batch: Batch, table: Table, retry: Retry, log: StepLog, clock: LiveClock) -> None:
     """Commit a batch, again after each conflict. Raises CommitConflictError when retries are spent."""
-    conflicts, wasted_cpu_s = list[str](), 0.0
+    tries = Tries(retry)
     while True:
         try:
             began_s, waited_s = log.now_s, clock.late_s(log.at_ms)
             outcome = table.commit(batch, batch.spec.at_ms)
             break
         except CommitConflictError as conflict:
-            conflicts.append(conflict.reason)
-            wasted_cpu_s += conflict.cost.cpu_s
-            if len(conflicts) > retry.retries:
-                raise
-            clock.sleep(retry.wait_s(len(conflicts)))
+            clock.sleep(tries.lost(conflict))
     if batch.spec.rows:
         committed_s = began_s + outcome.prepare_s
         fields = commit_fields(log, batch, outcome, committed_s, waited_s)
-        fields |= {"conflicts": conflicts, "wasted_cpu_s": wasted_cpu_s}
-        log.recorder.write(CommitRecord, fields)
+        log.recorder.write(CommitRecord, fields | tries.fields())
     log.saw(outcome.observed, "commit")
 
 
@@ -75,7 +70,8 @@ def reader(scenario: Scenario, prober: Prober, due_ms: Iterable[int], log: StepL
         if clock.scenario_ms() < scenario.duration_ms:
             yield from perform(partial(_ask, scenario, prober, log, clock))
         else:
-            log.recorder.write(QueryRecord, _asked(scenario, log, NO_COST, clock) | {"status": "failed"})
+            asked = _asked(scenario, log, NO_COST, clock.late_s(at_ms))
+            log.recorder.write(QueryRecord, asked | {"status": "failed"})
 
 
 def _ask(scenario: Scenario, prober: Prober, log: StepLog, clock: LiveClock) -> None:
@@ -83,17 +79,16 @@ def _ask(scenario: Scenario, prober: Prober, log: StepLog, clock: LiveClock) -> 
     try:
         outcome = prober.query(scenario.primary_probe)
     except EngineError:  # its files may be gone, as for any reader beside maintenance
-        fields = _asked(scenario, log, elapsed(), clock) | {"status": "failed"}
+        fields = _asked(scenario, log, elapsed(), waited_s) | {"status": "failed"}
     else:
-        fields = _asked(scenario, log, outcome.cost, clock)
+        fields = _asked(scenario, log, outcome.cost, waited_s)
         fields |= {"work": outcome.work, "planning_s": outcome.planning_s, "execution_s": outcome.execution_s}
     span = Span(began_s, began_s + fields["cost"].wall_s)
-    log.recorder.write(QueryRecord, fields | {"span": span, "waited_s": waited_s})
+    log.recorder.write(QueryRecord, fields | {"span": span})
 
 
-def _asked(scenario: Scenario, log: StepLog, cost: Cost, clock: LiveClock) -> Fields:
+def _asked(scenario: Scenario, log: StepLog, cost: Cost, waited_s: float) -> Fields:
     probe = {"probe": scenario.primary_probe.name, "primary": True, "when": "due", "session": "new"}
-    waited_s = clock.late_s(log.at_ms)
     return log.fields("reader", None, log.now_s, cost) | probe | {"waited_s": waited_s}
 
 
@@ -133,7 +128,7 @@ class Compacting:
     history: History
     size_model: SizeModel | None
     log: StepLog
-    looks: "Looks"
+    looks: Looks
     note: Callable[[Fields | None, float], None]
     asked: Callable[[], Iterable[QueryRecord]]
     claims: Claims

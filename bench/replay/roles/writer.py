@@ -18,7 +18,7 @@ from bench.engines.contract import (
 from bench.replay.execution import rewritten_partitions
 from bench.replay.history import History
 from bench.replay.roles.compactor import Compactions
-from bench.replay.roles.retry import Retry
+from bench.replay.roles.retry import Retry, Tries
 from bench.replay.schedule import Role, Step, Turn, Until, perform
 from bench.replay.step_log import Fields, NewRecord, StepLog, version_ids
 from bench.results.records import CommitRecord, CompactionRecord
@@ -29,15 +29,14 @@ from bench.results.values import NO_COST, Cost
 class _Done:
     """A commit, the table before its last try, and when that began: `late_s` after the commit was due.
 
-    `conflicts` are why earlier tries failed, and `wasted_cpu_s` is what they cost; None in turns.
+    `tries` are those that lost before it; None in turns.
     """
 
     outcome: CommitOutcome
     before: Observation | None
     started_s: float
     late_s: float
-    conflicts: list[str] | None = None
-    wasted_cpu_s: float | None = None
+    tries: Tries | None = None
 
 
 def writer(
@@ -74,22 +73,18 @@ def _at_once(
     Those that end before the commit does come first: by the cost of the commit before it, `last`, or that of
     the last try.
     """
-    conflicts, wasted_cpu_s = list[str](), 0.0
+    tries = Tries(retry)
     while True:
         table.begin(batch)
         compactions.act_during(last)
         before, started_s = log.observed, log.now_s
         try:
             outcome = table.commit(batch, log.at_ms)
-            return _Done(outcome, before, started_s, log.late_s, conflicts, wasted_cpu_s)
+            return _Done(outcome, before, started_s, log.late_s, tries)
         except CommitConflictError as conflict:
-            conflicts.append(conflict.reason)
             last = conflict.cost
-            wasted_cpu_s += last.cpu_s
             log.took(log.run(last).wall_s)
-            if len(conflicts) > retry.retries:
-                raise
-            compactions.wait(retry.wait_s(len(conflicts)))
+            compactions.wait(tries.lost(conflict))
 
 
 def _record(
@@ -116,8 +111,7 @@ def _record(
     if batch.spec.rows:
         waited_s += done.late_s + inline_cost.wall_s
         fields = commit_fields(log, batch, outcome, committed_s, waited_s)
-        fields |= {"conflicts": done.conflicts, "wasted_cpu_s": done.wasted_cpu_s}
-        log.recorder.write(CommitRecord, fields)
+        log.recorder.write(CommitRecord, fields | (done.tries.fields() if done.tries else {}))
     compacted_s = committed_s + outcome.cost.wall_s
     for compaction in outcome.compactions:
         log.recorder.write(

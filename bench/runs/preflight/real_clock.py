@@ -22,7 +22,7 @@ BESIDE_HEAP_BYTES = 720 * 2**20
 def check_real_clock(scenario: Scenario) -> None:
     """Raises ScenarioError for what roles that work at the same time cannot do, or have no room for."""
     refusals = [_refused_rule(scenario), _refused_key(scenario), _refused_table(scenario)]
-    if _are_threads(scenario):
+    if _engines(scenario).roles_are_threads:
         refusals += [_refused_share(scenario), _refused_executor(scenario)]
     for error in filter(None, (*refusals, _too_large(scenario))):
         raise error.within(scenario.name)
@@ -119,10 +119,6 @@ def _title(scenario: Scenario) -> str:
     return FORMATS[scenario.table.format].words.title
 
 
-def _are_threads(scenario: Scenario) -> bool:
-    return _engines(scenario).roles_as == "threads"
-
-
 def _too_large(scenario: Scenario) -> OptionError | None:
     fewer = ", roles.compactor.count" if scenario.roles.compactors_count > 1 else ""
     shares = [scenario.share_of(role) for role in roles_of(scenario)]
@@ -137,7 +133,8 @@ def _too_large(scenario: Scenario) -> OptionError | None:
         )
         return OptionError(("roles",), why, code="too-many-cores")
     jvm_bytes = scenario.spark.driver_memory_bytes
-    wanted = [jvm_bytes] if _are_threads(scenario) else [one.memory_bytes or jvm_bytes for one in shares]
+    is_one_jvm = _engines(scenario).roles_are_threads
+    wanted = [jvm_bytes] if is_one_jvm else [one.memory_bytes or jvm_bytes for one in shares]
     heaps, beside = sum(wanted), len(wanted) * BESIDE_HEAP_BYTES
     memory_bytes = psutil.virtual_memory().total
     if heaps + beside > memory_bytes:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bench.engines.spark.conf import SECRET_CONF
+from bench.engines.spark.conf import remove_secrets
 from bench.runs.jobs import Job, QuickJob, send, worker_command
 from bench.secrets import NO_SECRETS, Secrets
 
@@ -42,8 +42,7 @@ def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subpr
         _end(process)
         logging.join(LOG_GRACE_S)
         for folder in _work_folders(job):
-            for left in folder.rglob(SECRET_CONF):
-                left.unlink(missing_ok=True)
+            remove_secrets(folder)
 
 
 def _work_folders(job: Job) -> set[Path]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.engines.registry import FORMATS
-from bench.engines.spark.conf import SECRET_CONF
+from bench.engines.spark.conf import remove_secrets
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, REPLACED, Mode, QueryRecord
@@ -195,8 +195,7 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
             shutil.rmtree(out / WORK, ignore_errors=True)
             _check_folder(out / WORK)
             for tables in folders_of_tables(out):
-                for left in tables.rglob(SECRET_CONF):
-                    left.unlink(missing_ok=True)
+                remove_secrets(tables)
         try:
             yield
         finally:

@@ -114,7 +114,7 @@ def _execute(job: RunJob, watchdog: Watchdog) -> bool:
 def _manner(scenario: Scenario) -> type[Run] | None:
     if not scenario.has_real_clock:
         return None
-    return ThreadsRun if FORMATS[scenario.table.format].engines.roles_as == "threads" else LiveRun
+    return ThreadsRun if FORMATS[scenario.table.format].engines.roles_are_threads else LiveRun
 
 
 def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:

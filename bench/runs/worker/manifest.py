@@ -31,12 +31,12 @@ def _cores(mode: Mode, scenario: Scenario, settings: EngineSettings) -> int | No
     if mode == "simulated":
         return settings.cores.compactor
     if settings.has_real_clock:
-        return wanted_cores(scenario) if _are_threads(scenario) else cores_of(scenario, COMPACTOR)
+        return (
+            wanted_cores(scenario)
+            if FORMATS[scenario.table.format].engines.roles_are_threads
+            else cores_of(scenario, COMPACTOR)
+        )
     return parse_master(scenario.spark.master).cores_on(os.cpu_count())
-
-
-def _are_threads(scenario: Scenario) -> bool:
-    return FORMATS[scenario.table.format].engines.roles_as == "threads"
 
 
 def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
@@ -98,7 +98,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             page_cache=scenario.page_cache,
             is_jvm_warm=settings.is_jvm_warm,
             has_real_clock=settings.has_real_clock,
-            are_threads=_are_threads(scenario),
+            are_threads=FORMATS[scenario.table.format].engines.roles_are_threads,
             is_oversubscribed=wanted_cores(scenario) > len(os.sched_getaffinity(0)),
             shares_cores=scenario.resources.shared_cores is not None,
             core_speed=settings.core_speed,

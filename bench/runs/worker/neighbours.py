@@ -1,11 +1,11 @@
 """How much CPU other processes use during a run. The load average would include the previous run."""
 
 import time
-from contextlib import suppress
 
 import psutil
 
 from bench.engines.master import Master
+from bench.runs.worker.process_cpu import tree_cpu_s
 
 
 class Neighbours:
@@ -31,16 +31,7 @@ class Neighbours:
 
 def _others_cpu_s() -> float:
     """CPU seconds of the machine since it started, minus those of this process and its living children."""
-    machine, process = psutil.cpu_times(), psutil.Process()
+    machine = psutil.cpu_times()
     idle_s = machine.idle + getattr(machine, "iowait", 0.0)
     guests_s = getattr(machine, "guest", 0.0) + getattr(machine, "guest_nice", 0.0)  # in user and nice, too
-    own_s = sum(map(_cpu_s, (process, *process.children(recursive=True))))
-    return sum(machine) - idle_s - guests_s - own_s
-
-
-def _cpu_s(process: psutil.Process) -> float:
-    """With its children that have ended; 0 if it has ended itself since it was listed."""
-    with suppress(psutil.NoSuchProcess):
-        t = process.cpu_times()
-        return float(t.user + t.system + t.children_user + t.children_system)
-    return 0.0
+    return sum(machine) - idle_s - guests_s - tree_cpu_s(psutil.Process())

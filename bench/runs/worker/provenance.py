@@ -15,7 +15,7 @@ from bench.engines import runtime
 from bench.engines.contract import CatalogSettings, SparkSettings
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS
-from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU, THREADS_CPU, Mode
+from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, FEWER_CORES, TASKS_CPU, THREADS_CPU, Mode
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from strategies.plan import Capability
@@ -43,7 +43,7 @@ _NOTES: Mapping[Mode, Mapping[str, str]] = {
 # The same of real runs whose roles take turns, and of those whose roles work at the same time.
 _IN_TURNS = {"clock": "virtual", "times": "measured", "table_metadata": "read by new sessions"}
 _AT_ONCE = {"clock": "real", "times": "measured at the same time"}
-_OVERSUBSCRIBED = {"cores": "fewer than the roles have"}
+_OVERSUBSCRIBED = {"cores": FEWER_CORES}
 
 _OWN = ("bench", "reports", "strategies", "workloads", "pyproject.toml", "constraints.txt")
 

@@ -1,9 +1,8 @@
 """What a reader must know before trusting any figure of a run group."""
 
 import math
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
@@ -18,6 +17,7 @@ from bench.results.pooling import differences
 from bench.results.query_rate import WEIGHTED_WORDS
 from bench.results.records import (
     FAILED_STATUSES,
+    FEWER_CORES,
     QUICK_WORDS,
     CommitRecord,
     CompactionRecord,
@@ -33,7 +33,7 @@ from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK
-from reports.verdicts.unmodelled import BEYOND_MAX, unmodelled, widening
+from reports.verdicts.unmodelled import BEYOND_MAX, Beyond, beyond, widening
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
@@ -41,8 +41,6 @@ UNMET_ABOVE = 0.02  # of the ticks
 LOADED_ABOVE = 0.5  # load average over a minute / cores
 _ERROR_CHARACTERS = 300
 _RUN_DELAY = "run_delay_per_cpu"
-_FEWER_CORES = "fewer than the roles have"  # in notes of the method
-_FACTOR = re.compile(r"[\d.,e+]+(?= times as many )")
 _OF_COMMITS = "the seconds of commits"
 _FIGURES = {
     ("compaction_cpu_s",): "the seconds of compactions",
@@ -235,11 +233,11 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
     )
     yield Caution(True, say(" ".join(filter(None, (text, *named)))))
     yield from _more_cores(group)
-    reasons: dict[tuple[str, str], dict[str, str]] = {}  # by figures and what there is too much of
+    reasons: dict[tuple[str, str], dict[str, Beyond]] = {}  # by figures and what there is too much of
     for metrics, figures in _FIGURES.items():
         for label in group.strategies:
-            if why := unmodelled(group, label, *metrics):
-                reasons.setdefault((figures, _FACTOR.sub("", why)), {})[label] = why
+            if why := beyond(group, label, *metrics):
+                reasons.setdefault((figures, why.what), {})[label] = why
     for (figures, _), why_of in reasons.items():
         yield _caution(
             "No verdict on {figures} of {names}: {why}.",
@@ -247,13 +245,10 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         )  # fmt: skip
 
 
-def _worst(reasons: Iterable[str]) -> str:
+def _worst(reasons: Collection[Beyond]) -> str:
     """The one with the largest factor, of reasons that differ in that alone."""
-    by_factor = {
-        float(found[0].replace(",", "")) if (found := _FACTOR.match(why)) else 0.0: why for why in reasons
-    }
-    worst = by_factor[max(by_factor)]
-    return worst if len(by_factor) == 1 else f"up to {worst}"
+    worst = max(reasons, key=lambda why: why.factor or 0.0)
+    return f"up to {worst}" if len(set(map(str, reasons))) > 1 else str(worst)
 
 
 def _more_cores(group: RunGroup) -> Iterator[Caution]:
@@ -291,7 +286,7 @@ def _quick(group: RunGroup) -> Iterator[Caution]:
 
 def _oversubscribed(group: RunGroup) -> Iterator[Caution]:
     """Roles that had more cores than the machine: counts and CPU stay, latencies are marked."""
-    if not any(run.manifest.notes.get("cores") == _FEWER_CORES for run in group.usable_runs):
+    if not any(run.manifest.notes.get("cores") == FEWER_CORES for run in group.usable_runs):
         return
     known = [value for row in group.rows for value in row.run_values[_RUN_DELAY] if value is not None]
     ends = dict.fromkeys(human_number(end) for end in (min(known), max(known))) if known else {}

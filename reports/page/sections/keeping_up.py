@@ -3,12 +3,12 @@
 from bench.text import counted, human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
-from reports.verdicts.keeping_up import REAL_CLOCK, Lag, Load, lags, loads
+from reports.verdicts.keeping_up import Lag, Load, lags, loads
 
 
 def keeping_up(group: RunGroup) -> tuple[Sentence, ...]:
     """Who keeps up, and how many cores the others need; nothing if no times are known."""
-    if REAL_CLOCK in group.manifest.notes.items():
+    if group.manifest.is_at_once:
         return _with_a_real_clock(lags(group), "As modelled, " if group.is_simulated else "")
     every = sorted(loads(group), key=lambda load: load.share)
     if not every:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from bench.results.records import FEWER_CORES, THREADS_CPU
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, say
 
@@ -40,7 +41,7 @@ METHOD: Mapping[Note, Entry] = {
             "other down, and compactions slow queries down. No query is sampled while a commit runs.",
         ),
     ),
-    ("cores", "fewer than the roles have"): (
+    ("cores", FEWER_CORES): (
         "Cores",
         say(
             "The roles had more cores than the machine, so they waited for each other. Threads that wait for "
@@ -104,7 +105,7 @@ METHOD: Mapping[Note, Entry] = {
             "master.",
         ),
     ),
-    ("cpu", "tasks and threads of a role"): (
+    ("cpu", THREADS_CPU): (
         "Cost",
         say(
             "The roles share one Java process, so the CPU seconds of a step are those of the role's Spark "

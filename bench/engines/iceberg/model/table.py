@@ -10,8 +10,7 @@ from dataclasses import replace
 from itertools import chain
 
 from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
-from bench.engines.iceberg.conflicts import Effect, Kind
-from bench.engines.iceberg.conflicts import conflict as conflict_between
+from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
 from bench.engines.iceberg.model.files import FileMaker, keys_of, span_of
@@ -150,13 +149,13 @@ class IcebergTableModel:
         if contents is None:
             return None
         touched = contents.losing(spec, self.ledger.data_files.runs)
-        merged = self._merges.of(spec, touched, contents, self._sequence_number + 1)
         paths = frozenset(self.ledger.data_files.at(*place).first.path for place in touched)
         is_marked = self._spec.upsert_mode == MERGE_ON_READ
         own = Effect(Kind.MERGE_ON_READ, marked=paths) if is_marked else Effect(Kind.COPY_ON_WRITE, paths)
         reason = conflict_between(own, [effect_of(staged)])
         if reason is None:
             return None
+        merged = self._merges.of(spec, touched, contents, self._sequence_number + 1)
         files_count, rows = self._scanned
         partitions = {run.first.partition for run in merged.data}
         partitions |= {delete.partition for delete in merged.deletes}

@@ -33,15 +33,3 @@ def end(process: psutil.Popen) -> None:
         with suppress(psutil.NoSuchProcess):
             one.kill()
     psutil.wait_procs(family, timeout=_GRACE_S)
-
-
-def cpu_s(process: psutil.Process | psutil.Popen) -> float:
-    """CPU seconds of a process and its children so far, such as its JVM."""
-    return sum(map(_own_cpu_s, (process, *process.children(recursive=True))))
-
-
-def _own_cpu_s(process: psutil.Process | psutil.Popen) -> float:
-    with suppress(psutil.NoSuchProcess):
-        times = process.cpu_times()
-        return float(times.user + times.system)
-    return 0.0

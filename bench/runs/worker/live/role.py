@@ -44,8 +44,8 @@ from bench.results.tail import Tail
 from bench.runs.jobs import RoleJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker.live.barrier import Barrier
-from bench.runs.worker.live.processes import cpu_s
 from bench.runs.worker.live.settings import role_settings
+from bench.runs.worker.process_cpu import tree_cpu_s
 from bench.runs.worker.run import batches_of, check_equal, file_size_histogram, recorded_check
 from bench.runs.worker.warm_up import warm_up
 from bench.scenario.kept_back import kept_back
@@ -210,7 +210,7 @@ class LiveRole:
             self._barrier.clear(mark)
             return
         record = CompactionRecord(written_utc=utc_now(), **fields)
-        begun = Begun(record=record, began_s=began_s, cpu_s=cpu_s(psutil.Process()))
+        begun = Begun(record=record, began_s=began_s, cpu_s=tree_cpu_s(psutil.Process()))
         self._barrier.mark(mark, begun.model_dump_json())
 
     @property

@@ -15,9 +15,10 @@ from bench.results.tail import Tail
 from bench.results.values import Cost, Span
 from bench.runs.jobs import RoleJob
 from bench.runs.worker.live.barrier import Barrier
-from bench.runs.worker.live.processes import cpu_s, end, role_process
+from bench.runs.worker.live.processes import end, role_process
 from bench.runs.worker.live.role import Begun, Outcome
 from bench.runs.worker.neighbours import Neighbours
+from bench.runs.worker.process_cpu import tree_cpu_s
 from bench.runs.worker.run import Run
 from bench.scenario.roles import WRITER, compactors_of, roles_of
 
@@ -82,7 +83,7 @@ class LiveRun(Run):
     def _give_up(self, role: str, start_s: float) -> None:
         """End a compactor, and record what it has spent on the compaction that it has not finished."""
         process = self._processes[role]
-        spent_s, ended_s = cpu_s(process), time.monotonic() - start_s
+        spent_s, ended_s = tree_cpu_s(process), time.monotonic() - start_s
         end(process)
         self._given_up.add(role)
         self._collect()

@@ -23,7 +23,7 @@ _OF_SHARED_APPLICATION = {
 def role_settings(scenario: Scenario, job: RoleJob) -> EngineSettings:
     """The settings of the run's engine, with the role's session and own scratch folder."""
     settings, share = _shared(scenario, job.run), scenario.share_of(job.role)
-    if FORMATS[scenario.table.format].engines.roles_as == "threads":
+    if FORMATS[scenario.table.format].engines.roles_are_threads:
         spark = replace(settings.spark, role=job.role)
     else:
         spark = replace(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.engines.iceberg.conflicts import Effect, Kind, conflict
+from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
 
 OLD = frozenset({"f0"})  # a data file from before both commits
 OTHER = frozenset({"f1"})
@@ -35,7 +35,7 @@ ALL = [
     ],
 )
 def test_a_rewrite_loses_its_files_or_new_position_deletes_of_them(meanwhile, problem):
-    assert conflict(REWRITE, [meanwhile]) == problem
+    assert conflict_between(REWRITE, [meanwhile]) == problem
 
 
 FOUND = "found conflicting files that can contain matching records"
@@ -57,7 +57,7 @@ DELETES = "found new conflicting delete files that can apply to matching records
     ],
 )
 def test_a_merge_loses_against_rows_that_it_has_not_seen_and_rewrites_of_its_files(meanwhile, problem):
-    assert conflict(MERGE, [meanwhile]) == problem
+    assert conflict_between(MERGE, [meanwhile]) == problem
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,16 @@ def test_a_merge_loses_against_rows_that_it_has_not_seen_and_rewrites_of_its_fil
     ],
 )
 def test_so_does_one_that_copies_on_write(meanwhile, problem):
-    assert conflict(COPY, [meanwhile]) == problem
+    assert conflict_between(COPY, [meanwhile]) == problem
 
 
 @pytest.mark.parametrize("own", [APPEND, EQUALITY])
 @given(meanwhile=st.lists(st.sampled_from(ALL)))
 def test_what_deletes_no_row_by_position_never_loses(own, meanwhile):
-    assert conflict(own, meanwhile) is None
+    assert conflict_between(own, meanwhile) is None
 
 
 @given(own=st.sampled_from(ALL), meanwhile=st.lists(st.sampled_from(ALL), max_size=4))
 def test_a_commit_loses_if_it_loses_against_any_of_those_meanwhile(own, meanwhile):
-    problems = [conflict(own, [other]) for other in meanwhile]
-    assert conflict(own, meanwhile) == next(filter(None, problems), None)
+    problems = [conflict_between(own, [other]) for other in meanwhile]
+    assert conflict_between(own, meanwhile) == next(filter(None, problems), None)
