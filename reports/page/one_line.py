@@ -122,6 +122,8 @@ def _proven(part: RunGroup, verdicts: PageVerdicts) -> Sentence:
     compared = [(row.strategy, verdicts.with_baseline(row)) for row in part.choices]
     labels = [label for label, one in compared if one is not None and one.verdict == "less"]
     never = Verbatim(part.rows[0].baseline)
+    if part.rows[0].baseline not in part.strategies:
+        return sentence(" Without a run of {never}, what queries gain is not known.", never=never)
     if why := unmodelled(part, part.rows[0].baseline, LATENCY):
         return sentence(" {never} is not compared: {why}.", never=never, why=why)
     if not labels:

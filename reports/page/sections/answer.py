@@ -136,6 +136,8 @@ def best(group: RunGroup) -> str | None:
         return None
     if len(choices) == 1 or _is_as_fast(group, choices):
         return choices[0].strategy
+    if _costs_no_more(group, choices):
+        return choices[-1].strategy
     likely, _ = _likely(group, choices)
     return likely[0].strategy if len(likely) == 1 else None
 
@@ -165,6 +167,12 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
             "{cheapest} is the cheapest strategy, and within {tolerance} as fast as the fastest, {fastest}: "
             "{cheapest_figures}, against {fastest_figures}.",
             tolerance=_TOLERANCE, **values,
+        )  # fmt: skip
+    if _costs_no_more(group, choices):
+        return sentence(
+            "{fastest} is proven to be the fastest, and none is proven to be cheaper: {fastest_figures}, against "
+            "{cheapest_figures} with {cheapest}.",
+            **values,
         )  # fmt: skip
     likely, others = _likely(group, choices)
     or_others = (
@@ -216,6 +224,17 @@ def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:
     if not group.is_simulated or differ_in_staleness(choices):
         return False
     return choices[0].query_s <= choices[-1].query_s * (1 + MODELLED_TOLERANCE)
+
+
+def _costs_no_more(group: RunGroup, choices: list[Point]) -> bool:
+    """Whether the fastest choice is proven to be faster than each other one, and none proven to be cheaper."""
+    if group.is_simulated or differ_in_staleness(choices):
+        return False
+    return all(
+        compare_strategies(group, LATENCY, choices[-1].strategy, other.strategy).verdict == "less"
+        and compare_strategies(group, group.cost_metric, choices[-1].strategy, other.strategy).contains_1
+        for other in choices[:-1]
+    )
 
 
 def _by_age(group: RunGroup, choices: list[Point]) -> Sentence:

@@ -26,6 +26,11 @@ def test_of_two_to_choose_from_both_have_their_figures_and_the_proven_ones_are_n
     assert line.endswith("Proven to be faster than never: every-10min and every-1min.")
 
 
+def test_nothing_is_said_of_a_baseline_that_did_not_run(tmp_path):
+    (line,) = lines(tmp_path, {"every-10min": 10, "every-1min": 1})
+    assert line.endswith(" Without a run of never, what queries gain is not known.")
+
+
 def test_the_only_one_has_its_own_cost(tmp_path):
     (line,) = lines(tmp_path, {"never": None, "a": 2}, ticks=20)
     assert re.fullmatch(

@@ -63,6 +63,32 @@ def test_ratios_in_prose_are_those_of_tables_at_equal_speed():
     assert second == "Without compaction (never) the mean query takes 8 s: 4.0x the latency of often."
 
 
+def two_with_noise(rare_cpu_s):
+    """`often` halves the query of `rare` at 8 s of CPU; the runs of each differ by some percent."""
+    figures = {"never": (0.0, 8.0), "rare": (rare_cpu_s, 4.0), "often": (8.0, 2.0)}
+    (made,) = run_groups([
+        run(commit(), *([compaction(cpu_s=cpu_s * off)] if cpu_s else []), query(query_s * (2 - off)), end(),
+            strategy=label, repetition=number)
+        for label, (cpu_s, query_s) in figures.items()
+        for number, off in enumerate((0.95, 1.0, 1.05), 1)
+    ])  # fmt: skip
+    return made
+
+
+def test_the_fastest_is_the_answer_if_none_is_proven_to_be_cheaper():
+    made = two_with_noise(rare_cpu_s=7.9)
+    assert best(made) == "often"
+    said = str(headline(made)[0])
+    assert "often is proven to be the fastest, and none is proven to be cheaper: 8 s of " in said
+    assert said.endswith(" with rare.")
+
+
+def test_the_fastest_is_not_the_answer_if_another_is_cheaper():
+    made = two_with_noise(rare_cpu_s=4.0)
+    assert best(made) is None
+    assert "there are two to choose from" in str(headline(made)[0])
+
+
 @pytest.mark.parametrize(
     ("never_cpu_s", "said"), [(1.0, "wide is the cheapest besides never, "), (3.0, "wide is the cheapest, ")]
 )
