@@ -29,9 +29,9 @@ _MERGES = (Kind.MERGE_ON_READ, Kind.COPY_ON_WRITE)
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a commit does to data files that were there before, by their paths.
+    """What a commit does to files that were there before, by their paths, or the keys of delete files.
 
-    It removes some, and puts position deletes on those that are `marked`.
+    It removes some, and puts position deletes on the data files that are `marked`.
     """
 
     kind: Kind

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bench.engines.iceberg.conflicts import Effect, Kind
+from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
 from bench.engines.iceberg.ledger import IcebergLedger
 from bench.engines.live_files import LiveFiles
 from bench.engines.simulated.live_rows import rows_of_outputs
@@ -69,28 +69,33 @@ def conflict(
     deletes: Mapping[str, IcebergDeleteFile],
     sequence_number: int,
 ) -> str | None:
-    """Why a rewrite cannot be committed after the commits since it was prepared, in Iceberg's words.
+    """Why a rewrite cannot be committed after the commits since it was prepared, in Iceberg's words."""
+    if sequence_number == prepared.sequence_number:
+        return None
+    return conflict_between(effect_of(prepared), [_landed(prepared, data, deletes)])
 
-    Equality deletes are no conflict: they also apply to the new files, which keep the older sequence number.
+
+def effect_of(prepared: Prepared) -> Effect:
+    """What it does to the files of the table, by which it and other commits are validated."""
+    removed = frozenset(file.path for run in prepared.replaced_files for file in run.files())
+    marked = frozenset(file.path for file, rows in prepared.converted if rows)
+    return Effect(Kind.REWRITE, removed.union(prepared.removed_deletes), marked)
+
+
+def _landed(
+    prepared: Prepared, data: LiveFiles[IcebergDataFile], deletes: Mapping[str, IcebergDeleteFile]
+) -> Effect:
+    """What all commits since then did to files of the rewrite, as the table tells; their kinds do not matter.
+
+    A run that has lost any of its files is there by its first path. Equality deletes mark no file: they also
+    apply to the new files, which keep the older sequence number.
     """
     gone = [run.first.path for run in prepared.replaced_files if not data.holds(run)]
     gone += [file.path for file, _ in prepared.converted if file.path not in data]
     gone += [key for key in prepared.removed_deletes if key not in deletes]
-    if gone:
-        return f"missing required files to delete: {gone[0]}"
-    if sequence_number == prepared.sequence_number:
-        return None
-    replaced = {file.path for run in prepared.replaced_files for file in run.files()}
-    for delete in deletes.values():
-        if delete.data_sequence_number > prepared.sequence_number and delete.referenced_data_file in replaced:
-            return f"found new position delete for replaced data file: {delete.referenced_data_file}"
-    return None
-
-
-def effect_of(prepared: Prepared) -> Effect:
-    """What it does to data files, by which other commits are validated."""
-    removed = frozenset(file.path for run in prepared.replaced_files for file in run.files())
-    return Effect(Kind.REWRITE, removed, frozenset(file.path for file, rows in prepared.converted if rows))
+    newer = (d for d in deletes.values() if d.data_sequence_number > prepared.sequence_number)
+    named = frozenset(delete.referenced_data_file for delete in newer if delete.referenced_data_file)
+    return Effect(Kind.REWRITE, frozenset(gone), named)
 
 
 def _converted(action: Rewrite, ledger: IcebergLedger, rows: FileRows) -> _Converted:

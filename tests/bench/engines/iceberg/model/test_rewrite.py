@@ -1,6 +1,9 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bench.engines.iceberg.model.rewrite import Prepared, Replacement, conflict
+from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
+from bench.engines.iceberg.model.rewrite import Prepared, Replacement, conflict, effect_of
 from bench.engines.live_files import LiveFiles
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile
 
@@ -39,3 +42,25 @@ def test_commits_since_a_rewrite_was_prepared_may_keep_it_from_its_own(made, pro
     deletes = [delete("e", 4), delete("new", 6), delete("p", 6, POSITION, named="b"),
                delete("q", 4, POSITION, named="c")]  # fmt: skip
     assert conflict(made, files, {d.path: d for d in deletes}, 6) == problem
+
+
+PATHS = st.frozensets(st.sampled_from("abcd"), max_size=2)
+
+
+@given(
+    replaced=PATHS,
+    converted=PATHS,
+    landed=st.lists(st.builds(Effect, st.just(Kind.MERGE_ON_READ), removed=PATHS, marked=PATHS), max_size=3),
+)
+def test_the_table_tells_of_commits_since_then_what_their_effects_would(replaced, converted, landed):
+    files, deletes = LiveFiles(), {}
+    for path in "abcd":
+        files.add(data(path))
+    for number, effect in enumerate(landed, 5):
+        for path in effect.removed & set(files):
+            files.remove(files[path])
+        for path in effect.marked:
+            deletes[f"{number}{path}"] = delete(f"{number}{path}", number, POSITION, named=path)
+    made = prepared(map(data, sorted(replaced)), map(data, sorted(converted - replaced)))
+    found = conflict(made, files, deletes, 4 + len(landed))
+    assert (found is None) == (conflict_between(effect_of(made), landed) is None)
