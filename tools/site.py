@@ -10,7 +10,7 @@ from mkdocs.structure.files import File, Files
 from typer.cli import get_docs_for_click
 
 from bench.cli.commands.list import TOPICS, Entry, Topic, cell_text
-from bench.cli.main import command_line
+from bench.cli.main import whole_command_line
 from bench.scenario import file as scenario_file
 
 _COLUMNS = {  # where a page has more room than a terminal
@@ -66,7 +66,7 @@ def _reference() -> Mapping[str, str]:
 
 
 def _commands() -> str:
-    command = typer.main.get_command(command_line([]))
+    command = typer.main.get_command(whole_command_line())
     context = typer.Context(command, info_name="compactbench")
     return get_docs_for_click(obj=command, ctx=context, name="compactbench")
 

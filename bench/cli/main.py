@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, TextIO
@@ -37,27 +37,85 @@ _SHOWN_BY_PS = (
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
 
-# In the order of `--help`. Only the module of the called command is imported, which saves start-up time.
-COMMANDS: dict[str, str] = {
-    "run": "bench.cli.commands.run:run",
-    "show": "bench.cli.commands.show:show",
-    "compare": "bench.cli.commands.compare:compare",
-    "report": "bench.cli.commands.report:report",
-    "import": "bench.cli.commands.import_table:import_table",
-    "init": "bench.cli.commands.init:init",
-    "export": "bench.cli.commands.export:export",
-    "validate": "bench.cli.commands.validate:validate",
-    "validate-model": "bench.cli.commands.validate_model:validate_model",
-    "calibrate": "bench.cli.commands.calibrate:calibrate",
-    "sweep": "bench.cli.commands.sweep:sweep",
-    "recommend": "bench.cli.commands.recommend:recommend",
-    "hindsight": "bench.cli.commands.hindsight:hindsight",
-    "tune": "bench.cli.commands.tune:tune",
-    "plan": "bench.cli.commands.plan:plan",
-    "list": "bench.cli.commands.list:list_what",
-    "schema": "bench.cli.commands.schema:schema",
-    "doctor": "bench.cli.commands.doctor:doctor",
-    "clean": "bench.cli.commands.clean:clean",
+# In the order of `--help`: where the function of a command is, and the first paragraph of its help, so that
+# only the module of the called command has to be imported.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": (
+        "bench.cli.commands.run:run",
+        "Replay a scenario's stream into a table under each of its strategies; measure cost and effect.",
+    ),
+    "show": (
+        "bench.cli.commands.show:show",
+        "Show the figures: one row per scenario, workload, mode and strategy, with means over its runs.",
+    ),
+    "compare": (
+        "bench.cli.commands.compare:compare",
+        "Compare strategies with a baseline, or new results with old ones.",
+    ),
+    "report": (
+        "bench.cli.commands.report:report",
+        "Write a report: one self-contained HTML page, the same text in Markdown, charts and tables.",
+    ),
+    "import": (
+        "bench.cli.commands.import_table:import_table",
+        "Make a scenario of one of your tables: its commits, to be simulated under any compaction policy.",
+    ),
+    "init": (
+        "bench.cli.commands.init:init",
+        "Write your first scenario: a few questions, each with an answer to accept.",
+    ),
+    "export": (
+        "bench.cli.commands.export:export",
+        "Export results as tidy tables: runs, metrics, commits, queries, compactions, decisions and more.",
+    ),
+    "validate": (
+        "bench.cli.commands.validate:validate",
+        "Check scenarios without running them, and list what each would run.",
+    ),
+    "validate-model": (
+        "bench.cli.commands.validate_model:validate_model",
+        "Simulate the scenarios of real runs again, and show how far the simulation is off.",
+    ),
+    "calibrate": (
+        "bench.cli.commands.calibrate:calibrate",
+        "Fit the cost model of a format to this machine, or to results that you already have.",
+    ),
+    "sweep": (
+        "bench.cli.commands.sweep:sweep",
+        "Simulate every combination of some settings, and show which of them no other one beats.",
+    ),
+    "recommend": (
+        "bench.cli.commands.recommend:recommend",
+        "Say which strategy to run: the cheapest one that keeps your limits, and how sure that is.",
+    ),
+    "hindsight": (
+        "bench.cli.commands.hindsight:hindsight",
+        "Say what each strategy costs over the best schedule, which only hindsight knows.",
+    ),
+    "tune": (
+        "bench.cli.commands.tune:tune",
+        "Choose the settings of strategies by simulation, on some seeds, and score them on others.",
+    ),
+    "plan": (
+        "bench.cli.commands.plan:plan",
+        "Preview what a strategy would do to one of your tables now: files, bytes, result and rough cost.",
+    ),
+    "list": (
+        "bench.cli.commands.list:list_what",
+        "List what a scenario can refer to by name, or explain one entry with its options.",
+    ),
+    "schema": (
+        "bench.cli.commands.schema:schema",
+        "Print the JSON schema of scenarios: editors complete, explain and check the keys of a file with it.",
+    ),
+    "doctor": (
+        "bench.cli.commands.doctor:doctor",
+        "Check Python, Java, jars, memory and disk, and measure how noisy this machine is right now.",
+    ),
+    "clean": (
+        "bench.cli.commands.clean:clean",
+        "Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never removed.",
+    ),
 }
 
 
@@ -135,12 +193,17 @@ def _without_types(params: list[Any]) -> list[Any]:
 
 
 def command_line(argv: Sequence[str]) -> typer.Typer:
-    """The application with the command that `argv` calls, or with all commands if it calls none.
+    """The application. Only the command that `argv` calls is whole; of the others it has name and summary."""
+    called = next((word for word in argv if not word.startswith("-")), None)
+    return _application(whole={called})
 
-    A shell that completes the name of a command gets names alone, without waiting for all modules.
-    """
-    is_called = bool(argv) and argv[0] in COMMANDS
-    only_names = not is_called and COMPLETION_VARIABLE in os.environ
+
+def whole_command_line() -> typer.Typer:
+    """The application with all commands, for reference pages."""
+    return _application(whole=COMMANDS)
+
+
+def _application(whole: Container[str | None]) -> typer.Typer:
     app = typer.Typer(
         name="compactbench",
         cls=_Group,
@@ -150,15 +213,17 @@ def command_line(argv: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(compactbench)
-    for name in argv[:1] if is_called else COMMANDS:
-        module, _, function = COMMANDS[name].partition(":")
-        called = _named_only if only_names else getattr(import_module(module), function)
-        app.command(name, cls=_Command)(called)
+    for name, (place, summary) in COMMANDS.items():
+        if name in whole:
+            module, _, function = place.partition(":")
+            app.command(name, cls=_Command)(getattr(import_module(module), function))
+        else:
+            app.command(name, cls=_Command, help=summary)(_not_loaded)
     return app
 
 
-def _named_only() -> None:
-    """A command of which nothing but the name matters."""
+def _not_loaded() -> None:
+    """Stands for a command that is not called."""
 
 
 def _words_to_complete() -> list[str]:

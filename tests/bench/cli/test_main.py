@@ -22,7 +22,7 @@ def failing(monkeypatch):
             raise error
 
         monkeypatch.setattr(sys.modules[__name__], "fail", fail, raising=False)
-        monkeypatch.setitem(cli.COMMANDS, "fail", f"{__name__}:fail")
+        monkeypatch.setitem(cli.COMMANDS, "fail", (f"{__name__}:fail", ""))
 
     return install
 
@@ -134,8 +134,8 @@ def test_examples_of_the_help_are_whole_at_80_columns(compactbench, monkeypatch,
     lines = compactbench(*command.split(), "--help").out.splitlines()
     assert max(map(len, lines)) <= 80
     assert not any("bool" in line.lower() for line in lines)  # flags show no type
-    app = cli.command_line([command] if command else [])
-    text = app.registered_commands[0].callback.__doc__ if command else cli.compactbench.__doc__
+    callbacks = {one.name: one.callback for one in cli.command_line([command]).registered_commands}
+    text = callbacks[command].__doc__ if command else cli.compactbench.__doc__
     examples = EXAMPLE.findall(text)
     assert examples
     for example in examples:
@@ -154,14 +154,30 @@ def test_commands_read_the_default_results_folder(compactbench, tmp_path, monkey
 
 
 @pytest.mark.parametrize(
-    ("argv", "commands"),
+    ("argv", "loaded"),
     [
-        *((["list", word], ["list"]) for word in ("metrics", "--help")),
-        *((argv, list(cli.COMMANDS)) for argv in ([], ["--help"], ["lst"])),
+        *((words, ["list"]) for words in (["list", "metrics"], ["list", "--help"], ["--", "list"])),
+        *((words, []) for words in ([], ["--help"], ["lst", "list"])),
     ],
 )
-def test_only_the_command_that_is_called_is_loaded(argv, commands):
-    assert [command.name for command in cli.command_line(argv).registered_commands] == commands
+def test_only_the_command_that_is_called_is_loaded(argv, loaded):
+    commands = cli.command_line(argv).registered_commands
+    assert [command.name for command in commands] == list(cli.COMMANDS)
+    assert [one.name for one in commands if one.callback.__module__ != cli.__name__] == loaded
+
+
+def test_the_help_has_the_first_paragraph_of_each_command():
+    for command in cli.whole_command_line().registered_commands:
+        assert command.callback.__doc__.partition("\n\n")[0] == cli.COMMANDS[command.name][1]
+
+
+def test_the_help_waits_for_no_large_library():
+    code = (
+        "import sys; from bench.cli.main import main; main(['--help']); "
+        "sys.exit(' '.join({'numpy', 'pyarrow', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.stderr == b""
 
 
 @pytest.mark.parametrize("words", [["validate", "quickstart"], ["list", "metrics", "--format", "json"]])

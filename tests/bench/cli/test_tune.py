@@ -184,7 +184,8 @@ def test_the_recorded_command_has_all_options_and_makes_the_same_runs(
     (recorded,) = {json.loads(path.read_text())["command"] for path in manifests}
     name, *repeated = shlex.split(recorded)
     assert name == "compactbench"
-    flags = {param.opts[0] for param in typer.main.get_command(command_line([])).commands[command].params}
+    called = typer.main.get_command(command_line([command])).commands[command]
+    flags = {param.opts[0] for param in called.params}
     assert {word for word in repeated if word.startswith("--")} == {
         flag for flag in flags if flag.startswith("--")
     } - {"--out", "--format", "--quiet", "--help"}
