@@ -1,18 +1,16 @@
 """What runs say in all: the answer in a line, and what a reader must know before trusting it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from bench.cli.output import print_heading, print_line, print_paragraph, print_remark
-from bench.results.folders import RunResult
-from reports.data.group import RunGroup, run_groups
+from reports.data.group import RunGroup
 
 
-def print_answers(runs: Iterable[RunResult]) -> None:
+def print_answers(groups: Sequence[RunGroup]) -> None:
     """For each scenario its answer on stdout, and its grave cautions on stderr."""
     from reports.page.one_line import one_line  # loads SciPy, which other commands do not wait for
 
-    groups = run_groups(runs)
     groups_by_scenario = Counter(group.manifest.scenario for group in groups)
     for group in groups:
         m = group.manifest

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from bench.cli.answer_output import print_cautions
-from bench.cli.figure_table import scaled
+from bench.cli.figure_table import MARKED_WORDS, marked, scaled
 from bench.cli.output import (
     ComparisonFormat,
     print_csv,
@@ -102,7 +102,7 @@ def _print_tables(group: Group, head: Sequence[str], by_metric: Mapping[Metric, 
         ]
     )
     print_line("")
-    for line in (*_answers(group, by_metric), *_verdict_lines(group)):
+    for line in (*_marks(by_metric), *_answers(group, by_metric), *_verdict_lines(group)):
         print_paragraph(line)
 
 
@@ -124,9 +124,15 @@ def _print_markdown(
             rows = tuple((Cell(Verbatim(line[0])), *(Cell(text) for text in line[1:])) for line in cells)
             headings = tuple(PageColumn(column.title, is_number=False) for column in columns)
             typer.echo("\n" + table(Table(headings, rows)))
-    for line in (*_answers(group, by_metric), *_verdict_lines(group)):
+    for line in (*_marks(by_metric), *_answers(group, by_metric), *_verdict_lines(group)):
         typer.echo(f"\n{escape(line)}")
     typer.echo()
+
+
+def _marks(by_metric: Mapping[Metric, Sequence[Contrast]]) -> Iterator[str]:
+    """What the mark at a figure means, if there is one."""
+    if any(c.unmodelled or c.other_unmodelled for contrasts in by_metric.values() for c in contrasts):
+        yield MARKED_WORDS
 
 
 def _answers(group: Group, by_metric: Mapping[Metric, Sequence[Contrast]]) -> Iterator[str]:
@@ -194,9 +200,17 @@ def _columns(group: Group) -> tuple[Column, ...]:
 def _cells(contrast: Contrast) -> tuple[str, ...]:
     runs = f"{contrast.runs} / {contrast.other_runs}"
     return (
-        contrast.strategy, *figures(contrast.metric.unit, contrast.figure, contrast.other_figure),
-        _ratio(contrast.comparison), _interval(contrast.comparison), runs, _verdict(contrast),
+        contrast.strategy, *_both(contrast), _ratio(contrast.comparison), _interval(contrast.comparison),
+        runs, _verdict(contrast),
     )  # fmt: skip
+
+
+def _both(contrast: Contrast) -> tuple[str, str]:
+    figure, other = figures(contrast.metric.unit, contrast.figure, contrast.other_figure)
+    return (
+        marked(figure) if contrast.unmodelled else figure,
+        marked(other) if contrast.other_unmodelled else other,
+    )
 
 
 def figures(unit: str, *both: float | None) -> tuple[str, ...]:
@@ -241,7 +255,7 @@ def _reason(tested: Tested) -> str:
     contrast, comparison = tested.contrast, tested.contrast.comparison
     if tested.outcome == "missing":
         return "no run has this figure"
-    both = " vs ".join(figures(contrast.metric.unit, contrast.figure, contrast.other_figure))
+    both = " vs ".join(_both(contrast))
     if comparison.low is None or comparison.high is None or comparison.ratio is None:
         return f"{both}: {comparison.reason}"
     if comparison.method in _NO_INTERVAL:

@@ -12,6 +12,9 @@ from bench.results.rows import in_delete_words
 from bench.text import MISSING, byte_unit, human_number
 from reports.text import format_value
 
+_MARK = "~"
+MARKED_WORDS = f"{_MARK} no verdict on this figure: the cost model was not fitted to such runs"
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -64,6 +67,15 @@ def scaled(
     else:
         return "", [format_value(unit, value) for value in values]
     return name, [human_number(value * factor) if _is_known(value) else MISSING for value in values]
+
+
+def marked(text: str) -> str:
+    """A figure on which there is no verdict, unless it is 0 or unknown (see `MARKED_WORDS`)."""
+    return text if text.partition(" ")[0] in ("0", MISSING) else f"{_MARK}{text}"
+
+
+def is_marked(text: str) -> bool:
+    return text.startswith(_MARK)
 
 
 def plain(value: Any) -> Any:

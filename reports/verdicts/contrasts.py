@@ -27,6 +27,7 @@ from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import compare_strategies, compare_with_old
 from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
+from reports.verdicts.unmodelled import unmodelled
 
 _AFTER_COST = (
     LATENCY, "query_p95_s", "write_amplification", "read_amplification", "space_amplification", "files_end",
@@ -40,7 +41,8 @@ Role = Literal["confirmatory", "exploratory"]
 class Contrast:
     """One metric of a strategy and of its counterpart: the baseline, or the same strategy in old results.
 
-    The figures are means over the runs that have the metric; `runs` and `other_runs` count them.
+    The figures are means over the runs that have the metric; `runs` and `other_runs` count them. `unmodelled`
+    and `other_unmodelled` are the reasons for which a simulated figure gets no verdict in any comparison.
     """
 
     strategy: str
@@ -52,6 +54,8 @@ class Contrast:
     other_runs: int
     comparison: Comparison
     role: Role = "exploratory"
+    unmodelled: str | None = None
+    other_unmodelled: str | None = None
 
     @property
     def judged(self) -> Literal["better", "worse", ""]:
@@ -147,9 +151,12 @@ def metrics_with_figures(*groups: RunGroup) -> tuple[str, ...]:
 def _contrast(
     group: RunGroup, other: RunGroup, strategy: str, against: str, metric: str, comparison: Comparison
 ) -> Contrast:
+    is_timing = METRIC_BY_NAME[metric].basis == "timing"
     return Contrast(
         strategy, against, METRIC_BY_NAME[metric],
         group.row(strategy).values[metric], other.row(against).values[metric],
         len(group.runs_with(metric, strategy)), len(other.runs_with(metric, against)), comparison,
         "confirmatory" if metric in confirmatory_metrics(group) else "exploratory",
+        unmodelled(group, strategy, metric) if is_timing else None,
+        unmodelled(other, against, metric) if is_timing else None,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from scipy import stats
 
 from bench.results.folders import RunResult
-from bench.results.metrics import METRIC_BY_NAME
+from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.results.records import Manifest
 from bench.text import human_number
 from reports.data.group import RunGroup
@@ -48,6 +48,17 @@ def unmodelled(group: RunGroup, strategy: str, *metrics: str) -> str | None:
     """
     found = beyond(group, strategy, *metrics)
     return None if found is None else str(found)
+
+
+def without_verdict(group: RunGroup, strategy: str) -> Mapping[str, str]:
+    """The metrics of a simulated strategy that have a value and get no verdict, with the reasons."""
+    values = group.row(strategy).values
+    reasons = {
+        metric.name: unmodelled(group, strategy, metric.name)
+        for metric in METRICS
+        if group.is_simulated and metric.basis == "timing" and values[metric.name] is not None
+    }
+    return {name: why for name, why in reasons.items() if why is not None}
 
 
 def beyond(group: RunGroup, strategy: str, *metrics: str) -> Beyond | None:

@@ -21,7 +21,6 @@ from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import MANIFEST, Mode
 from bench.results.remarks import absences
-from bench.results.rows import rows
 from bench.runs.preflight.checks import check_coefficients
 from bench.runs.preflight.space import log_bytes, needed_bytes, results_bytes
 from bench.runs.suite.cases import PlannedRun, plan_runs, repetitions_of
@@ -32,6 +31,7 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.schema import REPETITIONS_MAX
 from bench.secrets import hide_setting, key_of
 from bench.text import counted
+from reports.data.group import run_groups
 
 
 @stopped_by_sigterm()
@@ -197,8 +197,9 @@ def run(
         results = execute(runs, options, goes_on_with="--resume runs the others", quiet=quiet, first=prepare)
     stored = load_runs(*_folders(loaded, out))
     of_mode = [run for run in stored if run.manifest.mode == mode]
-    print_rows(rows(of_mode), absent=tuple(absences(of_mode)))
-    print_answers(of_mode)
+    groups = run_groups(of_mode)
+    print_rows(groups, absent=tuple(absences(of_mode)))
+    print_answers(groups)
     if any(run.finished for run in stored):
         print_line(f"results in {out}; next: compactbench report {out}")
     else:

@@ -1,6 +1,6 @@
 """`compactbench show`: the figures of result folders, as a table or for programs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Annotated, Any, Literal
@@ -9,12 +9,13 @@ import typer
 
 from bench.cli.answer_output import print_answers
 from bench.cli.arguments import ResultsArgument, readable_runs
-from bench.cli.figure_table import Field, figure_table, plain
+from bench.cli.figure_table import MARKED_WORDS, Field, figure_table, is_marked, marked, plain
 from bench.cli.output import (
     print_csv,
     print_heading,
     print_json,
     print_line,
+    print_paragraph,
     print_remark,
     print_table,
     print_tables,
@@ -39,8 +40,9 @@ from bench.results.metrics import METRIC_BY_NAME
 from bench.results.query_effect import query_effects
 from bench.results.records import DELETE_WORDS, QUICK_WORDS, DecisionRecord
 from bench.results.remarks import absences, disturbance, gaps, not_read
-from bench.results.rows import Row, common_delete_words, rows
+from bench.results.rows import Row
 from bench.text import counted, named_once, pace_text
+from reports.data.group import RunGroup, run_groups
 
 RETURNED = "commit_returned_p95_s"  # shown where commits compact by themselves, so that callers wait
 FIGURES = (
@@ -107,8 +109,9 @@ def show(
     Streams with deletes also have the mean number of live **delete files** and of their **deleted rows**
     (Delta: deletion vectors, Hudi: log files and their records), and a planner's mean **health** score. If
     commits compact by themselves, **commit returned** is the 95th percentile of the time until a commit
-    returned. An unknown figure is a dash. Values that all rows share, such as the number of runs, are in the
-    heading.
+    returned. An unknown figure is a dash; a tilde marks seconds of a simulation on which there is no verdict,
+    because the cost model was not fitted to such runs. Values that all rows share, such as the number of
+    runs, are in the heading.
 
     A narrow terminal leaves out columns in this order: query after, deleted rows, health, query before, JIT,
     bytes written, space used, compactions, query after commit, delete files, cost per day, commit returned.
@@ -130,31 +133,39 @@ def show(
             _print_pairs(pairs(runs), output)
         else:
             unread = tuple(not_read(results)) if output == "json" else ()
-            print_rows(rows(runs), output, tuple(absences(runs)), unread)
+            groups = run_groups(runs)
+            print_rows(groups, output, tuple(absences(runs)), unread)
             if output == "table":
-                print_answers(runs)
+                print_answers(groups)
 
 
 def print_rows(
-    metric_rows: Sequence[Row],
+    groups: Sequence[RunGroup],
     output: ShowFormat = "table",
     absent: Sequence[str] = (),
     unread: Sequence[str] = (),
 ) -> None:
     """Print metric rows; below the table, the runs missing from them and the compactions that failed."""
+    metric_rows = [(group, row) for group in groups for row in group.rows]
     if output == "json":
-        print_json({"rows": [row.to_json() for row in metric_rows], "absent": absent, "not_read": unread})
+        lines = [{**row.to_json(), "without_verdict": _reasons(group, row)} for group, row in metric_rows]
+        print_json({"rows": lines, "absent": absent, "not_read": unread})
     elif output == "csv":
-        flat = [row.to_flat() for row in metric_rows]
+        flat = [
+            {**row.to_flat(), "without_verdict": " ".join(_reasons(group, row))} for group, row in metric_rows
+        ]
         print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
-        print_tables(_table(tuple(group)) for _, group in groupby(metric_rows, key=_place))
-        for row in metric_rows:
+        tables = [*map(_table, groups)]
+        print_tables(tables)
+        if any(is_marked(figure) for _, _, lines in tables for _, *figures in lines for figure in figures):
+            print_paragraph(MARKED_WORDS)
+        for _, row in metric_rows:
             for remark in filter(None, (gaps(row), disturbance(row), _failures(row))):
                 print_remark(f"{row.scenario}, {row.strategy}: {remark}")
         for remark in absent:
             print_remark(remark)
-        if any(row.is_quick for row in metric_rows):
+        if any(group.is_quick for group in groups):
             print_remark(QUICK_WORDS)
 
 
@@ -171,36 +182,47 @@ def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
             print_line(summary)
 
 
-def _place(row: Row) -> tuple[str, ...]:
-    return (row.scenario, row.workload, row.mode)
+def _reasons(group: RunGroup, row: Row) -> Mapping[str, str]:
+    """Why figures of a row get no verdict, by metric."""
+    if not group.is_simulated:
+        return {}
+    from reports.verdicts.unmodelled import without_verdict  # loads SciPy
+
+    return without_verdict(group, row.strategy)
 
 
-def _heading(group: Sequence[Row]) -> str:
-    """The place, and what all rows of the group have in common."""
-    row, formats = group[0], named_once(row.format for row in group)
+def _heading(rows: Sequence[Row]) -> str:
+    """The place, and what all rows have in common."""
+    row, formats = rows[0], named_once(row.format for row in rows)
     parts = [f"{row.scenario}: {row.workload} on {formats}, {row.mode}"]
     if row.speed is not None:
         parts.append(pace_text(row.speed))
-    if len({row.runs for row in group}) == 1:
-        parts.append(counted(row.runs, "run") + (" each" if len(group) > 1 else ""))
-    if len({row.content for row in group}) == 1:
+    if len({row.runs for row in rows}) == 1:
+        parts.append(counted(row.runs, "run") + (" each" if len(rows) > 1 else ""))
+    if len({row.content for row in rows}) == 1:
         parts.append(f"content {_CONTENT[row.content]}")
     return "; ".join(parts)
 
 
-def _table(group: Sequence[Row]) -> tuple[str, list[Column], list[tuple[str, ...]]]:
+def _table(group: RunGroup) -> tuple[str, list[Column], list[tuple[str, ...]]]:
     """Heading, columns and rows."""
-    waits = any(row.commits_wait for row in group)
-    figures = [_in_its_unit(f, group[0].currency) for f in FIGURES if waits or f.name != RETURNED]
+    rows = group.rows
+    waits = any(row.commits_wait for row in rows)
+    figures = [_in_its_unit(f, rows[0].currency) for f in FIGURES if waits or f.name != RETURNED]
     fields = (
         Field("strategy", Column("strategy")), Field("runs", Column("runs", shown="if varied")),
         *figures, Field("content", Column("content", shown="if varied")),
     )  # fmt: skip
     lines = [
         (row.strategy, row.runs, *(row.values[figure.name] for figure in figures), row.content)
-        for row in group
+        for row in rows
     ]
-    return _heading(group), *figure_table(fields, lines, common_delete_words(group))
+    columns, cells = figure_table(fields, lines, group.delete_words)
+    names = [field.name for field in fields]
+    return _heading(rows), columns, [
+        tuple(marked(text) if name in reasons else text for name, text in zip(names, line, strict=True))
+        for line, reasons in zip(cells, (_reasons(group, row) for row in rows), strict=True)
+    ]
 
 
 def _in_its_unit(figure: Field, currency: str) -> Field:

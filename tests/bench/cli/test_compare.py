@@ -3,6 +3,7 @@ import re
 import shutil
 
 import pytest
+from beyond_fit import results_beyond_fit
 from result_builder import build_results
 
 from bench.cli.comparison_output import figures
@@ -93,6 +94,22 @@ def test_the_table_says_first_what_was_compared_and_how_surely(compare, results)
     assert files.split()[1:5] == ["1", "160", "1/160", "exact"]  # 1 of 20 x 8 files
     assert tail.rstrip().endswith("less, better (exploratory)")
     assert lines[-1].startswith("query_mean_s: better under every-10min (0.")
+
+
+def test_simulated_seconds_without_a_verdict_are_marked(compare, tmp_path):
+    folder = results_beyond_fit(tmp_path, {"extrapolated": {"query s_per_file": 4.2}})
+    printed = compare(folder, "--baseline", "never", "--metric", "query_mean_s", "--metric", "files_end")
+    lines = printed.out.splitlines()
+    query, files = (
+        next(line for line in lines[lines.index(metric) :] if line.startswith("every-2min"))
+        for metric in ("query_mean_s", "files_end")
+    )
+    assert re.match(r"every-2min +~[\d.]+ m?s +\d", query)  # its own figure, and not that of the baseline
+    assert "~" not in files
+    assert "~ no verdict on this figure: the cost model was not fitted to such runs" in lines
+    assert "as were measured" in printed.words
+    markdown = compare(folder, "--baseline", "never", "--format", "markdown").out
+    assert r"| \~" in markdown  # a bare tilde may begin a deletion
 
 
 def test_figures_fit_into_eighty_columns(compare, results, monkeypatch):

@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from beyond_fit import results_beyond_fit
 from live_runs import live_runs
 from records import compaction, end
 from result_builder import UPSERT, build_results, manifest, write_run
@@ -11,7 +12,7 @@ from bench.cli.output import OUT, print_json
 from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS
 from bench.results.folders import load_runs
 from bench.results.metrics import METRICS
-from bench.results.rows import rows
+from reports.data.group import run_groups
 
 NAMES = {metric.name for metric in METRICS}
 
@@ -157,9 +158,11 @@ def test_deletes_and_health_are_shown_where_there_are_any(show, upserts, wide):
 
 
 def test_compactions_that_failed_are_reported_below_the_table(capsys, results):
-    row, *others = rows(load_runs(results))
+    (group,) = run_groups(load_runs(results))
+    row, *others = group.rows
     for count, words in ((1.0, "1 compaction per"), (2.0, "2 compactions per")):
-        print_rows([replace(row, values={**row.values, "failed_compactions": count}), *others])
+        failing = replace(row, values={**row.values, "failed_compactions": count})
+        print_rows([replace(group, rows=(failing, *others))])
         assert f"append-small, never: {words}" in capsys.readouterr().err
 
 
@@ -197,11 +200,31 @@ def test_what_all_rows_share_is_in_the_heading(show, tmp_path):
 
 def test_the_heading_says_how_fast_scenario_time_passed_where_roles_worked_at_once(monkeypatch, capsys):
     monkeypatch.setattr(OUT, "width", 1000)
-    print_rows(rows(live_runs()))
-    print_rows(rows(live_runs(notes={})))
+    print_rows(run_groups(live_runs()))
+    print_rows(run_groups(live_runs(notes={})))
     at_once, in_turns = (line for line in capsys.readouterr().out.splitlines() if "append" in line)
     assert "scenario time = 12 x real time" in at_once
     assert "real time" not in in_turns
+
+
+def test_simulated_seconds_without_a_verdict_are_marked(show, tmp_path):
+    folder = results_beyond_fit(tmp_path, {"extrapolated": {"query s_per_file": 4.2}})
+    *_, never, compacting, words = table_of(show(folder))
+    assert words == "~ no verdict on this figure: the cost model was not fitted to such runs"
+    marked = [cell for cell in compacting.split() if cell.startswith("~")]
+    assert 2 <= len(marked) <= sum(figure.name.startswith("query_") for figure in FIGURES)
+    assert "~" not in never
+    reason = "4.2 times as many files in a query as were measured"
+    rows = show(folder, "--format", "json").json["rows"]
+    assert [row["without_verdict"].get("query_mean_s") for row in rows] == [None, reason]
+    assert "files_end" not in rows[1]["without_verdict"]
+    lines = show(folder, "--format", "csv").csv
+    assert [("query_mean_s" in line["without_verdict"].split()) for line in lines] == [False, True]
+
+
+def test_figures_that_have_a_verdict_are_not_marked(show, results, tmp_path):
+    for folder in (results, results_beyond_fit(tmp_path, {})):
+        assert "~" not in show(folder).out
 
 
 def test_several_folders_are_one_answer(show, tmp_path):

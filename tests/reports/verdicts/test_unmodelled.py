@@ -1,7 +1,7 @@
-import json
 import math
 
 import pytest
+from beyond_fit import ERRORS, fitted, results_beyond_fit
 from records import commit, end, run
 from result_builder import build_results
 
@@ -10,29 +10,12 @@ from bench.results.folders import load_runs
 from reports.data.group import run_groups
 from reports.verdicts import unmodelled as unmodelled_module
 from reports.verdicts.judge import compare_strategies
-from reports.verdicts.unmodelled import figure_error, ratio_error, unmodelled, widening
-
-ERRORS = {
-    "compaction_cpu_s": {"log_sd": 0.3, "ratio_log_sd": 0.1, "streams": 10**9},
-    "commit_cpu_s": {"log_sd": 0.4, "streams": 10**9},
-    "query_mean_s": {"log_sd": 0.2, "ratio_log_sd": 0.05, "streams": 10**9},
-}
+from reports.verdicts.unmodelled import figure_error, ratio_error, unmodelled, widening, without_verdict
 
 
-def fitted(errors=ERRORS):
-    return {"coefficients": {"operations": {"query": {"steps": 9}}, "errors": errors}}
-
-
-def group(folder, beyond_fit, mode="simulated", options=None, strategies=None):
+def group(folder, beyond_fit, **how):
     """A group in which the runs of `every-2min` went beyond what the coefficients were fitted to."""
-    made = strategies or {"never": None, "every-2min": 2}
-    build_results(folder, made, 1, 4, mode=mode, options=fitted() if options is None else options)
-    for path in folder.rglob("events.jsonl"):
-        lines = path.read_text().splitlines()
-        if '"strategy": "every-2min"' in path.read_text():
-            lines[-1] = json.dumps({**json.loads(lines[-1]), "beyond_fit": beyond_fit})
-        path.write_text("".join(f"{line}\n" for line in lines))
-    return run_groups(load_runs(folder))[0]
+    return run_groups(load_runs(results_beyond_fit(folder, beyond_fit, **how)))[0]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +45,17 @@ def test_only_operations_that_enter_a_metric_keep_it_from_a_verdict(tmp_path):
 
 
 def test_real_runs_have_no_such_reason(tmp_path):
-    assert unmodelled(group(tmp_path, {"unfitted_operations": ["sort"]}, mode="real"), "every-2min") is None
+    made = group(tmp_path, {"unfitted_operations": ["sort"]}, mode="real")
+    assert unmodelled(made, "every-2min") is None
+    assert without_verdict(made, "every-2min") == {}
+
+
+def test_figures_without_a_verdict_are_seconds_that_the_strategy_has(tmp_path):
+    made = group(tmp_path, {"extrapolated": {"query s_per_file": 4.2}})
+    found = without_verdict(made, "every-2min")
+    assert "query_mean_s" in found
+    assert not {"compaction_cpu_s", "files_end", "commit_since_due_p95_s"} & found.keys()
+    assert without_verdict(made, "never") == {}
 
 
 def test_coefficients_of_earlier_versions_are_one(tmp_path):
