@@ -1,11 +1,11 @@
-"""Holds runs with a real clock against the rules of Iceberg, and against simulations of themselves.
+"""Tests the rules of Iceberg on runs with a real clock, and compares the runs with simulations of themselves.
 
     .venv/bin/python -P -m tools.at_once RESULTS...
 
-The first table has the compactions of real runs: what the rules predict from the commits that landed while
-each ran, and what happened. The second has the rates of conflicts and the lateness of commits, real and
-simulated with the shipped coefficients. Those of a MERGE were set by hand from runs of `merge-at-once`, so on
-that scenario the second table is no independent check.
+The first table has the compactions of real runs: what the rules predict, from the commits that ended while
+each of them ran, and what happened. The second has how often compactions and commits lost and how late
+commits were, real and simulated with the shipped coefficients. Those of a MERGE were set by hand from runs of
+`merge-at-once`, so on that scenario the second table is no independent check.
 """
 
 import argparse
