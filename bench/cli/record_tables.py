@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from bench.cli.figure_table import Field
+from bench.cli.figure_table import Field, figure_table
 from bench.cli.tables import Column
 from bench.engines.keys import duration_ms_text
 from bench.results.agreement import Pair
@@ -15,7 +15,7 @@ from reports.text import format_value
 
 DECISION_FIELDS = (
     Field("tick", Column("tick"), unit="count"),
-    Field("at_ms", Column("at", drop=2), unit="at"),
+    Field("at_ms", Column("at", drop=1), unit="at"),
     Field("strategy", Column("strategy", drop=3, shown="if varied")),
     Field("rule", Column("rule", drop=4, shown="if varied"), unit="count"),
     Field("trigger", Column("trigger", drop=5, shown="if varied")),
@@ -23,7 +23,7 @@ DECISION_FIELDS = (
     Field("verdict", Column("decision")),
     Field("reason", Column("reason", shown="if any")),
     Field("detail", Column("detail", drop=8, shown="if any")),
-    Field("actions", Column("actions", drop=1, shown="if any")),
+    Field("actions", Column("actions", drop=2, shown="if any")),
     Field("figures", Column("figures", drop=7, shown="if any")),
 )
 COMPACTION_FIELDS = (
@@ -65,6 +65,22 @@ def decision_line(record: DecisionRecord) -> tuple[Any, ...]:
         record.tick, record.at_ms, record.strategy, record.rule, record.trigger, record.planner,
         record.status, record.reason, record.detail, "; ".join(record.actions), record.figures,
     )  # fmt: skip
+
+
+def decision_table(
+    lines: Sequence[tuple[Any, ...]], delete_words: tuple[str, str]
+) -> tuple[list[Column], list[tuple[str, ...]]]:
+    """Columns and rows for people: ticks that follow each other and decided alike share a row, "1 to 4"."""
+    columns, rows = figure_table(DECISION_FIELDS, lines, delete_words)
+    numbered = [(line[0] - number, row) for number, (line, row) in enumerate(zip(lines, rows, strict=True))]
+    shared = [list(group) for _, group in groupby(numbered, key=lambda one: (one[0], one[1][2:]))]
+    return columns, [_from_first_to_last(group[0][1], group[-1][1]) for group in shared]
+
+
+def _from_first_to_last(first: tuple[str, ...], last: tuple[str, ...]) -> tuple[str, ...]:
+    if first is last:
+        return first
+    return (f"{first[0]} to {last[0]}", f"{first[1]} to {last[1]}", *first[2:])
 
 
 def compaction_line(effect: QueryEffect) -> tuple[Any, ...]:

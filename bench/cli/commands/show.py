@@ -1,7 +1,8 @@
 """`compactbench show`: the figures of result folders, as a table or for programs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Annotated, Any, Literal
 
@@ -28,6 +29,7 @@ from bench.cli.record_tables import (
     agreements,
     compaction_line,
     decision_line,
+    decision_table,
     pair_cells,
     pair_fields,
 )
@@ -125,10 +127,12 @@ def show(
     with readable_runs(results) as runs:
         if decisions:
             records = [(run, list(map(decision_line, run.of(DecisionRecord)))) for run in runs]
-            _print_records(output, DECISION_FIELDS, records, "no strategy was evaluated in these runs")
+            nothing = "no strategy was evaluated in these runs"
+            _print_records(output, DECISION_FIELDS, records, decision_table, nothing)
         elif compactions:
             records = [(run, list(map(compaction_line, query_effects(run)))) for run in runs]
-            _print_records(output, COMPACTION_FIELDS, records, "no compaction ran in these runs")
+            table = partial(figure_table, COMPACTION_FIELDS)
+            _print_records(output, COMPACTION_FIELDS, records, table, "no compaction ran in these runs")
         elif side_by_side:
             _print_pairs(pairs(runs), output)
         else:
@@ -157,8 +161,8 @@ def print_rows(
         print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
         tables = [*map(_table, groups)]
-        print_tables(tables)
-        if any(is_marked(figure) for _, _, lines in tables for _, *figures in lines for figure in figures):
+        left_out = print_tables(tables)
+        if any(_has_marks(columns, cells, left_out) for _, columns, cells in tables):
             print_paragraph(MARKED_WORDS)
         for _, row in metric_rows:
             for remark in filter(None, (gaps(row), disturbance(row), _failures(row))):
@@ -225,6 +229,12 @@ def _table(group: RunGroup) -> tuple[str, list[Column], list[tuple[str, ...]]]:
     ]
 
 
+def _has_marks(columns: Sequence[Column], cells: Sequence[Sequence[str]], left_out: Collection[str]) -> bool:
+    """Whether a figure in a column that was printed is marked."""
+    by_column = zip(columns[1:], zip(*(line[1:] for line in cells), strict=True), strict=True)
+    return any(is_marked(text) for column, own in by_column if column.key not in left_out for text in own)
+
+
 def _in_its_unit(figure: Field, currency: str) -> Field:
     unit = METRIC_BY_NAME[figure.name].unit
     column = replace(figure.column, unit=currency) if unit == "money" else figure.column
@@ -254,6 +264,9 @@ def _print_records(
     output: ShowFormat,
     fields: Sequence[Field],
     records: Sequence[tuple[RunResult, Sequence[tuple[Any, ...]]]],
+    table: Callable[
+        [Sequence[tuple[Any, ...]], tuple[str, str]], tuple[list[Column], list[tuple[str, ...]]]
+    ],
     nothing: str,
 ) -> None:
     """The records of each run: one list for programs, for people a table per run or `nothing`."""
@@ -262,7 +275,7 @@ def _print_records(
         _print_lines(output, ("run", *(field.name for field in fields)), lines)
     elif any(of_run for _, of_run in records):
         print_tables(
-            (_run_name(run), *figure_table(fields, of_run, run.manifest.delete_words))
+            (_run_name(run), *table(of_run, run.manifest.delete_words))
             for run, of_run in records
             if of_run
         )

@@ -1,17 +1,19 @@
 import json
+import re
 from dataclasses import replace
 
 import pytest
 from beyond_fit import results_beyond_fit
 from live_runs import live_runs
-from records import compaction, end
+from records import compaction, decision, end
 from result_builder import UPSERT, build_results, manifest, write_run
 
 from bench.cli.commands.show import FIGURES, print_rows
 from bench.cli.output import OUT, print_json
-from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS
+from bench.cli.record_tables import COMPACTION_FIELDS, DECISION_FIELDS, decision_line, decision_table
 from bench.results.folders import load_runs
 from bench.results.metrics import METRICS
+from bench.results.records import DELETE_WORDS
 from reports.data.group import run_groups
 
 NAMES = {metric.name for metric in METRICS}
@@ -97,6 +99,15 @@ def test_decisions_are_all_evaluations_of_all_rules(show, results):
     printed = show(results, "--decisions").out
     assert "figures" not in printed
     assert "trigger" not in printed  # there is one
+
+
+def test_ticks_that_follow_each_other_and_decided_alike_share_a_row(show, results):
+    lines = show(results, "--decisions").out.partition("every-10min #1\n")[2].splitlines()
+    assert [re.split("  +", line.strip())[0] for line in lines[1:5]] == ["1 to 9", "10", "11 to 19", "20"]
+    of_two_rules = [decision_line(decision(tick=tick, rule=rule)) for tick in (1, 2) for rule in (0, 1)]
+    with_a_gap = [decision_line(decision(tick=tick)) for tick in (1, 2, 4)]
+    for decided, ticks in ((of_two_rules, ["1", "1", "2", "2"]), (with_a_gap, ["1 to 2", "4"])):
+        assert [row[0] for row in decision_table(decided, DELETE_WORDS)[1]] == ticks
 
 
 def test_decisions_have_the_figures_that_the_planner_reports(show, upserts):
@@ -220,6 +231,15 @@ def test_simulated_seconds_without_a_verdict_are_marked(show, tmp_path):
     assert "files_end" not in rows[1]["without_verdict"]
     lines = show(folder, "--format", "csv").csv
     assert [("query_mean_s" in line["without_verdict"].split()) for line in lines] == [False, True]
+
+
+@pytest.mark.parametrize("width", [50, 250])
+def test_a_mark_is_explained_where_it_is_printed(show, monkeypatch, tmp_path, width):
+    monkeypatch.setattr(OUT, "width", width)
+    beyond = {"extrapolated": {"commit s_per_mib": 9.0}}  # in columns that a narrow table leaves out
+    lines = table_of(show(results_beyond_fit(tmp_path, beyond)))
+    explained = [line for line in lines if line.startswith("~ no verdict")]
+    assert len(explained) == ("~" in "".join(lines).removesuffix("".join(explained)))
 
 
 def test_figures_that_have_a_verdict_are_not_marked(show, results, tmp_path):
