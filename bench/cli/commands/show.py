@@ -223,10 +223,11 @@ def _table(group: RunGroup) -> tuple[str, list[Column], list[tuple[str, ...]]]:
     ]
     columns, cells = figure_table(fields, lines, group.delete_words)
     names = [field.name for field in fields]
-    return _heading(rows), columns, [
+    shown = [
         tuple(marked(text) if name in reasons else text for name, text in zip(names, line, strict=True))
         for line, reasons in zip(cells, (_reasons(group, row) for row in rows), strict=True)
     ]
+    return _heading(rows), columns, shown
 
 
 def _has_marks(columns: Sequence[Column], cells: Sequence[Sequence[str]], left_out: Collection[str]) -> bool:
@@ -264,9 +265,7 @@ def _print_records(
     output: ShowFormat,
     fields: Sequence[Field],
     records: Sequence[tuple[RunResult, Sequence[tuple[Any, ...]]]],
-    table: Callable[
-        [Sequence[tuple[Any, ...]], tuple[str, str]], tuple[list[Column], list[tuple[str, ...]]]
-    ],
+    table: Callable[[Sequence[tuple[Any, ...]], tuple[str, str]], tuple[list[Column], list[tuple[str, ...]]]],
     nothing: str,
 ) -> None:
     """The records of each run: one list for programs, for people a table per run or `nothing`."""
@@ -275,9 +274,7 @@ def _print_records(
         _print_lines(output, ("run", *(field.name for field in fields)), lines)
     elif any(of_run for _, of_run in records):
         print_tables(
-            (_run_name(run), *table(of_run, run.manifest.delete_words))
-            for run, of_run in records
-            if of_run
+            (_run_name(run), *table(of_run, run.manifest.delete_words)) for run, of_run in records if of_run
         )
     else:
         print_line(nothing)

@@ -3,7 +3,6 @@ import math
 import pytest
 from beyond_fit import ERRORS, fitted, results_beyond_fit
 from records import commit, end, run
-from result_builder import build_results
 
 from bench.engines.simulated.steps import Operation
 from bench.results.folders import load_runs
