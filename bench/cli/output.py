@@ -165,9 +165,9 @@ def print_facts(facts: Mapping[str, str]) -> None:
     _print_lines(fact_lines({key: printable(value) for key, value in facts.items()}, OUT.width))
 
 
-def print_paragraph(text: str) -> None:
-    """Print text for people, folded at its spaces."""
-    _print_lines(folded_lines(printable(text), OUT.width) or [""])
+def print_paragraph(text: str, indent: str = "") -> None:
+    """Print text for people, folded at its spaces; `indent` is that of all lines but the first."""
+    _print_lines(folded_lines(printable(text), OUT.width, indent=indent) or [""])
 
 
 def print_heading(text: str) -> None:

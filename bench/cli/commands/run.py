@@ -15,7 +15,7 @@ from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
 from bench.cli.completion import only_filters
 from bench.cli.executing import execute, stopped_by_sigterm
-from bench.cli.output import conceal, print_line, without_secrets
+from bench.cli.output import conceal, print_line, print_paragraph, without_secrets
 from bench.cli.progress import SuiteProgress
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
@@ -293,23 +293,24 @@ def _print_plan(
     for number, planned_run in enumerate(planned, 1):
         scenario = planned_run.scenario
         space = f"{_gib(runs_bytes[number - 1])} of disk" if runs_bytes else mode
-        print_line(
+        print_paragraph(
             f"{number:3}. {scenario.name} {planned_run.spec.label} #{planned_run.repetition}: "
-            f"{counted(scenario.commits_count, 'commit')}, {planned_run.spec.summary}; {space}"
+            f"{counted(scenario.commits_count, 'commit')}, {planned_run.spec.summary}; {space}",
+            indent=" " * 5,
         )
     if runs_bytes:
         with_tables = f"with --keep-tables {_gib(results_bytes(planned, keep_tables=True))}"
-        print_line(
+        print_paragraph(
             f"disk: {_gib(max(runs_bytes))} at a time, since each run deletes its table; {with_tables}"
         )
         logs_bytes = log_bytes(planned)
         if logs_bytes:
-            print_line(f"disk of the cache: {_gib(logs_bytes)}, for the change log")
+            print_paragraph(f"disk of the cache: {_gib(logs_bytes)}, for the change log")
     for scenario in scenarios:
         few = few_repetitions(repetitions or repetitions_of(scenario, mode), mode)
         if few:
-            print_line(f"{scenario.name}, {few}")
-    print_line(f"{counted(len(planned), 'run')} planned; nothing was run")
+            print_paragraph(f"{scenario.name}, {few}")
+    print_paragraph(f"{counted(len(planned), 'run')} planned; nothing was run")
     sys.stdout.flush()
 
 

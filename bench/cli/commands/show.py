@@ -183,7 +183,7 @@ def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
         shown = [pair for pair in of_scenario if any(pair.compactions) or not pair.same_decision]
         print_table(PAIR_COLUMNS, map(pair_cells, shown))
         for summary in agreements(of_scenario):
-            print_line(summary)
+            print_paragraph(summary)
 
 
 def _reasons(group: RunGroup, row: Row) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ from scenario_builder import SOUND, write
 from stored import stored
 
 from bench.cli import executing
-from bench.cli.output import EXIT_INTERRUPTED
+from bench.cli.output import EXIT_INTERRUPTED, OUT
 from bench.errors import MissingRuntimeError
 from bench.results.records import REPLACED
 from bench.runs.jobs import SentScenario
@@ -41,6 +41,14 @@ def test_a_dry_run_lists_the_runs_and_writes_nothing(run, tmp_path, monkeypatch)
     assert "--repetitions 3" in repetitions
     assert summary.startswith("4 runs planned")
     assert not (tmp_path / "results").exists()
+
+
+def test_a_dry_run_is_folded_at_its_spaces(run, monkeypatch):
+    monkeypatch.setattr(OUT, "width", 60)
+    lines = run("--dry-run", "--simulate").out.splitlines()
+    assert max(map(len, lines)) <= 60
+    (folded,) = (line for line in lines if line.startswith(" " * 5))
+    assert folded.strip().endswith("simulated")
 
 
 @pytest.mark.parametrize("words", [["--repetitions", "3"], ["--simulate"]])
