@@ -92,18 +92,6 @@ CHECKED = (
 )
 
 
-def same_definition(first: RunResult, second: RunResult) -> bool:
-    """Whether two runs, of any strategies and variants, replayed the same stream in one scenario."""
-    is_one_variant = _variant(first.manifest) == _variant(second.manifest)
-    return all(
-        checked.value_in(first.manifest) == checked.value_in(second.manifest)
-        for checked in CHECKED
-        if checked.within is Strictness.NEVER
-        and not checked.by_strategy
-        and (is_one_variant or not checked.by_variant)
-    )
-
-
 def differences(runs: Iterable[RunResult], checks: Sequence[Checked] = CHECKED) -> tuple[Difference, ...]:
     """Every field in which some of `runs` differ, in the order of `checks`.
 
