@@ -357,10 +357,9 @@ class EngineSettings:
     """Everything an engine needs to open: its work folder, the table to create, and the resources.
 
     `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
-    None means the file that ships with the format. `versions` names the line of `bench.engines.runtime.LINES`
-    whose jars a real table uses; None means the default line. `is_jvm_warm`: a simulated JVM has compiled its
-    code before the stream begins; otherwise it is as new as that of a real run. `core_speed` is relative to
-    the cores of the coefficients. `has_real_clock`: simulated compactions take scenario time, and commit what
+    None means the file that ships with the format. `is_jvm_warm`: a simulated JVM has compiled its code
+    before the stream begins; otherwise it is as new as that of a real run. `core_speed` is relative to the
+    cores of the coefficients. `has_real_clock`: simulated compactions take scenario time, and commit what
     they read when they began. `compaction_memory_bytes` bounds executors without Spark; None is their
     default. On a shared table other roles commit, too; an engine that `only_reads` such a table does not.
     """
@@ -371,7 +370,6 @@ class EngineSettings:
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
     cores: Cores = field(default_factory=Cores)
     coefficients: Path | None = None
-    versions: str | None = None
     is_jvm_warm: bool = False
     core_speed: float = 1.0
     has_real_clock: bool = False

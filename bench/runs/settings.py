@@ -43,7 +43,6 @@ def engine_settings(
             *_staging(scenario, run_folder),
         ),
         catalog=catalog_of(scenario.catalog) if run_folder is None else _catalog_of_run(scenario, run_folder),
-        versions=scenario.versions,
         is_jvm_warm=scenario.jvm == "warm",
         core_speed=scenario.resources.core_speed or 1.0,
         has_real_clock=scenario.has_real_clock,

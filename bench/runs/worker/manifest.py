@@ -85,7 +85,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         queries_per_h=scenario.prices.queries_per_hour,
         change_log_hash=f"{log.content_hash:x}" if log else shape_hash(scenario),
         verify=job.verify,
-        versions=provenance.versions(FORMATS[scenario.table.format], job.mode, scenario.versions),
+        versions=provenance.versions(FORMATS[scenario.table.format], job.mode),
         machine=provenance.machine(job.load_before_suite),
         git=provenance.source(),
         options=_options(scenario, settings, kind),

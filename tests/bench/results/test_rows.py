@@ -56,7 +56,7 @@ def test_json_has_exactly_the_keys_promised():
     assert json.loads(json.dumps(row.to_json()))["runs"] == 1
 
 
-DELTA = {"label": "delta", "set": {"table.format": "delta"}, "versions": None}
+DELTA = {"label": "delta", "set": {"table.format": "delta"}}
 
 
 def test_latencies_are_of_the_long_lived_session_where_a_run_has_it():
