@@ -290,17 +290,15 @@ class TableSpec:
 class SparkSettings:
     """The master, the driver's memory (all the memory on a local master) and further configuration.
 
-    With `shares_jvm` the JVM outlives the session, for the next session of this process. `executor_cpu` is
-    the source of the CPU of executors outside the driver. `staging` is a folder that they share with the
-    driver if they do not see its file system: it is removed when the session ends, and noted in
-    `staging_journal` until then. A `role` that is a thread gets a session of the application that runs in
+    `executor_cpu` is the source of the CPU of executors outside the driver. `staging` is a folder that they
+    share with the driver if they do not see its file system: it is removed when the session ends, and noted
+    in `staging_journal` until then. A `role` that is a thread gets a session of the application that runs in
     this process; None opens an application.
     """
 
     master: str = "local[2]"
     driver_memory_bytes: int = 4 * 2**30
     conf: Mapping[str, str] = field(default_factory=dict)
-    shares_jvm: bool = False
     executor_cpu: ExecutorCpuSource = "processes"
     staging: str | None = None
     staging_journal: Journal | None = None

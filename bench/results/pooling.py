@@ -74,7 +74,6 @@ CHECKED = (
     Checked("scenario_hash", "scenario", _NEVER, _NEVER),
     Checked("change_log_hash", "change log", _NEVER, _NEVER),
     Checked("seed", "seed", _NEVER, _NEVER),
-    Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER),
     Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER),
     Checked("notes", "which sessions query", _NEVER, _NEVER, parts=("table_metadata",)),
     Checked("notes", "whether roles lacked cores", _NEVER, _ON_REQUEST, by_variant=True, parts=("cores",)),
@@ -178,7 +177,6 @@ def _tolerated(
 
 _REMEDIES: Mapping[str, str] = {
     "mode": "give either simulated or real runs",
-    "is_quick": "give runs made either with or without --quick",
     "counts_tasks_only": 'give runs that count the same CPU: leave out spark.executor_cpu = "tasks"',
 }
 

@@ -15,7 +15,16 @@ figures are not used.
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
 
 from bench.results.values import (
     BeyondFit,
@@ -55,8 +64,6 @@ LOG = "log.txt"
 DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU = "process", "processes of a cluster", "driver and tasks"
 THREADS_CPU = "tasks and threads of a role"
 FEWER_CORES = "fewer than the roles have"  # of the note "cores": what the machine has, with a real clock
-SHARED_JVM = "shared_jvm"  # an option of runs that shared one JVM (`run --quick`)
-QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 
 DELETE_WORDS = ("delete files", "deleted rows")  # unless a format has its own
 VARIANT_LABEL = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$"
@@ -196,11 +203,6 @@ class Manifest(_Model):
     @property
     def has_executors(self) -> bool:
         return self.notes.get("cpu") in (EXECUTORS_CPU, TASKS_CPU)
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether the run shared its JVM with other runs, which makes its timings a first impression."""
-        return bool(self.options.get(SHARED_JVM))
 
 
 class BaseRecord(_Model):

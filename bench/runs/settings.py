@@ -21,7 +21,6 @@ def engine_settings(
     work_folder: Path,
     coefficients: Path | None = None,
     *,
-    shares_jvm: bool = False,
     run_folder: Path | None = None,
 ) -> EngineSettings:
     """The settings of the engine for a run of one strategy.
@@ -38,7 +37,6 @@ def engine_settings(
             scenario.spark.master,
             scenario.spark.driver_memory_bytes,
             scenario.spark.settings,
-            shares_jvm,
             scenario.spark.executor_cpu or "processes",
             *_staging(scenario, run_folder),
         ),

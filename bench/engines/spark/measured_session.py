@@ -47,7 +47,7 @@ def measured_session(
     with ExitStack() as stack:
         executors = stack.enter_context(closing(ExecutorCpu())) if has_reports else None
         spark = start_session(of_spark, jars, conf, settings.scratch_folder, executors)
-        stack.callback(stop_session, spark, keeps_jvm=of_spark.shares_jvm)
+        stack.callback(stop_session, spark)
         wait_for_executor(spark, of_spark)
         stack.enter_context(opened_staging(spark, of_spark.staging, of_spark.staging_journal))
         yield spark, ProcessMeter(spark, of_spark, executors)

@@ -69,9 +69,7 @@ def test_enough_repetitions_need_no_remark(run, words):
         (["--verify", "sometimes"], "--verify"),
         (["--simulate", "--verify", "each"], "--verify each and --simulate: "),
         (["--simulate", "--keep-tables"], "--keep-tables and --simulate: "),
-        (["--simulate", "--quick"], "--quick and --simulate: "),
         (["--coefficients", "mine.toml"], "--coefficients mine.toml: "),
-        (["--set", "clock=real", "--quick"], '--quick with clock = "real": '),
         (["--set", "clock=real", "--verify", "each"], '--verify each with clock = "real": '),
     ],
 )

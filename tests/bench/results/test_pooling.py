@@ -23,7 +23,6 @@ ALWAYS_REFUSED = [
     ({"scenario_hash": "other"}, "scenario_hash"),
     ({"change_log_hash": "other"}, "change_log_hash"),
     ({"seed": 43}, "seed"),
-    ({"options": {"spark": {"spark.master": "local[2]"}, "shared_jvm": True}}, "is_quick"),
     ({"notes": {"cpu": "driver and tasks"}}, "counts_tasks_only"),
     ({"notes": {"table_metadata": "read by new sessions"}}, "notes.table_metadata"),
 ]

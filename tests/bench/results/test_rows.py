@@ -12,7 +12,7 @@ from bench.results.rows import content_of, rows, usable
 
 # What programs that read `show --format json` rely on; never renamed.
 KEYS = {
-    "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "currency", "speed", "runs",
+    "scenario", "workload", "format", "mode", "strategy", "variant", "currency", "speed", "runs",
     "failed", "interrupted", "replaced", "timings_invalid",
     "repetitions", "content", "run_values", "probes", "compactions", "noop_compactions",
     "failed_compactions", "vetoed_compactions", "ineffective_compactions", "noop_evaluations",
