@@ -1,6 +1,5 @@
 """`compactbench run`: replay scenarios on real or simulated tables."""
 
-import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -30,7 +29,7 @@ from bench.runs.suite.suite import Options, drop_left
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.schema import REPETITIONS_MAX
-from bench.secrets import hide_setting, key_of
+from bench.secrets import hide_setting
 from bench.text import counted
 
 
@@ -59,13 +58,6 @@ def run(
         ),
     ] = None,
     overrides: SetOption = None,
-    conf: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE",
-            help="A Spark setting, e.g. spark.sql.shuffle.partitions=8. May be repeated.",
-        ),
-    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Skip the runs that are already finished in --out.")
     ] = False,
@@ -117,6 +109,8 @@ def run(
 
     * `compactbench run my-table.toml --set workload.rows_per_commit=1000`
 
+    * `compactbench run append-only --set 'spark."spark.sql.shuffle.partitions"=8'`
+
     * `compactbench run append-only --simulate --set duration=24h`
 
     A repetition runs every strategy once in each variant of the scenario, in an order drawn from its seed.
@@ -138,7 +132,7 @@ def run(
         problem = "only simulations use them: add --simulate"
         raise ScenarioError(problem, code="exclusive", path=f"--coefficients {coefficients}")
     mode: Mode = "simulated" if simulate else "real"
-    loaded = _load(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
+    loaded = _load(scenarios, overrides or ())
     if not simulate and verify == "each" and any(scenario.has_real_clock for scenario in loaded):
         problem = "others work while a table is checked: remove the option"
         raise ScenarioError(problem, code="exclusive", path='--verify each with clock = "real"')
@@ -164,7 +158,7 @@ def run(
     if dry_run:
         _print_plan(planned(done_before()), loaded, repetitions, mode)
         return
-    settings = (("--set", overrides), ("--conf", conf), ("--only", only))
+    settings = (("--set", overrides), ("--only", only))
     others = (
         *(("--repetitions", str(repetitions)) if repetitions else ()),
         *(("--verify", verify) if verify != "end" else ()),
@@ -225,20 +219,6 @@ def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scena
             problem = "is named twice, and both would write into one folder: rename one of the files"
             raise ScenarioError(problem, code="taken", path=name)
     return scenarios
-
-
-def _spark_settings(conf: Sequence[str]) -> list[str]:
-    """The `--set` that each `--conf` is short for, in the scenario's [spark]."""
-    settings = []
-    for text in conf:
-        key, equals, value = text.partition("=")
-        if not equals or not key.startswith("spark."):
-            # The key is not the path: the word after "token:" would be hidden as a secret.
-            problem = f"--conf {key_of(text)} is not a setting of Spark: write spark.KEY=VALUE"
-            raise ScenarioError(problem, code="not-a-setting")
-        target = "master" if key == "spark.master" else json.dumps(key)
-        settings.append(f"spark.{target}={json.dumps(value, ensure_ascii=False)}")
-    return settings
 
 
 def _command(
