@@ -57,11 +57,6 @@ PLANNERS: dict[str, Callable[..., Planner]] = {
     "tiered": Tiered,
 }
 
-# Names that planners no longer have, and what to write instead.
-MOVED: dict[str, str] = {
-    "delta.delta_rs": 'is an executor now: set type = "delta.optimize", and executor = "delta-rs" in the rule'
-}
-
 TRIGGERS: dict[str, Callable[..., Trigger]] = {
     "after_commits": AfterCommits,
     "at": At,

@@ -89,7 +89,7 @@ class Strategy:
 
     def fresh_memories(self, at_ms: int, commits_total_count: int) -> tuple[RuleMemory, ...]:
         """For a strategy that takes over at `at_ms` after so many commits."""
-        return (RuleMemory(at_ms, None, commits_total_count),) * len(self.rules)
+        return (RuleMemory(at_ms, commits_total_count),) * len(self.rules)
 
     def needs(self) -> frozenset[str]:
         """The capabilities its triggers and planners declare."""
@@ -108,5 +108,5 @@ def _answer(index: int, rule: Rule, state: TableState, memory: RuleMemory) -> tu
         return Decision(rule, index, Verdict.NOT_DUE), replace(memory, evaluated_at_ms=at_ms)
     answer = consult(rule.planner, state, memory.note)
     verdict = Verdict.NOTHING_TO_DO if answer.plan is None else Verdict.PLANNED
-    after = RuleMemory(at_ms, at_ms, state.commits_total_count, answer.note)
+    after = RuleMemory(at_ms, state.commits_total_count, answer.note)
     return Decision(rule, index, verdict, answer.plan, answer.figures), after

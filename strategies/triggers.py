@@ -12,7 +12,6 @@ class RuleMemory:
     """What a rule remembers between evaluations. `note` is the planner's own; see `Answer`."""
 
     evaluated_at_ms: int = 0
-    fired_at_ms: int | None = None  # None: never
     commits_at_fire_count: int = 0
     note: Hashable = None
 

@@ -464,8 +464,8 @@ def pack(runs: Iterable[RunResult], archive: Path) -> None:
     """Write manifests and records of finished runs into an archive; the same runs give the same bytes.
 
     Runs that were replaced are packed too, and named on the pages; logs stay behind. Raises ValueError for a
-    run that did not finish and was not made again, was made with --quick, or was not made from a commit of
-    this repository without local changes: its figures could not be repeated.
+    run that did not finish and was not made again, or was not made from a commit of this repository without
+    local changes: its figures could not be repeated.
     """
     packed = tuple(runs)
     done = {run.repetition_key for run in packed if usable(run)}
@@ -487,8 +487,6 @@ def pack(runs: Iterable[RunResult], archive: Path) -> None:
 def _publishable(run: RunResult, done: Collection[tuple[Path, str, int]]) -> RunResult:
     if not usable(run) and run.repetition_key not in done:
         raise ValueError(f"{run.folder}: has no figures and was not made again; repeat it (run --resume)")
-    if run.manifest.is_quick:
-        raise ValueError(f"{run.folder}: was made with --quick, so it cannot be published")
     if run.manifest.git.get("dirty") is not False:
         raise ValueError(f"{run.folder}: was not made from a clean commit, so nobody can repeat it")
     return run

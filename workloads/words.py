@@ -12,7 +12,7 @@ def _letters(text: str) -> str:
 
 # How a word is drawn, and the maximum number of words. Cities have letters only, so that each is safe as a
 # partition folder.
-_VOCABULARIES: Mapping[str, tuple[Callable[[Faker], str], int]] = {
+VOCABULARIES: Mapping[str, tuple[Callable[[Faker], str], int]] = {
     "cities": (lambda fake: _letters(fake.city()), 50),
     "payment_ways": (lambda fake: fake.credit_card_provider(), 10),
     "products": (lambda fake: fake.bothify("???-####").upper(), 200),
@@ -27,7 +27,6 @@ _VOCABULARIES: Mapping[str, tuple[Callable[[Faker], str], int]] = {
     "carriers": (lambda fake: f"{_letters(fake.last_name())} Logistics", 8),
     "text": (lambda fake: fake.word(), 400),
 }
-VOCABULARIES = tuple(_VOCABULARIES)
 
 
 @cache
@@ -36,7 +35,7 @@ def vocabulary(seed: int, name: str) -> tuple[str, ...]:
 
     The same seed and Faker release give the same words.
     """
-    draw, count = _VOCABULARIES[name]
+    draw, count = VOCABULARIES[name]
     fake = Faker("en_US")
     fake.seed_instance(f"{seed}/{name}")
     words: dict[str, None] = {}

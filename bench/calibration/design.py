@@ -89,10 +89,10 @@ def _append(rows: int, files: int, columns: int = 17) -> Mapping[str, Any]:
     }
 
 
-def _upsert(initial_rows: int, rows: int, files: int, columns: int = 17) -> Mapping[str, Any]:
+def _upsert(initial_rows: int, rows: int, files: int) -> Mapping[str, Any]:
     return {
         "type": "upsert", "initial_rows": initial_rows, "rows_per_commit": rows, "files_per_commit": files,
-        "columns": columns, "insert_share": 0.5, "delete_share": 0.05,
+        "columns": 17, "insert_share": 0.5, "delete_share": 0.05,
     }  # fmt: skip
 
 

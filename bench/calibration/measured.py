@@ -61,7 +61,7 @@ def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
         for one in resimulated
         if one.made is not None
         for run in one.real
-        if timed(run) and not run.manifest.is_quick and run.manifest.cores is not None
+        if timed(run) and run.manifest.cores is not None
         for step in _steps(run, one.made)
     ]
 

@@ -22,7 +22,6 @@ from bench.cli.tables import Column
 from bench.comparison.groups import Group, Tested
 from bench.results.metrics import Metric
 from bench.results.query_rate import WEIGHTED_WORDS
-from bench.results.records import QUICK_WORDS
 from bench.results.remarks import gaps
 from bench.text import MISSING, counted, human_percent, human_ratio, named_once
 from reports.page.markdown import escape, table
@@ -173,8 +172,6 @@ def _head(group: Group) -> list[str]:
     lines.append(f"ratio: {ratio}, with its {human_percent(CONFIDENCE)} interval{speed}")
     if group.is_simulated:
         lines.append("simulated: nothing was measured, all times come from a cost model")
-    if group.is_quick:
-        lines.append(QUICK_WORDS)
     if group.has_query_rates:
         lines.append(WEIGHTED_WORDS)
     lines += [f"differs: {difference}" for difference in group.differences]
@@ -284,7 +281,6 @@ def _json(group: Group) -> dict[str, Any]:
             {"field": d.field, "values": list(d.values), "runs": [str(run.folder) for run in d.runs]}
             for d in group.differences
         ],
-        "is_quick": group.is_quick,
         "notes": list(group.notes),
         "failures": list(group.failures),
         "doubts": list(group.doubts),

@@ -115,11 +115,6 @@ class Group:
         """Whether its means of queries are weighted by a changing rate of queries."""
         return any(run_group.manifest.query_weights is not None for run_group in self.sides.values())
 
-    @property
-    def is_quick(self) -> bool:
-        """Whether some of its runs shared a JVM, so that timings are not to be relied on."""
-        return any(run_group.is_quick for run_group in self.sides.values())
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

@@ -290,17 +290,15 @@ class TableSpec:
 class SparkSettings:
     """The master, the driver's memory (all the memory on a local master) and further configuration.
 
-    With `shares_jvm` the JVM outlives the session, for the next session of this process. `executor_cpu` is
-    the source of the CPU of executors outside the driver. `staging` is a folder that they share with the
-    driver if they do not see its file system: it is removed when the session ends, and noted in
-    `staging_journal` until then. A `role` that is a thread gets a session of the application that runs in
+    `executor_cpu` is the source of the CPU of executors outside the driver. `staging` is a folder that they
+    share with the driver if they do not see its file system: it is removed when the session ends, and noted
+    in `staging_journal` until then. A `role` that is a thread gets a session of the application that runs in
     this process; None opens an application.
     """
 
     master: str = "local[2]"
     driver_memory_bytes: int = 4 * 2**30
     conf: Mapping[str, str] = field(default_factory=dict)
-    shares_jvm: bool = False
     executor_cpu: ExecutorCpuSource = "processes"
     staging: str | None = None
     staging_journal: Journal | None = None
@@ -357,10 +355,9 @@ class EngineSettings:
     """Everything an engine needs to open: its work folder, the table to create, and the resources.
 
     `spark` and `catalog` are for real tables, `cores` and `coefficients` for simulated ones. `coefficients`
-    None means the file that ships with the format. `versions` names the line of `bench.engines.runtime.LINES`
-    whose jars a real table uses; None means the default line. `is_jvm_warm`: a simulated JVM has compiled its
-    code before the stream begins; otherwise it is as new as that of a real run. `core_speed` is relative to
-    the cores of the coefficients. `has_real_clock`: simulated compactions take scenario time, and commit what
+    None means the file that ships with the format. `is_jvm_warm`: a simulated JVM has compiled its code
+    before the stream begins; otherwise it is as new as that of a real run. `core_speed` is relative to the
+    cores of the coefficients. `has_real_clock`: simulated compactions take scenario time, and commit what
     they read when they began. `compaction_memory_bytes` bounds executors without Spark; None is their
     default. On a shared table other roles commit, too; an engine that `only_reads` such a table does not.
     """
@@ -371,7 +368,6 @@ class EngineSettings:
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
     cores: Cores = field(default_factory=Cores)
     coefficients: Path | None = None
-    versions: str | None = None
     is_jvm_warm: bool = False
     core_speed: float = 1.0
     has_real_clock: bool = False

@@ -247,7 +247,7 @@ class Engines:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A table format; `name` is what scenarios and results call it, and its entry in `runtime.LINES`."""
+    """A table format; `name` is what scenarios and results call it, and its entry in `runtime.JARS`."""
 
     name: str
     words: Words

@@ -18,7 +18,6 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,41 +29,19 @@ INSTALL_FULL_JDK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A Spark line with a version of each format, the newest one published for that Spark or an older one.
-
-    Variants of a scenario select a line by `name`. Lines of the same Spark differ in the version of `format`.
-    """
-
-    name: str
-    format: str
-    spark: str
-    scala: str
-    versions: dict[str, str]
-    jars: dict[str, tuple[str, ...]]
-
-
-# The first line of a Spark is its default.
-LINES: tuple[Line, ...] = (
-    Line(
-        name="iceberg-1.11",
-        format="iceberg",
-        spark="3.5",
-        scala="2.12",
-        versions={"iceberg": "1.11.0", "delta": "3.3.2", "hudi": "1.2.0", "sqlite-jdbc": "3.46.1.3"},
-        jars={
-            "iceberg": (
-                "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.11.0",
-                "org.xerial:sqlite-jdbc:3.46.1.3",
-            ),
-            "delta": ("io.delta:delta-spark_2.12:3.3.2",),
-            "hudi": ("org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0",),
-        },
+SPARK, SCALA = "3.5", "2.12"
+# Of each format the newest version that is published for this Spark or an older one.
+VERSIONS: Mapping[str, str] = {"iceberg": "1.11.0", "delta": "3.3.2", "hudi": "1.2.0"}
+JARS: Mapping[str, tuple[str, ...]] = {
+    "iceberg": (
+        "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.11.0",
+        "org.xerial:sqlite-jdbc:3.46.1.3",
     ),
-)
+    "delta": ("io.delta:delta-spark_2.12:3.3.2",),
+    "hudi": ("org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0",),
+}
 
-# The SHA-256 of each jar that these lines resolve to, dependencies included, by Ivy's name for it.
+# The SHA-256 of each jar that these resolve to, dependencies included, by Ivy's name for it.
 JAR_SHA256: Mapping[str, str] = {
     "io.delta_delta-spark_2.12-3.3.2.jar": "4e92085d5d794cf949c50bb665b91384857cad58680c2d0bfc9c7ad353e98e85",
     "io.delta_delta-storage-3.3.2.jar": "c096975a2ca97ccc9b4005aa5cce16c9ac3903139d340da6665b66ace67d7c36",
@@ -104,27 +81,14 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "compactbench"
 
 
-def current_line(name: str | None = None) -> Line:
-    """The line of this name if the installed PySpark can run it; None selects the default line.
-
-    Raises MissingRuntimeError if `LINES` does not contain one.
-    """
+def check_pyspark() -> None:
+    """Raises MissingRuntimeError unless the installed PySpark has the supported version of Spark."""
     installed = version("pyspark")
-    usable = [line for line in LINES if installed.startswith(f"{line.spark}.")]
-    for line in usable:
-        if name in (None, line.name):
-            return line
-    if usable:
-        names = ", ".join(line.name for line in usable)
+    if not installed.startswith(f"{SPARK}."):
         raise MissingRuntimeError(
-            f"versions = {name!r} does not fit the installed PySpark {installed}: choose one of {names}",
+            f"PySpark {installed} is not supported ({SPARK}.x is): pip install 'pyspark~=3.5.8'",
             code="wrong-version",
         )
-    known = ", ".join(dict.fromkeys(f"{line.spark}.x" for line in LINES))
-    raise MissingRuntimeError(
-        f"PySpark {installed} is not supported ({known} is): pip install 'pyspark~=3.5.8'",
-        code="wrong-version",
-    )
 
 
 def java_home() -> Path:
@@ -203,13 +167,14 @@ def use_java() -> Path:
     return home
 
 
-def jars(table_format: str, line: str | None = None) -> tuple[Path, ...]:
-    """Local paths of a format's jars in a line of `LINES`, resolved on first use and cached from then on.
+def jars(table_format: str) -> tuple[Path, ...]:
+    """Local paths of a format's jars, resolved on first use and cached from then on.
 
     They go in front of Spark's own jars on the class path; Spark's SLF4J precedes jars that would hide it.
-    Raises MissingRuntimeError if jars are not cached and cannot be resolved.
+    Raises MissingRuntimeError if jars are not cached and cannot be resolved, or for another Spark.
     """
-    format_jars = resolved(current_line(line).jars[table_format])
+    check_pyspark()
+    format_jars = resolved(JARS[table_format])
     if table_format not in _WITH_OWN_SLF4J:
         return format_jars
     return (*sorted((spark_home() / "jars").glob("slf4j-api-*.jar")), *format_jars)

@@ -274,7 +274,15 @@ def _load_manifest(path: Path) -> Manifest:
                 code="another-schema-version",
                 path=path,
             )
-        return Manifest.model_validate_json(text)
+        manifest = Manifest.model_validate_json(text)
+        if manifest.options.get("shared_jvm"):
+            raise ResultSchemaError(
+                "was made with `run --quick` of an earlier version, so its timings do not compare with those "
+                "of other runs: make it again, for a first look with --repetitions 1",
+                code="shared-jvm",
+                path=path,
+            )
+        return manifest
     except OSError as error:
         raise _unreadable(path, error) from error
     except ValueError as error:  # neither JSON nor a manifest

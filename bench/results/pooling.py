@@ -74,7 +74,6 @@ CHECKED = (
     Checked("scenario_hash", "scenario", _NEVER, _NEVER),
     Checked("change_log_hash", "change log", _NEVER, _NEVER),
     Checked("seed", "seed", _NEVER, _NEVER),
-    Checked("is_quick", "whether runs shared a JVM", _NEVER, _NEVER),
     Checked("counts_tasks_only", "what counts as CPU", _NEVER, _NEVER),
     Checked("notes", "which sessions query", _NEVER, _NEVER, parts=("table_metadata",)),
     Checked("notes", "whether roles lacked cores", _NEVER, _ON_REQUEST, by_variant=True, parts=("cores",)),
@@ -90,18 +89,6 @@ CHECKED = (
     ),
     Checked("options", "options", _ON_REQUEST, _REPORTED, by_strategy=True),
 )
-
-
-def same_definition(first: RunResult, second: RunResult) -> bool:
-    """Whether two runs, of any strategies and variants, replayed the same stream in one scenario."""
-    is_one_variant = _variant(first.manifest) == _variant(second.manifest)
-    return all(
-        checked.value_in(first.manifest) == checked.value_in(second.manifest)
-        for checked in CHECKED
-        if checked.within is Strictness.NEVER
-        and not checked.by_strategy
-        and (is_one_variant or not checked.by_variant)
-    )
 
 
 def differences(runs: Iterable[RunResult], checks: Sequence[Checked] = CHECKED) -> tuple[Difference, ...]:
@@ -190,7 +177,6 @@ def _tolerated(
 
 _REMEDIES: Mapping[str, str] = {
     "mode": "give either simulated or real runs",
-    "is_quick": "give runs made either with or without --quick",
     "counts_tasks_only": 'give runs that count the same CPU: leave out spark.executor_cpu = "tasks"',
 }
 

@@ -15,7 +15,16 @@ figures are not used.
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
 
 from bench.results.values import (
     BeyondFit,
@@ -55,8 +64,6 @@ LOG = "log.txt"
 DRIVER_CPU, EXECUTORS_CPU, TASKS_CPU = "process", "processes of a cluster", "driver and tasks"
 THREADS_CPU = "tasks and threads of a role"
 FEWER_CORES = "fewer than the roles have"  # of the note "cores": what the machine has, with a real clock
-SHARED_JVM = "shared_jvm"  # an option of runs that shared one JVM (`run --quick`)
-QUICK_WORDS = "made with --quick, in one JVM: timings are a first impression, not to be compared with others"
 
 DELETE_WORDS = ("delete files", "deleted rows")  # unless a format has its own
 VARIANT_LABEL = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,29}$"
@@ -109,7 +116,7 @@ class Manifest(_Model):
     strategy_summary: str  # its rules in words
     # Position in tables: in the order of the scenario, each strategy before its variants.
     strategy_index: Int64 | None = None
-    # label, set (the keys that it changes, as --set takes them), versions; None for the scenario as it is
+    # label, set (the keys that it changes, as --set takes them); None for the scenario as it is
     variant: dict[str, JsonValue] | None = None
     repetition: Int64
     position: Int64  # how many runs of its scenario and mode were in the results folder before it
@@ -145,6 +152,12 @@ class Manifest(_Model):
     scenario_text: dict[str, JsonValue]  # the scenario with all defaults filled in
     dataset: dict[str, JsonValue] = {}  # facts about the rows: see `provenance.dataset`
     option_defaults: dict[str, dict[str, str]] = {}  # values of unset options, by planner
+
+    @field_validator("variant")
+    @classmethod
+    def _without_jars(cls, variant: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+        """Earlier runs also named the jars of a variant, of which `versions` has the versions."""
+        return variant and {key: value for key, value in variant.items() if key != "versions"}
 
     @model_validator(mode="after")
     def _check_query_weights(self) -> "Manifest":
@@ -190,11 +203,6 @@ class Manifest(_Model):
     @property
     def has_executors(self) -> bool:
         return self.notes.get("cpu") in (EXECUTORS_CPU, TASKS_CPU)
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether the run shared its JVM with other runs, which makes its timings a first impression."""
-        return bool(self.options.get(SHARED_JVM))
 
 
 class BaseRecord(_Model):

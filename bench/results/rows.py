@@ -45,8 +45,8 @@ class Row:
 
     `probes` are latency and work of each query on its cadence: of settled queries unless a name has
     after_commit, means over scenario time. `variant` is the label of the scenario's variant, which is also
-    part of `strategy`; None for the scenario as it is. `is_quick` means that some run shared its JVM. `speed`
-    is that of scenario time in real runs with a real clock; None where roles take turns.
+    part of `strategy`; None for the scenario as it is. `speed` is that of scenario time in real runs with a
+    real clock; None where roles take turns.
     """
 
     scenario: str
@@ -55,7 +55,6 @@ class Row:
     mode: str
     strategy: str
     variant: str | None
-    is_quick: bool
     currency: str
     speed: float | None
     delete_words: tuple[str, str]
@@ -205,7 +204,6 @@ def _row(runs: Sequence[RunResult], content_bytes: int | None) -> Row:
     row = Row(
         m.scenario, m.workload, m.format, m.mode, m.strategy,
         variant=m.variant_label,
-        is_quick=any(run.manifest.is_quick for run in runs),
         currency=m.currency,
         speed=m.speed if m.is_live else None,
         delete_words=m.delete_words,

@@ -138,11 +138,6 @@ class Cost:
         """The CPU of the step; None if it cannot be separated from the CPU of another step."""
         return None if self.is_shared else self.cpu_s
 
-    @property
-    def own_requests(self) -> Mapping[str, int] | None:
-        """The requests of the step; None if they were not counted, or not separately."""
-        return None if self.is_shared else self.requests
-
 
 def _sum(left: _Number | None, right: _Number | None) -> _Number | None:
     return None if left is None or right is None else left + right

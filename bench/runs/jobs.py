@@ -106,8 +106,6 @@ class RunJob(_ScenarioJob):
 
     kind: Literal["run"] = "run"
     load_before_suite: float | None = None  # over a minute; set for the suite's first run only
-    shares_jvm: bool = False  # with other runs of a quick suite
-    is_warm: bool = False  # an earlier run has warmed up the JVM
     mode: Mode
     run_folder: Path
     run_id: str
@@ -136,13 +134,6 @@ class RoleJob(_ScenarioJob):
     barrier: Path
 
 
-class QuickJob(_Job):
-    """Execute runs of one scenario in turn, in one JVM."""
-
-    kind: Literal["quick"] = "quick"
-    runs: tuple[RunJob, ...]
-
-
 class DropJob(_ScenarioJob):
     """Remove the namespaces and staged files that a run has noted; see `dropping.left_by`."""
 
@@ -158,7 +149,7 @@ class TryJob(_ScenarioJob):
     run_folder: Path  # for notes of the namespace, which has the name of this folder in its own name
 
 
-Job = DropJob | LogJob | NoiseJob | QuickJob | RoleJob | RunJob | TryJob
+Job = DropJob | LogJob | NoiseJob | RoleJob | RunJob | TryJob
 JOB: TypeAdapter[Job] = TypeAdapter(Annotated[Job, Field(discriminator="kind")])
 
 

@@ -20,7 +20,7 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.variants import BASE, Variant
 
 # Keys that have no effect on a simulation, and that may name places and secrets of the real run.
-_OF_REAL_RUNS = ("catalog", "versions", "page_cache", "warm_up_rounds")
+_OF_REAL_RUNS = ("catalog", "page_cache", "warm_up_rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +130,4 @@ def recorded_scenario(manifest: Manifest) -> Scenario:
 
 def _variant(manifest: Manifest) -> Variant | None:
     variant: Any = manifest.variant
-    return None if variant is None else Variant(variant["label"], variant["set"], variant.get("versions"))
+    return None if variant is None else Variant(variant["label"], variant["set"])

@@ -21,7 +21,6 @@ def engine_settings(
     work_folder: Path,
     coefficients: Path | None = None,
     *,
-    shares_jvm: bool = False,
     run_folder: Path | None = None,
 ) -> EngineSettings:
     """The settings of the engine for a run of one strategy.
@@ -38,12 +37,10 @@ def engine_settings(
             scenario.spark.master,
             scenario.spark.driver_memory_bytes,
             scenario.spark.settings,
-            shares_jvm,
             scenario.spark.executor_cpu or "processes",
             *_staging(scenario, run_folder),
         ),
         catalog=catalog_of(scenario.catalog) if run_folder is None else _catalog_of_run(scenario, run_folder),
-        versions=scenario.versions,
         is_jvm_warm=scenario.jvm == "warm",
         core_speed=scenario.resources.core_speed or 1.0,
         has_real_clock=scenario.has_real_clock,

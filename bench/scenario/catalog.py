@@ -14,7 +14,7 @@ def catalog_of(keys: Catalog | None) -> CatalogSettings:
 
 
 def catalog_properties(tables: Scenario | ScenarioKeys) -> dict[str, tuple[KeyPath, str]]:
-    """Each property of the catalog, with the key that sets it; [spark] and `--conf` win."""
+    """Each property of the catalog, with the key that sets it; [spark] wins."""
     catalog = catalog_of(tables.catalog)
     properties: dict[str, tuple[KeyPath, str]] = {
         name: (("catalog", "properties", name), value) for name, value in catalog.properties.items()

@@ -17,7 +17,6 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from bench.engines.registry import FORMATS
-from bench.engines.runtime import LINES
 from bench.scenario import file as scenario_file
 from bench.scenario.plugins import (
     ARRIVAL,
@@ -147,7 +146,6 @@ def _name_choices(definitions: _Schema) -> None:
     choices: Mapping[tuple[str, str], Iterable[str]] = {
         ("WriterKeys", "upsert_mode"): (mode for known in formats for mode in known.writer.upsert_modes),
         ("StrategyRuleKeys", "executor"): (name for known in formats for name in known.engines.executors),
-        ("VariantKeys", "versions"): (line.name for line in LINES),
     }
     for (model, key), names in choices.items():
         definitions[model]["properties"][key]["enum"] = sorted(set(names))

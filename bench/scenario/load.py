@@ -21,7 +21,7 @@ from bench.scenario.scenario import Scenario, partitioning_of
 from bench.scenario.schema import DRAIN_MS, Roles, ScenarioKeys, VariantKeys, parse
 from bench.scenario.specs import StrategySpec, build_strategies, content_hash, rule_tables, strategy_table
 from bench.scenario.values import KeyPath, OptionError, refusals, together
-from bench.scenario.variants import Variant, changed, check_variant, check_versions, spec_in
+from bench.scenario.variants import Variant, changed, check_variant, spec_in
 from bench.secrets import NO_SECRETS, Secrets, hidden
 from strategies.strategy import Rule
 from workloads.commit import ImportedTable, TargetSized
@@ -125,7 +125,6 @@ def _in_variant(
         changed_document, variant = changed(priced, keys, path)
         secrets = base.secrets | Secrets.of_values(scenario_file.fill_in(changed_document))
         scenario = _scenario(file, document, parse(changed_document, file.parent), secrets, variant)
-        check_versions(variant, scenario.table.format, path)
         _check_comparable(base, scenario, (*path, "set"))
     except OptionError as error:
         raise together(

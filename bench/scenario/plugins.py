@@ -51,7 +51,7 @@ from bench.names import known_text
 from bench.scenario.values import OptionError, option_error
 from bench.secrets import hidden
 from strategies.planner import Planner, known_options_of
-from strategies.registry import ENTRY_POINT_GROUP, MOVED, PLANNERS, TRIGGERS
+from strategies.registry import ENTRY_POINT_GROUP, PLANNERS, TRIGGERS
 from strategies.triggers import Trigger
 from workloads.arrival import Arrival
 from workloads.commit import Workload
@@ -382,8 +382,6 @@ def _find(kind: PluginKind[Any], name: str) -> Any:
     points = _entry_points(kind)
     if name in points:
         return _loaded(name, points[name].load)
-    if name in MOVED:
-        raise ScenarioError(MOVED[name], code="unknown-name")
     known = known_text(name, [*kind.registry, *points])
     problem = f"unknown {kind.word}; {known}; name your own as module:Class"
     raise ScenarioError(problem, code="unknown-name")

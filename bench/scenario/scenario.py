@@ -96,11 +96,6 @@ class Scenario:
         """None for the scenario without changes."""
         return self.variant.label if self.variant else None
 
-    @property
-    def versions(self) -> str | None:
-        """The name of a line of versions (`bench.engines.runtime.LINES`); None for the default one."""
-        return self.variant.versions if self.variant else None
-
     def in_variant(self, label: str | None) -> "Scenario":
         """The scenario in the variant of this label; itself for None. Raises ScenarioError."""
         for scenario in (self, *self.variants):

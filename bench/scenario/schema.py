@@ -118,9 +118,8 @@ class VariantKeys(Keys):
 
     `set` holds keys and values as in the file (`table = { format_version = 3 }` or
     `"table.format_version" = 3`) or as `--set` takes them (`"strategies[amoro].properties" = { ... }`);
-    tables are merged into those of the scenario. `versions` names a line of jars
-    (`bench.engines.runtime.LINES`). Every strategy runs in the scenario without changes, and in a variant
-    unless `only` lists the labels of others.
+    tables are merged into those of the scenario. Every strategy runs in the scenario without changes, and in
+    a variant unless `only` lists the labels of others.
     """
 
     label: Annotated[
@@ -128,7 +127,6 @@ class VariantKeys(Keys):
         matching(VARIANT_LABEL, "1 to 30 letters, digits, dots, hyphens, + and _, a letter or digit first"),
     ]
     changes: dict[str, Any] = Field(default={}, alias="set")
-    versions: str | None = None
     only: Listed[str] = ()
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from bench.engines import runtime
 from bench.engines.keys import TableKeys, value_text
 from bench.errors import ScenarioError
 from bench.names import known_text
@@ -43,13 +42,11 @@ _TABLE_OF_EVERY_FORMAT = {field.alias or name for name, field in TableKeys.model
 class Variant:
     """`changes` are the keys that it sets, in the notation of `--set`, secrets hidden.
 
-    `versions` is the name of a line of `runtime.LINES`; None for the default one. `only` are the labels of
-    the strategies that run in it; empty for all.
+    `only` are the labels of the strategies that run in it; empty for all.
     """
 
     label: str
     changes: Mapping[str, JsonValue]
-    versions: str | None = None
     only: tuple[str, ...] = ()
 
     def has(self, strategy: str) -> bool:
@@ -58,14 +55,10 @@ class Variant:
 
     def to_json(self) -> dict[str, JsonValue]:
         """As in a manifest."""
-        return {"label": self.label, "set": dict(self.changes), "versions": self.versions}
+        return {"label": self.label, "set": dict(self.changes)}
 
     def __str__(self) -> str:
-        changes = {
-            **self.changes,
-            **({"versions": self.versions} if self.versions else {}),
-            **({"only": list(self.only)} if self.only else {}),
-        }
+        changes = {**self.changes, **({"only": list(self.only)} if self.only else {})}
         return ", ".join(f"{key} = {value_text(value)}" for key, value in changes.items())
 
 
@@ -95,21 +88,12 @@ def check_variant(variants: Sequence[VariantKeys], index: int, strategies: Seque
         if label_in(name, label) in strategies:
             problem = f"makes {name!r} {label_in(name, label)!r}, which is another strategy: rename one"
             raise OptionError((*path, "label"), problem, label, code="taken")
-    if not variant.changes and variant.versions is None:
-        raise OptionError(path, "changes nothing: add `set` or `versions`", label, code="no-change")
+    if not variant.changes:
+        raise OptionError(path, "changes nothing: add `set`", label, code="no-change")
     for name in variant.only:
         if name not in strategies:
             problem = f"no such strategy; {known_text(name, strategies)}"
             raise OptionError((*path, "only"), problem, name, code="unknown-name")
-
-
-def check_versions(variant: Variant, table_format: str, path: KeyPath) -> None:
-    """Raises OptionError for a line of versions that is unknown or of another format."""
-    lines = [line.name for line in runtime.LINES if line.format == table_format]
-    if variant.versions not in (None, *lines):
-        remedy = known_text(str(variant.versions), lines) if lines else "leave it out"
-        problem = f"no such line of versions for tables of format {table_format!r}; {remedy}"
-        raise OptionError((*path, "versions"), problem, variant.versions, code="unknown-name")
 
 
 def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tuple[dict[str, Any], Variant]:
@@ -121,7 +105,7 @@ def changed(document: Mapping[str, Any], keys: VariantKeys, path: KeyPath) -> tu
     merged, changes = _with_changes(document, keys, path)
     if _format_of(merged) != _format_of(document):
         merged, changes = _with_changes(_of_every_format(document), keys, path)
-    return merged, Variant(keys.label, hidden(changes), keys.versions, keys.only)
+    return merged, Variant(keys.label, hidden(changes), keys.only)
 
 
 def _of_every_format(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -104,16 +104,13 @@ def png(draw: Draw, group: RunGroup, theme: Theme) -> bytes:
 
 
 def _stamped(draw: Draw, group: RunGroup, theme: Theme) -> Figure:
-    """The figure, marked if its runs are simulated or quick, since charts are shared without their page.
+    """The figure, marked if its runs are simulated, since charts are shared without their page.
 
     The line below a slide says so itself.
     """
     figure = draw(group, theme)
-    if theme.is_slide:
-        return figure
-    stamp = "simulated: nothing was measured" if group.is_simulated else "--quick: a first impression"
-    if group.is_simulated or group.is_quick:
-        figure.text(0.995, 0.995, stamp, color=theme.ink, fontsize=FONT_PT,
+    if group.is_simulated and not theme.is_slide:
+        figure.text(0.995, 0.995, "simulated: nothing was measured", color=theme.ink, fontsize=FONT_PT,
                     ha="right", va="top", style="italic")  # fmt: skip
     return figure
 

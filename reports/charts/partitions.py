@@ -33,7 +33,6 @@ _ABOVE_IN, _BELOW_IN = 0.35, 0.5  # the panels
 _TICK_PT = 7.5
 _LABEL_IN = 0.13  # of height that the name of a lane needs
 _MOST_PARTITIONS = 30
-_NAME_PT = FONT_PT - 1.5  # of partitions and ticks
 _BACKLOG_SHARE = 0.85  # of a lane that the largest backlog takes
 
 _Lanes = Mapping[str, int]  # the lane of each partition

@@ -54,8 +54,7 @@ def _up_to_limit(runs: Sequence[RunResult], kind: type[BaseRecord]) -> pd.DataFr
 
 def _summary(groups: tuple[RunGroup, ...]) -> pd.DataFrame:
     plain = (
-        "scenario", "workload", "format", "mode", "strategy", "is_quick", "runs", "failed", "interrupted",
-        "content",
+        "scenario", "workload", "format", "mode", "strategy", "runs", "failed", "interrupted", "content",
     )  # fmt: skip
     rows = [row for group in groups for row in group.rows]
     return pd.DataFrame([{**{name: getattr(row, name) for name in plain}, **row.values} for row in rows])
@@ -64,7 +63,7 @@ def _summary(groups: tuple[RunGroup, ...]) -> pd.DataFrame:
 def _probes(groups: tuple[RunGroup, ...]) -> pd.DataFrame:
     lines = [
         {"scenario": row.scenario, "workload": row.workload, "format": row.format, "mode": row.mode,
-         "strategy": row.strategy, "is_quick": row.is_quick, "probe": name, **figures}
+         "strategy": row.strategy, "probe": name, **figures}
         for group in groups for row in group.rows for name, figures in row.probes.items()
     ]  # fmt: skip
     return pd.DataFrame(lines)

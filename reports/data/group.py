@@ -224,11 +224,6 @@ class RunGroup:
         """Whether its times are modelled: they repeat exactly and have no noise."""
         return self.manifest.mode == "simulated"
 
-    @property
-    def is_quick(self) -> bool:
-        """Whether some of its runs shared a JVM with others (`run --quick`)."""
-        return any(run.manifest.is_quick for run in self.runs)
-
     def row(self, strategy: str) -> Row:
         """The figures of one strategy. Raises KeyError for a label that did not run."""
         return {row.strategy: row for row in self.rows}[strategy]

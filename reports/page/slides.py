@@ -64,7 +64,6 @@ def source(group: RunGroup) -> str:
         m.scenario,
         named_once(full_format_name(part) for part in group.parts),
         "simulated" if group.is_simulated else repeated,
-        "--quick" if group.is_quick else "",
         "" if m.cores is None else counted(m.cores, "core"),
         dates(group.runs),
         "" if version is None else f"compactbench {version}",

@@ -63,7 +63,7 @@ class HistoryPoint:
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """All points of one scenario, workload and mode, simulated or real; quick runs have one of their own."""
+    """All points of one scenario, workload and mode, simulated or real."""
 
     points: tuple[HistoryPoint, ...]
 
@@ -103,8 +103,8 @@ class History:
 def histories(runs: Iterable[RunResult]) -> tuple[History, ...]:
     """The history of each scenario, workload and mode, in the order of their names."""
 
-    def place(run: RunResult) -> tuple[str, str, str, bool]:
-        return run.manifest.scenario, run.manifest.workload, run.manifest.mode, run.manifest.is_quick
+    def place(run: RunResult) -> tuple[str, str, str]:
+        return run.manifest.scenario, run.manifest.workload, run.manifest.mode
 
     in_time = sorted(sorted(runs, key=started_s), key=place)
     return tuple(History(tuple(_points([*own]))) for _, own in groupby(in_time, place))

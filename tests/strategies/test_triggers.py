@@ -20,7 +20,7 @@ def firings(trigger, looks_at_ms):
         state = look(at_ms, commits=count)
         if trigger.due(state, memory):
             fired_at_ms.append(at_ms)
-            memory = replace(memory, fired_at_ms=at_ms, commits_at_fire_count=count)
+            memory = replace(memory, commits_at_fire_count=count)
         memory = replace(memory, evaluated_at_ms=at_ms)
     return fired_at_ms
 

@@ -10,7 +10,7 @@ from result_builder import build_results
 from bench.cli.main import main
 from bench.replay.recorder import ColumnRecorder
 from bench.results.folders import load_runs
-from bench.results.records import EVENT_TABLES, EVENTS, MANIFEST, REPLACED, SHARED_JVM, ContentRecord
+from bench.results.records import EVENT_TABLES, EVENTS, MANIFEST, REPLACED, ContentRecord
 from bench.results.rows import rows
 from bench.scenario.durations import FILE
 from bench.text import MISSING, human_count
@@ -60,16 +60,13 @@ def test_runs_that_nobody_can_repeat_are_not_published_and_an_archive_survives_a
     pack(results, archive)
     before = archive.read_bytes()
     first, *others = results
-    options = {**first.manifest.options, SHARED_JVM: True}
-    quick = replace(first, manifest=first.manifest.model_copy(update={"options": options}))
     dirty, elsewhere = (
         replace(first, manifest=first.manifest.model_copy(update={"git": git}))
         for git in ({"commit": "0123", "dirty": True}, {})
     )
     (unfinished,) = load_runs(build_results(tmp_path, {"never": None}, 1, 2, {("never", 1): "cut off"}))
     for refused, problem in (
-        (quick, "made with --quick"), (unfinished, "not made again"),
-        (dirty, "clean commit"), (elsewhere, "clean commit"),
+        (unfinished, "not made again"), (dirty, "clean commit"), (elsewhere, "clean commit"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=problem):
             pack([*others, refused], archive)

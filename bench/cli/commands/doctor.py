@@ -63,7 +63,7 @@ def doctor(
     checks: Mapping[str, Callable[[], str]] = {
         "Python": lambda: f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "Java": _java,
-        "Spark": lambda: f"{runtime.current_line().spark}, Scala {runtime.current_line().scala}",
+        "Spark": _spark,
         "jars": _jars,
         "memory": _memory,
         "disk": _disk,
@@ -112,6 +112,11 @@ def _catalogs() -> str:
             else:
                 lines.append(f"{needed} lacks: {runtime.INSTALL_FULL_JDK}")
     return "; ".join(lines)
+
+
+def _spark() -> str:
+    runtime.check_pyspark()
+    return f"{runtime.SPARK}, Scala {runtime.SCALA}"
 
 
 def _jars() -> str:

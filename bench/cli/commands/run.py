@@ -1,9 +1,8 @@
 """`compactbench run`: replay scenarios on real or simulated tables."""
 
-import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -29,7 +28,7 @@ from bench.runs.suite.suite import Options, drop_left
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.schema import REPETITIONS_MAX
-from bench.secrets import hide_setting, key_of
+from bench.secrets import hide_setting
 from bench.text import counted
 from reports.data.group import run_groups
 
@@ -59,13 +58,6 @@ def run(
         ),
     ] = None,
     overrides: SetOption = None,
-    conf: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE",
-            help="A Spark setting, e.g. spark.sql.shuffle.partitions=8. May be repeated.",
-        ),
-    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Skip the runs that are already finished in --out.")
     ] = False,
@@ -102,14 +94,6 @@ def run(
             metavar="FILE", help="Cost coefficients of the simulation, in place of the shipped ones."
         ),
     ] = None,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="Run a whole scenario in one JVM, which warms up once. This saves time, but the timings are "
-            "only a first impression and marked as such.",
-        ),
-    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would run.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Show no progress: only failures, warnings and the results.")
@@ -125,15 +109,17 @@ def run(
 
     * `compactbench run my-table.toml --set workload.rows_per_commit=1000`
 
+    * `compactbench run append-only --set 'spark."spark.sql.shuffle.partitions"=8'`
+
     * `compactbench run append-only --simulate --set duration=24h`
 
     A repetition runs every strategy once in each variant of the scenario, in an order drawn from its seed.
     `compare` and `report` compare the runs of a repetition in pairs.
 
-    Each real run has its own process, Spark session and new table, unless the suite is `--quick`. Stop with
-    Ctrl-C at any time and continue with `--resume`. `show`, `compare` and `report` read the results. To
-    repeat a finished run, do not delete it: write the reason into a file `replaced.txt` in its folder, and
-    `--resume`.
+    Each real run has its own process, Spark session and new table. Stop with Ctrl-C at any time and continue
+    with `--resume`. `show`, `compare` and `report` read the results. To repeat a finished run, do not delete
+    it: write the reason into a file `replaced.txt` in its folder, and `--resume`. For a first look, use
+    `--simulate` or `--repetitions 1`.
 
     Simulated runs plan by the same rules as real ones, on tables with the files that the rules of the format
     give. Their times are modelled and never combined with measured ones. Each strategy is simulated once,
@@ -141,14 +127,15 @@ def run(
     """
     out = out.absolute()  # tables are named by URI
     if simulate:
-        _refuse_with_simulate(keep_tables, verify, quick)
+        _refuse_with_simulate(keep_tables, verify)
     elif coefficients:
         problem = "only simulations use them: add --simulate"
         raise ScenarioError(problem, code="exclusive", path=f"--coefficients {coefficients}")
     mode: Mode = "simulated" if simulate else "real"
-    loaded = _load(scenarios, [*(overrides or ()), *_spark_settings(conf or ())])
-    if not simulate and any(scenario.has_real_clock for scenario in loaded):
-        _refuse_with_real_clock(verify, quick)
+    loaded = _load(scenarios, overrides or ())
+    if not simulate and verify == "each" and any(scenario.has_real_clock for scenario in loaded):
+        problem = "others work while a table is checked: remove the option"
+        raise ScenarioError(problem, code="exclusive", path='--verify each with clock = "real"')
     if coefficients:
         check_coefficients(coefficients, loaded)
     chosen = [_chosen(text) for text in only or ()]
@@ -158,7 +145,7 @@ def run(
     def done_before() -> tuple[RunResult, ...]:
         done = earlier_runs(
             loaded, out,
-            resume=resume or repeat_disturbed, mode=mode, is_quick=quick, coefficients=coefficients,
+            resume=resume or repeat_disturbed, mode=mode, coefficients=coefficients,
         )  # fmt: skip
         return tuple(map(replaced_if_disturbed, done)) if repeat_disturbed else done
 
@@ -171,17 +158,14 @@ def run(
     if dry_run:
         _print_plan(planned(done_before()), loaded, repetitions, mode)
         return
-    settings = (("--set", overrides), ("--conf", conf), ("--only", only))
+    settings = (("--set", overrides), ("--only", only))
     others = (
         *(("--repetitions", str(repetitions)) if repetitions else ()),
         *(("--verify", verify) if verify != "end" else ()),
-        *(("--quick",) if quick else ()),
         *(("--simulate",) if simulate else ()),
         *(("--coefficients", str(coefficients)) if coefficients else ()),
     )
-    options = Options(
-        out, verify, keep_tables, _command(scenarios, settings, others), coefficients, is_quick=quick
-    )
+    options = Options(out, verify, keep_tables, _command(scenarios, settings, others), coefficients)
     with locked(out):
         done = done_before()
         runs = planned(done)
@@ -214,30 +198,16 @@ def _folders(scenarios: Sequence[Scenario], out: Path) -> list[Path]:
     return [folder for folder in folders if any(folder.glob(f"*/{MANIFEST}"))]
 
 
-def _refuse_with_simulate(keep_tables: bool, verify: str, quick: bool) -> None:
+def _refuse_with_simulate(keep_tables: bool, verify: str) -> None:
     """Raises ScenarioError for an option that needs real tables."""
     reasons = {
         "--keep-tables": "a simulated table has no files to keep" if keep_tables else None,
         "--verify each": "a simulated table has no rows to check" if verify == "each" else None,
-        "--quick": "a simulation needs no JVM" if quick else None,
     }
-    _refuse(reasons, "and --simulate", "remove one of the options")
-
-
-def _refuse_with_real_clock(verify: str, quick: bool) -> None:
-    """Raises ScenarioError for an option that needs roles that take turns."""
-    reasons = {
-        "--verify each": "others work while a table is checked" if verify == "each" else None,
-        "--quick": "each role has a JVM of its own" if quick else None,
-    }
-    _refuse(reasons, 'with clock = "real"', "remove the option")
-
-
-def _refuse(reasons: Mapping[str, str | None], place: str, remedy: str) -> None:
-    """Raises ScenarioError for the first option with a reason against it in this place."""
     for option, reason in reasons.items():
         if reason:
-            raise ScenarioError(f"{reason}: {remedy}", code="exclusive", path=f"{option} {place}")
+            problem = f"{reason}: remove one of the options"
+            raise ScenarioError(problem, code="exclusive", path=f"{option} and --simulate")
 
 
 def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scenario]:
@@ -250,20 +220,6 @@ def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scena
             problem = "is named twice, and both would write into one folder: rename one of the files"
             raise ScenarioError(problem, code="taken", path=name)
     return scenarios
-
-
-def _spark_settings(conf: Sequence[str]) -> list[str]:
-    """The `--set` that each `--conf` is short for, in the scenario's [spark]."""
-    settings = []
-    for text in conf:
-        key, equals, value = text.partition("=")
-        if not equals or not key.startswith("spark."):
-            # The key is not the path: the word after "token:" would be hidden as a secret.
-            problem = f"--conf {key_of(text)} is not a setting of Spark: write spark.KEY=VALUE"
-            raise ScenarioError(problem, code="not-a-setting")
-        target = "master" if key == "spark.master" else json.dumps(key)
-        settings.append(f"spark.{target}={json.dumps(value, ensure_ascii=False)}")
-    return settings
 
 
 def _command(

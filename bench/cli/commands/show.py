@@ -40,7 +40,7 @@ from bench.results.agreement import side_by_side as pairs
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.query_effect import query_effects
-from bench.results.records import DELETE_WORDS, QUICK_WORDS, DecisionRecord
+from bench.results.records import DELETE_WORDS, DecisionRecord
 from bench.results.remarks import absences, disturbance, gaps, not_read
 from bench.results.rows import Row
 from bench.text import counted, named_once, pace_text
@@ -169,8 +169,6 @@ def print_rows(
                 print_remark(f"{row.scenario}, {row.strategy}: {remark}")
         for remark in absent:
             print_remark(remark)
-        if any(group.is_quick for group in groups):
-            print_remark(QUICK_WORDS)
 
 
 def _print_pairs(evaluations: Sequence[Pair], output: ShowFormat) -> None:
@@ -257,7 +255,7 @@ def _failures(row: Row) -> str:
 
 def _run_name(run: RunResult) -> str:
     m = run.manifest
-    mark = " (simulated)" if m.mode == "simulated" else " (quick)" if m.is_quick else ""
+    mark = " (simulated)" if m.mode == "simulated" else ""
     return f"{m.scenario} {m.strategy} #{m.repetition}{mark}"
 
 

@@ -241,7 +241,7 @@ def _opened(mapper: Any, scans: list[Any]) -> ScanWork:
 
 @contextmanager
 def open_delta(settings: EngineSettings) -> Iterator[DeltaEngine]:
-    jars = runtime.jars(NAME, settings.versions)
+    jars = runtime.jars(NAME)
     with measured_session(settings, jars, session_conf()) as (spark, meter):
         folder, spec = settings.folder / "warehouse", settings.table
         if settings.only_reads:

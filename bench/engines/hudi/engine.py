@@ -268,7 +268,7 @@ def _add_files(directory: Any, names: Any, bases: list[int], logs: list[int]) ->
 
 @contextmanager
 def open_hudi(settings: EngineSettings) -> Iterator[HudiEngine]:
-    jars = runtime.jars(NAME, settings.versions)
+    jars = runtime.jars(NAME)
     with measured_session(settings, jars, session_conf()) as (spark, meter), ExitStack() as stack:
         locks = lock_server(spark, settings.folder) if settings.is_shared_table else None
         address = None if locks is None else stack.enter_context(locks)

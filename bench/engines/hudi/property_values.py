@@ -1,12 +1,9 @@
-"""The options of a Hudi table that are refused before a run.
+"""The options of a Hudi table that are refused before a run: they would change what is measured.
 
-Hudi ignores unknown names. `options.txt` lists the names, and the prefixes (ending in a dot) of names, that
-are constants of classes in hudi-spark3.5-bundle_2.12 1.2.0.
+Names that Hudi does not know are not checked; it ignores them.
 """
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
 from bench.engines.contract import TableSpec
 from bench.engines.hudi.fitting import compaction_problem, compacts_itself
@@ -19,10 +16,7 @@ from strategies.hudi.compaction_plan import COMPACTION_OPTIONS
 from strategies.hudi.compaction_strategies import uses_today
 from strategies.hudi.log_compaction_plan import LOG_COMPACTION_OPTIONS
 from strategies.java_values import parse_boolean
-from strategies.names import near_name
 
-_PREFIX = "hoodie."
-_OTHER_JARS = ("hoodie.aws.", "hoodie.gcp.", "hoodie.datahub.")  # prefixes of modules in other jars
 _LATER = "inline = true and a delay"
 # Services that commits would run, so that their cost would be part of the commit's; with their replacement.
 _SERVICES: Mapping[str, str] = {
@@ -87,9 +81,6 @@ def _inline_problem(spec: TableSpec) -> tuple[str, str] | None:
 
 def value_problem(name: str, value: str) -> str | None:
     """Why an option cannot have a value. Options that nothing here depends on are not checked."""
-    unknown = unknown_option(name)
-    if unknown is not None:
-        return unknown
     if name in _OF_STREAMING_WRITES and parse_boolean(value):
         return "only affects streaming writes, and commits here are batches: use a rule with a delay instead"
     if name in _SERVICES and parse_boolean(value):
@@ -117,20 +108,3 @@ def value_problem(name: str, value: str) -> str | None:
             f"trigger hudi.num_commits, the planner {Command.COMPACTION} and inline = true"
         )
     return None
-
-
-@cache
-def known_options() -> frozenset[str]:
-    text = Path(__file__).with_name("options.txt").read_text(encoding="utf-8")
-    return frozenset(text.split())
-
-
-def unknown_option(name: str) -> str | None:
-    """Refuses a name that begins with "hoodie." and is not one of Hudi's."""
-    known = known_options()
-    prefixes = tuple(option for option in known if option.endswith("."))
-    if not name.startswith(_PREFIX) or name in known or name.startswith((*_OTHER_JARS, *prefixes)):
-        return None
-    near = near_name(name, known.difference(prefixes))
-    hint = f'did you mean "{near}"?' if near else "leave it out"
-    return f"is not an option of Hudi 1.2, which would ignore it: {hint}"

@@ -280,7 +280,7 @@ def _opened(leaves: tuple[Scan, ...]) -> ScanWork:
 def open_iceberg(settings: EngineSettings) -> Iterator[IcebergEngine]:
     """An engine with its own Spark session; both end with the block."""
     catalog = _catalog(settings)
-    jars = runtime.jars("iceberg", settings.versions)
+    jars = runtime.jars("iceberg")
     with measured_session(settings, jars, catalog.spark_conf()) as (spark, meter):
         engine = IcebergEngine(spark, meter, catalog, settings.table, settings.compaction_memory_bytes)
         with closing(engine):
@@ -293,7 +293,7 @@ def drop_tables(settings: EngineSettings) -> None:
     Continues after a failure, and raises EngineError at the end with all failures.
     """
     catalog, problems = _catalog(settings), list[str]()
-    jars = runtime.jars("iceberg", settings.versions)
+    jars = runtime.jars("iceberg")
     spark = start_session(settings.spark, jars, catalog.spark_conf(), settings.folder)
     try:
         for namespace in catalog.journal.names() if catalog.journal else ():

@@ -75,14 +75,14 @@ def jars_conf(settings: SparkSettings, jars: Sequence[Path]) -> Mapping[str, str
     return {JARS: ",".join(both)} if both else {}
 
 
-def own_java_options(temporary: Path | None) -> Mapping[str, str]:
+def own_java_options(temporary: Path) -> Mapping[str, str]:
     """The default options of the JVM, with the places of its temporary files and of its crash report.
 
     Libraries unpack native code there, which stays if the JVM is killed: a folder of the run is removed. The
     report goes to the run's log, in which secrets are hidden, and not into the working folder.
     """
-    place = "" if temporary is None else shlex.quote(f"-Djava.io.tmpdir={temporary.absolute()}")
-    return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} -XX:+ErrorFileToStdout {place}".rstrip()}
+    place = shlex.quote(f"-Djava.io.tmpdir={temporary.absolute()}")
+    return {DEFAULT_OPTIONS: f"{DEFAULT_CONF[DEFAULT_OPTIONS]} -XX:+ErrorFileToStdout {place}"}
 
 
 def redaction_conf(conf: Mapping[str, str]) -> Mapping[str, str]:

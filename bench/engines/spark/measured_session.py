@@ -47,13 +47,13 @@ def measured_session(
     with ExitStack() as stack:
         executors = stack.enter_context(closing(ExecutorCpu())) if has_reports else None
         spark = start_session(of_spark, jars, conf, settings.scratch_folder, executors)
-        stack.callback(stop_session, spark, keeps_jvm=of_spark.shares_jvm)
+        stack.callback(stop_session, spark)
         wait_for_executor(spark, of_spark)
         stack.enter_context(opened_staging(spark, of_spark.staging, of_spark.staging_journal))
         yield spark, ProcessMeter(spark, of_spark, executors)
 
 
-def wait_for_executor(spark: SparkSession, settings: SparkSettings, wait_s: float = EXECUTOR_WAIT_S) -> None:
+def wait_for_executor(spark: SparkSession, settings: SparkSettings) -> None:
     """Wait until a cluster has granted an executor; raises EngineError if none comes in time.
 
     Spark itself would wait for ever. Under dynamic allocation executors come only with the first tasks.
@@ -62,13 +62,13 @@ def wait_for_executor(spark: SparkSession, settings: SparkSettings, wait_s: floa
     if settings.is_local or conf.get("spark.dynamicAllocation.enabled", "false") == "true":
         return
     context = spark.sparkContext._jsc.sc()
-    deadline_s = time.monotonic() + wait_s
+    deadline_s = time.monotonic() + EXECUTOR_WAIT_S
     while context.getExecutorIds().isEmpty():
         if time.monotonic() > deadline_s:
             size = ", ".join(f"{key} = {conf.get(key, default)}" for key, default in _EXECUTOR_SIZE.items())
             raise EngineError(
-                f"{settings.master} has granted no executor for {wait_s:g} s: it needs a worker that is free "
-                f"and large enough ({size}); lower these, or wait until the cluster is free",
+                f"{settings.master} has granted no executor for {EXECUTOR_WAIT_S:g} s: it needs a worker "
+                f"that is free and large enough ({size}); lower these, or wait until the cluster is free",
                 code="no-executor",
             )
         time.sleep(0.2)

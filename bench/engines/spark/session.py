@@ -43,9 +43,8 @@ def start_session(
     if settings.is_on_this_machine:
         for name, value in ON_LOOPBACK.items():
             os.environ.setdefault(name, value)
-    temporary = None if settings.shares_jvm else scratch / "temporary"  # the JVM may outlive its first run
-    if temporary is not None:
-        temporary.mkdir(parents=True, exist_ok=True)
+    temporary = scratch / "temporary"
+    temporary.mkdir(parents=True, exist_ok=True)
     builder = SparkSession.builder.master(settings.master).appName(settings.application)
     merged = {
         **DEFAULT_CONF,
@@ -143,14 +142,12 @@ def _ascii(text: str) -> str:
     return re.sub(r"[^\x00-\x7f]", lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def stop_session(spark: SparkSession, *, keeps_jvm: bool = False) -> None:
-    """Stop Spark and, unless another session is to use it, its JVM; waits until the JVM has ended."""
+def stop_session(spark: SparkSession) -> None:
+    """Stop Spark and its JVM; waits until the JVM has ended."""
     from pyspark import SparkContext
 
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
-    if keeps_jvm:
-        return
     gateway.shutdown()
     process = getattr(gateway, "proc", None)
     if process is not None:

@@ -68,8 +68,8 @@ def _check_real(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
     for scenario in scenarios:
         _check_memory(scenario)
         _check_modules(scenario, home)
-    for table_format, line in {(scenario.table.format, scenario.versions) for scenario in scenarios}:
-        runtime.jars(table_format, line)
+    for table_format in {scenario.table.format for scenario in scenarios}:
+        runtime.jars(table_format)
     check_space(planned, out, keep_tables=keep_tables)
     check_places(planned, out)
 
@@ -178,7 +178,6 @@ def _check_modelled(scenario: Scenario, variant: Variant) -> None:
     ignored = [key for key in of_real_runs if key.removeprefix("spark.").strip('"') not in heeded]
     if "spark.master" in variant.changes and parse_master(scenario.spark.master).cores is None:
         ignored.append(f'spark.master = "{scenario.spark.master}"')
-    ignored += [f"versions = {variant.versions!r}"] if variant.versions else []
     if ignored:
         raise ScenarioError(
             f"variant {variant.label!r} sets {', '.join(ignored)}, which a simulation does not model: choose "

@@ -35,7 +35,7 @@ def check_places(planned: Iterable[PlannedRun], out: Path) -> None:
     """
     tried = []
     for scenario in (run.scenario for run in planned):
-        place = (scenario.table.format, scenario.versions, scenario.spark, configured_catalog(scenario))
+        place = (scenario.table.format, scenario.spark, configured_catalog(scenario))
         if place not in tried and _is_elsewhere(scenario):
             tried.append(place)
             _check(scenario, out)

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bench.engines.spark.conf import remove_secrets
-from bench.runs.jobs import Job, QuickJob, send, worker_command
+from bench.runs.jobs import Job, send, worker_command
 from bench.secrets import NO_SECRETS, Secrets
 
 STOP_GRACE_S = 15.0  # for a worker, which kills its whole process group on SIGTERM
@@ -41,13 +41,7 @@ def worker(job: Job, log: Path, secrets: Secrets = NO_SECRETS) -> Iterator[subpr
     finally:
         _end(process)
         logging.join(LOG_GRACE_S)
-        for folder in _work_folders(job):
-            remove_secrets(folder)
-
-
-def _work_folders(job: Job) -> set[Path]:
-    of_runs = (run.work_folder for run in job.runs) if isinstance(job, QuickJob) else ()
-    return {job.work_folder, *of_runs}
+        remove_secrets(job.work_folder)
 
 
 def _log(process: subprocess.Popen[bytes], log: Path, secrets: Secrets) -> None:

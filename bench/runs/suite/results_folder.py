@@ -28,14 +28,13 @@ def earlier_runs(
     *,
     resume: bool,
     mode: Mode = "real",
-    is_quick: bool = False,
     coefficients: Path | None = None,
 ) -> tuple[RunResult, ...]:
     """The runs of one mode that `out` already contains for these scenarios.
 
     Raises ScenarioError if there are any and `resume` is off, and for runs that must not be pooled with new
-    ones: with another definition of the scenario or strategy, quick ones with others, or simulated ones with
-    coefficients that differ from those in the file `coefficients` (None is the one that ships with a format).
+    ones: with another definition of the scenario or strategy, or simulated ones with coefficients that differ
+    from those in the file `coefficients` (None is the one that ships with a format).
     """
     earlier: list[RunResult] = []
     for scenario in scenarios:
@@ -51,7 +50,6 @@ def earlier_runs(
             )
         for run in runs:
             _check_same(run, scenario)
-            _check_same_jvm(run, is_quick=is_quick)
             _check_same_sessions(run)
         if mode == "simulated":
             _check_same_coefficients(runs, scenario, coefficients)
@@ -117,16 +115,6 @@ def _check_same(run: RunResult, scenario: Scenario) -> None:
         raise ScenarioError(
             f"has another definition of the {what}, so new runs cannot be combined with it: repeat the "
             "options of the first run, such as --set, or choose another --out",
-            code="mixed-runs",
-            path=run.folder,
-        )
-
-
-def _check_same_jvm(run: RunResult, *, is_quick: bool) -> None:
-    if run.manifest.is_quick != is_quick:
-        with_or_without = "with" if run.manifest.is_quick else "without"
-        raise ScenarioError(
-            f"ran {with_or_without} --quick, so new runs cannot be combined with it: choose another --out",
             code="mixed-runs",
             path=run.folder,
         )

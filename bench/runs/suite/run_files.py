@@ -24,14 +24,10 @@ _SPACE_MIN_BYTES = 100_000
 
 
 def follow(process: subprocess.Popen[bytes], job: RunJob, on_progress: Callable[[LiveFigures], None]) -> bool:
-    """Pass on the figures of a run in progress.
+    """Pass on the figures of a real run in progress.
 
     Returns False after the last record, True if the worker ended without it.
     """
-    if job.mode == "simulated":
-        while not simulation_is_over(process, job, on_progress):
-            time.sleep(POLL_S)
-        return not (job.run_folder / EVENT_TABLES).exists()
     tail, figures = Tail(job.run_folder / EVENTS), LiveFigures(job.mode)
     while True:
         has_ended = process.poll() is not None
@@ -56,13 +52,13 @@ def simulation_is_over(
     return has_ended or (job.run_folder / EVENT_TABLES).exists()
 
 
-def closed(folder: Path, exit_code: int, log: Path | None = None) -> RunResult:
+def closed(folder: Path, exit_code: int) -> RunResult:
     """The run with its closing record alone. If the worker died without one, this function writes it.
 
-    On a full disk only the result has that record. `log` is the worker's output, by default in the run's
-    folder. Raises EngineError if the worker died before it had written the manifest.
+    On a full disk only the result has that record. Raises EngineError if the worker died before it had
+    written the manifest.
     """
-    output = log or folder / LOG
+    output = folder / LOG
     if not (folder / MANIFEST).exists():
         raise EngineError(
             f"the run could not start: {last_message(output)}{_space(folder)}",

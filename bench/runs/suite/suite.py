@@ -24,7 +24,6 @@ from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
 from bench.runs.suite.processes import STOP_GRACE_S, worker
 from bench.runs.suite.results_folder import WORK, fresh
 from bench.runs.suite.run_files import closed, follow
-from bench.runs.suite.shared_jvm import run_in_one_jvm
 from bench.runs.suite.side_by_side import are_worth_processes, run_side_by_side
 from bench.runs.suite.watcher import Watcher
 from bench.runs.worker.run import execute
@@ -38,16 +37,14 @@ class Options:
     keep_tables: bool = False
     command: str = ""  # to repeat the suite
     coefficients: Path | None = None  # of simulated runs; None for the format's own
-    is_quick: bool = False  # all runs of a scenario, in one variant, in one JVM
 
 
 def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher) -> tuple[RunResult, ...]:
     """Execute the runs and return their closing records. `out` must be locked.
 
     Simulated runs are executed in this process, unless they are so long that processes side by side save
-    time. Real runs have a worker process each; in a quick suite, the runs of a scenario share one. A run that
-    fails is recorded, and the next one starts. Raises EngineError or ScenarioError if a change log cannot be
-    written or read.
+    time. Real runs have a worker process each. A run that fails is recorded, and the next one starts. Raises
+    EngineError or ScenarioError if a change log cannot be written or read.
     """
     suite_id, load_1min = _stamp(), round(os.getloadavg()[0], 2)  # before the suite's own load
     results: list[RunResult] = []
@@ -60,12 +57,7 @@ def run_suite(planned: Sequence[PlannedRun], options: Options, watcher: Watcher)
         job = _job(run, options, suite_id, logs.get(name))
         return job.model_copy(update={"load_before_suite": load_1min}) if run is planned[0] else job
 
-    if options.is_quick:
-        for group in _by_jvm(planned):
-            group_results = run_in_one_jvm([(run, prepared(run)) for run in group], watcher)
-            drop_left(group_results, [group[0].scenario], options.out, watcher)
-            results += group_results
-    elif are_worth_processes(planned):
+    if are_worth_processes(planned):
         results += run_side_by_side(planned, prepared, watcher)
     else:
         for run in planned:
@@ -89,14 +81,6 @@ def drop_left(runs: Iterable[RunResult], scenarios: Sequence[Scenario], out: Pat
             watcher.warned(str(error))
 
 
-def _by_jvm(planned: Sequence[PlannedRun]) -> list[list[PlannedRun]]:
-    """Runs that can share a JVM, because they are of one scenario and variant."""
-    groups: dict[tuple[str, str | None], list[PlannedRun]] = {}
-    for run in planned:
-        groups.setdefault((run.scenario.name, run.scenario.variant_label), []).append(run)
-    return list(groups.values())
-
-
 def _job(run: PlannedRun, options: Options, suite_id: str, log_folder: Path | None) -> RunJob:
     """The job of a run, whose folders are created here."""
     scenario = run.scenario
@@ -116,7 +100,6 @@ def _job(run: PlannedRun, options: Options, suite_id: str, log_folder: Path | No
         strategy_index=run.index,
         repetition=run.repetition,
         position=run.position,
-        shares_jvm=options.is_quick and run.mode == "real",
         log_folder=log_folder,
         coefficients=options.coefficients,
         verify=options.verify,

@@ -1,15 +1,14 @@
 """A worker process does one job, which it reads from its standard input.
 
-Each run has its own process, JVM and work folder; the runs of a quick suite share process and JVM. The worker
-and its JVM end when the parent process ends, for whatever reason.
+Each run has its own process, JVM and work folder. The worker and its JVM end when the parent process ends,
+for whatever reason.
 """
 
 import json
-import shutil
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 
@@ -23,8 +22,7 @@ from bench.engines.registry import FORMATS, engine_kind
 from bench.engines.spark.engine import one_line
 from bench.engines.spark.session import start_session, stop_session
 from bench.errors import first_error
-from bench.results.records import MANIFEST
-from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, QuickJob, RoleJob, RunJob, TryJob
+from bench.runs.jobs import JOB, DropJob, LogJob, LogProgress, NoiseJob, RoleJob, RunJob, TryJob
 from bench.runs.settings import engine_settings
 from bench.runs.worker.live.role import do_role
 from bench.runs.worker.live.run import LiveRun
@@ -61,8 +59,6 @@ def main() -> None:
             sys.exit(0 if _execute(job, watchdog) else 1)
         case RoleJob():
             sys.exit(0 if do_role(job) else 1)
-        case QuickJob():
-            _execute_all(job.runs, watchdog)
 
 
 def _or_reason(do: Callable[[], None]) -> None:
@@ -115,18 +111,6 @@ def _manner(scenario: Scenario) -> type[Run] | None:
     if not scenario.has_real_clock:
         return None
     return ThreadsRun if FORMATS[scenario.table.format].engines.roles_are_threads else LiveRun
-
-
-def _execute_all(runs: Sequence[RunJob], watchdog: Watchdog) -> None:
-    """Execute the runs in turn; after the first that finishes, the JVM is warm."""
-    is_warm = False
-    for run in runs:
-        job = run.model_copy(update={"is_warm": is_warm})
-        is_warm = _execute(job, watchdog) or is_warm
-        if watchdog.verdict or not (run.run_folder / MANIFEST).exists():
-            sys.exit(1)
-        if not run.keep_tables:
-            shutil.rmtree(run.work_folder, ignore_errors=True)
 
 
 def write_log(job: LogJob, scenario: Scenario) -> None:

@@ -10,7 +10,7 @@ from bench.engines.format import EngineKind
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS, engine_kind
 from bench.replay.recorder import utc_now
-from bench.results.records import SHARED_JVM, Manifest, Mode
+from bench.results.records import Manifest, Mode
 from bench.runs.jobs import RunJob
 from bench.runs.settings import strategy_of
 from bench.runs.worker import provenance
@@ -85,7 +85,7 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         queries_per_h=scenario.prices.queries_per_hour,
         change_log_hash=f"{log.content_hash:x}" if log else shape_hash(scenario),
         verify=job.verify,
-        versions=provenance.versions(FORMATS[scenario.table.format], job.mode, scenario.versions),
+        versions=provenance.versions(FORMATS[scenario.table.format], job.mode),
         machine=provenance.machine(job.load_before_suite),
         git=provenance.source(),
         options=_options(scenario, settings, kind),
@@ -131,7 +131,6 @@ def _options(scenario: Scenario, settings: EngineSettings, kind: EngineKind) -> 
         **({"upsert_mode": table.upsert_mode} if scenario.workload.is_cdc else {}),
         **kind.options(settings),
         **({"warm_up": _warm_up(scenario)} if kind.is_measured else {}),
-        **({SHARED_JVM: True} if settings.spark.shares_jvm else {}),
     }
 
 

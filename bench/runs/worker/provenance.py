@@ -106,25 +106,21 @@ def _cpu(spark: SparkSettings) -> str:
     return EXECUTORS_CPU if spark.executor_cpu == "processes" else TASKS_CPU
 
 
-def versions(table_format: Format, mode: Mode, line_name: str | None = None) -> dict[str, str]:
-    """Versions of everything involved; in a simulation, the release of the format that is modelled.
-
-    `line_name` is the name of a line of `runtime.LINES`; None is the default one.
-    """
-    line = runtime.current_line(line_name)
+def versions(table_format: Format, mode: Mode) -> dict[str, str]:
+    """Versions of everything involved; in a simulation, the release of the format that is modelled."""
     if mode == "simulated":
         return {
             "python": platform.python_version(),
             "compactbench": version("compactbench"),
-            table_format.name: line.versions[table_format.name],
+            table_format.name: runtime.VERSIONS[table_format.name],
         }
     packages = {name: version(name) for name in (*PACKAGES, *table_format.engines.packages)}
     return {
         "python": platform.python_version(),
         "java": runtime.java_version(runtime.java_home()),
         "spark": packages.pop("pyspark"),
-        "scala": line.scala,
-        table_format.name: line.versions[table_format.name],
+        "scala": runtime.SCALA,
+        table_format.name: runtime.VERSIONS[table_format.name],
         **packages,
     }
 

@@ -62,9 +62,8 @@ def execute(
     try:
         log = open_change_log(job.log_folder) if job.log_folder else None
         settings = engine_settings(
-            scenario, job.strategy, job.work_folder, job.coefficients,
-            shares_jvm=job.shares_jvm, run_folder=job.run_folder,
-        )  # fmt: skip
+            scenario, job.strategy, job.work_folder, job.coefficients, run_folder=job.run_folder
+        )
         manifest = without_secrets(manifest_of(job, scenario, settings, log), scenario.secrets)
         _store_manifest(job.run_folder, manifest)
     except Exception:
@@ -208,11 +207,9 @@ class Run:
         return kept_back(batches_of(self._scenario, self._log), self._spec.writer.commit_every_ms)
 
     def _warm_engine(self, stack: ExitStack) -> Engine:
-        """An engine after the warm-up, unless an earlier run has warmed up its JVM."""
+        """An engine after the warm-up."""
         with self._phase("start_engine"):
             engine = stack.enter_context(self._kind.open(self._settings))
-        if self._job.is_warm:
-            return engine
         with self._phase("warm_up"):
             batches = tuple(batches_of(self._scenario, self._log))
             warm_up(

@@ -18,7 +18,6 @@ from bench.results.query_rate import WEIGHTED_WORDS
 from bench.results.records import (
     FAILED_STATUSES,
     FEWER_CORES,
-    QUICK_WORDS,
     CommitRecord,
     CompactionRecord,
     ContentRecord,
@@ -73,7 +72,7 @@ def cautions(group: RunGroup) -> tuple[Caution, ...]:
     """The grave ones first, each kind once."""
     all_of_them = (
         *_unusable_runs(group), *_absent(group), *_mixed(group), *_steps(group), *_unasked(group),
-        *_simulated(group), *_quick(group), *_oversubscribed(group), *_shared(group), *_weighted(group),
+        *_simulated(group), *_oversubscribed(group), *_shared(group), *_weighted(group),
         *_lists(group), *_cold(group), *_backlogs(group), *_loaded(group), *_uneven_speed(group),
         *_deferred(group), *_noisy(group), *_unmet(group),
         *_requests(group), *_imported(group), *_without_files(group),
@@ -277,11 +276,6 @@ def _errors(coefficients: Mapping[str, Any]) -> str:
     if not known:
         return ""
     return f"On streams that its coefficients were not fitted to, the model was off: {', '.join(known)}."
-
-
-def _quick(group: RunGroup) -> Iterator[Caution]:
-    if group.is_quick:
-        yield Caution(True, say(f"These runs were {QUICK_WORDS}."))
 
 
 def _oversubscribed(group: RunGroup) -> Iterator[Caution]:

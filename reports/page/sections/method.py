@@ -19,10 +19,6 @@ _RUNS = say(
     "Each run is a separate process with its own JVM and a fresh table. Repetitions interleave the "
     "strategies, so that drift of the machine affects all of them alike on average."
 )
-_QUICK_RUNS = say(
-    "The runs shared one JVM, which the first of them warmed up, so a later run met a warmer JVM than an "
-    "earlier one. Each had a fresh table."
-)
 _ROLES = say(
     "Each role of a run (writer, compactor, reader) is a process with its own JVM, on one fresh table at "
     "the same time. Repetitions interleave the strategies, so that drift of the machine affects all of them "
@@ -55,7 +51,6 @@ _SIMULATED_COMPARISONS = say(
 def title(groups: Sequence[RunGroup]) -> Sentence:
     """What was run: scenarios, format and version, how many strategies, when."""
     modes = ", simulated" if all(group.is_simulated for group in groups) else ""
-    modes += ", quick" if any(group.is_quick for group in groups) else ""
     count = len({label for group in groups for label in group.strategies})
     return sentence(
         "{scenarios} on {formats}, {strategies}{modes}, {dates}",
@@ -119,7 +114,7 @@ def _measuring(group: RunGroup) -> Iterator[Entry]:
         yield "Comparisons", _SIMULATED_COMPARISONS
         return
     at_once = _ROLES_AS_THREADS if m.notes.get("cpu") == THREADS_CPU else _ROLES
-    yield "Runs", at_once if m.is_live else _QUICK_RUNS if group.is_quick else _RUNS
+    yield "Runs", at_once if m.is_live else _RUNS
     yield "Comparisons", _COMPARISONS
     yield (
         "Content",

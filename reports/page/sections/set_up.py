@@ -80,10 +80,9 @@ def _variant(m: Manifest) -> str | None:
     """The keys that the variant of the run sets, with their values; None without a variant."""
     if m.variant is None:
         return None
-    changes, versions = m.variant.get("set"), m.variant.get("versions")
+    changes = m.variant.get("set")
     keys = changes if isinstance(changes, dict) else {}
     texts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
-    texts += [f"versions = {versions}"] if versions else []
     return f"{m.variant.get('label')}: {', '.join(texts)}"
 
 

@@ -65,21 +65,16 @@ def test_enough_repetitions_need_no_remark(run, words):
         (["--only", "strategy="], "--only strategy=: "),
         (["--only", "variant=v3"], "available: base"),
         (["--only", "strategy=nver"], "available: never, every-2min"),
-        (["--conf", "spark.x"], "--conf spark.x is not"),
-        (["--conf", "x=1"], "--conf x is not"),
-        (["--conf", "spark.my.token Zq7-c"], "--conf spark.my.token is not"),
         (["--set", "spark.my.token Zq7-x"], "--set: spark.my.token is not"),
         (["--set", "spark.spark.my.token"], "--set: spark.spark.my.token is not"),
-        (["--conf", "spark.driver.memory=1g"], "`driver_memory = ...`"),
-        (["--conf", "spark.a=\udcff"], "is not UTF-8"),
+        (["--set", 'spark."spark.driver.memory"=1g'], "`driver_memory = ...`"),
+        (["--set", "spark.spark.a=\udcff"], "is not UTF-8"),
         (["--set", "sed=3"], "unknown key"),
         (["--repetitions", "0"], "--repetitions"),
         (["--verify", "sometimes"], "--verify"),
         (["--simulate", "--verify", "each"], "--verify each and --simulate: "),
         (["--simulate", "--keep-tables"], "--keep-tables and --simulate: "),
-        (["--simulate", "--quick"], "--quick and --simulate: "),
         (["--coefficients", "mine.toml"], "--coefficients mine.toml: "),
-        (["--set", "clock=real", "--quick"], '--quick with clock = "real": '),
         (["--set", "clock=real", "--verify", "each"], '--verify each with clock = "real": '),
     ],
 )
@@ -112,8 +107,8 @@ def test_quiet_leaves_the_results(run):
     assert "all: 2/2 runs in " in run("--simulate", "-o", "loud").err
 
 
-def test_conf_sets_spark(run, suites):
-    run("--conf", "spark.master=local[1]", "--conf", 'spark.some.key=a "b" = c')
+def test_settings_of_spark_are_set_as_text(run, suites):
+    run("--set", "spark.master=local[1]", "--set", 'spark."spark.some.key"=a "b" = c')
     (planned, _) = suites[0]
     spark = planned[0].scenario.spark
     assert spark.master == "local[1]"
@@ -121,7 +116,7 @@ def test_conf_sets_spark(run, suites):
 
 
 def test_a_worker_can_load_the_scenario_with_its_overrides(run, suites):
-    run("--set", "workload.rows_per_commit=10", "--conf", "spark.a=1")
+    run("--set", "workload.rows_per_commit=10", "--set", "spark.spark.a=1")
     scenario = suites[0][0][0].scenario
     assert SentScenario.of(scenario).made().resolved == scenario.resolved
 

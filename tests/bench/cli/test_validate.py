@@ -8,7 +8,6 @@ from refused import printed_codes
 from scenario_builder import SOUND, load, toml, write
 
 from bench.cli.commands.validate import summary
-from bench.engines.runtime import LINES
 from bench.scenario.load import load_scenario
 
 
@@ -122,7 +121,6 @@ def test_validate_prints_the_variants_and_counts_their_runs(validated, tmp_path)
             "label": "v3",
             "summary": "table.format_version = 3",
             "set": {"table.format_version": 3},
-            "versions": None,
             "places": {"master": "local[2]", "catalog": None, "staging": None},
         }
     ]
@@ -140,10 +138,6 @@ def test_validate_checks_each_variant_for_the_mode(validated, refusal, tmp_path)
     file = write(tmp_path, SOUND + '[[variants]]\nlabel = "big"\nset = { resources.writer.cores = 8 }\n')
     validated(file, "--simulate")
     assert "resources.writer.cores = 8: " in refusal(file)
-    old = f'[[variants]]\nlabel = "old"\nversions = "{LINES[-1].name}"\n'
-    line = write(tmp_path, SOUND + old, "line.toml")
-    validated(line)
-    assert "variant 'old'" in refusal(line, "--simulate")
     validated("executor-cache")
     assert "variant 'cache-on'" in refusal("executor-cache", "--simulate")
 

@@ -13,7 +13,7 @@ import pytest
 from refused import refused
 
 from bench.engines import runtime
-from bench.engines.runtime import LINES, cache_folder, current_line, jars, java_home, java_major, java_version
+from bench.engines.runtime import JARS, cache_folder, check_pyspark, jars, java_home, java_major, java_version
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_use_java_points_spark_at_this_python(jdk, monkeypatch):
 def test_an_unsupported_pyspark_is_an_error(monkeypatch, installed):
     monkeypatch.setattr(runtime, "version", lambda name: installed)
     with refused("wrong-version"):
-        current_line()
+        check_pyspark()
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_a_damaged_jar_of_the_same_size_is_resolved_again(resolved):
     assert hashlib.sha256(whole.read_bytes()).hexdigest() == sha256
 
 
-def test_the_checksum_of_each_jar_of_a_line_is_known():
-    coordinates = [each.split(":") for line in LINES for jars in line.jars.values() for each in jars]
+def test_the_checksum_of_each_jar_is_known():
+    coordinates = [each.split(":") for jars in JARS.values() for each in jars]
     for group, artifact, number in coordinates:
         assert re.fullmatch("[0-9a-f]{64}", runtime.JAR_SHA256[f"{group}_{artifact}-{number}.jar"])
 

@@ -300,6 +300,12 @@ def test_another_schema_version_is_refused(run_folder, version):
         load_runs(run_folder)
 
 
+def test_a_run_that_shared_its_jvm_is_refused(run_folder):
+    _change_manifest(run_folder, options={"shared_jvm": True})
+    with refused("shared-jvm", run_folder / MANIFEST):
+        load_runs(run_folder)
+
+
 def _change_manifest(folder, **changes):
     path = folder / MANIFEST
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))

@@ -12,7 +12,7 @@ from bench.results.rows import content_of, rows, usable
 
 # What programs that read `show --format json` rely on; never renamed.
 KEYS = {
-    "scenario", "workload", "format", "mode", "strategy", "variant", "is_quick", "currency", "speed", "runs",
+    "scenario", "workload", "format", "mode", "strategy", "variant", "currency", "speed", "runs",
     "failed", "interrupted", "replaced", "timings_invalid",
     "repetitions", "content", "run_values", "probes", "compactions", "noop_compactions",
     "failed_compactions", "vetoed_compactions", "ineffective_compactions", "noop_evaluations",
@@ -56,7 +56,7 @@ def test_json_has_exactly_the_keys_promised():
     assert json.loads(json.dumps(row.to_json()))["runs"] == 1
 
 
-DELTA = {"label": "delta", "set": {"table.format": "delta"}, "versions": None}
+DELTA = {"label": "delta", "set": {"table.format": "delta"}}
 
 
 def test_latencies_are_of_the_long_lived_session_where_a_run_has_it():

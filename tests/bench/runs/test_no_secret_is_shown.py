@@ -78,7 +78,7 @@ api_key = "Zq7planner", remark = "xZq7tokenx Zq7set", dies = true } }]
 """
 SET = ("--set", 'spark."spark.hadoop.fs.azure.account.key.a.dfs.core.windows.net"="Zq7set"')
 SET_TABLE = ("--set", 'workload={type="append", rows_per_commit=80, files_per_commit=8}')
-CONF = ("--conf", "spark.executorEnv.AWS_SECRET_ACCESS_KEY=Zq7conf, with spaces")
+SET_SPARK = ("--set", 'spark."spark.executorEnv.AWS_SECRET_ACCESS_KEY"=Zq7conf, with spaces')
 OVERRIDES = (SET[1], 'spark."spark.executorEnv.AWS_SECRET_ACCESS_KEY"="Zq7conf, with spaces"')
 SIMULATED = ("--only", "strategy=plans", "--only", "strategy=fails", "--only", "strategy=never")
 
@@ -123,7 +123,7 @@ def publish():
 
 @pytest.mark.processes
 def test_no_secret_of_a_simulated_run_is_in_any_file_or_output(user, capsys):
-    arguments = ["run", "demo.toml", *SET, *SET_TABLE, *CONF, *SIMULATED, "--simulate"]
+    arguments = ["run", "demo.toml", *SET, *SET_TABLE, *SET_SPARK, *SIMULATED, "--simulate"]
     assert main([*arguments, "--dry-run"]) == 0
     assert main(arguments) == 1  # one of them fails
     runs = {run.manifest.strategy: run for run in load_runs(user / "results")}
@@ -257,7 +257,6 @@ def _job(run, folder, work, options):
         ("validate", "demo.toml", "--set", f"catalog.uri=https://me:Zq7{'x' * 100}@host"),
         ("validate", "demo.toml", "--set", "strategies[nix].properties.token=Zq7 set"),
         ("validate", "demo.toml", "--set", "seed=Zq7token"),  # the token of the scenario's catalog
-        ("run", "demo.toml", "--conf", "hadoop.password=Zq7 set, and more"),
         ("run", "demo.toml", "--simulate", "--only", "strategy=Zq7token"),
         ("plan", "a.b", "--strategy", "never", "--catalog-property", "type=Zq7id", "--scenario", "demo.toml"),
         ("plan", "s3://me:Zq7set@host/x", "--strategy", "never", "--catalog-property", "s3.token=Zq7"),

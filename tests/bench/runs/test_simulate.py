@@ -198,7 +198,7 @@ def test_variants_are_simulated_in_one_suite_and_compared(simulate, results, tmp
     assert {run.manifest.change_log_hash for run in made.values()} == {made["never"].manifest.change_log_hash}
     assert made["never"].manifest.variant is None
     assert made["never @ small"].manifest.variant == {
-        "label": "small", "set": {"table.target_file_size": "4KiB"}, "versions": None,
+        "label": "small", "set": {"table.target_file_size": "4KiB"},
     }  # fmt: skip
     assert made["never @ small"].manifest.target_file_size_bytes == 4096
     # Of files of 6 KB none is too small for a target of 4 KiB.

@@ -181,7 +181,6 @@ SIZE = "write.target-file-size-bytes"
         (rule({"type": "own_planners:Narrow", "trait": "whole"}) | {"compaction_delay": "30s"},
          "cannot-be-delayed", "strategies[0].rules[0].planner.type"),
         (rule({"type": "nevr"}), "unknown-name", "strategies[0].rules[0].planner.type"),
-        (rule({"type": "delta.delta_rs"}), "unknown-name", "strategies[0].rules[0].planner.type"),
         (rule({"type": "amoro", "full_sort_columns": ["user_id", "age"],
                "options": {"self-optimizing.full.trigger.interval": "1h"}}),
          "unknown-column", "strategies[0].rules[0].planner"),

@@ -6,7 +6,6 @@ import pytest
 from refused import refused
 from scenario_builder import EVERY, SOUND, load, write
 
-from bench.engines import runtime
 from bench.scenario.load import load_scenario
 
 CACHE = "spark.sql.iceberg.executor-cache.enabled"
@@ -35,9 +34,9 @@ def test_each_variant_is_the_scenario_with_its_keys_set(tmp_path):
     assert three.table.properties == {"write.x": "y"}
     assert (dict(scenario.spark.settings), dict(cached.spark.settings)) == ({}, {CACHE: "true"})
     changes = {"table.format_version": 3, 'table.properties."write.x"': "y"}
-    assert three.variant.to_json() == {"label": "v3", "set": changes, "versions": None}
+    assert three.variant.to_json() == {"label": "v3", "set": changes}
     assert str(cached.variant) == f'spark."{CACHE}" = true'
-    assert (scenario.variant, scenario.versions, three.variants) == (None, None, ())
+    assert (scenario.variant, three.variants) == (None, ())
     assert scenario.in_variant(None) is scenario
     assert scenario.in_variant("cache-on") is cached
 
@@ -185,7 +184,6 @@ SET = "variants[0].set"
         ('set = { "strategies[every-2min].writer" = {} }', "no-change", SET),
         ('set = { "table..x" = 2 }', "not-a-key", SET),
         ("", "no-change", "variants[0]"),
-        ('versions = "iceberg-0.1"', "unknown-name", "variants[0].versions"),
         ("sets = { seed = 8 }", "unknown-name", "variants[0].sets"),
         ('set = { spark = { "spark.x" = 1 } }\nonly = ["nver"]', "unknown-name", "variants[0].only"),
     ],
@@ -233,13 +231,6 @@ def test_a_table_key_that_sizes_the_initial_load_is_refused(tmp_path):
     assert fixed.variants[0].table.target_file_size_bytes == 2**20
 
 
-def test_versions_of_another_format_are_refused(tmp_path):
-    line = next(line for line in runtime.LINES if line.format == "iceberg")
-    text = variant(f'set = {{ table = {{ format = "delta" }} }}\nversions = "{line.name}"')
-    with refused("unknown-name", "variants[0].versions"):
-        load_scenario(write(tmp_path, text))
-
-
 def test_a_scenario_with_a_strategy_is_the_variant_that_has_it(tmp_path):
     scenario = load_scenario(write(tmp_path, TWO))
     assert scenario.with_strategy("never @ v3") is scenario.variants[0]
@@ -259,14 +250,6 @@ def test_secrets_of_a_variant_stay_out_of_everything_that_is_stored(tmp_path):
     with refused("invalid") as caught:
         load_scenario(write(tmp_path, broken))
     assert "Zq7" not in str(caught.value)
-
-
-def test_versions_name_a_line(tmp_path):
-    names = [line.name for line in runtime.LINES]
-    assert len(set(names)) == len(names)
-    scenario = load_scenario(write(tmp_path, variant(f'versions = "{names[-1]}"')))
-    assert scenario.variants[0].versions == names[-1]
-    assert str(scenario.variants[0].variant) == f'versions = "{names[-1]}"'
 
 
 def test_a_variant_that_counts_other_cpu_is_refused(tmp_path):

@@ -56,14 +56,12 @@ def test_rules_of_a_strategy_may_change_and_the_scenario_may_not(built):
     assert (scenario.change_words, scenario.is_comparable) == (("scenario",), False)
 
 
-def test_simulated_real_and_quick_runs_have_histories_of_their_own(built):
-    kinds = ({}, {"mode": "simulated"}, {"options": {"shared_jvm": True}})
+def test_simulated_and_real_runs_have_histories_of_their_own(built):
+    kinds = ({}, {"mode": "simulated"})
     days = ((day, hour, kind) for day in (7, 8) for hour, kind in enumerate(kinds))
     made = of(*(built(day, folder=f"{day}-{hour}", hour=hour, **kind) for day, hour, kind in days))
-    assert [(history.latest.manifest.mode, history.latest.is_quick) for history in made] == [
-        ("real", False), ("real", True), ("simulated", False),
-    ]  # fmt: skip
-    assert [len(history.points) for history in made] == [2, 2, 2]
+    assert [history.latest.manifest.mode for history in made] == ["real", "simulated"]
+    assert [len(history.points) for history in made] == [2, 2]
 
 
 def test_a_suite_that_was_resumed_is_one_point_unless_something_changed(built):

@@ -48,9 +48,8 @@ def test_a_setting_with_a_secret_is_hidden_in_the_event_log_under_each_of_its_na
     assert bool(re.search(pattern, "of.mine")) == bool(own)
 
 
-@pytest.mark.parametrize("temporary", [Path("/runs/a b"), None])  # None: runs share the JVM
-def test_a_jvm_that_crashes_reports_into_the_log_of_its_run(temporary):
-    assert "-XX:+ErrorFileToStdout" in own_java_options(temporary)[DEFAULT_OPTIONS].split()
+def test_a_jvm_that_crashes_reports_into_the_log_of_its_run():
+    assert "-XX:+ErrorFileToStdout" in own_java_options(Path("/runs/a b"))[DEFAULT_OPTIONS].split()
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "auto", ""])

@@ -4,6 +4,7 @@ import pytest
 from refused import refused
 
 from bench.engines.contract import SparkSettings
+from bench.engines.spark import measured_session
 from bench.engines.spark.measured_session import wait_for_executor
 
 
@@ -27,14 +28,15 @@ class FakeSpark:
 CLUSTER = SparkSettings("spark://host:7077")
 
 
-def test_a_cluster_that_grants_no_executor_is_told():
+def test_a_cluster_that_grants_no_executor_is_told(monkeypatch):
+    monkeypatch.setattr(measured_session, "EXECUTOR_WAIT_S", 0)
     with refused("no-executor"):
-        wait_for_executor(FakeSpark(spark_executor_memory="64g"), CLUSTER, wait_s=0)
+        wait_for_executor(FakeSpark(spark_executor_memory="64g"), CLUSTER)
 
 
 def test_an_executor_that_comes_later_is_waited_for():
     spark = FakeSpark(granted_at=2)
-    wait_for_executor(spark, CLUSTER, wait_s=60)
+    wait_for_executor(spark, CLUSTER)
     assert spark.asked == 2
 
 
@@ -42,4 +44,4 @@ def test_an_executor_that_comes_later_is_waited_for():
     ("settings", "conf"), [(SparkSettings(), {}), (CLUSTER, {"spark_dynamicAllocation_enabled": "true"})]
 )
 def test_nothing_is_waited_for_where_none_is_to_come(settings, conf):
-    wait_for_executor(FakeSpark(**conf), settings, wait_s=0)
+    wait_for_executor(FakeSpark(**conf), settings)

@@ -29,7 +29,7 @@ def machine(monkeypatch, tmp_path):
     fake = SimpleNamespace(free=PLENTY, asked=[])
     monkeypatch.setenv("COMPACTBENCH_CACHE", str(tmp_path / "no" / "cache"))
     monkeypatch.setattr(checks.runtime, "java_home", lambda: fake.asked.append("java"))
-    monkeypatch.setattr(checks.runtime, "jars", lambda *jars: fake.asked.append(jars))
+    monkeypatch.setattr(checks.runtime, "jars", lambda name: fake.asked.append(name))
     monkeypatch.setattr(space.shutil, "disk_usage", lambda folder: SimpleNamespace(free=fake.free))
     return fake
 
@@ -52,7 +52,7 @@ def check(folder, keep_tables=False, mode="real", only=(), **changes):
 
 def test_a_machine_that_has_everything_passes(machine, tmp_path):
     check(tmp_path)
-    assert machine.asked == ["java", ("iceberg", None)]
+    assert machine.asked == ["java", "iceberg"]
 
 
 def test_a_table_is_tried_once_in_each_place_that_real_runs_share_with_others(machine, tried, tmp_path):
@@ -125,10 +125,10 @@ def test_a_folder_for_all_tables_of_a_catalog_is_refused(machine, tmp_path, pref
         check(tmp_path, spark={f"{catalog}type": "rest", f"{catalog}{key}": "s3://b/x"})
 
 
-def test_the_jars_of_every_line_that_is_used_are_asked_for(machine, tmp_path):
-    name = runtime.LINES[-1].name
-    check(tmp_path, variants=[{"label": "old", "versions": name}])
-    assert set(machine.asked) == {"java", ("iceberg", None), ("iceberg", name)}
+def test_the_jars_of_every_format_that_is_used_are_asked_for(machine, tmp_path):
+    other = {"table.format": "delta", "strategies[every-2min].rules[0].planner.type": "delta.optimize"}
+    check(tmp_path, variants=[{"label": "other", "set": other}])
+    assert set(machine.asked) == {"java", "iceberg", "delta"}
 
 
 def test_no_runs_need_nothing(machine, tmp_path):

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from bench.engines.spark.conf import SECRET_CONF
-from bench.runs.jobs import NoiseJob, QuickJob, RunJob, SentScenario
+from bench.runs.jobs import NoiseJob
 from bench.runs.suite.processes import worker
 from bench.secrets import Secrets
 
@@ -40,29 +40,13 @@ def test_a_worker_whose_parent_ends_before_it_looks_ends_too(tmp_path):
             never_a_job.kill()
 
 
-def run_in(folder):
-    return RunJob(
-        scenario=SentScenario(file="demo.toml", document={}, variant=None), work_folder=folder,
-        run_folder=folder, run_id="r", suite_id="s", mode="real", strategy="never", repetition=1,
-        position=1, log_folder=None, coefficients=None, verify="off", command="", keep_tables=True,
-        shares_jvm=True,
-    )  # fmt: skip
-
-
 def test_the_secrets_of_a_worker_that_is_killed_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", shutil.which("true"))  # ends at once
-    folders = [tmp_path / name for name in "ab"]
-    for folder in folders:
-        folder.mkdir()
-    for job in (
-        QuickJob(work_folder=folders[0], runs=tuple(map(run_in, folders))),
-        NoiseJob(work_folder=folders[1], seconds=1, walls_file=tmp_path / "walls"),
-    ):
-        (job.work_folder / SECRET_CONF).touch()
-        (folders[1] / SECRET_CONF).touch()
-        with pytest.raises(KeyboardInterrupt), worker(job, tmp_path / "log"):
-            raise KeyboardInterrupt
-        assert not [folder for folder in folders if (folder / SECRET_CONF).exists()]
+    job = NoiseJob(work_folder=tmp_path, seconds=1, walls_file=tmp_path / "walls")
+    (tmp_path / SECRET_CONF).touch()
+    with pytest.raises(KeyboardInterrupt), worker(job, tmp_path / "log"):
+        raise KeyboardInterrupt
+    assert not (tmp_path / SECRET_CONF).exists()
 
 
 def _jvm_of(process):

@@ -29,7 +29,7 @@ from reports.page.tables import Table
 from reports.phrases import say
 from reports.verdicts.page_verdicts import page_verdicts
 
-VARIANT = {"label": "delta", "set": {"table.format": "delta"}, "versions": None}
+VARIANT = {"label": "delta", "set": {"table.format": "delta"}}
 ICEBERG = {"never": None, "often": 2, "seldom": 6}
 DELTA = {f"{label} @ delta": interval for label, interval in ICEBERG.items()}
 VERSIONS = {"python": "3.11.7", "delta": "3.3.2", "deltalake": "1.1.0"}
