@@ -201,7 +201,12 @@ Identifier = Annotated[
 
 
 class Keys(BaseModel):
-    """A table of a scenario file: an unknown key is an error, and no value is converted silently."""
+    """A table of a scenario file: an unknown key is an error, and no value is converted silently.
+
+    `removed` says of keys that earlier versions had what to do instead.
+    """
+
+    removed: ClassVar[Mapping[str, str]] = {}
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -232,7 +237,7 @@ class Keys(BaseModel):
             if key not in known:
                 names = cls.keys_like(key)
                 meant.add(near_name(key, names))
-                problem = f"unknown key; {known_text(key, names)}"
+                problem = cls.removed.get(key) or f"unknown key; {known_text(key, names)}"
                 yield error_at(key, problem, value, code="unknown-name")
         for key, field in known.items():
             if field.is_required() and key not in table and key not in meant:
