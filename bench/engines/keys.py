@@ -234,10 +234,12 @@ class Keys(BaseModel):
         """Unknown keys, then missing ones unless an unknown key seems to be meant for them."""
         known, meant = cls.fields_by_key(), set()
         for key, value in table.items():
-            if key not in known:
+            if key in cls.removed:
+                yield error_at(key, f"is no longer a key: {cls.removed[key]}", value, code="unknown-name")
+            elif key not in known:
                 names = cls.keys_like(key)
                 meant.add(near_name(key, names))
-                problem = cls.removed.get(key) or f"unknown key; {known_text(key, names)}"
+                problem = f"unknown key; {known_text(key, names)}"
                 yield error_at(key, problem, value, code="unknown-name")
         for key, field in known.items():
             if field.is_required() and key not in table and key not in meant:

@@ -74,8 +74,8 @@ class StrategyRuleKeys(RuleKeys):
     """
 
     removed: ClassVar[Mapping[str, str]] = {
-        "concurrent": 'is no longer a key: leave it out, and set clock = "real" if compactions are to run '
-        "while the stream goes on"
+        "concurrent": 'leave it out, and set clock = "real" if compactions are to run while the stream '
+        "goes on"
     }
 
     delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])

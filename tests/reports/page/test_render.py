@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from records import commit, compaction, end, query
+from records import commit, compaction, end, query, truth
 from result_builder import build_results, manifest, write_run
 
 from bench.results.folders import load_runs
@@ -236,13 +236,15 @@ def test_older_results_of_compactions_in_a_thread_beside_the_stream_are_reported
         scenario_text={"strategies": [{"label": "thread", "rules": [{**rule, "concurrent": True}]}]},
     )
     beside = compaction(role="compactor-beside", wall_s=2.0, cpu_s=7.0, is_shared=True)
-    write_run(tmp_path / made.run_id, made, [commit(), query(), beside, end()])
+    write_run(tmp_path / made.run_id, made, [commit(), query(), beside, truth(), end()])
     runs = load_runs(tmp_path)
     assert [record.role for record in runs[0].of(CompactionRecord)] == ["compactor-beside"]
     text = markdown_text(runs)
-    assert "thread: compactions ran concurrently with commits and queries, so the CPU of each is not" in text
+    assert (
+        "`thread`: compactions ran concurrently with commits and queries, so the CPU of each is" in text
+    )
     assert "- **Concurrency:** compaction beside the stream" in text
-    assert "| concurrent | true |" in text
+    assert "| `concurrent` | true |" in text
 
 
 @pytest.mark.parametrize(("folder", "golden"), [("runs", "report.md"), ("upsert", "upsert.md")])
