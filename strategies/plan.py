@@ -37,7 +37,6 @@ class Capability(StrEnum):
     SORT = "sort"  # in a rewrite, order the rows of a group by value
     CONVERT = "convert"  # in a rewrite, convert deletes to position deletes and drop delete files
     DELAYED_COMMIT = "delayed_commit"  # commits of the stream may land between the schedule and the commit
-    CONCURRENT = "concurrent"  # execute a scheduled plan while the stream goes on; no plan needs it
     ROW_FILTER = "row_filter"  # restrict a command to files that may hold matching rows
     BRANCH = "branch"  # run a command on a branch other than main
     UPSERT = "upsert"  # commits that update and delete rows by equality deletes; no plan needs it

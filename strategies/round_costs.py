@@ -65,12 +65,11 @@ def round_costs(state: TableState, left_out: frozenset[str] = frozenset()) -> Ro
     prior = state.cost_priors.get(state.executor)
     start = prior or (SPARK if state.executor == OWN_EXECUTOR else WITHOUT_SPARK)
     rounds = [c for c in seen_rounds(state) if c.kind not in left_out][-LATEST_ROUNDS:]
-    priced = [(c, c.cpu_s) for c in rounds if c.cpu_s is not None]
     savings = list(_savings_s_per_file(rounds))
-    costs = _with_rounds(start, priced)
+    costs = _with_rounds(start, rounds)
     if savings:
         costs = replace(costs, query_s_per_file=_shrunk(start.query_s_per_file, savings))
-    return RoundCosts(costs, prior is not None, len(priced), len(savings))
+    return RoundCosts(costs, prior is not None, len(rounds), len(savings))
 
 
 def seen_rounds(state: TableState) -> Iterator[CompactionSeen]:
@@ -80,7 +79,7 @@ def seen_rounds(state: TableState) -> Iterator[CompactionSeen]:
             yield seen
 
 
-def _with_rounds(prior: CostPriors, rounds: Sequence[tuple[CompactionSeen, float]]) -> CostPriors:
+def _with_rounds(prior: CostPriors, rounds: Sequence[CompactionSeen]) -> CostPriors:
     """The costs of a round by ridge regression around the prior.
 
     Factors on the three costs are fitted to the rounds, and all together pulled to 1 as strongly as by
@@ -93,12 +92,12 @@ def _with_rounds(prior: CostPriors, rounds: Sequence[tuple[CompactionSeen, float
             prior.cpu_s_per_file * seen.files_removed_count,
             prior.cpu_s_per_mib * (seen.replaced_bytes + seen.added_bytes) / MIB,
         )
-        for seen, _ in rounds
+        for seen in rounds
     ]
     mean_s = sum(map(sum, amounts)) / len(amounts) if amounts else 0.0
     if not mean_s:
         return prior
-    excess = [cpu_s - sum(row) for row, (_, cpu_s) in zip(amounts, rounds, strict=True)]
+    excess = [seen.cpu_s - sum(row) for row, seen in zip(amounts, rounds, strict=True)]
     columns = list(zip(*amounts, strict=True))
     normal = [[_dot(left, right) for right in columns] for left in columns]
     for place, column in enumerate(columns):

@@ -146,11 +146,11 @@ class CompactionSeen:
     """A compaction in a table's history, planned at `scheduled_at_ms` and finished at `at_ms`.
 
     `status` is ok, noop, vetoed or failed. `kind` and `reason` come from the plan; a compaction that a commit
-    ran by itself has no kind, and the reason "inline". `cpu_s` is None if other steps ran at the same time.
-    `query_before_s` and `query_after_s` are the latencies of the primary probe around it, in the same tick
-    before and the first one after. They are None if it did not run (yet), if nothing was committed, and if a
-    commit waited for the compaction. `executor` is the name of what executed it. `replaced` has the totals of
-    the data files that it replaced, by partition, None if they are unknown.
+    ran by itself has no kind, and the reason "inline". `query_before_s` and `query_after_s` are the latencies
+    of the primary probe around it, in the same tick before and the first one after. They are None if it did
+    not run (yet), if nothing was committed, and if a commit waited for the compaction. `executor` is the name
+    of what executed it. `replaced` has the totals of the data files that it replaced, by partition, None if
+    they are unknown.
     """
 
     at_ms: int
@@ -161,7 +161,7 @@ class CompactionSeen:
     replaced_bytes: int
     added_bytes: int
     wall_s: float
-    cpu_s: float | None
+    cpu_s: float
     kind: str = ""
     scheduled_at_ms: int | None = None
     query_before_s: float | None = None
@@ -175,12 +175,12 @@ class ProbeSeen:
     """A run of the primary probe, by a long-lived session where there is one.
 
     The counts are of the files that it opened, a delete file once for each data file that it applies to; None
-    if they are unknown. `cpu_s` is None if other steps ran at the same time.
+    if they are unknown.
     """
 
     at_ms: int
     latency_s: float
-    cpu_s: float | None
+    cpu_s: float
     data_files_count: int | None
     delete_files_count: int | None
 

@@ -22,17 +22,15 @@ class Verdict(StrEnum):
 class Rule:
     """When to evaluate the table, and what to do then.
 
-    Plans are committed `delay_ms` after they are made; with `is_concurrent` they are executed in the
-    meantime, while the stream goes on. A rule that `is_inline` is evaluated within each commit, which waits
-    until the plan is done, or with a delay until it is scheduled. `executor` names what executes the plans;
-    None is the engine itself.
+    Plans are committed `delay_ms` after they are made. A rule that `is_inline` is evaluated within each
+    commit, which waits until the plan is done, or with a delay until it is scheduled. `executor` names what
+    executes the plans; None is the engine itself.
     """
 
     trigger: Trigger
     planner: Planner
     delay_ms: int | None = None
     is_inline: bool = False
-    is_concurrent: bool = False
     executor: str | None = None
 
     def delay_or(self, default_ms: int) -> int:

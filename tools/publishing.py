@@ -49,7 +49,7 @@ from bench.results.sessions import queries_by
 from bench.results.table_content import stream_commits_of
 from bench.results.tables import Records
 from bench.results.values import NO_COST
-from bench.text import MISSING, human_duration, human_percent, human_ratio, named_once
+from bench.text import MISSING, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
 from reports.page.markdown import table as as_markdown
 from reports.page.render import render
@@ -113,19 +113,6 @@ class Agreement:
     decisions: str
     partitions: str
     files: str
-
-
-@dataclass(frozen=True, slots=True)
-class Met:
-    """The queries at the end of a tick that ran during a concurrent compaction, of all runs, as text.
-
-    `met` is their number, `others` the mean of all other queries.
-    """
-
-    met: str
-    fastest: str
-    slowest: str
-    others: str
 
 
 @dataclass(frozen=True)
@@ -279,16 +266,6 @@ class Published:
         """The deleted rows that compactions of the first run left, each of them more than the one before."""
         left = growing_deletes(self.group.first_runs[strategy])
         return f"{left[0]:,} after the first, {left[-1]:,} after the last" if left else MISSING
-
-    def met(self, strategy: str) -> Met:
-        """The primary query during compactions of a strategy. Raises ValueError if there was none."""
-        settled = [query for run in self._runs_of(strategy) for query in _settled(run)]
-        met_s = [query.cost.wall_s for query in settled if query.cost.is_shared]
-        others_s = [query.cost.wall_s for query in settled if not query.cost.is_shared]
-        return Met(
-            f"{len(met_s):,} of {len(settled):,}",
-            human_duration(min(met_s)), human_duration(max(met_s)), human_duration(fmean(others_s)),
-        )  # fmt: skip
 
     def jit_share(self, strategy: str) -> str:
         """The compiler's share of the CPU of the stream's commits and of compactions, together."""

@@ -87,12 +87,7 @@ def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
 def _counts(record: _Priced) -> bool:
     if isinstance(record, QueryRecord) and not (record.primary and record.session == "new"):
         return False
-    return (
-        record.status in ("ok", "noop")
-        and not record.cost.is_shared
-        and record.cost.cpu_s > 0
-        and record.cost.jit_cpu_s is not None
-    )
+    return record.status in ("ok", "noop") and record.cost.cpu_s > 0 and record.cost.jit_cpu_s is not None
 
 
 def _is_known(twin: _Priced) -> bool:

@@ -247,8 +247,7 @@ class Ticket:
 class Outcome:
     """The result of a plan. `status` is ok, noop (nothing was committed), vetoed or failed (with an `error`).
 
-    `answer` holds the counts that the format's own commands returned, by name. `queued_s` is how long a
-    concurrent plan waited, after `start`, for the concurrent plans before it.
+    `answer` holds the counts that the format's own commands returned, by name.
     """
 
     status: PlanStatus
@@ -257,7 +256,6 @@ class Outcome:
     observed: Observation
     error: str | None = None
     answer: Mapping[str, int] = field(default_factory=dict)
-    queued_s: float = 0.0
     work: RewriteWork = field(default_factory=RewriteWork)
     maintenance: MaintenanceWork = field(default_factory=MaintenanceWork)
 
@@ -464,12 +462,6 @@ class Compactor(Protocol):
         """Accept a plan. An explicit rewrite reads and writes its files now and commits on `complete`.
 
         `executor` None is the engine's own.
-        """
-
-    def start(self, ticket: Ticket) -> None:
-        """Begin to execute a plan concurrently with the steps that follow; `complete` waits for its end.
-
-        An engine without the capability "concurrent", such as a simulation, executes it in `complete`.
         """
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:

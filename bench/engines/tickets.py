@@ -105,9 +105,6 @@ class Tickets(Generic[_Prepared]):
         self._open[ticket.id] = ticket, staged
         return ticket, staged
 
-    def staged(self, ticket: Ticket) -> Staged[_Prepared]:
-        return self._open[ticket.id][1]
-
     def redeem(self, ticket: Ticket) -> Staged[_Prepared]:
         """What was staged for the ticket, which is no longer pending."""
         _, staged = self._open.pop(ticket.id)

@@ -82,7 +82,7 @@ def planner_of(spec: StrategySpec) -> str | None:
         return None
     rule, table = spec.strategy.rules[0], strategy_table(spec)
     traits = traits_of(rule.planner)
-    if rule.is_inline or rule.is_concurrent or rule.delay_ms or not traits.may_plan or traits.decides_when:
+    if rule.is_inline or rule.delay_ms or not traits.may_plan or traits.decides_when:
         return None
     return repr((table["rules"][0]["planner"], rule.executor, table["writer"], table["properties"]))
 
@@ -102,8 +102,8 @@ def searched_specs(scenario: Scenario, labels: Sequence[str] = ()) -> list[Strat
             specs.setdefault(planner, spec)
     if not specs:
         problem = (
-            "no strategy has one rule alone, without inline, concurrent and delay, and a planner that leaves "
-            "it to its trigger when to compact: there is nothing to search"
+            "no strategy has one rule alone, without inline and delay, and a planner that leaves it to its "
+            "trigger when to compact: there is nothing to search"
         )
         raise ScenarioError(problem, code="no-effect", path=scenario.file)
     check_supported(scenario, "simulated", [*specs.values()])

@@ -44,8 +44,7 @@ class Background:
 class Execution:
     """A scheduled plan, and its `outcome` once it is complete. The log accounts for both phases.
 
-    The engine may have `staged` the plan when it was scheduled. A plan `is_concurrent` if the engine executes
-    it beside the stream from then on.
+    The engine may have `staged` the plan when it was scheduled.
     """
 
     outcome: Outcome
@@ -65,7 +64,7 @@ class Execution:
         With `takes_time` it runs on the cores of the log from now on, and is due when it has ended there. A
         plan of unknown cost, as one that only touches metadata, runs when it is completed.
         """
-        self._engine, self._log, self._started_s = engine, log, log.now_s
+        self._engine, self._log, began_s = engine, log, log.now_s
         self.ticket = self._engine.schedule(
             plan, log.at_ms, log.at_ms + delay_ms, rule.executor if rule else None
         )
@@ -77,11 +76,7 @@ class Execution:
             else None
         )
         log.took(staged_s)
-        self.staged = Span(self._started_s, self._started_s + staged_s) if staged_s else None
-        self._started_s += staged_s
-        self.is_concurrent = rule is not None and rule.is_concurrent and self.is_delayed
-        if self.is_concurrent:
-            self._engine.start(self.ticket)
+        self.staged = Span(began_s, began_s + staged_s) if staged_s else None
 
     @property
     def is_delayed(self) -> bool:
@@ -108,18 +103,11 @@ class Execution:
 
     def complete(self) -> Outcome:
         """Complete the plan, and account for the time that the stream has waited for it."""
-        log, started_s = self._log, self._log.now_s
+        log, self._started_s = self._log, self._log.now_s
         outcome = self._engine.complete(self.ticket, log.at_ms)
         cost = log.run(outcome.cost) if self._running is None else self._running.cost_of(outcome.cost)
         self.outcome = outcome = replace(outcome, cost=cost)
-        if outcome.cost.is_shared:  # never in a simulation, which executes a concurrent plan only now
-            log.took(log.now_s - started_s - outcome.observed.cost.wall_s)
-        else:
-            log.took(outcome.cost.wall_s - self.ticket.staging_s)
-        if self.is_concurrent and outcome.cost.is_shared:
-            self._started_s += outcome.queued_s
-        else:
-            self._started_s = started_s
+        log.took(outcome.cost.wall_s - self.ticket.staging_s)
         return outcome
 
     def fields(self, role: RoleId) -> Fields:

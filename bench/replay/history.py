@@ -47,8 +47,8 @@ class History:
     """The primary probe and the compactions of one table, as far back as planners can look.
 
     The queries around a compaction are those that reports show (`bench.results.query_effect`): before it the
-    last one of the same tick, unless it ran beside the stream; after it the first one. It has none if it
-    committed nothing or belongs to a commit.
+    last one of the same tick, after it the first one. It has none if it committed nothing or belongs to a
+    commit.
     """
 
     def __init__(self, cost_priors: Mapping[str, CostPriors] = NO_PRIORS) -> None:
@@ -75,7 +75,7 @@ class History:
     ) -> None:
         """A plan of a rule, completed at a moment; a commit has waited for it if it `is_inline`."""
         has_queries = outcome.status == "ok" and not is_inline
-        has_before = has_queries and self._probed_tick == tick and not outcome.cost.is_shared
+        has_before = has_queries and self._probed_tick == tick
         change, plan = outcome.change, ticket.plan
         seen = _seen(
             at_ms, change, outcome.cost, outcome.status, plan.reason, ticket.scheduled_at_ms,
@@ -110,8 +110,7 @@ class History:
 
 
 def probe_seen(at_ms: int, cost: Cost, work: ScanWork) -> ProbeSeen:
-    cpu_s = None if cost.is_shared else cost.cpu_s
-    return ProbeSeen(at_ms, cost.wall_s, cpu_s, work.files_count, work.delete_files_count)
+    return ProbeSeen(at_ms, cost.wall_s, cost.cpu_s, work.files_count, work.delete_files_count)
 
 
 def _seen(
@@ -124,7 +123,7 @@ def _seen(
         replaced_bytes=change.replaced_bytes,
         added_bytes=change.added_bytes,
         wall_s=cost.wall_s,
-        cpu_s=None if cost.is_shared else cost.cpu_s,
+        cpu_s=cost.cpu_s,
         scheduled_at_ms=scheduled_at_ms,
         **known,
     )  # fmt: skip

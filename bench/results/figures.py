@@ -133,22 +133,8 @@ def returned_s(f: RunFigures) -> np.ndarray:
     """For each commit of the stream, the wall seconds until its writer can continue.
 
     The writer waits for compactions that its commit runs itself, and with a real clock for its commit before.
-    A concurrent compaction uses the same cores,
-    so Spark jobs queue, beginning with the jobs that prepare the batch: this part of the preparation counts
-    as waiting too.
     """
-    concurrent = f.compactions.where(f.compactions.column("is_shared"))
-    spans = zip(concurrent.column("started_s"), concurrent.column("ended_s"), strict=True)
-    waited_s = sum((_prepared_during(f.commits, *span) for span in spans), f.commits.column("waited_s"))
-    return np.asarray(f.commits.column("wall_s") + waited_s)
-
-
-def _prepared_during(commits: Records[CommitRecord], began_s: float, ended_s: float) -> np.ndarray:
-    """Seconds of each commit's preparation during which a compaction ran."""
-    committed_s = commits.column("started_s")
-    started_s = np.maximum(committed_s - commits.column("prepare_s"), began_s)
-    overlaps_s = np.maximum(0.0, np.minimum(committed_s, ended_s) - started_s)
-    return np.where(np.isnan(overlaps_s), 0.0, overlaps_s)  # of steps outside of the replay
+    return np.asarray(f.commits.column("wall_s") + f.commits.column("waited_s"))
 
 
 def since_due_s(f: RunFigures) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from bench.errors import ResultSchemaError, first_error
 from bench.results.column_files import damaged, file_of, read_ends, read_records
-from bench.results.landing import landed
 from bench.results.order import checksum, disorder
 from bench.results.records import (
     EVENT_TABLES,
@@ -188,10 +187,7 @@ def is_run_folder(folder: Path) -> bool:
 
 
 def load_run(folder: Path) -> RunResult:
-    """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises.
-
-    Concurrent compactions are dated by their effect (`landed`): simulated runs have none.
-    """
+    """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises."""
     manifest = _load_manifest(folder / MANIFEST)
     tables = folder / EVENT_TABLES
     records = _tables(tables, manifest) if tables.is_dir() else _lines(folder / EVENTS, manifest)
@@ -234,15 +230,14 @@ def _tables(folder: Path, manifest: Manifest) -> RunRecords:
 def _lines(path: Path, manifest: Manifest) -> RunRecords:
     lines = _stored_lines(path)
     numbered = [*_numbered_records(path, lines)]
-    stored = [record for _, record in numbered]
-    records = RunRecords.listed(stored)
+    records = RunRecords.listed([record for _, record in numbered])
     if problem := disorder(records, at_once=manifest.is_live):
         raise _damaged(path, numbered[problem[0]][0], problem[1])
     if numbered:
         last_line = numbered[-1][0]
         if not _are_of_run(records, manifest.run_id, (line + b"\n" for line in lines[: last_line - 1])):
             raise _damaged(path, last_line, _OTHER_RECORDS)
-    return RunRecords.listed(landed(stored))
+    return records
 
 
 def _are_of_run(records: RunRecords, run_id: str, stored: Iterable[bytes]) -> bool:

@@ -53,7 +53,7 @@ from bench.results.arithmetic import known_mean
 from bench.results.folders import RunResult
 from bench.results.query_rate import query_weights
 from bench.results.records import CommitRecord, CompactionRecord, Manifest, ObserveRecord, QueryRecord
-from bench.results.table_content import are_beside_stream, as_committed, as_left, content_share, met_by
+from bench.results.table_content import as_committed, as_left, content_share, met_by
 from bench.results.tables import Records, own_cost
 
 _ALIKE = 0.05  # of the largest spread of tables, below which a direction in which they differ is not fitted
@@ -126,9 +126,8 @@ def over_time(
     """The weights for means over the table at one moment of all ticks, from all queries of one probe.
 
     They are those of the probed ticks if every tick is probed or the phase is fixed, if the tables of all
-    queries are alike, or if there are not more queries than coefficients of the line. So they are if a
-    compaction ran beside the stream, because which table a query met is not known between its commit and the
-    next observation.
+    queries are alike, or if there are not more queries than coefficients of the line. So they are of older
+    results with steps that overlap in one process, where which table a query met is not known.
     """
     if run.manifest.is_live:
         due = queries.having(when="due" if when == "settled" else when)
@@ -137,7 +136,7 @@ def over_time(
     if when == "settled" and run.manifest.is_at_once:
         return _by_spans(run, queries)
     probed = over_probed_ticks(run.manifest, queries.where(is_of_moment))
-    if are_beside_stream(run.of(CompactionRecord)).any():
+    if run.of(CompactionRecord).column("is_shared").any():
         return probed
     left_out = _left_out(run, probed.queries, when)
     if not (probed.weights.any() and len(left_out)):

@@ -239,8 +239,8 @@ METRICS: tuple[Metric, ...] = (
            "95th percentile of the wall seconds of a commit, without preparing its batch",
            lambda f: percentile(f.commits.column("wall_s"), 95)),
     Metric("commit_returned_p95_s", "s", "lower", "timing",
-           "95th percentile of the wall seconds until the call of a commit returns: including compactions "
-           "that it ran itself, and preparing its batch while a compaction ran beside the stream",
+           "95th percentile of the wall seconds until the call of a commit returns, including compactions "
+           "that it ran itself",
            lambda f: percentile(fig.returned_s(f), 95)),
     Metric("run_delay_s", "s", "neither", "timing",
            "seconds for which runnable threads of commits, compactions, maintenance and primary queries "

@@ -9,7 +9,6 @@ import numpy as np
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord
 from bench.results.sessions import queries_by
-from bench.results.table_content import are_beside_stream
 from bench.results.tables import Records
 
 
@@ -18,8 +17,7 @@ class QueryEffect:
     """A compaction and the wall seconds of the primary queries around it.
 
     A query is None if the compaction did not commit or if no such query ran. No query runs between a commit
-    and a compaction within it, and the query before a concurrent compaction is of an unrelated state. Between
-    the end of a concurrent compaction and the query after it, the stream may have committed again.
+    and a compaction within it.
     """
 
     compaction: CompactionRecord
@@ -80,7 +78,6 @@ def query_effects(run: RunResult) -> QueryEffects:
     first_later = np.searchsorted(starts_s, compactions.column("ended_s"))
     last_earlier = np.searchsorted(starts_s, began_s) - 1  # a commit may take no modelled time
     has_before = counts & (ticks[last_earlier] == compactions.column("tick"))
-    has_before &= ~are_beside_stream(compactions)
     return QueryEffects(
         compactions,
         np.where(has_before, walls_s[last_earlier], np.nan),

@@ -383,10 +383,6 @@ class CompactionRecord(BaseRecord):
     is_converting: bool | None = None  # whether it converted deletes
     is_inline: bool = False  # run by a commit, which waited for it
 
-    @property
-    def is_beside_stream(self) -> bool:
-        return self.cost.is_shared and not self.is_inline
-
 
 class MaintenanceRecord(BaseRecord):
     """One step of maintenance, such as snapshot expiry, on a schedule that all strategies share.

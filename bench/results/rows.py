@@ -91,7 +91,7 @@ class Row:
 
     @property
     def commits_wait(self) -> bool:
-        """Whether compactions, within commits or concurrent, delay the slowest commits."""
+        """Whether compactions within commits delay the slowest commits."""
         return self.values["commit_returned_p95_s"] != self.values["commit_p95_s"]
 
     def to_json(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from itertools import repeat
 import numpy as np
 
 from bench.results.folders import RunResult
-from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord, QueryRecord
+from bench.results.records import CommitRecord, ObserveRecord, QueryRecord
 from bench.results.tables import Records, RunRecords
 
 
@@ -91,7 +91,3 @@ def _place_of(records: RunRecords) -> Mapping[str, int]:
     """The place of the last observation of each version."""
     versions = records.of(ObserveRecord).column("version").tolist()
     return dict(zip(versions, range(len(versions)), strict=True))
-
-
-def are_beside_stream(compactions: Records[CompactionRecord]) -> np.ndarray:
-    return np.asarray(compactions.column("is_shared") & ~compactions.column("is_inline"))

@@ -71,8 +71,8 @@ class Cost:
     `cpu_s` is process CPU (JVM, Python, children, executors of a cluster) during the step, or of roles that
     share a process, the CPU of their own threads and tasks. Three parts of it are known separately:
     `executor_cpu_s` of the Spark tasks, `jit_cpu_s` of compiler threads and `gc_cpu_s` of garbage collection.
-    The rest is planning, commit, the gateway and Python. If the cost `is_shared`, another step of the run
-    overlapped, and `cpu_s`, its parts and `requests` include the CPU and requests of both.
+    The rest is planning, commit, the gateway and Python. Older results have costs that are `is_shared`:
+    another step of the run overlapped in the same process, and `cpu_s`, its parts and `requests` are of both.
 
     `peak_rss_bytes` is resident memory of JVM and Python, `peak_heap_bytes` the JVM's heap including garbage.
     `requests` are requests to S3 by kind: GET, HEAD, PUT, POST, LIST and DELETE. `spark` is

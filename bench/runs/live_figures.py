@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from bench.results.arithmetic import sum_of_known
 from bench.results.records import (
     FAILED_STATUSES,
     LOST_STATUSES,
@@ -43,7 +42,7 @@ class LiveFigures:
     files: int | None = None
     query_s: float | None = None
     statuses: Counter[str] = field(default_factory=Counter)  # of the compactions
-    cpu_s: float | None = 0.0  # None once the CPU of a compaction is unknown
+    cpu_s: float = 0.0  # of the compactions
 
     def __post_init__(self) -> None:
         self.phase = "starting Spark" if self.mode == "real" else ""
@@ -62,7 +61,7 @@ class LiveFigures:
                 self.query_s = fields["cost"].wall_s
         elif kind is CompactionRecord:
             self.statuses[fields.get("status", "ok")] += 1
-            self.cpu_s = sum_of_known((self.cpu_s, fields["cost"].own_cpu_s))
+            self.cpu_s += fields["cost"].cpu_s
         elif kind is PhaseRecord:
             is_warm = fields["name"] == "warm_up"
             self.phase = "creating the table" if is_warm else "warming up"
@@ -82,8 +81,7 @@ class LiveFigures:
         lost_count = sum(self.statuses[status] for status in LOST_STATUSES)
         lost = f", {lost_count} of them lost" if lost_count else ""
         noop = f", {noops:,} that had nothing to do" if noops else ""
-        cpu_s = self.cpu_s if self.statuses else None
-        cpu = "" if cpu_s is None else f" ({human_duration(cpu_s)} CPU)"
+        cpu = f" ({human_duration(self.cpu_s)} CPU)" if self.statuses else ""
         compactions = counted(self.statuses.total() - noops, "compaction")
         return f"{counted(self.files, 'file')}{query}, {compactions}{failed}{lost}{noop}{cpu}"
 

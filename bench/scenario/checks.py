@@ -459,13 +459,6 @@ def _check_rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath) -> None:
 
 def _check_delay(keys: ScenarioKeys, rule: StrategyRuleKeys, path: KeyPath) -> None:
     delay_ms, needs = rule.rule.delay_or(keys.compaction_delay_ms), traits_of(rule.planner).needs
-    if rule.concurrent and delay_ms == 0:
-        raise OptionError(
-            (*path, "concurrent"),
-            'concurrent rules need a deadline: set delay, such as "10min"',
-            rule.concurrent,
-            code="needs-delay",
-        )
     native = sorted(needs - _DELAYABLE - _NARROWING)
     if delay_ms > 0 and native and Capability.DELAYED_COMMIT not in needs:
         raise OptionError(

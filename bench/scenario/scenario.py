@@ -194,8 +194,6 @@ class Scenario:
         for rule in rules:
             if rule.delay_or(self.compaction_delay_ms) > 0:
                 yield Capability.DELAYED_COMMIT
-            if rule.is_concurrent:
-                yield Capability.CONCURRENT
 
     def maintenance_needs(self) -> frozenset[str]:
         return Strategy("maintenance", self.maintenance).needs()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, create_model, model_validator
 
@@ -69,20 +69,23 @@ class RuleKeys(Keys):
 class StrategyRuleKeys(RuleKeys):
     """An entry of a strategy's `rules`: `trigger` says when to evaluate the table, `planner` what to do then.
 
-    `delay` replaces the scenario's compaction_delay. The stream goes on while the plan of a `concurrent` rule
-    is executed. With `inline` each commit evaluates the rule and waits until its plan is done, or, with a
-    delay, scheduled. `executor` executes its plans, by default Spark.
+    `delay` replaces the scenario's compaction_delay. With `inline` each commit evaluates the rule and waits
+    until its plan is done, or, with a delay, scheduled. `executor` executes its plans, by default Spark.
     """
 
+    removed: ClassVar[Mapping[str, str]] = {
+        "concurrent": 'leave it out, and set clock = "real" if compactions are to run while the stream '
+        "goes on"
+    }
+
     delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])
-    concurrent: bool = False
     inline: bool = False
     executor: str | None = Field(default=None, examples=["spark"])
 
     @property
     def rule(self) -> Rule:
         executor = None if self.executor == OWN_EXECUTOR else self.executor
-        return Rule(self.trigger, self.planner, self.delay_ms, self.inline, self.concurrent, executor)
+        return Rule(self.trigger, self.planner, self.delay_ms, self.inline, executor)
 
 
 class WriterKeys(Keys):

@@ -108,7 +108,6 @@ def rule_tables(rules: Iterable[Rule]) -> list[dict[str, Any]]:
             "trigger": to_table(rule.trigger),
             "planner": to_table(rule.planner),
             **({} if rule.delay_ms is None else {"delay": duration_ms_text(rule.delay_ms)}),
-            **({"concurrent": True} if rule.is_concurrent else {}),
             **({"inline": True} if rule.is_inline else {}),
             **({} if rule.executor is None else {"executor": rule.executor}),
         }
@@ -131,8 +130,7 @@ def _manner(rule: Rule) -> str:
         return " within the commit"
     later = f"committed {duration_ms_text(rule.delay_ms)} later" if rule.delay_ms else ""
     where = "planned within the commit" if rule.is_inline else ""
-    beside = "executed beside the stream" if rule.is_concurrent else ""
-    return "".join(f", {part}" for part in (where, beside, later) if part)
+    return "".join(f", {part}" for part in (where, later) if part)
 
 
 def _summary(keys: StrategyKeys, strategy: Strategy, writer: WriterKeys) -> str:

@@ -188,7 +188,7 @@ def _conversion_cpu_s(
     table: IcebergState, known: RoundCosts, index: DeleteIndex, files: Iterable[IcebergDataFile]
 ) -> float:
     """The mean of the last conversions; before the first one what a conversion of these files should cost."""
-    seen = [c.cpu_s for c in seen_rounds(table) if c.kind == CONVERSION and c.cpu_s is not None]
+    seen = [c.cpu_s for c in seen_rounds(table) if c.kind == CONVERSION]
     if seen:
         return fmean(seen[-LATEST_CONVERSIONS:])
     pairs_count = sum(index.applying_to(file).files_count for file in files)

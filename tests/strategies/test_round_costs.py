@@ -77,11 +77,8 @@ def test_kinds_of_another_nature_are_left_out():
     assert round_costs(state).rounds_count == 1
 
 
-def test_failed_empty_and_overlapped_rounds_are_left_out():
-    rounds = [
-        replace(seen(40, 1, 50.0), status="failed"), replace(seen(0, 0, 50.0), status="ok"),
-        seen(40, 1, None),
-    ]  # fmt: skip
+def test_failed_and_empty_rounds_are_left_out():
+    rounds = [replace(seen(40, 1, 50.0), status="failed"), replace(seen(0, 0, 50.0), status="ok")]
     assert costs(*rounds).costs == PRIOR
 
 

@@ -48,7 +48,6 @@ class Costs:
     compaction_s: float = 4.0
     staging_s: float = 0.0
     expected_s: float = 0.0  # until a compaction can commit, with a real clock; on two cores
-    queued_s: float = 0.0  # of concurrent plans
     observe_s: float = 0.25
     control_s: float | None = None
 
@@ -88,7 +87,6 @@ class FakeEngine:
         self.states: list[TableState] = []  # as they were when they were asked for
         self._numbers, self._ticket_ids = itertools.count(1), itertools.count(1)
         self._version_numbers, self.inline_at = itertools.count(1), inline_at
-        self.started: list[tuple[TicketId, int]] = []
         self._pending: dict[TicketId, tuple[PendingPlan, list[IcebergDataFile]]] = {}
         self._dead_bytes = 0
         self.merges, self._begun, self._overtaken = merges, False, False
@@ -139,9 +137,6 @@ class FakeEngine:
         self._tell_pending()
         return ticket
 
-    def start(self, ticket: Ticket) -> None:
-        self.started.append((ticket.id, ticket.scheduled_at_ms))
-
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         _, inputs = self._pending.pop(ticket.id)
         self._tell_pending()
@@ -155,10 +150,8 @@ class FakeEngine:
             versions = (self._merge(inputs, at_ms, tag_of(ticket, at_ms)),) if inputs else ()
             self._overtaken |= self._begun and bool(versions)
         error = f"made to be {status}" if status in ("failed", "vetoed") else None
-        is_beside = any(started == ticket.id for started, _ in self.started)
-        cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s, is_shared=is_beside)
-        queued_s = self.costs.queued_s if is_beside else 0.0
-        return Outcome(status, cost, versions, self._observe(), error, queued_s=queued_s)
+        cost = Cost(self.costs.compaction_s, 2 * self.costs.compaction_s)
+        return Outcome(status, cost, versions, self._observe(), error)
 
     def inline(self, index: int, at_ms: int) -> tuple[InlineCompaction, ...]:
         """The compaction that commit `index` runs by itself, where it does."""

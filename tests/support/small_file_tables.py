@@ -37,7 +37,7 @@ def small_file_tables(draw, max_files=30):
         now_ms, TARGET, tuple(files), pending=pending, spec_id=2,
         commits=draw(st.sampled_from(((), tuple(commits)))),
         compactions=tuple(draw(st.lists(compactions(now_ms), max_size=4))),
-        probes=draw(st.sampled_from(((), (ProbeSeen(0, 0.5, None, None, None),)))),
+        probes=draw(st.sampled_from(((), (ProbeSeen(0, 0.5, 0.5, None, None),)))),
         probe_rate_per_s=draw(st.sampled_from((0.0, 1 / 60, 5.0))),
         executor=draw(st.sampled_from(("spark", "arrow"))),
     )  # fmt: skip
@@ -49,7 +49,7 @@ def compactions(draw, now_ms):
     removed, size = draw(st.integers(0, 200)), draw(st.integers(0, 2**34))
     return CompactionSeen(
         now_ms, draw(st.sampled_from(("ok", "ok", "failed"))), "cost", removed, draw(st.integers(0, 9)),
-        size, size, 1.0, draw(seconds), query_before_s=draw(seconds), query_after_s=draw(seconds),
+        size, size, 1.0, draw(st.floats(0, 1e3)), query_before_s=draw(seconds), query_after_s=draw(seconds),
         executor=draw(st.sampled_from((None, "spark", "arrow"))),
         kind=draw(st.sampled_from(("merge", "conversion"))),
     )  # fmt: skip

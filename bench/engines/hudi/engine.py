@@ -46,7 +46,6 @@ from bench.engines.spark.meter import Meter
 from bench.engines.spark.queries import file_scan_reader, rows_and_columns
 from bench.engines.spark.session import file_system, java_class
 from bench.engines.sql import sql_text
-from bench.engines.tickets import Staged
 from bench.errors import EngineError
 from bench.results.values import Cost, ScanWork
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -194,11 +193,8 @@ class HudiEngine(FolderEngine[str]):
     def _attributed(self, version: Version, tag: Tag | None, at_ms: int) -> Version:
         """Table services cannot write a tag, and no version has its application."""
         known = super()._attributed(version, tag, at_ms)
-        is_own = known.tag is None and version.id in self._scheduled and self._maker(version) is None
+        is_own = known.tag is None and version.id in self._scheduled
         return replace(known, tag=tag) if is_own else known
-
-    def _made(self, version: Version, staged: Staged[str]) -> bool:
-        return version.id in staged.actions.values()
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
         return {}

@@ -30,9 +30,7 @@ INDEX_BUCKETS = "hoodie.bucket.index.num.buckets"
 MAX_FILE_BYTES = "hoodie.parquet.max.file.size"
 TABLE_TYPE = "hoodie.datasource.write.table.type"
 
-CAPABILITIES = frozenset[str]({
-    Capability.UPSERT, Capability.DELAYED_COMMIT, Capability.CONCURRENT, *Command,
-})  # fmt: skip
+CAPABILITIES = frozenset[str]({Capability.UPSERT, Capability.DELAYED_COMMIT, *Command})
 
 READ_OPTIMIZED = "orders_ro"  # as in Hive's catalogs
 VIEWS: Mapping[str, str] = {READ_OPTIMIZED: "the read-optimised view, of base files only"}

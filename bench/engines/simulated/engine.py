@@ -173,9 +173,6 @@ class SimulatedEngine(Generic[Prepared]):
             self._core_speed
         )
 
-    def start(self, ticket: Ticket) -> None:
-        """Nothing: a concurrent plan is executed when it is completed."""
-
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
         cost, versions, error = staged.cost, tuple[Version, ...](), staged.veto or staged.error

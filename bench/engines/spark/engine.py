@@ -27,7 +27,6 @@ from bench.engines.contract import (
     TableSpec,
     Tag,
     Ticket,
-    TicketId,
     Version,
     application_of,
     total_maintenance,
@@ -36,7 +35,6 @@ from bench.engines.executor import Executor, Executors
 from bench.engines.ledger import AnyLedger, TableReading
 from bench.engines.rewrite_work import rewrite_work
 from bench.engines.spark import merge
-from bench.engines.spark.beside import Beside
 from bench.engines.spark.meter import Clocks, Measured, Meter
 from bench.engines.spark.queries import ScanReader, is_query, run_query
 from bench.engines.spark.staging import staging_of
@@ -48,7 +46,6 @@ from strategies.plan import Action, Plan, Rewrite
 from strategies.preview import NoPreview, Preview, preview_plan
 from strategies.state import TableState
 
-_POOL = "compaction"  # of Spark's scheduler, for concurrent plans
 _REFUSED = (Py4JJavaError, PySparkException, ValueError)  # raised where a step is allowed to fail
 _Prepared = TypeVar("_Prepared")
 
@@ -77,9 +74,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
         self.table_id, self.planning = TABLE_ID, planning
         self._ledger = ledger
         self._tickets: Tickets[_Prepared] = Tickets(ledger)
-        self._beside: Beside[str | None] = Beside(meter, self._enter_pool)
-        self._started: dict[TicketId, Staged[_Prepared]] = {}  # concurrent plans
-        self._early: dict[TicketId, tuple[Version, ...]] = {}  # their versions seen before their end
         self._control: tuple[SparkEngine[_Prepared], Probe] | None = None
         self._merged: DataFrame | None = None  # the result of the last MERGE, until its work is read
 
@@ -246,27 +240,12 @@ class SparkEngine(ABC, Generic[_Prepared]):
             staged.cost += staging.cost
         return replace(ticket, staging_s=staged.cost.wall_s)
 
-    def start(self, ticket: Ticket) -> None:
-        """Only for plans whose commands return nothing."""
-        staged, tag = self._tickets.staged(ticket), tag_of(ticket, ticket.due_at_ms, self._compactor)
-        executor = self._executor(ticket.executor)
-        if staged.veto is None and staged.error is None:
-            self._started[ticket.id] = staged
-            self._beside.start(ticket.id, lambda: _execute_all(executor, ticket.plan, staged, tag, []))
-
-    def _enter_pool(self) -> None:
-        """With `spark.scheduler.mode` FAIR, jobs of this thread share the cores with those of the stream."""
-        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", _POOL)
-
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms, self._compactor)
         cost, error, answers = staged.cost, staged.veto or staged.error, list[DataFrame]()
-        is_executed, queued_s = error is None, 0.0
+        is_executed = error is None
         previews = self._previews(ticket, staged, at_ms) if is_executed else ()
-        if ticket.id in self._beside:
-            error, took, queued_s = self._beside.wait(ticket.id)
-            cost += took
-        elif is_executed:
+        if is_executed:
             executor = self._executor(ticket.executor)
             with executor.step() as acting:
                 error = _execute_all(executor, ticket.plan, staged, tag, answers)
@@ -275,9 +254,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
             answer = self._answer(answers)
         calls_command = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
         observed, new = self._observe(at_ms, tag if is_executed and calls_command else None)
-        self._started.pop(ticket.id, None)
-        early = tuple(replace(version, tag=tag) for version in self._early.pop(ticket.id, ()))
-        versions = (*early, *_tagged(new, tag))
+        versions = _tagged(new, tag)
         observed = replace(observed, cost=observed.cost + answering.cost)
         status = staged.status(error, versions)
         reason = conflict_in(error, self._conflicts) if status == "failed" and error is not None else None
@@ -285,7 +262,7 @@ class SparkEngine(ABC, Generic[_Prepared]):
             status, error = "conflict", reason
         work = rewrite_work(previews) if status in ("ok", "noop") else RewriteWork()
         maintenance = self._maintained(versions, answer)
-        return Outcome(status, cost, versions, observed, error, answer, queued_s, work, maintenance)
+        return Outcome(status, cost, versions, observed, error, answer, work, maintenance)
 
     def _maintained(self, versions: tuple[Version, ...], answer: Mapping[str, int]) -> MaintenanceWork:
         """What a plan removed from storage, by its versions and the counts that its commands returned."""
@@ -308,10 +285,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
         if len(actions) > max(1, len(staged.actions)):
             return (NoPreview("an earlier action changes the table"),)
         return previews
-
-    def _made(self, version: Version, staged: Staged[_Prepared]) -> bool:
-        """Whether a plan made a version. Formats with concurrent plans override this."""
-        return False
 
     def query(self, probe: Probe, session: Session = "new") -> QueryOutcome:
         with self._errors(f"probe {probe.name!r}"):
@@ -360,7 +333,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
             staging_of(self._spark).written(folder, writer.parquet)
 
     def drop(self) -> None:
-        self._beside.stop()
         with self._errors(f"drop {self._name}"):
             self._drop()
 
@@ -373,25 +345,24 @@ class SparkEngine(ABC, Generic[_Prepared]):
         """The table now, and the new versions of any application.
 
         Some commands cannot write a tag: their step passes its own as `untagged_as`, for new versions of this
-        application that have none. Versions of concurrent plans are kept for the plan's end instead.
+        application that have none.
         """
         with self._errors(f"read the metadata of {self._name}"), self._meter.step() as reading_cost:
             reading = self._read(at_ms)
             self._ledger.follow(reading.live, at_ms)
-        attributed = [self._attributed(version, untagged_as, at_ms) for version in reading.versions]
-        self._ledger.saw_versions(attributed)
-        versions = tuple(self._without_early(attributed))
+        versions = tuple(self._attributed(version, untagged_as, at_ms) for version in reading.versions)
+        self._ledger.saw_versions(versions)
         storage_bytes = reading.data_bytes + reading.metadata_bytes
         cost = replace(reading_cost.cost, requests=None)  # only requests of Spark are counted
         observed = self._ledger.observation(cost, storage_bytes, reading.metadata_bytes)
         return observed, versions
 
     def _attributed(self, version: Version, tag: Tag | None, at_ms: int) -> Version:
-        """Tags an untagged version that this application made, unless a concurrent plan made it.
+        """Tags an untagged version that this application made.
 
         Likewise the untagged commit of a writer in another process, which was made before `at_ms`.
         """
-        if version.tag is not None or self._maker(version) is not None:
+        if version.tag is not None:
             return version
         context = self._spark.sparkContext
         if _is_of(context, version):
@@ -399,19 +370,6 @@ class SparkEngine(ABC, Generic[_Prepared]):
         if version.application_name == application_of("writer"):
             return replace(version, tag=Tag("writer", "commit", at_ms, version.change.added_rows or 0))
         return version
-
-    def _maker(self, version: Version) -> TicketId | None:
-        """The concurrent plan that made a version."""
-        return next((id_ for id_, staged in self._started.items() if self._made(version, staged)), None)
-
-    def _without_early(self, versions: Iterable[Version]) -> Iterator[Version]:
-        """Yields the versions, except those of concurrent plans, which are kept for the plan's end."""
-        for version in versions:
-            maker = self._maker(version)
-            if maker is None:
-                yield version
-            else:
-                self._early[maker] = (*self._early.get(maker, ()), version)
 
     @contextmanager
     def _errors(self, step: str) -> Iterator[None]:

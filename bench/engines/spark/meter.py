@@ -68,7 +68,6 @@ class Meter(ABC):
         jackson: Any = gateway.jvm.com.fasterxml.jackson
         self._json = jackson.databind.ObjectMapper()
         self._json.registerModule(jackson.module.scala.DefaultScalaModule())
-        self._beside_count = self._begun_count = 0  # running beside the steps now, and ever begun
 
     @abstractmethod
     def _start(self) -> Clocks:
@@ -100,7 +99,6 @@ class Meter(ABC):
     @contextmanager
     def step(self) -> Iterator[Measured]:
         """Measure the block. The cost is set when it ends, even if it raises and the JVM still answers."""
-        begun_count, is_shared = self._begun_count, self._beside_count > 0
         started = self._start()
         measured = Measured(started, started)
 
@@ -108,10 +106,7 @@ class Meter(ABC):
             measured.ended = self._end()
             peak_rss_bytes, peak_heap_bytes = self._peaks_bytes()
             cost = self.between(started, measured.ended)
-            measured.cost = replace(
-                cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes,
-                is_shared=is_shared or self._begun_count > begun_count,
-            )  # fmt: skip
+            measured.cost = replace(cost, peak_rss_bytes=peak_rss_bytes, peak_heap_bytes=peak_heap_bytes)
 
         try:
             yield measured
@@ -120,16 +115,6 @@ class Meter(ABC):
                 end()
             raise
         end()
-
-    @contextmanager
-    def beside(self) -> Iterator[None]:
-        """Marks concurrent work of another thread: overlapping steps share their CPU with it."""
-        self._beside_count += 1
-        self._begun_count += 1
-        try:
-            yield
-        finally:
-            self._beside_count -= 1
 
     def _attempts(self, stages: range) -> Iterator[Mapping[str, Any]]:
         """The attempts of these stages, which are Spark's StageData as JSON, once all events have come."""

@@ -182,24 +182,23 @@ class Compactions:
         """Complete a plan between two runs of the primary probe, the queries before and after it.
 
         The query before is the latest run in this tick. If there is none it runs here, because commits have
-        changed the table since a delayed plan was scheduled. A concurrent compaction has no query before it:
-        it may have committed long ago. The query after runs here too, unless the compaction `settles`: then
-        the query at the end of the tick is used, so that no policy runs more queries on the cadence.
+        changed the table since a delayed plan was scheduled. The query after runs here too, unless the
+        compaction `settles`: then the query at the end of the tick is used, so that no policy runs more
+        queries on the cadence.
         """
         log, queries = self._log, self._queries
         if self._is_settling:  # of an earlier compaction of this tick
             queries.run_primary("after")
             self._is_settling = False
         before = log.observed
-        if not (queries.has_run_now or execution.is_concurrent):
+        if not queries.has_run_now:
             queries.run_primary("before")
         outcome = execution.complete()
         log.unbooked = outcome.observed.cost
         self._history.saw_compaction(log.tick, log.at_ms, execution.ticket, outcome)
         log.saw(outcome.observed, "compaction")
-        role = "compactor-beside" if outcome.cost.is_shared else "compactor"
         log.recorder.write(
-            CompactionRecord, compaction_fields(role, execution, before, size_model=self._size_model)
+            CompactionRecord, compaction_fields("compactor", execution, before, size_model=self._size_model)
         )
         if self._after_compaction:
             self._after_compaction(log.tick)

@@ -64,7 +64,7 @@ def _refused_rule(scenario: Scenario) -> OptionError | None:
     """A rule with a manner that the clock itself has: a compaction takes the time that it takes."""
     for index, spec in enumerate(scenario.strategies):
         for number, rule in enumerate(spec.strategy.rules):
-            keys = {"delay": bool(rule.delay_ms), "concurrent": rule.is_concurrent, "inline": rule.is_inline}
+            keys = {"delay": bool(rule.delay_ms), "inline": rule.is_inline}
             key = next((name for name, is_set in keys.items() if is_set), None)
             if key is not None:
                 why = "emulates what a real clock does: leave it out, since roles work at the same time"

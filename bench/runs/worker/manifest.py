@@ -94,7 +94,6 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
             scenario.workload,
             settings.spark,
             settings.catalog,
-            is_concurrent=any(rule.is_concurrent for rule in scenario.rules_of(spec)),
             page_cache=scenario.page_cache,
             is_jvm_warm=settings.is_jvm_warm,
             has_real_clock=settings.has_real_clock,

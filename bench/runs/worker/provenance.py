@@ -56,7 +56,6 @@ def notes(
     spark: SparkSettings,
     catalog: CatalogSettings,
     *,
-    is_concurrent: bool = False,
     page_cache: str | None = None,
     is_jvm_warm: bool = False,
     has_real_clock: bool = False,
@@ -76,8 +75,7 @@ def notes(
     if has_query_rates:
         common["queries"] = "at a changing rate"
     if mode == "simulated":
-        unmodelled = {"concurrency": is_concurrent, "page_cache": page_cache is not None}
-        left_out = {fact: "not modelled" for fact, is_set in unmodelled.items() if is_set}
+        left_out = {} if page_cache is None else {"page_cache": "not modelled"}
         pruning = "by partition" if isinstance(workload, ImportedTable) else "one key condition"
         jvm = "warm" if is_jvm_warm else "new"
         cores = "shared" if shares_cores else "of each role"
@@ -85,10 +83,9 @@ def notes(
         speed = {} if core_speed == 1 else {"core_speed": "given"}
         return {**_NOTES[mode], **clock, **speed, "pruning": pruning, **common, **left_out, "jvm": jvm}
     measured = {"cpu": THREADS_CPU if has_real_clock and are_threads else _cpu(spark)}
-    beside = {"concurrency": "compaction beside the stream"} if is_concurrent else {}
     cold = {} if page_cache is None else {"page_cache": page_cache}
     clock = {**_AT_ONCE, **(_OVERSUBSCRIBED if is_oversubscribed else {})} if has_real_clock else _IN_TURNS
-    return {**_NOTES[mode], **clock, **_place(spark, catalog), **common, **measured, **beside, **cold}
+    return {**_NOTES[mode], **clock, **_place(spark, catalog), **common, **measured, **cold}
 
 
 def _place(spark: SparkSettings, catalog: CatalogSettings) -> Mapping[str, str]:

@@ -378,7 +378,7 @@ def _idle(all_points: tuple[Point, ...]) -> Iterator[Sentence]:
 
 
 def _unplaced(group: RunGroup, all_points: tuple[Point, ...]) -> Iterator[Sentence]:
-    """Strategies with a latency and an unknown cost, since their compactions run concurrently."""
+    """Strategies with a latency and an unknown cost, as of older results whose steps overlap."""
     placed = {point.strategy for point in all_points}
     unplaced = [
         row.strategy

@@ -342,7 +342,7 @@ def cold_planners(runs: Iterable[RunResult]) -> dict[str, str]:
 
 
 def _shared(group: RunGroup) -> Iterator[Caution]:
-    """Strategies that compact concurrently with other steps, in the same process."""
+    """Strategies of older results that compact concurrently with other steps, in the same process."""
     affected = dict.fromkeys(
         run.manifest.strategy
         for run in group.usable_runs
@@ -351,8 +351,9 @@ def _shared(group: RunGroup) -> Iterator[Caution]:
     if affected:
         yield _caution(
             "{strategies}: compactions ran concurrently with commits and queries, so the CPU of each is "
-            "not known, nor is what the strategy costs. Compare wall times. When such a compaction ends "
-            "depends on the machine, and so do the files that queries read.",
+            "not known, nor is what the strategy costs. Compare wall times. When such a compaction ended "
+            "depends on the machine, and so do the files that queries read. It is shown where the stream "
+            "waited for it, up to its delay later. This version makes no such runs any more.",
             strategies=listed([*affected]),
         )
 

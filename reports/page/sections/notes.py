@@ -62,15 +62,6 @@ METHOD: Mapping[Note, Entry] = {
         "Timing",
         say("Each step is timed in the process or thread of its role, while the other roles work."),
     ),
-    ("concurrency", "compaction beside the stream"): (
-        "Concurrency",
-        say(
-            "Compactions of rules with ", Verbatim("concurrent = true"), " run in a thread of their own. "
-            "Steps of the stream then compete with the compaction, and its CPU cannot be separated from "
-            "theirs. Commits follow each other without the pauses of a real stream, so more of them overlap "
-            "with a compaction.",
-        ),
-    ),
     ("times", "modelled"): (
         "Simulation",
         say(
@@ -209,11 +200,6 @@ LIMITS: Mapping[Note, Sentence] = {  # the most important first
         "down nobody."
     ),
     ("cores", "of each role"): say("Each role has cores of its own, so roles do not slow each other down."),
-    ("concurrency", "not modelled"): say(
-        "Contention is not modelled: a rule with ",
-        Verbatim("concurrent = true"),
-        " is simulated as a rule with the same delay that runs alone.",
-    ),
     ("page_cache", "warm"): say(
         "Reads are served from a warm page cache, so they cost less than reads from storage."
     ),

@@ -1,4 +1,4 @@
-"""How long the writer waits for a commit, with compactions inside or concurrent with commits."""
+"""How long the writer waits for a commit, with compactions within commits or delayed."""
 
 from collections.abc import Mapping
 
@@ -16,8 +16,8 @@ _AGES = (  # in scenario time
 )
 _NOTE = (
     "Commit: until the commit's own version exists. Call returns: until its writer can go on, including "
-    "compactions that it waits for; while a compaction runs concurrently, preparing the batch counts too. "
-    "Decision to commit: how long before its commit a compaction was planned, in scenario time."
+    "compactions that it waits for. Decision to commit: how long before its commit a compaction was planned, "
+    "in scenario time."
 )
 _AGE_NOTE = (
     " Age of oldest delete: how far behind a reader is that ignores delete and log files, in scenario time."

@@ -45,7 +45,7 @@ def test_what_commits_need_follows_from_the_mode_and_the_version(mode, version, 
 def test_capabilities_are_general_ones_and_names_of_commands():
     engines = FORMAT.engines
     real, simulated = engines.real.capabilities, engines.simulated.capabilities
-    assert simulated < real == engines.capabilities == {*Capability, *Command} - {Capability.CONCURRENT}
+    assert simulated < real == engines.capabilities == {*Capability, *Command}
     assert all(type(name) in (Capability, Command) for name in real)
 
 

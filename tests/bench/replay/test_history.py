@@ -45,9 +45,9 @@ def probe(at_ms=0, latency_s=1.0):
     return ProbeSeen(at_ms, latency_s, 2.0, 3, 4)
 
 
-def outcome(removed_count, status="ok", cost=NO_COST):
+def outcome(removed_count, status="ok"):
     change = Change(1, removed_count, added_bytes=5, replaced_bytes=6)
-    return Outcome(status, cost, (Version("v", "replace", change),), None)
+    return Outcome(status, NO_COST, (Version("v", "replace", change),), None)
 
 
 def ticket(*previews, executor=None):
@@ -131,8 +131,8 @@ def test_probes_are_those_of_the_last_session(tmp_path):
     assert noting.states[1].probe_latency_s == noting.states[1].probes[-1].latency_s
 
 
-def test_the_cpu_of_a_shared_query_and_counts_that_are_not_known_are_none():
-    assert probe_seen(5, Cost(1.0, 2.0, is_shared=True), ScanWork()) == ProbeSeen(5, 1.0, None, None, None)
+def test_counts_of_a_query_that_are_not_known_are_none():
+    assert probe_seen(5, Cost(1.0, 2.0), ScanWork()) == ProbeSeen(5, 1.0, 2.0, None, None)
 
 
 def test_histories_are_bounded():
@@ -190,16 +190,15 @@ def test_a_compaction_that_a_commit_runs_by_itself_is_executed_by_the_engine():
 
 
 @pytest.mark.parametrize(
-    ("tick", "cost", "status", "expected"),
+    ("tick", "status", "expected"),
     [
-        (1, NO_COST, "ok", 1.0),
-        (2, NO_COST, "ok", None),  # commits have changed the table since
-        (1, Cost(is_shared=True), "ok", None),  # the query ran beside it
-        (1, NO_COST, "failed", None),
+        (1, "ok", 1.0),
+        (2, "ok", None),  # commits have changed the table since
+        (1, "failed", None),
     ],
 )
-def test_the_query_before_a_compaction_is_of_its_tick_and_its_table(tick, cost, status, expected):
+def test_the_query_before_a_compaction_is_of_its_tick_and_its_table(tick, status, expected):
     history = History()
     history.saw_probe(1, probe())
-    history.saw_compaction(tick, 60_000, ticket(), outcome(2, status, cost))
+    history.saw_compaction(tick, 60_000, ticket(), outcome(2, status))
     assert told(history).compactions[0].query_before_s == expected

@@ -509,23 +509,6 @@ def test_a_rule_may_have_a_delay_of_its_own(scenario):
     ]  # fmt: skip
 
 
-def test_what_a_concurrent_rule_plans_is_started_when_it_is_scheduled(scenario):
-    concurrent = replace(EVERY_2, delay_ms=60_000, is_concurrent=True)
-    engine = FakeEngine(Costs(queued_s=0.25))
-    recorder, _ = replay(scenario("4min"), concurrent, EVERY_1, engine=engine)
-    assert [at_ms for _, at_ms in engine.started] == [120_000, 240_000]
-    done = {effect.compaction.scheduled_at_ms: effect for effect in recorder.effects}
-    beside, in_turn = done[120_000], done[180_000]
-    assert beside.compaction.at_ms == in_turn.compaction.at_ms == 180_000
-    assert (beside.compaction.role, in_turn.compaction.role) == ("compactor-beside", "compactor")
-    # It may have committed long before it is waited for, so no query is one before it.
-    assert [done[at_ms].query_before_s is None for at_ms in (60_000, 120_000)] == [False, True]
-    (second, *_) = [c for c in recorder.of(CommitRecord) if c.at_ms == 120_000]
-    (planned,) = [d for d in recorder.of(DecisionRecord) if (d.rule, d.at_ms) == (0, 120_000)]
-    assert beside.compaction.span.started_s >= planned.span.ended_s + 0.25  # plans are executed in turn
-    assert second.span.ended_s <= beside.compaction.span.started_s < in_turn.compaction.span.started_s
-
-
 def test_a_staged_plan_has_a_span_for_each_phase(scenario):
     delayed = replace(EVERY_1, delay_ms=60_000)
     engine = FakeEngine(Costs(compaction_s=4.0, staging_s=1.5))

@@ -172,18 +172,6 @@ def test_a_commit_returns_after_the_compactions_that_it_ran():
     assert value("commit_returned_p95_s", *commits) == pytest.approx(3.85)  # 1 + 0.95 x 3
 
 
-def test_a_commit_waits_for_its_batch_while_a_compaction_beside_the_stream_runs():
-    beside = compaction(started_s=10.0, ended_s=14.0, is_shared=True)
-    # Prepared from 9.5 to 13: for 3 s while the compaction ran.
-    delayed = commit(started_s=13.0, ended_s=14.0, prepare_s=3.5, wall_s=1.0)
-    assert value("commit_returned_p95_s", beside, delayed) == 4.0
-    assert value("commit_p95_s", beside, delayed) == 1.0
-    later = commit(started_s=20.0, ended_s=21.0, prepare_s=3.5, wall_s=1.0)
-    assert value("commit_returned_p95_s", beside, later) == 1.0
-    within = compaction(started_s=10.0, ended_s=14.0)  # of the stream's own thread: nothing overlaps
-    assert value("commit_returned_p95_s", within, delayed) == 1.0
-
-
 def test_what_was_not_counted_is_no_figure():
     observations = (
         observed(tick=1, delete_files_count=4, delete_rows=8),

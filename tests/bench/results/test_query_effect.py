@@ -1,5 +1,5 @@
 import pytest
-from records import compaction, observed, query, run
+from records import compaction, query, run
 
 from bench.results.query_effect import query_effects
 
@@ -32,14 +32,6 @@ def test_what_did_not_commit_or_was_inside_a_commit_has_none(fields):
 
 def test_a_query_of_an_earlier_tick_does_not_count_as_the_one_before():
     assert effect(started_s=10.5) == (None, pytest.approx(0.4))
-
-
-def test_a_compaction_beside_the_stream_has_no_query_before_it():
-    # It ended at 14 s, and the table was observed at 10 and at 20 s.
-    looks = [observed(tick=tick, started_s=10.0 * tick, ended_s=10.0 * tick + 0.1) for tick in (1, 2)]
-    beside = compaction(tick=2, started_s=12.0, ended_s=14.0, is_shared=True)
-    (effect,) = query_effects(run(*QUERIES, *looks, beside))
-    assert (effect.query_before_s, effect.query_after_s) == (None, pytest.approx(0.4))
 
 
 def test_without_a_later_query_there_is_none_after():

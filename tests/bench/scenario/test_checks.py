@@ -194,9 +194,6 @@ SIZE = "write.target-file-size-bytes"
          "unsupported", "strategies[0].rules[0].planner.type"),
         (rule({"type": "iceberg.rewrite_data_files"}, delay="10min"),
          "cannot-be-delayed", "strategies[0].rules[0].planner.type"),
-        *(({"table": HUDI, "workload": UPSERT, **strategy(rules=[{**RULE, "concurrent": True, **also}])},
-           "needs-delay", "strategies[0].rules[0].concurrent")
-          for also in ({}, {"delay": "0s"}, {"inline": True})),
         (rule({"type": "iceberg.rewrite_data_files"}, executor="delta-rs"),
          "unknown-name", "strategies[0].rules[0].executor"),
         ({"table": {"format": "iceberg", "target_file_size": "8MiB", "format_version": 3},
@@ -267,6 +264,12 @@ def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, mo
     monkeypatch.setitem(FORMATS, "iceberg", replace(iceberg, writer=replace(iceberg.writer, upsert_modes={})))
     with refused("unsupported", "workload.type"):
         load(tmp_path, workload=UPSERT)
+
+
+def test_a_key_of_earlier_versions_is_refused_with_what_to_do_instead(tmp_path):
+    with refused("unknown-name", "strategies[0].rules[0].concurrent") as caught:
+        load(tmp_path, table=HUDI, workload=UPSERT, **strategy(rules=[{**RULE, "concurrent": True}]))
+    assert 'concurrent = true: is no longer a key: leave it out, and set clock = "real"' in str(caught.value)
 
 
 OLD = {"type": "own_planners:Narrow", "trait": "version"}  # a planner for version 1 of a format

@@ -10,9 +10,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from result_builder import build_results
+from records import commit, compaction, end, query, truth
+from result_builder import build_results, manifest, write_run
 
 from bench.results.folders import load_runs
+from bench.results.records import CompactionRecord
 from reports.charts.registry import CHARTS
 from reports.charts.theme import DARK, LIGHT
 from reports.data.spreadsheets import formula_safe
@@ -224,6 +226,25 @@ def test_a_note_is_explained_once_and_only_where_a_run_has_it(tmp_path):
     for text in ("Scenario time is virtual", "Keys are assigned", "page cache", "- **Own topic:** a fact of"):
         assert text not in plain
         assert noted.count(text) == 1
+
+
+def test_older_results_of_compactions_in_a_thread_beside_the_stream_are_reported(tmp_path):
+    rule = {"trigger": {"type": "every", "interval": "5min"}, "planner": {"type": "hudi.compaction"}}
+    made = manifest(
+        "thread",
+        notes={"concurrency": "compaction beside the stream"},
+        scenario_text={"strategies": [{"label": "thread", "rules": [{**rule, "concurrent": True}]}]},
+    )
+    beside = compaction(role="compactor-beside", wall_s=2.0, cpu_s=7.0, is_shared=True)
+    write_run(tmp_path / made.run_id, made, [commit(), query(), beside, truth(), end()])
+    runs = load_runs(tmp_path)
+    assert [record.role for record in runs[0].of(CompactionRecord)] == ["compactor-beside"]
+    text = markdown_text(runs)
+    assert (
+        "`thread`: compactions ran concurrently with commits and queries, so the CPU of each is" in text
+    )
+    assert "- **Concurrency:** compaction beside the stream" in text
+    assert "| `concurrent` | true |" in text
 
 
 @pytest.mark.parametrize(("folder", "golden"), [("runs", "report.md"), ("upsert", "upsert.md")])

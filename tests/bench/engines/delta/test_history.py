@@ -82,7 +82,7 @@ def test_what_is_added_again_as_it_was_is_no_change(commit, place):
     assert len(imported(place).commits) == 1
 
 
-COMPACTOR = Tag("compactor-beside", "compaction-1", 60_000)
+COMPACTOR = Tag("compactor-2", "compaction-1", 60_000)
 
 
 @pytest.mark.parametrize(

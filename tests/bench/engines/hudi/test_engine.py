@@ -285,26 +285,6 @@ def test_without_small_files_new_rows_go_to_new_groups_as_in_the_simulation(hudi
     assert [file.rows for file in simulated.state(0).data_files] == [50] * 16
 
 
-def test_a_compaction_beside_the_stream_is_booked_to_itself(hudi, model):
-    engine = hudi()
-    for _ in range(2):
-        commit(engine, model, *upserts(1, 6))
-    ticket = engine.schedule(decided(engine, ALL, MINUTE_MS), MINUTE_MS, 3 * MINUTE_MS)
-    engine.start(ticket)
-    commits = [commit(engine, model, *upserts(4, 9)) for _ in range(2)]
-    assert [[v.operation for v in made.versions] for made in commits] == [["deltacommit"]] * 2
-    assert all(not made.compactions for made in commits)
-    cleaned = run(engine, Clean(1), 2 * MINUTE_MS)
-    assert all(version.operation == "clean" for version in cleaned.versions)
-    outcome = engine.complete(ticket, 3 * MINUTE_MS)
-    assert (outcome.status, outcome.error, outcome.cost.is_shared) == ("ok", None, True)
-    assert [(made.operation, made.rewritten) for made in outcome.versions] == [("commit", {""})]
-    assert (outcome.change.files_added_count, outcome.change.delete_files_removed_count) == (1, 1)
-    assert len(engine.state(0).delete_files) == 2  # of the commits meanwhile
-    assert rows_of(engine) == model.rows
-    assert not commit(engine, model, (1, "Rome")).cost.is_shared
-
-
 def test_a_table_of_version_6_is_read_as_by_hudi_itself(hudi, model):
     """`compactbench plan` reads such tables; engines make none, so this one sees no versions of its own."""
     engine = hudi(properties={"hoodie.write.table.version": "6"})

@@ -1,7 +1,6 @@
 """The skeleton of engines on Spark, on a table whose metadata is made up: no session runs."""
 
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +10,8 @@ from bench.engines.contract import TableSpec, Tag, Version
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.ledger import TableReading
 from bench.engines.spark.engine import SparkEngine, one_line
-from bench.engines.spark.meter import Clocks, Measured
-from bench.results.values import NO_COST, Change
+from bench.engines.spark.meter import Measured
+from bench.results.values import Change
 from strategies.iceberg.commands import Command
 from strategies.iceberg.files import IcebergDataFile
 from strategies.plan import Capability, Compact, FileGroup, Native, Plan, Reason, Rewrite
@@ -31,15 +30,6 @@ class FreeMeter:
     def step(self):
         yield Measured(None, None)
 
-    def beside(self):
-        return nullcontext()
-
-    def reading(self):
-        return Clocks(0, 0, None, None, 0)
-
-    def between(self, first, last):
-        return NO_COST
-
 
 class MadeUpEngine(SparkEngine[str]):
     """A table of one file. Whenever it is read, another writer has committed, without a tag of ours.
@@ -51,11 +41,7 @@ class MadeUpEngine(SparkEngine[str]):
 
     def __init__(self, *capabilities, refused=False, application="compactbench"):
         self.capabilities, self.refused = frozenset(capabilities), refused
-        self.pools = []
-        context = SimpleNamespace(
-            setLocalProperty=lambda key, name: self.pools.append((key, name)), applicationId="local-1",
-            appName=application,
-        )  # fmt: skip
+        context = SimpleNamespace(applicationId="local-1", appName=application)
         spark = SimpleNamespace(sparkContext=context)
         super().__init__(spark, FreeMeter(), "t", TableSpec(100), iceberg_ledger(100, {}), PLANNING, None)
 
@@ -143,33 +129,6 @@ def test_a_command_claims_the_versions_without_a_tag_even_where_it_failed(refuse
     outcome = outcome_of(MadeUpEngine(Command.REWRITE_MANIFESTS, refused=refused), COMMAND)
     assert outcome.status == status
     assert [version.tag for version in outcome.versions] == [Tag("compactor", "compaction-1", 60_000)]
-
-
-class EngineBeside(MadeUpEngine):
-    """Whenever it is read, the plan beside the stream has committed version "own", and another step "v1"."""
-
-    def _read(self, at_ms):
-        reading = super()._read(at_ms)
-        own = Version("own", "commit", Change(files_added_count=1))
-        return replace(reading, versions=(own, *reading.versions))
-
-    def _made(self, version, staged):
-        return version.id == "own"
-
-
-def test_what_a_plan_beside_the_stream_commits_is_its_own_whichever_step_sees_it_first():
-    engine = EngineBeside(Command.REWRITE_MANIFESTS)
-    engine.create()
-    beside, other = (
-        engine.schedule(Plan((COMMAND,), Reason.OTHER), 60_000, due_ms) for due_ms in (120_000, 60_000)
-    )
-    engine.start(beside)
-    ids = [version.id for version in engine.complete(other, 60_000).versions]
-    assert ids == ["v1"]
-    outcome = engine.complete(beside, 120_000)
-    assert engine.pools == [("spark.scheduler.pool", "compaction")]
-    assert [version.id for version in outcome.versions] == ["own", "own", "v1"]
-    assert {version.tag for version in outcome.versions} == {Tag("compactor", "compaction-1", 120_000)}
 
 
 def java_error(*told):

@@ -42,7 +42,6 @@ def test_every_sentence_belongs_to_a_fact_some_run_notes(tmp_path):
             workload,
             spark,
             catalog,
-            is_concurrent=is_true,
             page_cache=page_cache,
             is_jvm_warm=is_true,
             has_real_clock=has_real_clock,
