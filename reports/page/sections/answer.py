@@ -170,8 +170,8 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
         )  # fmt: skip
     if _costs_no_more(group, choices):
         return sentence(
-            "{fastest} is proven to be the fastest, and none is proven to be cheaper: {fastest_figures}, against "
-            "{cheapest_figures} with {cheapest}.",
+            "{fastest} is proven to be the fastest, and none is proven to be cheaper: {fastest_figures}, "
+            "against {cheapest_figures} with {cheapest}.",
             **values,
         )  # fmt: skip
     likely, others = _likely(group, choices)
@@ -227,7 +227,7 @@ def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:
 
 
 def _costs_no_more(group: RunGroup, choices: list[Point]) -> bool:
-    """Whether the fastest choice is proven to be faster than each other one, and none proven to be cheaper."""
+    """Whether the fastest choice is proven to be faster than all others, and none proven to be cheaper."""
     if group.is_simulated or differ_in_staleness(choices):
         return False
     return all(

@@ -240,9 +240,7 @@ def test_older_results_of_compactions_in_a_thread_beside_the_stream_are_reported
     runs = load_runs(tmp_path)
     assert [record.role for record in runs[0].of(CompactionRecord)] == ["compactor-beside"]
     text = markdown_text(runs)
-    assert (
-        "`thread`: compactions ran concurrently with commits and queries, so the CPU of each is" in text
-    )
+    assert "`thread`: compactions ran concurrently with commits and queries, so the CPU of each is" in text
     assert "- **Concurrency:** compaction beside the stream" in text
     assert "| `concurrent` | true |" in text
 
