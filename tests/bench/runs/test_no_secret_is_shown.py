@@ -143,7 +143,7 @@ def test_no_secret_of_a_simulated_run_is_in_any_file_or_output(user, capsys):
     assert plans.manifest.scenario_text["spark"]["spark.hadoop.fs.s3a.secret.key"] == HIDDEN
     assert plans.manifest.scenario_text["catalog"]["properties"]["uri"] == "https://(hidden)@host/x"
     assert 'windows.net"=(hidden)' in plans.manifest.command
-    assert "AWS_SECRET_ACCESS_KEY=(hidden)" in plans.manifest.command
+    assert 'AWS_SECRET_ACCESS_KEY"=(hidden)' in plans.manifest.command
     assert "api_key=(hidden)" in plans.manifest.strategy_summary
     assert "write.connection-string=(hidden)" in plans.manifest.strategy_summary
     hidden = "with (hidden), (hidden) https://(hidden)@host (hidden) (hidden)"
