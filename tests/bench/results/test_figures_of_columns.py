@@ -138,5 +138,5 @@ def test_the_queries_around_compactions(made):
         later = [q for q in queries if q.span.started_s >= c.span.ended_s]
         earlier = [q for q in queries if q.span.started_s < c.span.started_s]
         assert effect.query_after_s == (later[0].cost.wall_s if is_there and later else None)
-        is_known = is_there and not c.is_beside_stream and earlier and earlier[-1].tick == c.tick
+        is_known = is_there and earlier and earlier[-1].tick == c.tick
         assert effect.query_before_s == (earlier[-1].cost.wall_s if is_known else None)
