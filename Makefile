@@ -59,8 +59,10 @@ trust: $(READY) ## Test how far comparisons can be trusted here: A/A runs and a 
 	@TZ=UTC $(BIN)/python -P tools/trust.py results/trust
 
 .PHONY: torture
-torture: $(READY) ## Kill suites at random moments, and check that nothing is lost or left (about half an hour)
-	@TZ=UTC $(BIN)/python -P tools/torture.py
+torture: $(READY) ## Kill suites and roles at random moments, race commits: nothing may be lost or left (about two hours)
+	@TZ=UTC $(BIN)/python -P -m tools.torture
+	@TZ=UTC $(BIN)/python -P -m tools.torture_roles
+	@TZ=UTC $(BIN)/python -P -m tools.torture_log_store
 
 .PHONY: executors
 executors: $(READY) ## Compare both executors at length: 560 tables, 2,000 random steps, 50 kills (about an hour)

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,10 +48,9 @@ GONE_AFTER_S = 20.0  # a worker checks every second whether its parent is there,
 class Suite:
     """A suite that is started again whenever it has ended."""
 
-    def __init__(self, folder: Path, *, is_shared: bool) -> None:
-        self.folder, self.results = folder, folder / "results"
-        self.labels = {"never", "every-2min"} | (set() if is_shared else {"without-spark"})
-        self._file = write_lake(folder, is_shared=is_shared)
+    def __init__(self, folder: Path, scenario: Path, *labels: str) -> None:
+        self.folder, self.results, self.labels = folder, folder / "results", set(labels)
+        self._file = scenario
         self._process: subprocess.Popen[bytes] | None = None
 
     def running(self, repetitions: int) -> psutil.Process:
@@ -137,9 +137,9 @@ class Kill:
         return f"{self.victim} by {self.signal}"
 
 
-def next_victim(hits: Counter[str], chance: random.Random) -> str:
+def next_victim(hits: Counter[str], chance: random.Random, victims: Sequence[str] = VICTIMS) -> str:
     """A random one of the victims that were hit least often."""
-    return min(VICTIMS, key=lambda name: (hits[name], chance.random()))
+    return min(victims, key=lambda name: (hits[name], chance.random()))
 
 
 def kill(suite: Suite, wanted: str, chance: random.Random) -> Kill | None:
@@ -182,7 +182,9 @@ def gone(suite: Suite) -> bool:
 
 def torture(folder: Path, kills: int, *, is_shared: bool) -> list[str]:
     """Kill a suite this many times and let it finish; returns the problems."""
-    suite, chance = Suite(folder, is_shared=is_shared), random.Random(kills)
+    labels = ("never", "every-2min", *(() if is_shared else ("without-spark",)))
+    suite = Suite(folder, write_lake(folder, is_shared=is_shared), *labels)
+    chance = random.Random(kills)
     what, hits, finished, problems = Counter[str](), Counter[str](), set[str](), list[str]()
     try:
         while what.total() < kills:
@@ -239,6 +241,14 @@ def verdicts(suite: Suite) -> list[str]:
     return problems
 
 
+def tell(problems: Sequence[str], place: Path) -> None:
+    """Print the problems and exit with 1; if there are none, remove the place."""
+    if problems:
+        print(*problems, f"see {place}", sep="\n")
+        sys.exit(1)
+    shutil.rmtree(place)
+
+
 def main() -> None:
     """Both suites; exits with 1 if anything went wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -252,10 +262,7 @@ def main() -> None:
     for is_shared, kills in ((False, chosen.kills), (True, chosen.shared_kills)):
         if kills:
             problems += torture(place / ("shared" if is_shared else "local"), kills, is_shared=is_shared)
-    if problems:
-        print(*problems, f"see {place}", sep="\n")
-        sys.exit(1)
-    shutil.rmtree(place)
+    tell(problems, place)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""A small scenario whose tables are in a catalog that outlives its runs."""
+"""Small scenarios whose tables are in a catalog that outlives its runs."""
+
+from live_lake import LIVE_SCENARIOS
 
 SCENARIO = """
 seed = 11
@@ -53,7 +55,17 @@ def write_lake(folder, *, is_shared=True):
 
     In those of its own a run may also compact without Spark.
     """
+    return _written(folder, SCENARIO + (_CATALOG.format(folder=folder) if is_shared else _WITHOUT_SPARK))
+
+
+def write_live_lake(folder, format_name):
+    """The file of a scenario with a real clock, for Iceberg with a catalog in the same folder."""
+    catalog = _CATALOG.format(folder=folder) if format_name == "iceberg" else ""
+    return _written(folder, LIVE_SCENARIOS[format_name] + catalog)
+
+
+def _written(folder, scenario):
     (folder / "warehouse").mkdir(parents=True)
     file = folder / "lake.toml"
-    file.write_text(SCENARIO + (_CATALOG.format(folder=folder) if is_shared else _WITHOUT_SPARK))
+    file.write_text(scenario)
     return file

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from live_lake import LIVE_SCENARIOS
 
 from bench.results.folders import load_runs
 from bench.results.records import CommitRecord, CompactionRecord, ContentRecord, DecisionRecord, QueryRecord
@@ -21,76 +22,16 @@ pytestmark = [pytest.mark.spark, pytest.mark.processes]
 PROGRAM = Path(sys.executable).parent / "compactbench"
 WAIT_S = 300.0
 
-# A commit each 3 seconds.
-SCENARIO = """
-seed = 11
-duration = "6min"
-commit_interval = "1min"
-clock = "real"
-speed = 20
-warm_up_rounds = 1
-[workload]
-type = "upsert"
-initial_rows = 20000
-rows_per_commit = 40
-files_per_commit = 2
-[spark]
-driver_memory = "1GiB"
-[roles]
-oversubscribe = true
-reader = { rate = "3/min" }
-[table]
-target_file_size = "8MiB"
-"""
-# Two compactors that want the table each 6 seconds. MERGEs make them lose now and then.
-ICEBERG = """
-format = "iceberg"
-[roles.compactor]
-count = 2
-[[strategies]]
-label = "all-deletes"
-writer = { upsert_mode = "merge-on-read" }
-[[strategies.rules]]
-trigger = { type = "every", interval = "2min" }
-planner = { type = "iceberg.rewrite_data_files", options = { "delete-file-threshold" = 1 } }
-"""
-DELTA = """
-format = "delta"
-[[strategies]]
-label = "reorg"
-writer = { upsert_mode = "merge-on-read" }
-[[strategies.rules]]
-trigger = { type = "every", interval = "2min" }
-planner = { type = "delta.reorg" }
-"""
-# Compactions do not lose, and commits lose to clusterings. A cleaning rolls back what was begun in vain.
-HUDI = """
-format = "hudi"
-index = "simple"
-[[maintenance]]
-trigger = { type = "every", interval = "2min" }
-planner = { type = "hudi.clean", retain_commits = 2 }
-[[strategies]]
-label = "compact-and-cluster"
-[[strategies.rules]]
-trigger = { type = "every", interval = "3min" }
-planner = { type = "hudi.clustering" }
-[[strategies.rules]]
-trigger = { type = "every", interval = "1min" }
-planner = { type = "hudi.compaction" }
-"""
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("user")
-    (made / "at-once.toml").write_text(SCENARIO + ICEBERG)
-    (made / "delta-at-once.toml").write_text(SCENARIO + DELTA)
-    (made / "hudi-at-once.toml").write_text(SCENARIO + HUDI)
+    for name, scenario in LIVE_SCENARIOS.items():
+        (made / f"{name}.toml").write_text(scenario)
     return made
 
 
-def start(folder, *arguments, scenario="at-once"):
+def start(folder, *arguments, scenario="iceberg"):
     return subprocess.Popen(
         [PROGRAM, "run", f"{scenario}.toml", "--out", "r", *arguments], cwd=folder, text=True,
         env={**os.environ, "COLUMNS": "200"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -124,7 +65,7 @@ def have_ended(processes):
 
 def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(folder):
     with start(folder) as process:
-        wait_for_a_commit(folder, "at-once")
+        wait_for_a_commit(folder, "iceberg")
         found = roles(process)
         found[-1].send_signal(signal.SIGKILL)
         out, err = process.communicate(timeout=WAIT_S)
@@ -135,7 +76,7 @@ def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(
     with start(folder, "--resume") as process:
         out, err = process.communicate(timeout=2 * WAIT_S)
     assert process.returncode == 0, err
-    run = finished(folder, "at-once")
+    run = finished(folder, "iceberg")
     check(run, {"compactor-1", "compactor-2"})
     spans = sorted(
         (c.span.started_s, c.span.ended_s) for c in run.of(CompactionRecord) if c.status != "vetoed"
@@ -145,8 +86,8 @@ def test_a_killed_role_ends_its_run_and_resume_makes_it_anew_with_equal_content(
 
 
 def test_roles_on_a_delta_table_are_threads_of_one_worker_which_ends_with_its_jvm(folder):
-    with start(folder, scenario="delta-at-once") as process:
-        wait_for_a_commit(folder, "delta-at-once")
+    with start(folder, scenario="delta") as process:
+        wait_for_a_commit(folder, "delta")
         (worker,) = [one for one in psutil.Process(process.pid).children() if is_worker(one)]
         (jvm,) = worker.children()
         worker.send_signal(signal.SIGKILL)
@@ -154,10 +95,10 @@ def test_roles_on_a_delta_table_are_threads_of_one_worker_which_ends_with_its_jv
     assert process.returncode == 1, err
     assert have_ended([worker, jvm])
 
-    with start(folder, "--resume", scenario="delta-at-once") as process:
+    with start(folder, "--resume", scenario="delta") as process:
         out, err = process.communicate(timeout=2 * WAIT_S)
     assert process.returncode == 0, out + err
-    run = finished(folder, "delta-at-once")
+    run = finished(folder, "delta")
     check(run, {"compactor"})
     assert run.manifest.notes["cpu"] == "tasks and threads of a role"
     steps = [*run.of(CommitRecord), *run.of(CompactionRecord), *run.of(QueryRecord)]
@@ -167,10 +108,10 @@ def test_roles_on_a_delta_table_are_threads_of_one_worker_which_ends_with_its_jv
 
 
 def test_writer_compactor_and_maintainer_share_a_hudi_table(folder):
-    with start(folder, scenario="hudi-at-once") as process:
+    with start(folder, scenario="hudi") as process:
         out, err = process.communicate(timeout=2 * WAIT_S)
     assert process.returncode == 0, out + err
-    run = finished(folder, "hudi-at-once")
+    run = finished(folder, "hudi")
     check(run, {"compactor"})
     assert "ok" in {c.status for c in run.of(CompactionRecord)}
     reasons = [reason for commit in run.of(CommitRecord) for reason in commit.conflicts or ()]
