@@ -48,6 +48,11 @@ uri = "jdbc:sqlite:{folder}/catalog.db"
 warehouse = "file://{folder}/warehouse"
 "jdbc.schema-version" = "V1"
 """
+# The processes of roles wait for each other.
+_OF_PROCESSES = """
+"jdbc.journal_mode" = "WAL"
+"jdbc.busy_timeout" = "60000"
+"""
 
 
 def write_lake(folder, *, is_shared=True):
@@ -60,7 +65,7 @@ def write_lake(folder, *, is_shared=True):
 
 def write_live_lake(folder, format_name):
     """The file of a scenario with a real clock, for Iceberg with a catalog in the same folder."""
-    catalog = _CATALOG.format(folder=folder) if format_name == "iceberg" else ""
+    catalog = (_CATALOG + _OF_PROCESSES).format(folder=folder) if format_name == "iceberg" else ""
     return _written(folder, LIVE_SCENARIOS[format_name] + catalog)
 
 
