@@ -23,12 +23,13 @@ from bench.results.records import WarmUpRecord
 from bench.results.values import NO_CHANGE, NO_COST
 from bench.runs.worker.warm_up_load import scaled_load
 from bench.scenario.plugins import name_of
+from bench.scenario.roles import MAINTAINER, READER, WRITER
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import planner_text
 from strategies.plan import Plan, describe_action
 from strategies.planner import Planner, consult, traits_of
 from strategies.state import CostPriors, TableState
-from strategies.strategy import for_executor
+from strategies.strategy import Rule, for_executor
 
 COMMITS_PER_ROUND_MAX = 10
 WAIT_MS = 30 * 86_400_000  # longer than any interval that planners wait for; Amoro's longest is a day
@@ -41,22 +42,21 @@ def warm_up(
     scratch: Path,
     write: Callable[[type[WarmUpRecord], Fields], None],
     cost_priors: Mapping[str, CostPriors] = NO_PRIORS,
-    name: str = "warm_up",
-    planners: Sequence[tuple[Planner, str | None]] | None = None,
+    role: str | None = None,
 ) -> None:
     """Warm up each planner on a sibling of the engine's table; `write` gets a record of each round.
 
-    `batches` are the whole stream, `scratch` is a folder for the scaled-down load, and siblings' names begin
-    with `name`. The planners are the scenario's unless others are given; without any, commits and queries are
-    warmed up.
+    `batches` are the whole stream, and `scratch` is a folder for the scaled-down load. With a real clock a
+    `role` warms up what it will do: without planners these are commits and queries.
     """
     stream = [batch for batch in batches if not batch.spec.is_initial and batch.spec.rows]
     if not stream:
         return
-    chosen = planners_of(scenario) if planners is None else planners
+    chosen = planners_of(scenario, role) or ((None, None),)
+    name = "warm_up" if role is None else f"warm_up_{role.replace('-', '_')}"
     target_bytes = scenario.table.target_file_size_bytes
     loads = [scaled_load(batch, target_bytes, scratch) for batch in batches if batch.spec.is_initial]
-    for number, (planner, executor) in enumerate(chosen or ((None, None),), 1):
+    for number, (planner, executor) in enumerate(chosen, 1):
         table = engine.sibling(f"{name}_{number}")
         table.create()
         for load in loads:
@@ -67,16 +67,27 @@ def warm_up(
         table.drop()
 
 
-def planners_of(scenario: Scenario) -> tuple[tuple[Planner, str | None], ...]:
-    """Each planner that may plan, of strategies and maintenance, with its executor; duplicates left out."""
-    rules = [rule for spec in scenario.strategies for rule in spec.strategy.rules]
-    rules += scenario.maintenance
+def planners_of(scenario: Scenario, role: str | None = None) -> tuple[tuple[Planner, str | None], ...]:
+    """Each planner whose plans the role executes, with its executor; duplicates left out.
+
+    Without a `role` they are those of all strategies and of the maintenance.
+    """
     distinct: list[tuple[Planner, str | None]] = []
-    for rule in rules:
+    for rule in _rules_of(scenario, role):
         pair = rule.planner, rule.executor
         if pair not in distinct and traits_of(rule.planner).may_plan:
             distinct.append(pair)
     return tuple(distinct)
+
+
+def _rules_of(scenario: Scenario, role: str | None) -> Sequence[Rule]:
+    """A compactor has those of all strategies, so that all runs of a scenario have the same warm-up."""
+    of_strategies = [rule for spec in scenario.strategies for rule in spec.strategy.rules]
+    if role is None:
+        return [*of_strategies, *scenario.maintenance]
+    if role == MAINTAINER:
+        return scenario.maintenance
+    return () if role in (WRITER, READER) else of_strategies
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,13 +220,12 @@ class LiveRole:
         return engines.cost_priors(scenario.workload.schema, cores_of(scenario, self._job.role))
 
     def _warm_up(self) -> None:
-        """On sibling tables whose names have the role in them, since all roles warm up at the same time."""
+        """On sibling tables of its own, since all roles warm up at the same time."""
         scratch = self._job.run.work_folder / self._job.role
         batches = tuple(batches_of(self._scenario, self._log))
-        plans = self._job.role not in (WRITER, READER)
         warm_up(
             self._scenario, self._engine, batches, scratch, self._recorder.write, self._cost_priors,
-            name=f"warm_up_{self._job.role.replace('-', '_')}", planners=None if plans else (),
+            self._job.role,
         )  # fmt: skip
 
     def _close(self, log: StepLog) -> None:

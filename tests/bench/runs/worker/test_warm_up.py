@@ -205,6 +205,13 @@ def test_planners_are_those_of_every_strategy_and_of_the_maintenance_once(scenar
     assert planners_of(replace(doubled, maintenance=(rule,))) == ((AtFiles(1), None), (AMORO, None))
 
 
+def test_a_role_warms_up_what_it_executes(scenario):
+    maintained = replace(with_planners(scenario, AtFiles(1)), maintenance=(Rule(Every(60_000), AMORO),))
+    assert planners_of(maintained, "writer") == planners_of(maintained, "reader") == ()
+    assert planners_of(maintained, "compactor-2") == ((AtFiles(1), None),)
+    assert planners_of(maintained, "maintainer") == ((AMORO, None),)
+
+
 def initial(folder, rows, *columns):
     """An initial load of one file."""
     path = folder / "part-00000.parquet"
