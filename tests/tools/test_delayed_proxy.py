@@ -120,7 +120,7 @@ def test_a_client_that_waits_for_leave_to_send_gets_it(proxied):
 
 
 def test_requests_of_several_connections_wait_at_the_same_time(proxied):
-    address, count = proxied(itertools.repeat(4 * DELAY_S)), 10
+    address, count = proxied(itertools.repeat(4 * DELAY_S)), 50
     statuses = []
 
     def get():

@@ -145,7 +145,7 @@ def test_jars_are_resolved_once(resolved):
 
 
 def test_jars_are_resolved_once_by_several_processes(resolved, monkeypatch):
-    resolve, began = runtime._resolve, threading.Barrier(2, timeout=10)
+    resolve, began = runtime._resolve, threading.Barrier(2, timeout=60)
 
     def slowly(*arguments):
         time.sleep(0.2)  # long enough for the other to find no jars

@@ -1,4 +1,3 @@
-import time
 from dataclasses import astuple, dataclass, replace
 from itertools import pairwise
 
@@ -13,7 +12,7 @@ from scenario_builder import load, maintenance
 from bench.engines.contract import Batch
 from bench.errors import EngineError
 from bench.replay.active_strategy import ActiveStrategy
-from bench.replay.clock import ModelledClock, SystemClock
+from bench.replay.clock import ModelledClock
 from bench.replay.replay import replay as replay_stream
 from bench.replay.step_log import ReplayTimes
 from bench.results.records import (
@@ -564,16 +563,22 @@ def test_own_seconds_are_what_is_left_and_never_negative():
 
 
 def test_each_rule_is_timed_by_itself(scenario):
+    class Stopped(ModelledClock):
+        """A stopwatch shows by how much it was advanced."""
+
+        def stopwatch(self):
+            began_s = self.now_s()
+            return lambda: Cost(self.now_s() - began_s)
+
+    clock = Stopped()
+
     @dataclass(frozen=True)
-    class Slow:
-        wait_s: float
+    class Thinking:
+        takes_s: float
 
         def decide(self, state):
-            ended_s = time.process_time() + self.wait_s
-            while time.process_time() < ended_s:
-                pass
+            clock.advance(self.takes_s)
 
-    rules = (Rule(Every(60_000), Slow(0.05)), Rule(Every(60_000), Slow(0.0)))
-    recorder, _ = replay(scenario("1min"), *rules, clock=SystemClock())
-    slow, quick = (record.cost for record in recorder.of(DecisionRecord))
-    assert slow.wall_s + 0.01 >= slow.cpu_s >= 0.05 > quick.cpu_s  # two clocks, read one after the other
+    rules = (Rule(Every(60_000), Thinking(0.5)), Rule(Every(60_000), Thinking(0.25)))
+    recorder, _ = replay(scenario("1min"), *rules, clock=clock)
+    assert [record.cost for record in recorder.of(DecisionRecord)] == [Cost(0.5), Cost(0.25)]

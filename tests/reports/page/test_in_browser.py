@@ -36,7 +36,7 @@ FLAGS = (
 )  # fmt: skip
 AXE_CORE = "org.webjars.npm:axe-core:4.6.3"
 WIDE, PHONE = (1400, 900), (420, 800)
-WAIT_S = 10.0
+WAIT_S = 60.0
 # Elements of a strategy that a reader sees, without its names beside charts and its button.
 SEEN = """
 return [...document.querySelectorAll("[data-strategy]:not(button):not([data-name])")]

@@ -34,11 +34,10 @@ def gauge(executor, cpu_s, application=b"app-20260101000000-0000"):
 
 
 def wait_until(holds):
-    for _ in range(500):
-        if holds():
-            return
+    until_s = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until_s
         time.sleep(0.01)
-    pytest.fail("did not happen within 5 s")
 
 
 def test_the_latest_report_of_each_executor_counts(executors):
@@ -63,15 +62,20 @@ def test_a_step_ends_with_reports_that_are_newer_than_it(executors):
     executors, send = executors
     send(gauge(b"0", 1.0), gauge(b"1", 1.0))
     wait_until(lambda: executors.latest_s() == 2.0)
-    answers = []
-    asking = threading.Thread(target=lambda: answers.append(executors.fresh_s(lambda: ["0", "1"])))
+    answers, has_asked = [], threading.Event()
+
+    def living():
+        has_asked.set()
+        return ["0", "1"]
+
+    asking = threading.Thread(target=lambda: answers.append(executors.fresh_s(living)))
     asking.start()
-    time.sleep(0.05)
+    has_asked.wait()
     send(gauge(b"0", 1.5))
     time.sleep(0.05)
     assert not answers  # the other one has not reported
     send(gauge(b"1", 1.25))
-    asking.join(5)
+    asking.join(60)
     assert answers == [2.75]
 
 

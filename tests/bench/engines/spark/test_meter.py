@@ -116,7 +116,8 @@ def test_work_outside_java_counts_by_all_threads_that_do_it(meter):
 def test_collections_are_told_apart(spark, meter):
     with meter.step() as measured:
         spark._jvm.java.lang.System.gc()
-    assert measured.cost.gc_cpu_s > 0.5 * measured.cost.cpu_s - 2 / TICKS_PER_S
+    cost = measured.cost  # earlier tests may have left code to compile
+    assert cost.gc_cpu_s > 0.5 * (cost.cpu_s - cost.jit_cpu_s) - 2 / TICKS_PER_S
 
 
 def test_a_step_knows_the_memory_it_had(spark, meter):

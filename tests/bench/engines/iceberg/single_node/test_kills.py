@@ -75,7 +75,7 @@ def test_a_kill_loses_no_row_and_leaves_what_the_next_process_can_work_with(make
     ids = iter(range(10 * ROWS))
     for _ in range(3):
         lake.append(*(row(next(ids), chance.choice(CITIES)) for _ in range(ROWS // 3)))
-    for number in range(2 * KILLS):  # some come too late
+    for number in range(10 * KILLS):  # some come too late
         if hits["planned"] + hits["staged"] == KILLS:
             break
         change(lake, chance, ids)
