@@ -100,6 +100,20 @@ model-errors: $(READY) ## Simulate the published runs again and write how far th
 outside-tables: $(READY) ## Predict two published tables from other clusters and write what the page says of them; review the diff
 	@$(BIN)/python -P -m tools.outside_tables
 
+REGRETS = $(BIN)/python -P -m tools.regrets --strategies tools/published/regrets/strategies.toml --moments 240 \
+	--strategy 'break-even-{rate}' --strategy 'half-price-{rate}' --strategy 'twice-price-{rate}' \
+	--interval 'strategies.fixed.every=1min..60min*20' \
+	--threshold 'strategies.count.rules[0].trigger.files=2..400*20'
+
+.PHONY: regrets
+regrets: $(READY) ## Simulate what break_even costs over the best schedule in hindsight (half an hour); then `make docs`
+	@$(REGRETS) tools/published/regrets/append-random.toml append-only append-traffic \
+		tools/published/regrets/departures.toml:workload.arrival.path=2013-01-07.csv,2013-01-08.csv,2013-01-09.csv,2013-01-10.csv,2013-01-11.csv \
+		append-bursts --schedules-of fixed
+	@$(REGRETS) append-layered --schedules-of fixed --schedules-of fixed-small \
+		--interval 'strategies.fixed-small.every=1min..60min*20' \
+		--threshold 'strategies.count-small.rules[0].trigger.files=2..400*20'
+
 .PHONY: coefficients
 coefficients: $(READY) ## Fit the shipped cost coefficients to the published runs anew; then `make model-errors docs`
 	@$(BIN)/python -P -m tools.calibrating

@@ -7,6 +7,7 @@
     tools/published/model-errors.json   how far simulations of these runs are off (`make model-errors`)
     tools/published/outside-tables.json predictions of tables from other clusters (`make outside-tables`)
     tools/published/executor-rounds.json    rounds by Spark and without it (`tools.executor_rounds --store`)
+    tools/published/regrets.json    what break_even costs over the best schedules (`make regrets`)
 
 `make docs` writes the pages. A test writes them again and compares, so that no figure in prose can drift from
 the runs it came from. `python -m tools.publishing NAME RESULTS...` packs runs.
@@ -64,6 +65,7 @@ from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings
 from tools.executor_figures import stored_rounds
 from tools.finding_charts import FINDING_CHARTS
+from tools.regret_figures import stored_traffic, worst
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tools" / "published"
@@ -496,6 +498,8 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     environment.globals["model_errors"] = json.loads((FOLDER / "model-errors.json").read_bytes())
     environment.globals["outside"] = json.loads((FOLDER / "outside-tables.json").read_bytes())
     environment.globals["executor_rounds"] = stored_rounds()
+    environment.globals["regrets"] = stored_traffic()
+    environment.globals["worst_regret"] = worst
     environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
     environment.globals["percent"] = human_percent
     environment.globals["model_off"] = {name: _model_off(name) for name in FORMATS}

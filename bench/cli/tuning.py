@@ -2,7 +2,7 @@
 
 import math
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -77,10 +77,14 @@ def least_extra(every: Sequence[Regrets], labels: Sequence[str]) -> str:
     return cheapest(labels, lambda label: score(every, label).mean_extra_s)
 
 
-def streams(base: Scenario, over: Sequence[str], seeds: Sequence[int]) -> list[Stream]:
-    """Raises ScenarioError."""
-    of_seed = f"seed={','.join(map(str, seeds))}"
-    pairs = zip(swept_scenarios(base, [of_seed]), swept_scenarios(base, [*over, of_seed]), strict=True)
+def by_seed(seeds: Iterable[int]) -> str:
+    """The axis by which streams have these seeds."""
+    return f"seed={','.join(map(str, seeds))}"
+
+
+def streams(base: Scenario, over: Sequence[str], each: str) -> list[Stream]:
+    """One for each value of `each`, an axis of the scenario itself. Raises ScenarioError."""
+    pairs = zip(swept_scenarios(base, [each]), swept_scenarios(base, [*over, each]), strict=True)
     return [Stream(plain, swept) for plain, swept in pairs]
 
 

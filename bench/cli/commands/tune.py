@@ -21,7 +21,15 @@ from bench.cli.output import (
     print_tables,
 )
 from bench.cli.searching import MOMENTS, MomentsOption, SchedulesOfOption, Search, rates_of
-from bench.cli.tuning import least_extra, measuring, regrets_on, score, streams, with_strategies_of
+from bench.cli.tuning import (
+    by_seed,
+    least_extra,
+    measuring,
+    regrets_on,
+    score,
+    streams,
+    with_strategies_of,
+)
 from bench.cli.tuning_output import (
     CSV_COLUMNS,
     Budget,
@@ -151,7 +159,7 @@ def tune(
     places = (base, base, *others)
     for place in (base, *others):
         searched_specs(place, schedules_of or ())  # raises before anything is simulated
-    of_role = [streams(place, over, role.seeds) for place, role in zip(places, roles, strict=True)]
+    of_role = [streams(place, over, by_seed(role.seeds)) for place, role in zip(places, roles, strict=True)]
     as_they_are = [spec.label for spec in base.strategies if spec.label not in cells]
     tried = {label: drawn([*own], base.seed, budget.settings_count) for label, own in cells.items()}
     asked = Search(rates_of(base), most, tuple(schedules_of or ()), coefficients)

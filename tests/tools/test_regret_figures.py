@@ -1,0 +1,28 @@
+from bench.text import MISSING
+from tools.regret_figures import AtRate, OverBest, Traffic, worst
+
+
+def traffic(*ratios):
+    rates = tuple(
+        AtRate(rate, (1.0, 1.1), (3, 3), (1.0, 1.0), (0.0, 0.0), {"a": OverBest(of_rate)})
+        for rate, of_rate in zip((10, 100), ratios, strict=True)
+    )
+    return Traffic("steady", "", "make it", 60, ("1", "2"), rates)
+
+
+def test_a_ratio_is_a_mean_with_the_worst_beside_it():
+    assert OverBest((1.1, 1.3)).text == "1.20 (1.30)"
+    assert OverBest((1.1001, 1.1002)).text == "1.10"
+    assert OverBest((1.1, None)).text == MISSING
+    assert OverBest((), ()).text == MISSING
+
+
+def test_the_worst_is_over_rates_and_streams_and_unknown_if_one_is():
+    made = [traffic((1.0, 1.2), (1.1, 1.1)), traffic((1.0, 1.0), (1.0, 1.25))]
+    assert worst(made, "a") == "1.25"
+    assert worst([*made, traffic((1.0, 1.0), (None, 1.0))], "a") == MISSING
+
+
+def test_settings_are_named_once_and_streams_differ_by_the_best_schedule_s_extra_cpu():
+    assert OverBest((1.0, 1.0, 1.0), ("a x=1", "a x=2", "a x=1")).chosen == "a x=1 and a x=2"
+    assert traffic((1.0,), (1.0,)).differ_by == "10 %"

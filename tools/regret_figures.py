@@ -1,0 +1,113 @@
+"""The stored regrets of `tools.regrets`, and what the page says of them. All of them are modelled."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from pydantic import TypeAdapter
+
+from bench.text import MISSING, human_percent, named_once
+from reports.verdicts.regrets import spread
+
+FILE = Path(__file__).parent / "published" / "regrets.json"
+INTERVAL, THRESHOLD = "best interval in hindsight", "best threshold in hindsight"
+
+
+@dataclass(frozen=True, slots=True)
+class OverBest:
+    """The extra CPU of a strategy over that of the best schedule, by stream; None where it is not known.
+
+    `settings` are those that were chosen for each stream, of a strategy that is chosen in hindsight.
+    """
+
+    ratios: tuple[float | None, ...]
+    settings: tuple[str, ...] = ()
+
+    @property
+    def mean(self) -> float | None:
+        """None unless all are known."""
+        known = self._known
+        return fmean(known) if known else None
+
+    @property
+    def worst(self) -> float | None:
+        """None unless all are known."""
+        return max(self._known, default=None)
+
+    @property
+    def text(self) -> str:
+        """The mean, with the worst in brackets if that differs: "1.08 (1.12)"."""
+        if self.mean is None or self.worst is None:
+            return MISSING
+        mean, worst = ratio_text(self.mean), ratio_text(self.worst)
+        return mean if mean == worst else f"{mean} ({worst})"
+
+    @property
+    def chosen(self) -> str:
+        """The settings, each once: "fixed every=3min and fixed every=4min"."""
+        return named_once(self.settings)
+
+    @property
+    def _known(self) -> list[float]:
+        known = [ratio for ratio in self.ratios if ratio is not None]
+        return known if len(known) == len(self.ratios) else []
+
+
+@dataclass(frozen=True, slots=True)
+class AtRate:
+    """One rate of queries. Items are by stream, in CPU seconds, or over the extra CPU of the best schedule.
+
+    `rounds` are the compactions of the schedule that was found, `bounds` what any schedule takes at least,
+    and `errors` are of that schedule, as simulated, against the sum of its parts.
+    """
+
+    queries_per_h: float
+    best_extra_cpu_s: tuple[float, ...]
+    rounds: tuple[int, ...]
+    bounds: tuple[float | None, ...]
+    errors: tuple[float, ...]
+    strategies: Mapping[str, OverBest]
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """One kind of traffic; `streams` are the seeds or the files of a trace."""
+
+    scenario: str
+    description: str
+    command: str
+    commits: int
+    streams: tuple[str, ...]
+    rates: tuple[AtRate, ...]
+
+    @property
+    def differ_by(self) -> str:
+        """By how much the extra CPU of the best schedule differs between streams, at most."""
+        return human_percent(max(spread(rate.best_extra_cpu_s) for rate in self.rates))
+
+
+_STORED: TypeAdapter[tuple[Traffic, ...]] = TypeAdapter(tuple[Traffic, ...])
+
+
+def stored_traffic() -> tuple[Traffic, ...]:
+    return _STORED.validate_json(FILE.read_bytes()) if FILE.exists() else ()
+
+
+def store_traffic(made: Traffic) -> None:
+    """Add a kind of traffic, or replace it; the file is in order of names."""
+    by_name = {one.scenario: one for one in stored_traffic()} | {made.scenario: made}
+    ordered = tuple(by_name[name] for name in sorted(by_name))
+    FILE.write_bytes(_STORED.dump_json(ordered, indent=1) + b"\n")
+
+
+def worst(traffic: Iterable[Traffic], strategy: str) -> str:
+    """The largest ratio of a strategy over all rates and streams; a dash unless all are known."""
+    found = [rate.strategies[strategy].worst for one in traffic for rate in one.rates]
+    known = [ratio for ratio in found if ratio is not None]
+    return ratio_text(max(known)) if known and len(known) == len(found) else MISSING
+
+
+def ratio_text(ratio: float) -> str:
+    """Two decimals, by which a goal of 1.2 is told from 1.15 and 1.24."""
+    return f"{ratio:.2f}"
