@@ -78,7 +78,11 @@ def traffic_of(place: str, asked: Asked, options: Options, *, quiet: bool) -> Tr
     labels = list(dict.fromkeys([*told, *(label for own in cells.values() for label in own)]))
     search = Search(asked.rates, asked.moments, asked.schedules_of)
     with locked(options.out):
-        found = regrets_on(streams(scenario, asked.axes, each), labels, search, options, quiet=quiet)
+        found = [  # one stream after the other, which is too little to be worth a process for each run
+            of_stream
+            for stream in streams(scenario, asked.axes, each)
+            for of_stream in regrets_on([stream], labels, search, options, quiet=quiet)
+        ]
     return Traffic(
         scenario.name,
         scenario.description,
@@ -92,7 +96,7 @@ def traffic_of(place: str, asked: Asked, options: Options, *, quiet: bool) -> Tr
 
 
 def _cells(base: Scenario, asked: Asked) -> dict[str, list[str]]:
-    """The strategies among which the best interval and the best threshold are chosen, by the name of these."""
+    """The strategies among which the best of a kind is chosen, by kind."""
     return {
         name: [label for own in families(base, axes).values() for label in own]
         for name, axes in asked.over.items()
