@@ -89,9 +89,7 @@ def traffic_of(place: str, asked: Asked, options: Options, *, quiet: bool) -> Tr
         options.command,
         scenario.commits_count,
         parse_axis(each, scenario.commit_interval_ms).values,
-        tuple(
-            _rate_of([of_stream[n] for of_stream in found], asked, cells) for n in range(len(asked.rates))
-        ),
+        tuple(_rate_of([of_stream[n] for of_stream in found], asked, cells) for n in range(len(asked.rates))),
     )
 
 
