@@ -82,6 +82,11 @@ class Traffic:
     rates: tuple[AtRate, ...]
 
     @property
+    def bounds_least(self) -> float:
+        """What any schedule takes at least, at any rate: 1 where each commit was searched."""
+        return min((bound for rate in self.rates for bound in rate.bounds if bound is not None), default=0.0)
+
+    @property
     def differ_by(self) -> str:
         """By how much the extra CPU of the best schedule differs between streams, at most."""
         return human_percent(max(spread(rate.best_extra_cpu_s) for rate in self.rates))
