@@ -106,7 +106,7 @@ REGRETS = $(BIN)/python -P -m tools.regrets --strategies tools/published/regrets
 	--threshold 'strategies.count.rules[0].trigger.files=2..400*20'
 
 .PHONY: regrets
-regrets: $(READY) ## Simulate what break_even costs over the best schedule in hindsight (half an hour); then `make docs`
+regrets: $(READY) ## Simulate what break_even costs over the best schedule in hindsight (long); then `make docs`
 	@$(REGRETS) tools/published/regrets/append-random.toml append-only append-traffic \
 		tools/published/regrets/departures.toml:workload.arrival.path=2013-01-07.csv,2013-01-08.csv,2013-01-09.csv,2013-01-10.csv,2013-01-11.csv \
 		append-bursts --schedules-of fixed

@@ -88,7 +88,9 @@ class Traffic:
 
     @property
     def differ_by(self) -> str:
-        """By how much the extra CPU of the best schedule differs between streams, at most."""
+        """By how much the extra CPU of the best schedule differs between streams, at most; a dash of one."""
+        if len(self.streams) == 1:
+            return MISSING
         return human_percent(max(spread(rate.best_extra_cpu_s) for rate in self.rates))
 
 
