@@ -3,13 +3,11 @@
 import random
 import subprocess
 import sys
-import time
 from collections import Counter
 
-import psutil
 import pytest
 
-from tools import torture, torture_roles
+from tools import torture
 
 DEAF = "import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; print(1); time.sleep(60)"
 MORTAL = "import time; print(1, flush=True); time.sleep(60)"
@@ -73,36 +71,3 @@ def test_every_victim_is_hit_before_one_is_hit_again():
     assert set(hits.values()) == {3}
     firsts = {torture.next_victim(Counter(), chance) for _ in range(50)}
     assert firsts == set(torture.VICTIMS)
-
-
-# A command with two workers, of which one has roles, and one of these a process of its own.
-TREE = """
-import subprocess, sys, time
-program, name = sys.argv[1:3]
-children = {"command": ["log", "run"], "run": ["writer", "compactor", "reader"], "writer": ["java"]}
-for child in children.get(name, ()):
-    module = [] if child == "java" else ["bench.runs.worker"]
-    subprocess.Popen([sys.executable, "-c", program, program, child, *module])
-time.sleep(60)
-"""
-
-
-def test_roles_are_the_workers_of_a_worker_in_the_order_of_their_start():
-    names = ["writer", "compactor", "reader"]
-    command = psutil.Popen([sys.executable, "-c", TREE, TREE, "command"])
-
-    def found():
-        victims = torture_roles.victims_of(command, names)
-        return {name: victim.cmdline()[-2] for name, victim in victims.items()}
-
-    try:
-        until_s = time.monotonic() + 30
-        while found() != dict(zip(names, names, strict=True)):
-            assert time.monotonic() < until_s, found()
-            time.sleep(0.1)
-        (worker,) = torture_roles.victims_of(command, [torture_roles.WORKER]).values()
-        assert worker.ppid() == command.pid
-    finally:
-        for process in (*command.children(recursive=True), command):
-            process.kill()
-        command.wait()
