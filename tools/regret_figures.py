@@ -75,16 +75,15 @@ class Traffic:
     """One kind of traffic; `streams` are the seeds or the files of a trace."""
 
     scenario: str
-    description: str
     command: str
     commits: int
     streams: tuple[str, ...]
     rates: tuple[AtRate, ...]
 
     @property
-    def bounds_least(self) -> float:
-        """What any schedule takes at least, at any rate: 1 where each commit was searched."""
-        return min((bound for rate in self.rates for bound in rate.bounds if bound is not None), default=0.0)
+    def is_exact(self) -> bool:
+        """Whether no schedule takes less than the one that was found, at any rate."""
+        return all(bound is not None and bound >= 0.99 for rate in self.rates for bound in rate.bounds)
 
     @property
     def differ_by(self) -> str:

@@ -85,7 +85,6 @@ def traffic_of(place: str, asked: Asked, options: Options, *, quiet: bool) -> Tr
         ]
     return Traffic(
         scenario.name,
-        scenario.description,
         options.command,
         scenario.commits_count,
         parse_axis(each, scenario.commit_interval_ms).values,

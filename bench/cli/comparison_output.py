@@ -252,7 +252,7 @@ def _reason(tested: Tested) -> str:
     contrast, comparison = tested.contrast, tested.contrast.comparison
     if tested.outcome == "missing":
         return "no run has this figure"
-    both = " vs ".join(_both(contrast))
+    both = " vs ".join(figures(contrast.metric.unit, contrast.figure, contrast.other_figure))
     if comparison.low is None or comparison.high is None or comparison.ratio is None:
         return f"{both}: {comparison.reason}"
     if comparison.method in _NO_INTERVAL:

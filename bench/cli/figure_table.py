@@ -13,7 +13,7 @@ from bench.text import MISSING, byte_unit, human_number
 from reports.text import format_value
 
 _MARK = "~"
-MARKED_WORDS = f"{_MARK} no verdict on this figure: the cost model was not fitted to such runs"
+MARKED_WORDS = f"{_MARK} no verdict on this figure: the cost model does not cover it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ _GOES_ON = "the same command makes the others"
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A scenario with one seed: with its own strategies, and with the cells of those that are swept."""
+    """One stream: a scenario with its own strategies, and with the cells of those that are swept."""
 
     plain: Scenario
     swept: Scenario
@@ -40,9 +40,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A strategy on some seeds at one rate of queries: extra CPU, and that over the best schedule's.
+    """A strategy on some streams at one rate of queries: extra CPU, and that over the best schedule's.
 
-    Each has an item per seed, None where it is not known. Means and the worst are None unless all are known.
+    Each has an item per stream, None where it is not known. Means and the worst are None unless all are
+    known.
     """
 
     extra_s: tuple[float | None, ...]
@@ -68,7 +69,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def score(every: Sequence[Regrets], label: str) -> Score:
-    """`every` has the regrets of each seed at one rate."""
+    """`every` has the regrets of each stream at one rate."""
     return Score(tuple(one.extra_s(label) for one in every), tuple(one.over_best(label) for one in every))
 
 

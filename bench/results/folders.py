@@ -189,6 +189,13 @@ def is_run_folder(folder: Path) -> bool:
 def load_run(folder: Path) -> RunResult:
     """One run. An incomplete last line, as a killed worker leaves it, is dropped; other damage raises."""
     manifest = _load_manifest(folder / MANIFEST)
+    if manifest.options.get("shared_jvm"):
+        raise ResultSchemaError(
+            "was made with `run --quick` of an earlier version, so its timings do not compare with those "
+            "of other runs: make it again, for a first look with --repetitions 1",
+            code="shared-jvm",
+            path=folder / MANIFEST,
+        )
     tables = folder / EVENT_TABLES
     records = _tables(tables, manifest) if tables.is_dir() else _lines(folder / EVENTS, manifest)
     return RunResult(folder, manifest, records, _replaced(folder / REPLACED))
@@ -269,15 +276,7 @@ def _load_manifest(path: Path) -> Manifest:
                 code="another-schema-version",
                 path=path,
             )
-        manifest = Manifest.model_validate_json(text)
-        if manifest.options.get("shared_jvm"):
-            raise ResultSchemaError(
-                "was made with `run --quick` of an earlier version, so its timings do not compare with those "
-                "of other runs: make it again, for a first look with --repetitions 1",
-                code="shared-jvm",
-                path=path,
-            )
-        return manifest
+        return Manifest.model_validate_json(text)
     except OSError as error:
         raise _unreadable(path, error) from error
     except ValueError as error:  # neither JSON nor a manifest

@@ -68,7 +68,7 @@ def warm_up(
 
 
 def planners_of(scenario: Scenario, role: str | None = None) -> tuple[tuple[Planner, str | None], ...]:
-    """Each planner whose plans the role executes, with its executor; duplicates left out.
+    """Each planner that the role may have to execute in some run of the scenario, with its executor, once.
 
     Without a `role` they are those of all strategies and of the maintenance.
     """

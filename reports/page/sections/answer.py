@@ -14,6 +14,7 @@ from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence, s
 from reports.text import cost_text
 from reports.verdicts.apart import is_told_apart, not_told_apart
 from reports.verdicts.best import likely_best
+from reports.verdicts.compare import corrected
 from reports.verdicts.judge import compare_strategies
 from reports.verdicts.pareto_front import (
     Point,
@@ -170,8 +171,8 @@ def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
         )  # fmt: skip
     if _costs_no_more(group, choices):
         return sentence(
-            "{fastest} is proven to be the fastest, and none is proven to be cheaper: {fastest_figures}, "
-            "against {cheapest_figures} with {cheapest}.",
+            "{fastest} is proven to be faster than the others on the front, and none of these is proven to "
+            "be cheaper: {fastest_figures}, against {cheapest_figures} with {cheapest}.",
             **values,
         )  # fmt: skip
     likely, others = _likely(group, choices)
@@ -227,13 +228,13 @@ def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:
 
 
 def _costs_no_more(group: RunGroup, choices: list[Point]) -> bool:
-    """Whether the fastest choice is proven to be faster than all others, and none proven to be cheaper."""
+    """Whether the fastest choice is proven to be faster than the others, and none of them to be cheaper."""
     if group.is_simulated or differ_in_staleness(choices):
         return False
-    return all(
-        compare_strategies(group, LATENCY, choices[-1].strategy, other.strategy).verdict == "less"
-        and compare_strategies(group, group.cost_metric, choices[-1].strategy, other.strategy).contains_1
-        for other in choices[:-1]
+    whole, fastest, others = group.whole or group, choices[-1].strategy, [p.strategy for p in choices[:-1]]
+    faster = corrected([compare_strategies(whole, LATENCY, fastest, other) for other in others])
+    return all(one.verdict == "less" for one in faster) and all(
+        compare_strategies(whole, group.cost_metric, fastest, other).contains_1 for other in others
     )
 
 
