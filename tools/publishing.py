@@ -496,16 +496,15 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     )  # fmt: skip
     by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
     environment.globals["same_files"] = _same_files(by_name)
-    environment.globals["model_errors"] = json.loads((FOLDER / "model-errors.json").read_bytes())
+    model_errors = json.loads((FOLDER / "model-errors.json").read_bytes())
+    environment.globals["model_errors"] = model_errors
     environment.globals["outside"] = json.loads((FOLDER / "outside-tables.json").read_bytes())
     environment.globals["executor_rounds"] = stored_rounds()
     environment.globals["regrets"] = stored_traffic()
     environment.globals["worst_regret"] = worst
     environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
     environment.globals["percent"] = human_percent
-    environment.globals["model_off"] = {
-        name: _model_off(environment.globals["model_errors"], name) for name in FORMATS
-    }
+    environment.globals["model_off"] = {name: _model_off(model_errors, name) for name in FORMATS}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     written = {DOCS / f"findings/{name}.svg": chart(by_name) for name, chart in FINDING_CHARTS.items()}
     for path in sorted(FOLDER.rglob("*.md.j2")):
