@@ -24,6 +24,7 @@ from bench.results.pooling import Strictness
 from reports.data.export import parts
 from reports.data.group import RunGroup, run_groups
 from reports.page.render import overview, render
+from reports.verdicts.unmodelled import without_verdict
 
 _DEFAULT = "results"  # where `compactbench run` writes
 _Folder = str | os.PathLike[str]
@@ -89,8 +90,13 @@ class Results:
         """A row per scenario, workload, mode and strategy: means over its usable runs, by metric name.
 
         The figures of `compactbench show`; `compactbench list metrics` explains them with their units.
+        `without_verdict` names those of a simulation that the cost model does not cover.
         """
-        lines = [row.to_flat() for group in self._groups for row in group.rows]
+        lines = [
+            {**row.to_flat(), "without_verdict": " ".join(without_verdict(group, row.strategy))}
+            for group in self._groups
+            for row in group.rows
+        ]
         return pd.DataFrame(lines).astype({metric.name: float for metric in METRICS})
 
     def compare(

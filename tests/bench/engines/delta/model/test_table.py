@@ -415,7 +415,7 @@ def test_a_merge_in_which_optimize_commits_loses_and_leaves_nothing(upsert_mode,
     commit_specs(engine, load(1000, 4))
     ticket = engine.schedule(OPTIMIZE, 60_000, 60_000)
     merge = changes(1, 1000, updates=100)
-    staged = engine._tickets.staged(ticket).actions[0]
+    staged = engine._tickets._open[ticket.id][1].actions[0]
     expected = engine.model.lost(merge, staged)
     assert (expected.change.files_removed_count, expected.change.delete_files_added_count) == touched
     assert (expected.work.scanned_files_count, expected.work.scanned_rows) == (4, 1000)
