@@ -7,7 +7,7 @@ def traffic(*ratios):
         AtRate(rate, (1.0, 1.1), (3, 3), (1.0, 1.0), (0.0, 0.0), {"a": OverBest(of_rate)})
         for rate, of_rate in zip((10, 100), ratios, strict=True)
     )
-    return Traffic("steady", "", "make it", 60, ("1", "2"), rates)
+    return Traffic("steady", "make it", 60, ("1", "2"), rates)
 
 
 def test_a_ratio_is_a_mean_with_the_worst_beside_it():

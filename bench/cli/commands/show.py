@@ -112,7 +112,7 @@ def show(
     (Delta: deletion vectors, Hudi: log files and their records), and a planner's mean **health** score. If
     commits compact by themselves, **commit returned** is the 95th percentile of the time until a commit
     returned. An unknown figure is a dash; a tilde marks seconds of a simulation on which there is no verdict,
-    because the cost model was not fitted to such runs. Values that all rows share, such as the number of
+    because the cost model does not cover it. Values that all rows share, such as the number of
     runs, are in the heading.
 
     A narrow terminal leaves out columns in this order: query after, deleted rows, health, query before, JIT,

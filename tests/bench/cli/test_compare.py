@@ -106,7 +106,7 @@ def test_simulated_seconds_without_a_verdict_are_marked(compare, tmp_path):
     )
     assert re.match(r"every-2min +~[\d.]+ m?s +\d", query)  # its own figure, and not that of the baseline
     assert "~" not in files
-    assert "~ no verdict on this figure: the cost model was not fitted to such runs" in lines
+    assert "~ no verdict on this figure: the cost model does not cover it" in lines
     assert "as were measured" in printed.words
     markdown = compare(folder, "--baseline", "never", "--format", "markdown").out
     assert r"| \~" in markdown  # a bare tilde may begin a deletion

@@ -221,7 +221,7 @@ def test_the_heading_says_how_fast_scenario_time_passed_where_roles_worked_at_on
 def test_simulated_seconds_without_a_verdict_are_marked(show, tmp_path):
     folder = results_beyond_fit(tmp_path, {"extrapolated": {"query s_per_file": 4.2}})
     *_, never, compacting, words = table_of(show(folder))
-    assert words == "~ no verdict on this figure: the cost model was not fitted to such runs"
+    assert words == "~ no verdict on this figure: the cost model does not cover it"
     marked = [cell for cell in compacting.split() if cell.startswith("~")]
     assert 2 <= len(marked) <= sum(figure.name.startswith("query_") for figure in FIGURES)
     assert "~" not in never
