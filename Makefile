@@ -25,7 +25,7 @@ run: $(READY) ## Run the quickstart on real Iceberg tables; the last line printe
 	@$(BIN)/compactbench report results/quickstart
 
 .PHONY: test
-test: $(READY) ## Run the tests, including those on a real Spark (about a quarter of an hour on two cores)
+test: $(READY) ## Run the tests, including those on a real Spark (about 25 minutes on two cores)
 	@TZ=UTC OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 -rfEs
 
 .PHONY: test-cluster
