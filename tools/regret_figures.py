@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 from pydantic import TypeAdapter
 
+from bench.results.arithmetic import all_known, mean
 from bench.text import MISSING, human_percent, named_once
 from reports.verdicts.regrets import spread
 
@@ -27,13 +27,12 @@ class OverBest:
     @property
     def mean(self) -> float | None:
         """None unless all are known."""
-        known = self._known
-        return fmean(known) if known else None
+        return mean(all_known(self.ratios) or ())
 
     @property
     def worst(self) -> float | None:
         """None unless all are known."""
-        return max(self._known, default=None)
+        return max(all_known(self.ratios) or (), default=None)
 
     @property
     def text(self) -> str:
@@ -47,11 +46,6 @@ class OverBest:
     def chosen(self) -> str:
         """The settings, each once: "fixed every=3min and fixed every=4min"."""
         return named_once(self.settings)
-
-    @property
-    def _known(self) -> list[float]:
-        known = [ratio for ratio in self.ratios if ratio is not None]
-        return known if len(known) == len(self.ratios) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +103,8 @@ def store_traffic(made: Traffic) -> None:
 
 def worst(traffic: Iterable[Traffic], strategy: str) -> str:
     """The largest ratio of a strategy over all rates and streams; a dash unless all are known."""
-    found = [rate.strategies[strategy].worst for one in traffic for rate in one.rates]
-    known = [ratio for ratio in found if ratio is not None]
-    return ratio_text(max(known)) if known and len(known) == len(found) else MISSING
+    found = all_known(rate.strategies[strategy].worst for one in traffic for rate in one.rates)
+    return ratio_text(max(found)) if found else MISSING
 
 
 def ratio_text(ratio: float) -> str:

@@ -29,7 +29,7 @@ from bench.scenario.roles import roles_of
 from tools.torture import Suite, gone, next_victim, tell, verdicts
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-from shared_lake import write_live_lake
+from live_lake import write_live_lake
 
 KILLS = {"iceberg": 10, "hudi": 6, "delta": 4}  # by format
 WORKER = "worker"  # the process of a run, and of its roles where they are threads

@@ -1,6 +1,5 @@
 """Settings of strategies on the seeds of a scenario: simulated, and compared with the best schedules."""
 
-import math
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from bench.cli.executing import execute
 from bench.cli.searching import Search, best_schedules, with_found
 from bench.errors import ScenarioError
 from bench.hindsight.search import hindsight_scenario, planner_of
+from bench.results.arithmetic import all_known, mean
 from bench.results.best_schedules import (
     LABEL,
     BestSchedules,
@@ -51,21 +51,15 @@ class Score:
 
     @property
     def mean_extra_s(self) -> float | None:
-        return _mean(self.extra_s)
+        return mean(all_known(self.extra_s) or ())
 
     @property
     def mean_over_best(self) -> float | None:
-        return _mean(self.over_best)
+        return mean(all_known(self.over_best) or ())
 
     @property
     def worst_over_best(self) -> float | None:
-        known = [ratio for ratio in self.over_best if ratio is not None]
-        return max(known) if len(known) == len(self.over_best) else None
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known and len(known) == len(values) else None
+        return max(all_known(self.over_best) or (), default=None)
 
 
 def score(every: Sequence[Regrets], label: str) -> Score:

@@ -31,7 +31,6 @@ INSTALL_FULL_JDK = (
 
 SPARK, SCALA = "3.5", "2.12"
 # Of each format the newest version that is published for this Spark or an older one.
-VERSIONS: Mapping[str, str] = {"iceberg": "1.11.0", "delta": "3.3.2", "hudi": "1.2.0"}
 JARS: Mapping[str, tuple[str, ...]] = {
     "iceberg": (
         "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.11.0",
@@ -40,6 +39,7 @@ JARS: Mapping[str, tuple[str, ...]] = {
     "delta": ("io.delta:delta-spark_2.12:3.3.2",),
     "hudi": ("org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0",),
 }
+VERSIONS: Mapping[str, str] = {name: jars[0].rpartition(":")[2] for name, jars in JARS.items()}
 
 # The SHA-256 of each jar that these resolve to, dependencies included, by Ivy's name for it.
 JAR_SHA256: Mapping[str, str] = {

@@ -27,7 +27,7 @@ from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import compare_strategies, compare_with_old
 from reports.verdicts.sittings import ASSUMES_NONE, SittingEffects
-from reports.verdicts.unmodelled import unmodelled
+from reports.verdicts.unmodelled import without_verdict
 
 _AFTER_COST = (
     LATENCY, "query_p95_s", "write_amplification", "read_amplification", "space_amplification", "files_end",
@@ -151,12 +151,10 @@ def metrics_with_figures(*groups: RunGroup) -> tuple[str, ...]:
 def _contrast(
     group: RunGroup, other: RunGroup, strategy: str, against: str, metric: str, comparison: Comparison
 ) -> Contrast:
-    is_timing = METRIC_BY_NAME[metric].basis == "timing"
     return Contrast(
         strategy, against, METRIC_BY_NAME[metric],
         group.row(strategy).values[metric], other.row(against).values[metric],
         len(group.runs_with(metric, strategy)), len(other.runs_with(metric, against)), comparison,
         "confirmatory" if metric in confirmatory_metrics(group) else "exploratory",
-        unmodelled(group, strategy, metric) if is_timing else None,
-        unmodelled(other, against, metric) if is_timing else None,
+        without_verdict(group, strategy).get(metric), without_verdict(other, against).get(metric),
     )  # fmt: skip

@@ -1,8 +1,10 @@
 """What keeps simulated times from a verdict: work that the cost model was not fitted to, and its errors."""
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from scipy import stats
@@ -10,6 +12,7 @@ from scipy import stats
 from bench.results.folders import RunResult
 from bench.results.metrics import METRIC_BY_NAME, METRICS
 from bench.results.records import Manifest
+from bench.results.rows import Row
 from bench.text import human_number
 from reports.data.group import RunGroup
 from reports.verdicts.compare import CONFIDENCE
@@ -52,13 +55,22 @@ def unmodelled(group: RunGroup, strategy: str, *metrics: str) -> str | None:
 
 def without_verdict(group: RunGroup, strategy: str) -> Mapping[str, str]:
     """The metrics of a simulated strategy that have a value and get no verdict, with the reasons."""
-    values = group.row(strategy).values
-    reasons = {
-        metric.name: unmodelled(group, strategy, metric.name)
-        for metric in METRICS
-        if group.is_simulated and metric.basis == "timing" and values[metric.name] is not None
-    }
-    return {name: why for name, why in reasons.items() if why is not None}
+    return _without_verdict(group)[strategy]
+
+
+@lru_cache(maxsize=16)  # groups are told apart by identity
+def _without_verdict(group: RunGroup) -> Mapping[str, Mapping[str, str]]:
+    """By strategy. A sweep has a thousand of them, so its runs are gone through once."""
+    runs = defaultdict[str, list[RunResult]](list)
+    for run in group.usable_runs if group.is_simulated else ():
+        runs[run.manifest.strategy].append(run)
+    return {row.strategy: _reasons(row, runs[row.strategy]) for row in group.rows}
+
+
+def _reasons(row: Row, runs: Iterable[RunResult]) -> Mapping[str, str]:
+    timings = (m.name for m in METRICS if m.basis == "timing" and row.values[m.name] is not None)
+    found = {name: _first_beyond(runs, (name,)) for name in timings}
+    return {name: str(why) for name, why in found.items() if why is not None}
 
 
 def beyond(group: RunGroup, strategy: str, *metrics: str) -> Beyond | None:
@@ -66,6 +78,10 @@ def beyond(group: RunGroup, strategy: str, *metrics: str) -> Beyond | None:
     if not group.is_simulated:
         return None
     runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
+    return _first_beyond(runs, metrics)
+
+
+def _first_beyond(runs: Iterable[RunResult], metrics: Sequence[str]) -> Beyond | None:
     return next((why for run in runs for why in _beyond_fit(run, metrics)), None)
 
 

@@ -1,5 +1,7 @@
 """Small scenarios with a real clock: the roles of a run work on one table at the same time."""
 
+from shared_lake import CATALOG, written
+
 # A commit each 3 seconds. Roles start JVMs, in which what runs a few times is not worth optimising.
 _STREAM = """
 seed = 11
@@ -62,4 +64,16 @@ trigger = { type = "every", interval = "1min" }
 planner = { type = "hudi.compaction" }
 """
 
+# The processes of roles wait for each other.
+_OF_PROCESSES = """
+"jdbc.journal_mode" = "WAL"
+"jdbc.busy_timeout" = "60000"
+"""
+
 LIVE_SCENARIOS = {"iceberg": _STREAM + _ICEBERG, "delta": _STREAM + _DELTA, "hudi": _STREAM + _HUDI}
+
+
+def write_live_lake(folder, format_name):
+    """The scenario's file, for Iceberg with a catalog in the same folder."""
+    catalog = (CATALOG + _OF_PROCESSES).format(folder=folder) if format_name == "iceberg" else ""
+    return written(folder, LIVE_SCENARIOS[format_name] + catalog)

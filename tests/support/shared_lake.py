@@ -1,7 +1,5 @@
 """Small scenarios whose tables are in a catalog that outlives its runs."""
 
-from live_lake import LIVE_SCENARIOS
-
 SCENARIO = """
 seed = 11
 duration = "4min"
@@ -38,7 +36,7 @@ planner = { type = "iceberg.convert_deletes" }
 executor = "single-node"
 """
 
-_CATALOG = """
+CATALOG = """
 [catalog]
 name = "shared"
 namespace = "db"
@@ -48,11 +46,6 @@ uri = "jdbc:sqlite:{folder}/catalog.db"
 warehouse = "file://{folder}/warehouse"
 "jdbc.schema-version" = "V1"
 """
-# The processes of roles wait for each other.
-_OF_PROCESSES = """
-"jdbc.journal_mode" = "WAL"
-"jdbc.busy_timeout" = "60000"
-"""
 
 
 def write_lake(folder, *, is_shared=True):
@@ -60,16 +53,10 @@ def write_lake(folder, *, is_shared=True):
 
     In those of its own a run may also compact without Spark.
     """
-    return _written(folder, SCENARIO + (_CATALOG.format(folder=folder) if is_shared else _WITHOUT_SPARK))
+    return written(folder, SCENARIO + (CATALOG.format(folder=folder) if is_shared else _WITHOUT_SPARK))
 
 
-def write_live_lake(folder, format_name):
-    """The file of a scenario with a real clock, for Iceberg with a catalog in the same folder."""
-    catalog = (_CATALOG + _OF_PROCESSES).format(folder=folder) if format_name == "iceberg" else ""
-    return _written(folder, LIVE_SCENARIOS[format_name] + catalog)
-
-
-def _written(folder, scenario):
+def written(folder, scenario):
     (folder / "warehouse").mkdir(parents=True)
     file = folder / "lake.toml"
     file.write_text(scenario)
