@@ -5,6 +5,7 @@ for which paying once the waiting has cost as much is 2-competitive, and no dete
 (Dooly, Goldman, Scott 2001). Partitions that share the fixed cost of a round make it joint replenishment.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -63,7 +64,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Files that are merged into one because they have paid for their bytes, and what they paid beyond."""
+    """Files that are merged into one, and what those that have paid for their bytes have paid beyond."""
 
     runs: Runs
     surplus_cpu_s: float
@@ -76,8 +77,9 @@ class BreakEven(Planner):
     It needs to know how often the table is queried and what a second of a query is worth; what rounds cost it
     learns. A file owes the time that it has added to each query since it was added. Files whose debt has paid
     for their bytes join the next round, and the round is made as soon as what they have paid beyond has paid
-    for its fixed cost. The time until the next evaluation counts too, so evaluate it often, with `every` at
-    the interval of commits. A file above 0.45 of the target is left alone.
+    for its fixed cost. Younger files join them if they would have paid by the round after it. The time until
+    the next evaluation counts too, so evaluate it often, with `every` at the interval of commits. A file
+    above 0.45 of the target is left alone.
 
     `queries_per_minute` is the rate of queries; without it the rate at which the table is probed, or one a
     minute if that is unknown. A rate that changes counts as if it had always been that of the moment: files
@@ -135,7 +137,7 @@ def _tick_ms(state: TableState) -> int:
 
 
 def joined(places: Mapping[Place, Runs], owed: Owed, known: RoundCosts, target_bytes: int) -> list[Joined]:
-    """The files that join a round, for each file that it would make; none where only one file has paid.
+    """The files that join a round, for each file that it would make; none where that would be one file.
 
     How the files of a place are packed does not depend on what they owe, so that more debt never means fewer
     merges.
@@ -146,16 +148,21 @@ def joined(places: Mapping[Place, Runs], owed: Owed, known: RoundCosts, target_b
 
 
 def _joined_of(part: Runs, owed: Owed, known: RoundCosts, target_bytes: int) -> Joined:
-    """The files of a part that have paid for their bytes.
+    """The files of a part that have paid for their bytes, and those that will have before the next round.
 
     The bytes of a small file are rewritten at least once, whenever that is, so a merge that finishes them
-    costs nothing extra, and all join. Any other merge is followed by one more, and costs the bytes.
+    costs nothing extra, and all join. Any other merge is followed by one more, and costs the bytes. A file
+    that is left out waits for the next round, which is about as far off as this one was from its first file:
+    it joins if it would have paid by then. What it has not paid yet does not delay the round.
     """
     cpu_s_per_byte = known.bytes_cpu_s(1)
     if bytes_of(part) >= DONE_SHARE * target_bytes:
         cpu_s_per_byte = 0.0
-    gains = [(run, owed(run) - cpu_s_per_byte * run.first.size_bytes) for run in part]
-    members = [(run, gain_cpu_s) for run, gain_cpu_s in gains if gain_cpu_s >= 0]
+    debts = [(run, owed(run), cpu_s_per_byte * run.first.size_bytes) for run in part]
+    by_next_cpu_s = max((owed_s for _, owed_s, bytes_s in debts if owed_s >= bytes_s), default=-math.inf)
+    members = [
+        (run, max(0.0, owed_s - bytes_s)) for run, owed_s, bytes_s in debts if bytes_s <= by_next_cpu_s
+    ]
     runs = [run for run, _ in members]
     merged_bytes = max(1, bytes_of(runs))
     # The merged file goes on to owe in place of its files: a file that is all of it saves nothing.
@@ -180,8 +187,8 @@ def merge_figures(merges: Iterable[Joined], known: RoundCosts) -> dict[str, floa
 
 def describe_merges(figures: Mapping[str, float]) -> str:
     return (
-        f"{figures['files_joined']:.0f} files have paid {figures['surplus_cpu_s']:.4g} CPU s beyond their "
-        f"bytes, the fixed cost of a round is {figures['fixed_cpu_s']:.4g} CPU s"
+        f"{figures['files_joined']:.0f} files join, which have paid {figures['surplus_cpu_s']:.4g} CPU s "
+        f"beyond their bytes, the fixed cost of a round is {figures['fixed_cpu_s']:.4g} CPU s"
     )
 
 

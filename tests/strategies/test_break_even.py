@@ -37,7 +37,7 @@ def test_a_round_is_made_once_the_files_have_cost_its_fixed_cost():
     assert decide(table([2.4] * 5)).plan is None
     plan = decide(table([2.5] * 5)).plan
     assert [set(group.paths) for group in plan.actions[0].groups] == [{f"f{n}" for n in range(5)}]
-    assert "5 files have paid 10 CPU s" in plan.detail
+    assert "5 files join, which have paid 10 CPU s beyond their bytes" in plan.detail
     assert "the fixed cost of a round is 10 CPU s" in plan.detail
 
 
@@ -88,17 +88,36 @@ def test_a_file_of_unknown_age_counts_as_a_day_old():
     )
 
 
-def test_a_large_file_joins_when_it_has_paid_for_its_bytes():
-    # 0.4 MB read and written cost 0.4 x 2 x 100 CPU s a million bytes: 80.
-    costs = replace(ROUND, cpu_s_per_mib=100 * MIB / 1e6, fixed_cpu_s=1)
-    small = [DataFile(f"s{n}", 10, 1, added_at_ms=0) for n in range(5)]
+# 0.4 MB read and written cost 0.4 x 2 x 100 CPU s a million bytes: 80.
+DEAR_BYTES = replace(ROUND, cpu_s_per_mib=100 * MIB / 1e6, fixed_cpu_s=1)
 
-    def with_large(age_s):
-        large = DataFile("large", 400_000, 1, added_at_ms=round(1000 * (1000 - age_s)))
-        return TableState(1_000_000, TARGET, (*small, large), cost_priors={"spark": costs})
 
-    paths = [set(decide(with_large(age)).plan.actions[0].groups[0].paths) for age in (79.9, 80)]
-    assert paths == [{f"s{n}" for n in range(5)}, {"large", *(f"s{n}" for n in range(5))}]
+def with_large(large_age_s, small_age_s):
+    small = [DataFile(f"s{n}", 10, 1, added_at_ms=round(1000 * (1000 - small_age_s))) for n in range(5)]
+    large = DataFile("large", 400_000, 1, added_at_ms=round(1000 * (1000 - large_age_s)))
+    return TableState(1_000_000, TARGET, (*small, large), cost_priors={"spark": DEAR_BYTES})
+
+
+def joining(state):
+    return set(decide(state).plan.actions[0].groups[0].paths)
+
+
+@pytest.mark.parametrize("age_s", [79.9, 80])
+def test_a_large_file_joins_when_it_has_paid_for_its_bytes(age_s):
+    small = {f"s{n}" for n in range(5)}
+    assert joining(with_large(age_s, small_age_s=2)) == small | ({"large"} if age_s >= 80 else set())
+
+
+@pytest.mark.parametrize("waited_s", [79.9, 80])
+def test_a_younger_file_joins_if_it_would_have_paid_by_the_next_round(waited_s):
+    """The first file of this round has waited for `waited_s`, and the next round is as far off."""
+    assert ("large" in joining(with_large(0, small_age_s=waited_s))) == (waited_s >= 80)
+
+
+def test_what_a_younger_file_has_not_paid_does_not_delay_the_round():
+    costs = replace(DEAR_BYTES, fixed_cpu_s=300)
+    state = replace(with_large(0, small_age_s=80), cost_priors={"spark": costs})
+    assert decide(state).plan is not None  # five files have paid 80 each, and the younger one nothing
 
 
 def test_bytes_cost_nothing_extra_in_a_merge_that_finishes_the_files():
@@ -181,7 +200,7 @@ def test_what_it_writes_is_no_candidate_of_the_next_plan(state, price):
 
 
 @given(small_file_tables(), st.sampled_from((0.0, 0.001, 0.1)))
-def test_every_file_that_joined_has_paid_for_its_bytes_or_is_finished(state, owed_cpu_s):
+def test_every_file_that_joined_pays_for_its_bytes_or_is_finished(state, owed_cpu_s):
     known = RoundCosts(SPARK, has_prior=True)
     for one in joined(small_runs(state, 0.45 * TARGET), lambda run: owed_cpu_s, known, TARGET):
         sizes = [run.first.size_bytes for run in one.runs]
