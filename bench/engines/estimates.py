@@ -1,41 +1,20 @@
 """Sizes and costs that follow from a format's coefficients without a simulation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
 
-from pydantic import JsonValue
-
+from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.steps import Operation, Step, query_step, rewrite_step
-from bench.results.values import NO_REWRITE_WORK, Cost, RewriteWork, ScanWork
+from bench.results.values import NO_REWRITE_WORK, RewriteWork, ScanWork
 from strategies.state import MIB, CostPriors
 from workloads.schema import Schema
 
 # Of one delete file: what each of 8 writers writes for a commit of scenario `upsert`.
 _DELETE_ROWS, _DELETE_BYTES = 500, 2300
-_MANY_ROWS = 100_000  # of a file whose size grows in proportion to its rows
-
-
-class Estimates(Protocol):
-    """What a coefficients file knows about its format."""
-
-    @property
-    def operations(self) -> Mapping[str, Any]:
-        """The operations that it can price, by name."""
-
-    def table_bytes(self, schema: Schema, rows: int, files: int = 1) -> int: ...
-
-    def price(self, step: Step, cores: int) -> Cost:
-        """The cost of a step in a warm JVM."""
-
-    def is_fitted(self, operation: Operation) -> bool: ...
-
-    def to_json(self) -> JsonValue:
-        """All of the file, as manifests of simulated runs have it."""
 
 
 def cost_priors(
-    estimates: Estimates, schema: Schema, cores: int, core_speed: float = 1.0, executor: str | None = None
+    estimates: Coefficients, schema: Schema, cores: int, core_speed: float = 1.0, executor: str | None = None
 ) -> CostPriors:
     """What small compactions and queries cost, and how much more for each file, MiB or pair with a delete.
 
@@ -48,7 +27,7 @@ def cost_priors(
     converting = Operation.CONVERT if Operation.CONVERT in known else Operation.REWRITE
     if executor is not None:
         merging = converting = Operation.SINGLE_NODE
-    rows = round(_MANY_ROWS * MIB / _bytes_of_many_rows(estimates, schema))  # of a MiB
+    rows = round(MIB / estimates.row_bytes(schema))  # of a MiB
 
     def rewrite_s(operation: Operation, work: RewriteWork) -> float:
         step = rewrite_step(work, work.read_files_count or 0, "", is_sorted=False)
@@ -90,7 +69,7 @@ def cost_priors(
 
 
 def merge_wall_s(
-    estimates: Estimates, schema: Schema, rows: int, files: int, target_bytes: int, cores: int
+    estimates: Coefficients, schema: Schema, rows: int, files: int, target_bytes: int, cores: int
 ) -> float:
     """How long it takes to merge files with so many rows, without deletes, in one group of files."""
     size_bytes = estimates.table_bytes(schema, rows, files)
@@ -106,14 +85,10 @@ def merge_wall_s(
     return estimates.price(replace(step, operation=_merging(estimates)), cores).wall_s
 
 
-def _merging(estimates: Estimates) -> Operation:
+def _merging(estimates: Coefficients) -> Operation:
     return Operation.CLUSTER if Operation.CLUSTER in estimates.operations else Operation.REWRITE
 
 
 def _slope(price: Callable[[int], float]) -> float:
     """What one more unit costs, between 10 and 20 of them."""
     return (price(20) - price(10)) / 10
-
-
-def _bytes_of_many_rows(estimates: Estimates, schema: Schema) -> int:
-    return estimates.table_bytes(schema, 2 * _MANY_ROWS) - estimates.table_bytes(schema, _MANY_ROWS)

@@ -15,9 +15,10 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from bench.engines.contract import CommitLayout, Engine, EngineSettings, TableSpec
-from bench.engines.estimates import Estimates, cost_priors
+from bench.engines.estimates import cost_priors
 from bench.engines.existing import ExistingTables
 from bench.engines.keys import TableKeys
+from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.steps import Operation
 from bench.engines.tickets import Planning
 from bench.results.records import DELETE_WORDS
@@ -82,7 +83,7 @@ class EngineKind:
     executors_memory_bytes: Callable[[Any], int | None] = lambda engine: None
     beyond_fit: Callable[[Any], BeyondFit] = lambda engine: BeyondFit()
     drop_left: Callable[[EngineSettings], None] = lambda settings: None
-    estimates: Callable[[Path | None], Estimates] | None = None
+    estimates: Callable[[Path | None], Coefficients] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,7 @@ class Engines:
         """The names that a rule may give as its executor."""
         return (OWN_EXECUTOR, *sorted({name for kind in self.kinds for name in kind.executors}))
 
-    def estimates(self, coefficients: Path | None = None) -> Estimates | None:
+    def estimates(self, coefficients: Path | None = None) -> Coefficients | None:
         """From a coefficients file, None for the one that ships with the format; None if it has none.
 
         Raises ScenarioError.

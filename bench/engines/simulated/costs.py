@@ -25,9 +25,6 @@ Range = Annotated[tuple[Amount, Amount], Field(strict=False)]  # TOML has lists
 COLD_CPU_S = 20.0
 
 
-_MANY_ROWS = 100_000  # of a file whose size grows in proportion to its rows
-
-
 def shipped_file(table_format: str) -> Path:
     return Path(__file__).parents[1] / table_format / "coefficients.toml"
 
@@ -186,13 +183,15 @@ class Coefficients(Part):
         added = files * self.data.file_bytes + round(rows * self.data.bytes_per_row)
         return round((schema.expected_bytes(rows, files) + added) * self.data.codec_ratios.get(codec, 1))
 
+    def row_bytes(self, schema: Schema) -> float:
+        """Of a file whose size grows in proportion to its rows."""
+        return (self.table_bytes(schema, 200_000) - self.table_bytes(schema, 100_000)) / 100_000
+
     def full_file_rows(self, schema: Schema, max_bytes: int) -> int:
         """After how many rows a writer of compactions starts another file."""
         if self.writer is None:
             return sys.maxsize
-        row_bytes = (
-            self.table_bytes(schema, 2 * _MANY_ROWS) - self.table_bytes(schema, _MANY_ROWS)
-        ) / _MANY_ROWS
+        row_bytes = self.row_bytes(schema)
         columns = len(schema.columns) + self.writer.own_columns
         buffered_bytes = max(columns * self.writer.buffered_value_bytes, row_bytes)
         return rows_of_a_full_file(max_bytes, row_bytes, buffered_bytes, self.writer.checked_rows)
