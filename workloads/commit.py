@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
-from workloads.recorded import HistoryFacts, OwnCompactions, RecordedChange
+from workloads.recorded import RecordedChange
 from workloads.schema import Schema
 
 if TYPE_CHECKING:
@@ -179,22 +179,6 @@ class Dated(Protocol):
     @property
     def stream_epoch_ms(self) -> int | None:
         """Scenario time 0 in milliseconds since 1970 UTC; None if it is unknown."""
-
-
-@runtime_checkable
-class ImportedTable(Protocol):
-    """A workload whose commits have `recorded` files of an existing table. It can only be simulated.
-
-    `facts` say what is known of that table.
-    """
-
-    @property
-    def facts(self) -> HistoryFacts: ...
-
-    @property
-    def partitioning(self) -> Partitioning: ...
-
-    def own_compactions(self, duration_ms: int) -> OwnCompactions | None: ...
 
 
 @runtime_checkable

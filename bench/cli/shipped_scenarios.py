@@ -9,7 +9,7 @@ from bench.scenario import file as scenario_file
 from bench.scenario.durations import run_durations
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
-from workloads.commit import ImportedTable
+from workloads.history import History
 
 NOTE = (
     "runs: strategies x variants x repetitions. takes: all real runs on two cores, by the newest "
@@ -68,6 +68,6 @@ def _formats(scenario: Scenario) -> list[str]:
 
 
 def _stream(scenario: Scenario) -> str:
-    if isinstance(scenario.workload, ImportedTable):
+    if isinstance(scenario.workload, History):
         return "history"
     return "CDC" if scenario.workload.is_cdc else "append"

@@ -31,7 +31,7 @@ from strategies.plan import Capability
 from strategies.planner import traits_of
 from strategies.strategy import Rule
 from strategies.triggers import trigger_traits
-from workloads.commit import ImportedTable
+from workloads.history import History
 from workloads.schema import ORDERS, Schema
 
 LABEL_LENGTH_MAX = 100
@@ -129,7 +129,7 @@ def check_jvm(scenario: Scenario) -> None:
 
 def check_has_rows(scenario: Scenario) -> None:
     """Refuse an imported table in a real run. Raises ScenarioError."""
-    if isinstance(scenario.workload, ImportedTable):
+    if isinstance(scenario.workload, History):
         problem = "the history of a table has files and no rows, so it can only be simulated: add --simulate"
         raise OptionError(("workload", "type"), problem, "history", code="unsupported").within(scenario.name)
 
@@ -257,7 +257,7 @@ def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -
             )
 
 
-def _check_imported(keys: ScenarioKeys, workload: ImportedTable) -> None:
+def _check_imported(keys: ScenarioKeys, workload: History) -> None:
     """The commits of an imported table are given, and so are its format and its partitions."""
     title = FORMATS[workload.facts.format].words.title
     if keys.table.format != workload.facts.format:
@@ -274,7 +274,7 @@ def _check_imported(keys: ScenarioKeys, workload: ImportedTable) -> None:
 
 
 def _check_workload(keys: ScenarioKeys) -> None:
-    if isinstance(keys.workload, ImportedTable):
+    if isinstance(keys.workload, History):
         _check_imported(keys, keys.workload)
     writer, by = FORMATS[keys.table.format].writer, keys.table.partitioning
     if keys.workload.is_cdc and not writer.upsert_modes:

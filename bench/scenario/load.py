@@ -24,7 +24,8 @@ from bench.scenario.values import KeyPath, OptionError, refusals, together
 from bench.scenario.variants import Variant, changed, check_variant, spec_in
 from bench.secrets import NO_SECRETS, Secrets, hidden
 from strategies.strategy import Rule
-from workloads.commit import ImportedTable, TargetSized
+from workloads.commit import TargetSized
+from workloads.history import History
 from workloads.partitioning import Partitioning
 
 _STANDARD_PROBES = (
@@ -223,7 +224,7 @@ def _probes_of(keys: ScenarioKeys) -> tuple[Probe, ...]:
     Raises OptionError if none is primary.
     """
     own = {probe.name: probe for probe in keys.probes}
-    standard = _IMPORTED_PROBES if isinstance(keys.workload, ImportedTable) else _STANDARD_PROBES
+    standard = _IMPORTED_PROBES if isinstance(keys.workload, History) else _STANDARD_PROBES
     primary = next((probe.name for probe in keys.probes if probe.primary), standard[0].name)
     if primary in own and own[primary].primary is False:
         problem = f"no probe is primary: {primary} has primary = false; set primary = true for another"

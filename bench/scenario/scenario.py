@@ -18,7 +18,8 @@ from bench.scenario.variants import Variant
 from bench.secrets import Secrets
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
-from workloads.commit import CommitSpec, Dated, ImportedTable, Workload
+from workloads.commit import CommitSpec, Dated, Workload
+from workloads.history import History
 from workloads.partitioning import Partitioning
 
 
@@ -87,7 +88,7 @@ class Scenario:
 
     @property
     def partitioning(self) -> Partitioning:
-        if isinstance(self.workload, ImportedTable):
+        if isinstance(self.workload, History):
             return self.workload.partitioning
         return partitioning_of(self.table)
 
@@ -199,7 +200,7 @@ class Scenario:
         return Strategy("maintenance", self.maintenance).needs()
 
     def _writing(self, spec: StrategySpec) -> frozenset[str]:
-        if isinstance(self.workload, ImportedTable):
+        if isinstance(self.workload, History):
             return frozenset()
         mode = spec.upsert_mode if self.workload.is_cdc else None
         return FORMATS[self.table.format].writer.needs(self.table, mode)

@@ -19,8 +19,9 @@ from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, FEWER_CORES, TASKS_
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from strategies.plan import Capability
-from workloads.commit import ImportedTable, Workload
+from workloads.commit import Workload
 from workloads.debezium import Debezium
+from workloads.history import History
 from workloads.recorded import HistoryFacts, OwnCompactions
 
 PACKAGES = ("compactbench", "pyspark", "duckdb", "pyarrow", "faker", "numpy")
@@ -70,13 +71,13 @@ def notes(
     `are_threads`: with a real clock, roles on real tables share a process. `is_oversubscribed`: roles that
     work at the same time have more cores than the machine.
     """
-    is_recorded = isinstance(workload, Debezium | ImportedTable)
+    is_recorded = isinstance(workload, Debezium | History)
     common = {} if is_recorded else {"keys": "ascending"}  # of recorded events and files the order is unknown
     if has_query_rates:
         common["queries"] = "at a changing rate"
     if mode == "simulated":
         left_out = {} if page_cache is None else {"page_cache": "not modelled"}
-        pruning = "by partition" if isinstance(workload, ImportedTable) else "one key condition"
+        pruning = "by partition" if isinstance(workload, History) else "one key condition"
         jvm = "warm" if is_jvm_warm else "new"
         cores = "shared" if shares_cores else "of each role"
         clock = {"clock": "real", "cores": cores} if has_real_clock else {}
@@ -131,7 +132,7 @@ def dataset(scenario: Scenario, spec: StrategySpec) -> dict[str, JsonValue]:
     `own_compactions` did.
     """
     workload = scenario.workload
-    if isinstance(workload, ImportedTable):
+    if isinstance(workload, History):
         return _of_history(workload.facts, workload.own_compactions(scenario.duration_ms))
     set_by_user = {**scenario.spark.settings, **scenario.table.properties, **spec.properties}
     table_format = FORMATS[scenario.table.format]
