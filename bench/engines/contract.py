@@ -7,7 +7,7 @@ separate from that of the change.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NewType, Protocol
@@ -31,7 +31,7 @@ from bench.results.values import (
 )
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
-from strategies.state import TableState
+from strategies.state import DataFile, DeleteFile, TableState
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
 from workloads.recorded import RecordedChange
@@ -168,6 +168,31 @@ def total_maintenance(versions: Iterable[Version]) -> MaintenanceWork:
 
 def total_change(versions: Iterable[Version]) -> Change:
     return sum_of_changes(version.change for version in versions)
+
+
+def change_of(added: Iterable[DataFile | DeleteFile], removed: Iterable[DataFile | DeleteFile]) -> Change:
+    """What a version changed that added and removed these files, apart from metadata.
+
+    Rows are None where a data file does not state them.
+    """
+    new, old = list(added), list(removed)
+    new_data = [file for file in new if isinstance(file, DataFile)]
+    old_data = [file for file in old if isinstance(file, DataFile)]
+    return Change(
+        files_added_count=len(new_data),
+        files_removed_count=len(old_data),
+        delete_files_added_count=len(new) - len(new_data),
+        delete_files_removed_count=len(old) - len(old_data),
+        added_bytes=sum(file.size_bytes for file in new),
+        replaced_bytes=sum(file.size_bytes for file in old),
+        added_rows=_known_rows(new_data),
+        replaced_rows=_known_rows(old_data),
+        added_delete_rows=sum(file.rows for file in new if isinstance(file, DeleteFile)),
+    )
+
+
+def _known_rows(files: Collection[DataFile]) -> int | None:
+    return sum(file.rows for file in files) if all(file.has_rows_count for file in files) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """The state of a Delta table, updated from its log: each commit is read once."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from bench.engines.contract import Tag, Version
+from bench.engines.contract import Tag, Version, change_of
 from bench.engines.delta.actions import NAMES, STATS, LogError, checked
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit
 from bench.engines.ledger import TableReading
-from bench.results.values import Change, CommitWork, MaintenanceWork
+from bench.results.values import NO_CHANGE, CommitWork, MaintenanceWork
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
 from strategies.partitions import path_of
 
@@ -66,19 +67,10 @@ def version_of(commit: LogCommit, removed: Iterable[LiveFile], added: Iterable[L
     before, after = {file.key: file for file in removed}, {file.key: file for file in added}
     removed = [file for key, file in before.items() if key not in after]
     added = [file for key, file in after.items() if key not in before]
-    change = Change(
-        files_added_count=_data_count(added),
-        files_removed_count=_data_count(removed),
-        delete_files_added_count=len(added) - _data_count(added),
-        delete_files_removed_count=len(removed) - _data_count(removed),
-        added_bytes=sum(file.size_bytes for file in added),
-        replaced_bytes=sum(file.size_bytes for file in removed),
-        metadata_bytes=sum(commit.files_bytes),
-        metadata_files_count=len(commit.files_bytes),
-        added_rows=_data_rows(added),
-        replaced_rows=_data_rows(removed),
-        added_delete_rows=sum(file.rows for file in added if isinstance(file, DeletionVector)),
+    written = replace(
+        NO_CHANGE, metadata_bytes=sum(commit.files_bytes), metadata_files_count=len(commit.files_bytes)
     )
+    change = change_of(added, removed) + written
     tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
     rewritten = frozenset(file.partition for file in removed)
     work = CommitWork(
@@ -146,13 +138,3 @@ def _z_cube(action: FileAction) -> ZCube | None:
         NAMES.validate_json, tags.get("ZCUBE_ZORDER_BY") or "[]", f"{action.place}, ZCUBE_ZORDER_BY"
     )
     return ZCube(cube, tuple(columns))
-
-
-def _data_rows(files: Iterable[LiveFile]) -> int | None:
-    """The rows of the data files; None if the statistics of a file do not state them."""
-    data = [file for file in files if isinstance(file, DeltaDataFile)]
-    return sum(file.rows for file in data) if all(file.has_rows_count for file in data) else None
-
-
-def _data_count(files: Iterable[LiveFile]) -> int:
-    return sum(isinstance(file, DeltaDataFile) for file in files)

@@ -221,7 +221,7 @@ class DeltaTableModel:
     def _vacuum(self, older_than_ms: int, tag: Tag) -> tuple[Version, ...]:
         """On a local file system VACUUM is two commits."""
         start = self._versions.write(Changes("VACUUM START"), tag.at_ms, tag)
-        deleted_count = self._versions.storage.vacuum(older_than_ms)
+        deleted_count = self._versions.storage.delete(older_than_ms)
         end = self._versions.write(Changes("VACUUM END"), tag.at_ms, tag)
         return start, replace(end, maintenance=MaintenanceWork(deleted_files_count=deleted_count))
 

@@ -1,6 +1,5 @@
-"""The versions of a simulated Delta table, and the storage of its files."""
+"""The versions of a simulated Delta table."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -13,6 +12,7 @@ from bench.engines.delta.model.log import SimulatedLog
 from bench.engines.simulated.contents import Opened
 from bench.engines.simulated.key_ranges import KeyRange, meeting_count
 from bench.engines.simulated.selection import Selection
+from bench.engines.simulated.storage import Storage
 from bench.results.values import Change, CommitWork
 from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
 from strategies.series import Run, rows_of
@@ -135,29 +135,3 @@ class Versions:
 
 def _count(runs: Iterable[Run[DeltaDataFile]]) -> int:
     return sum(run.count for run in runs)
-
-
-class Storage:
-    """All files in storage: those of the table, and those that left it and have not been deleted yet."""
-
-    def __init__(self) -> None:
-        self._dropped: deque[tuple[int, int, int]] = deque()  # when, bytes of a file, files; oldest first
-        self.files_count = 0
-        self.size_bytes = 0
-
-    def write(self, file_bytes: int, count: int = 1) -> None:
-        self.files_count += count
-        self.size_bytes += count * file_bytes
-
-    def drop(self, at_ms: int, file_bytes: int, count: int = 1) -> None:
-        """Files leave the table. `at_ms` must not decrease from call to call."""
-        self._dropped.append((at_ms, file_bytes, count))
-
-    def vacuum(self, older_than_ms: int) -> int:
-        """Delete the files that left the table before `older_than_ms`; returns their number."""
-        before_count = self.files_count
-        while self._dropped and self._dropped[0][0] < older_than_ms:
-            _, file_bytes, count = self._dropped.popleft()
-            self.files_count -= count
-            self.size_bytes -= count * file_bytes
-        return before_count - self.files_count

@@ -13,10 +13,11 @@ from bench.engines.hudi.model.coefficients import HudiCoefficients
 from bench.engines.hudi.model.files import FileMaker, log_file_bytes
 from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.timeline import Timeline
-from bench.engines.hudi.model.versions import File, Storage, data_version, service_version
+from bench.engines.hudi.model.versions import File, data_version, service_version, store
 from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.simulated.recorded_files import size_ratio
 from bench.engines.simulated.rolling import rolled
+from bench.engines.simulated.storage import Storage
 from bench.results.values import MaintenanceWork, RewriteWork
 from strategies.hudi.clustering_plan import clustering_options, plan_clustering
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -168,8 +169,7 @@ class Services:
             staged.number, at_ms, len(added), partitions, slices_count=len(staged.slices)
         )
         version = data_version(entry, action, added, removed, tag)
-        self._storage.write(added)
-        self._storage.replace(removed, staged.number)
+        store(self._storage, added, removed, staged.number)
         if command is not Command.CLUSTERING:
             self._row_bytes.note(added)
         return (version,)
@@ -223,8 +223,10 @@ class Services:
             moved = self._timeline.archive(least, most)
             done = MaintenanceWork(expired_versions_count=moved)
             return (service_version(self._timeline.service(), command, tag, done),) if moved else ()
+        # States from the earliest instant on can still be read. Source: CleanPlanner with KEEP_LATEST_COMMITS of
+        # Hudi 1.2.0.
         earliest = self._timeline.earliest_of(int(arguments["retain_commits"]))
-        deleted_count = 0 if earliest is None else self._storage.clean(earliest)
+        deleted_count = 0 if earliest is None else self._storage.delete(earliest + 1)
         if not deleted_count:
             return ()
         done = MaintenanceWork(deleted_files_count=deleted_count)

@@ -13,13 +13,14 @@ from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.recorded import RecordedWriter
 from bench.engines.hudi.model.services import Scheduled, Services
 from bench.engines.hudi.model.timeline import Timeline
-from bench.engines.hudi.model.versions import Storage, data_version
+from bench.engines.hudi.model.versions import data_version, store
 from bench.engines.hudi.model.writers import RowBytes
 from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import READ_OPTIMIZED, hudi_day, is_merge_on_read
 from bench.engines.simulated.model import LostCommit
 from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.selection import selection_of
+from bench.engines.simulated.storage import Storage
 from bench.engines.sql import reads
 from bench.results.values import NO_COST, RewriteWork, ScanWork
 from strategies.hudi.commands import METADATA_COMMANDS, Command
@@ -94,8 +95,7 @@ class HudiTableModel:
         written = self._writer.commit(spec, tag.at_ms)
         entry = self._timeline.complete(number, tag.at_ms, len(written.added), written.partitions)
         version = data_version(entry, action, written.added, written.removed, tag, written.looked_up_count)
-        self._storage.write(written.added)
-        self._storage.replace(written.removed, number)
+        store(self._storage, written.added, written.removed, number)
         return version, tuple(self._compact_by_itself(tag.at_ms))
 
     def _compact_by_itself(self, at_ms: int) -> Iterator[InlineCompaction]:

@@ -6,7 +6,7 @@ from bench.engines.delta.model.changes import Changes
 from bench.engines.delta.model.coefficients import DeltaCoefficients
 from bench.engines.delta.model.files import vector_file_bytes
 from bench.engines.delta.model.log import SimulatedLog
-from bench.engines.delta.model.versions import Storage, Versions
+from bench.engines.delta.model.versions import Versions
 from bench.engines.simulated.contents import Opened
 from bench.engines.simulated.selection import Selection
 from strategies.delta.files import DeletionVector, DeltaDataFile
@@ -25,17 +25,6 @@ def versions():
     )
 
 
-def test_a_file_stays_until_it_is_vacuumed():
-    storage = Storage()
-    storage.write(10, count=2)
-    storage.write(5)
-    storage.drop(60, 10, count=2)
-    assert storage.vacuum(60) == 0
-    assert (storage.size_bytes, storage.files_count) == (25, 3)
-    assert storage.vacuum(61) == 2
-    assert (storage.size_bytes, storage.files_count) == (5, 1)
-
-
 def test_a_file_of_vectors_stays_while_one_of_them_is_live(versions):
     first, second = DeltaDataFile("a", 100, 10), DeltaDataFile("b", 100, 10)
     versions.write(Changes("WRITE", added=[first, second]), 0, None)
@@ -44,11 +33,11 @@ def test_a_file_of_vectors_stays_while_one_of_them_is_live(versions):
     marked_bytes = versions.storage.size_bytes
     assert marked_bytes == 200 + vector_file_bytes(vectors)
     versions.write(Changes("DELETE", removed=[first]), 120, None)
-    versions.storage.vacuum(1_000)
+    versions.storage.delete(1_000)
     assert versions.storage.size_bytes == marked_bytes - 100
     versions.write(Changes("DELETE", removed=[second]), 1_000, None)
-    versions.storage.vacuum(1_001)
-    assert (versions.storage.size_bytes, versions.storage.files_count) == (0, 0)
+    versions.storage.delete(1_001)
+    assert versions.storage.size_bytes == 0
 
 
 def test_a_query_by_key_opens_the_vectors_of_files_that_may_hold_it(versions):
