@@ -1,10 +1,10 @@
 """Size tiers: files of like size are merged into one of the next tier, as in size-tiered LSM trees."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from strategies.grouping import grouped
 from strategies.merging import Runs, bytes_of, files_count, group_of, packed, small_runs
 from strategies.options import check_range
 from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
@@ -60,10 +60,7 @@ class Tiered(Planner):
 
     def _by_tier(self, runs: Runs, target_bytes: int) -> Mapping[int, Runs]:
         """Runs by tier, the smallest files first."""
-        tiers = defaultdict[int, Runs](list)
-        for run in runs:
-            tiers[self._tier(run.first.size_bytes, target_bytes)].append(run)
-        return tiers
+        return grouped(runs, lambda run: self._tier(run.first.size_bytes, target_bytes))
 
     def _tier(self, size_bytes: int, target_bytes: int) -> int:
         """-1 if it is done; a file exactly at a bound is in the tier below it."""

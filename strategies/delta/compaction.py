@@ -7,13 +7,13 @@ equal size comes first is not defined either.
 Source: OptimizeExecutor and OptimizeTableStrategy of delta-spark 3.3.2.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from strategies.delta.clustering import cluster_candidates
 from strategies.delta.files import DeletionVector, DeltaDataFile, DeltaState
 from strategies.delta.optimize_options import OptimizeOptions
+from strategies.grouping import grouped
 from strategies.preview import Preview, RewriteGroup, equal_shares
 
 _Item = TypeVar("_Item")
@@ -65,7 +65,7 @@ def plan_zorder(
     state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
 ) -> Preview:
     """OPTIMIZE ... ZORDER BY: every file of each partition, whatever its size, in one bin."""
-    bins = _by_partition(_within(state, partitions)).items()
+    bins = grouped(_within(state, partitions), lambda file: file.partition).items()
     return _preview(bins, vectors_of(state), options, is_sorted=True)
 
 
@@ -138,15 +138,8 @@ def _is_due_for_deletes(
     return ratio is not None and ratio > options.max_deleted_rows_ratio
 
 
-def _by_partition(files: Iterable[DeltaDataFile]) -> Mapping[str, list[DeltaDataFile]]:
-    partitions: dict[str, list[DeltaDataFile]] = defaultdict(list)
-    for file in files:
-        partitions[file.partition].append(file)
-    return partitions
-
-
 def _packed(files: Iterable[DeltaDataFile], capacity_bytes: int) -> _Bins:
-    for partition, members in _by_partition(files).items():
+    for partition, members in grouped(files, lambda file: file.partition).items():
         for bin_ in next_fit(sorted(members, key=_bytes_of), _bytes_of, capacity_bytes):
             yield partition, bin_
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from strategies.grouping import grouped
 from strategies.hudi.commands import Command
 from strategies.state import DataFile, DeleteFile, TableState
 
@@ -144,10 +145,7 @@ def _bases(files: Iterable[BaseFile]) -> Mapping[FileGroupId, BaseFile]:
 
 
 def _logs(files: Iterable[LogFile]) -> Mapping[FileGroupId, tuple[LogFile, ...]]:
-    by_group: dict[FileGroupId, list[LogFile]] = {}
-    for file in files:
-        by_group.setdefault(file.group, []).append(file)
-    return {group: tuple(logs) for group, logs in by_group.items()}
+    return {group: tuple(logs) for group, logs in grouped(files, lambda file: file.group).items()}
 
 
 def last_completed(timeline: Iterable[Instant], action: Action) -> Instant | None:

@@ -1,9 +1,9 @@
 """Planners that convert or drop delete files; no data file is rewritten."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from strategies.grouping import grouped
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.files import IcebergDataFile, IcebergState
@@ -76,12 +76,10 @@ def _with_files_sharing_deletes(
 
 
 def convert_groups(files: Collection[IcebergDataFile]) -> tuple[FileGroup, ...]:
-    by_partition: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for file in files:
-        by_partition[file.partition, file.spec_id].append(file.path)
+    by_partition = grouped(files, lambda file: (file.partition, file.spec_id))
     return tuple(
-        FileGroup((), partition, tuple(sorted(paths)))
-        for (partition, _), paths in sorted(by_partition.items())
+        FileGroup((), partition, tuple(sorted(file.path for file in same)))
+        for (partition, _), same in sorted(by_partition.items())
     )
 
 

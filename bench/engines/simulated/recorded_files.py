@@ -1,11 +1,11 @@
 """The data files of a recorded commit, in a simulated table that may have other files than the recorded."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.engines.simulated.costs import Coefficients
+from strategies.grouping import grouped
 from strategies.series import Run
 from workloads.recorded import RecordedFile
 from workloads.schema import Schema
@@ -35,27 +35,15 @@ def rewritten(
     number, go into the files that the commit adds to the partition, each in proportion to its rows. If it
     adds none, they get a file of their own, which is left to the caller.
     """
-    files, rows, new = (
-        defaultdict[str, list[Run[Any]]](list),
-        defaultdict[str, int](int),
-        _by_partition(added),
-    )
-    for run, left in gone:
-        files[run.first.partition].append(run)
-        rows[run.first.partition] += left
-    for partition in dict.fromkeys((*files, *new)):
-        more, own = rows[partition], new.get(partition, [])
+    old = grouped(gone, lambda run_and_left: run_and_left[0].first.partition)
+    new = grouped(added, lambda file: file.partition)
+    for partition in dict.fromkeys((*old, *new)):
+        replaced, own = old.get(partition, []), new.get(partition, [])
+        more = sum(left for _, left in replaced)
         all_rows = sum(file.rows for file in own)
         if more and all_rows:
             own = [resized(file, file.rows + more * file.rows // all_rows, schema, sizes) for file in own]
-        yield Rewritten(partition, files[partition], more, own, all_rows)
-
-
-def _by_partition(added: Iterable[RecordedFile]) -> Mapping[str, list[RecordedFile]]:
-    files = defaultdict[str, list[RecordedFile]](list)
-    for file in added:
-        files[file.partition].append(file)
-    return files
+        yield Rewritten(partition, [run for run, _ in replaced], more, own, all_rows)
 
 
 def resized(file: RecordedFile, rows: int, schema: Schema, sizes: Coefficients) -> RecordedFile:

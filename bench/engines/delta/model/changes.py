@@ -1,6 +1,5 @@
 """The changes to files by commits and commands of a simulated Delta table."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from bench.engines.simulated.key_ranges import file_runs, ranges_of_rows
 from bench.engines.simulated.live_rows import rows_of_outputs
 from bench.engines.simulated.recorded_files import size_ratio
 from strategies.delta.files import DeletionVector, DeltaDataFile
+from strategies.grouping import grouped
 from strategies.preview import RewriteGroup, even_share
 from strategies.series import Run
 from workloads.commit import CommitSpec
@@ -91,9 +91,7 @@ class ChangeMaker:
 
     def _rewritten(self, spec: CommitSpec, touched: Sequence[Run[DeltaDataFile]]) -> Changes:
         """MERGE without deletion vectors: new files get all live rows of the touched ones."""
-        gone: dict[str, list[Run[DeltaDataFile]]] = defaultdict(list)
-        for file in touched:
-            gone[file.first.partition].append(file)
+        gone = grouped(touched, lambda run: run.first.partition)
         rows = {shape.partition: shape.live_rows for shape in spec.partitions}
         added: list[Run[DeltaDataFile]] = []
         for partition in dict.fromkeys((*rows, *gone)):

@@ -8,7 +8,6 @@ Copy-on-write writes all live rows of the files that have changed ones again, wi
 for each partition, and of an unpartitioned table, which is not shuffled once more, in the tasks of the join.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +19,7 @@ from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.key_ranges import KeyRange, ends_of_keys, ranges_of_rows, span_of_ranges
 from bench.engines.simulated.live_rows import Place
 from bench.engines.simulated.rolling import rolled
+from strategies.grouping import grouped
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.preview import even_share
 from strategies.series import Run
@@ -98,13 +98,11 @@ class MergeMaker:
     def _rewritten(
         self, spec: CommitSpec, touched: Iterable[Run[IcebergDataFile]], contents: Contents, number: int
     ) -> Merged:
-        gone: dict[str, _Files] = defaultdict(list)
-        for run in touched:
-            gone[run.first.partition].append(run)
+        gone = grouped(touched, lambda run: run.first.partition)
         new_rows = {shape.partition: shape.live_rows for shape in spec.partitions}
         merged = Merged()
         for partition in dict.fromkeys((*new_rows, *gone)):
-            replaced, own_rows = gone[partition], new_rows.get(partition, 0)
+            replaced, own_rows = gone.get(partition, []), new_rows.get(partition, 0)
             keys = ranges_of_rows(spec, own_rows, 1) if own_rows else []
             old = (ends_of_keys(keys_of(run.first), run.key_step, run.count) for run in replaced)
             span = span_of_ranges([*(ends for pair in old for ends in pair), *keys])

@@ -1,6 +1,5 @@
 """The rows of data files in SQL, with the deletes applied that apply to them."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from bench.engines.iceberg.single_node.database import (
     quoted,
 )
 from bench.engines.iceberg.single_node.live_entries import content_of, scope_of, sequence_number
+from strategies.grouping import grouped
 
 # The columns of position delete files. Source: table spec, "Position Delete Files".
 POSITION_COLUMNS = (
@@ -111,7 +111,7 @@ def _matching(pieces: Sequence[Piece], deletes: Deletes, schema: Schema) -> tupl
         by_path = {local_path(piece.location): sequence_number(piece.entry) for piece in pieces}
         numbers = ", ".join(f"({literal(path)}, {number})" for path, number in by_path.items())
         joins += f" JOIN (VALUES {numbers}) AS n(path, number) ON n.path = d.{FILE}"
-    for number, (ids, files) in enumerate(_by_columns(deletes.equality).items()):
+    for number, (ids, files) in enumerate(grouped(deletes.equality, _compared_ids).items()):
         columns = [_compared(field_id, schema) for field_id in ids]
         same = " AND ".join(
             f"e{number}.{quoted(c.name)} IS NOT DISTINCT FROM d.{quoted(c.name)}" for c in columns
@@ -135,12 +135,8 @@ def _compared(field_id: int, schema: Schema) -> NestedField:
     return field
 
 
-def _by_columns(deletes: Iterable[ManifestEntry]) -> Mapping[tuple[int, ...], list[ManifestEntry]]:
-    """The equality deletes by the ids of the columns that they compare."""
-    found: dict[tuple[int, ...], list[ManifestEntry]] = defaultdict(list)
-    for delete in deletes:
-        found[tuple(sorted(delete.data_file.equality_ids or ()))].append(delete)
-    return found
+def _compared_ids(delete: ManifestEntry) -> tuple[int, ...]:
+    return tuple(sorted(delete.data_file.equality_ids or ()))
 
 
 def _newest(deletes: Sequence[ManifestEntry], columns: Sequence[NestedField]) -> str:
