@@ -1,5 +1,6 @@
 """Apache Iceberg on Spark: real tables, Iceberg's own commands, and rewrites of exactly the named files."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
@@ -18,11 +19,10 @@ from bench.engines.iceberg import upsert
 from bench.engines.iceberg.catalog import Catalog
 from bench.engines.iceberg.ledger import PLANNING, iceberg_ledger
 from bench.engines.iceberg.places import DATA_PATH, METADATA_PATH
-from bench.engines.iceberg.procedures import answer_of, call
 from bench.engines.iceberg.rewrite import StagedRewrite, commit_rewrite, stage_rewrite
 from bench.engines.iceberg.single_node.executor import DEFAULT_MEMORY_BYTES, SingleNode
 from bench.engines.iceberg.state import IcebergReader
-from bench.engines.iceberg.statements import scoped
+from bench.engines.iceberg.statements import call_statement, scoped
 from bench.engines.iceberg.table_files import listed_bytes
 from bench.engines.iceberg.table_keys import (
     CODEC_PROPERTY,
@@ -49,6 +49,7 @@ from bench.engines.spark.rows import (
 )
 from bench.engines.spark.session import (
     has_file_system,
+    java_rows,
     start_session,
     stop_session,
     stored_bytes,
@@ -186,9 +187,9 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
                 commit_rewrite(self._spark, self._name, prepared, tag)
                 return None
             case Compact():
-                return call(self._spark, self._name, scoped(action))
+                return self._spark.sql(call_statement(self._name, scoped(action)))
             case Native():
-                return call(self._spark, self._name, action, self._older_than_ms(action))
+                return self._spark.sql(call_statement(self._name, action, self._older_than_ms(action)))
 
     def _other_executors(self) -> Executors:
         return {SINGLE_NODE: self._single_node}
@@ -206,7 +207,11 @@ class IcebergEngine(SparkEngine[StagedRewrite]):
             self._single_node.close()
 
     def _answer(self, answers: list[DataFrame]) -> Mapping[str, int]:
-        return answer_of(answers)
+        """The counts that procedures returned, summed by column."""
+        counted = Counter[str]()
+        for row in (row for answer in answers for row in java_rows(answer._jdf)):
+            counted.update({name: value for name, value in row.items() if isinstance(value, int)})
+        return dict(counted)
 
     def _scanned_by(self, plan: Any) -> tuple[int | None, int | None]:
         """Copy-on-write scans all files first, and then those with changes by a scan that plans all files."""
