@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from strategies.delta.files import DeltaDataFile
 from strategies.delta.optimize_options import OptimizeOptions
+from strategies.series import Run
 from strategies.state import MIB
 
 MIN_FILES_COUNT = 50  # spark.databricks.delta.autoCompact.minNumFiles
 MAX_PARTITIONS_COUNT = 128  # spark.databricks.delta.autoCompact.maxNumModifiedPartitions
 _MAX_FILE_BYTES = 128 * MIB  # spark.databricks.delta.autoCompact.maxFileSize
 OPTIONS = OptimizeOptions(min_file_bytes=_MAX_FILE_BYTES // 2, max_file_bytes=_MAX_FILE_BYTES)
-
-CountedFiles = tuple[str, int, int]  # a partition, the bytes of the live rows of each file, and their number
 
 
 @dataclass(slots=True)
@@ -28,28 +28,27 @@ class AutoCompaction:
     """The number of files that a session has counted in each partition of a table.
 
     Files from before the session do not count. Although Delta is meant to count small files, it counts files
-    of any size unless `counted_bytes` (autoCompact.minFileSize) limits it. Delta forgets the least recently
-    used partitions beyond 16,384; this is not modelled.
+    of any size unless autoCompact.minFileSize is set. Delta forgets the least recently used partitions beyond
+    16,384; this is not modelled.
     """
 
-    def __init__(self, min_files_count: int = MIN_FILES_COUNT, counted_bytes: int | None = None) -> None:
-        self._min_files_count, self._counted_bytes = min_files_count, counted_bytes
+    def __init__(self, min_files_count: int = MIN_FILES_COUNT) -> None:
+        self._min_files_count = min_files_count
         self._partitions: dict[str, _Partition] = {}
 
     def forget(self) -> None:
         """Start another session."""
         self._partitions.clear()
 
-    def saw(self, added: Iterable[CountedFiles], removed: Iterable[CountedFiles]) -> None:
-        """Count the files of any version; a file whose vector changed is both added and removed.
+    def saw(self, added: Iterable[Run[DeltaDataFile]], removed: Iterable[Run[DeltaDataFile]]) -> None:
+        """Count the files of any version.
 
         A partition without a file is forgotten, and also that it was compacted.
         """
         changes = Counter[str]()
-        for sign, files in ((1, added), (-1, removed)):
-            for partition, size_bytes, count in files:
-                if self._counts(size_bytes):
-                    changes[partition] += sign * count
+        for sign, runs in ((1, added), (-1, removed)):
+            for run in runs:
+                changes[run.first.partition] += sign * run.count
         for partition, change in changes.items():
             known = self._partitions.get(partition)
             if known is not None:
@@ -73,9 +72,6 @@ class AutoCompaction:
         for partition in partitions:
             if partition in self._partitions:
                 self._partitions[partition].is_compacted = True
-
-    def _counts(self, size_bytes: int) -> bool:
-        return self._counted_bytes is None or size_bytes <= self._counted_bytes
 
     def _is_due(self, partition: str) -> bool:
         known = self._partitions.get(partition)

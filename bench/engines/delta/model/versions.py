@@ -1,11 +1,11 @@
 """The versions of a simulated Delta table."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from bench.engines.contract import Tag, Version
 from bench.engines.delta.ledger import DeltaLedger
-from bench.engines.delta.model.auto_compaction import AutoCompaction, CountedFiles
+from bench.engines.delta.model.auto_compaction import AutoCompaction
 from bench.engines.delta.model.changes import Changes
 from bench.engines.delta.model.files import vector_file_bytes
 from bench.engines.delta.model.log import SimulatedLog
@@ -14,7 +14,7 @@ from bench.engines.simulated.key_ranges import KeyRange, meeting_count
 from bench.engines.simulated.selection import Selection
 from bench.engines.simulated.storage import Storage
 from bench.results.values import Change, CommitWork
-from strategies.delta.files import DeletionVector, DeltaDataFile, live_bytes
+from strategies.delta.files import DeletionVector, DeltaDataFile
 from strategies.series import Run, rows_of
 
 KeysOf = Callable[[Run[DeltaDataFile]], tuple[KeyRange | None, int]]
@@ -52,9 +52,8 @@ class Versions:
     def write(self, changes: Changes, at_ms: int, tag: Tag | None) -> Version:
         """In the log, a data file that gets a vector is removed and added again; in the table it stays."""
         before, after = (*changes.removed, *changes.marked), (*changes.added, *changes.marked)
-        removed = [counted for run in before for counted in self._counted(run)]
         old_vectors = self._replace_vectors(before, changes)
-        self._automatic.saw([counted for run in after for counted in self._counted(run)], removed)
+        self._automatic.saw(changes.added, changes.removed)
         added_bytes, replaced_bytes = self._update_ledger(changes, old_vectors, at_ms)
         self._store(changes, old_vectors, at_ms)
         added_count, removed_count = _count(changes.added), _count(changes.removed)
@@ -72,13 +71,6 @@ class Versions:
             checkpointed_files_count=entry.checkpointed_count or 0,
         )
         return Version(str(entry.version), changes.operation, change, tag, work=work)
-
-    def _counted(self, run: Run[DeltaDataFile]) -> Iterator[CountedFiles]:
-        if not self._vectors:
-            yield run.first.partition, run.first.size_bytes, run.count
-            return
-        for file in run.files():
-            yield file.partition, live_bytes(file, self._vectors.get(file.path)), 1
 
     def _replace_vectors(self, runs: Iterable[Run[DeltaDataFile]], changes: Changes) -> list[DeletionVector]:
         """Replace the vectors of these data files; returns the old ones."""

@@ -1,17 +1,16 @@
 from bench.engines.delta.model.auto_compaction import AutoCompaction
+from strategies.delta.files import DeltaDataFile
 from strategies.state import MIB
 
-SMALL, LARGE = 1 * MIB, 500 * MIB
 
-
-def files(count, partition="", size_bytes=SMALL):
-    return [(partition, size_bytes, count)] if count else []
+def files(count, partition=""):
+    return [DeltaDataFile("a", 500 * MIB, 1, partition)] * count
 
 
 def after(automatic, added, removed=()):
     """The partitions due after a version of these files, all partitions of files added being touched."""
     automatic.saw(added, removed)
-    return automatic.due(partition for partition, _, _ in added)
+    return automatic.due(file.partition for file in added)
 
 
 def compact(automatic, partition, files_count):
@@ -58,26 +57,6 @@ def test_an_empty_partition_is_forgotten_with_its_mark():
     assert after(automatic, files(1)) == [""]  # as if it were the first time
 
 
-def test_a_version_that_changes_vectors_alone_counts_nothing():
-    automatic = AutoCompaction(min_files_count=2)
-    after(automatic, files(1))
-    automatic.compacted([""])
-    automatic.saw(files(1), files(1))
-    assert automatic.due([""]) == []
-
-
-def test_large_files_count_unless_a_size_is_set():
-    def due(counted_bytes):
-        automatic = AutoCompaction(min_files_count=3, counted_bytes=counted_bytes)
-        after(automatic, files(1))
-        automatic.compacted([""])
-        return after(automatic, files(2, size_bytes=LARGE))
-
-    assert due(None) == [""]
-    assert due(LARGE) == [""]
-    assert due(LARGE - 1) == []
-
-
 def test_only_touched_partitions_are_due_each_by_its_own_count():
     automatic = AutoCompaction(min_files_count=3)
     assert after(automatic, [*files(1, "p=1"), *files(1, "p=2")]) == ["p=1", "p=2"]
@@ -87,5 +66,5 @@ def test_only_touched_partitions_are_due_each_by_its_own_count():
 
 
 def test_at_most_128_partitions_are_compacted_at_once():
-    added = [(f"p={number}", SMALL, 1) for number in range(129)]
+    added = [file for number in range(129) for file in files(1, f"p={number}")]
     assert len(after(AutoCompaction(), added)) == 128
