@@ -126,23 +126,17 @@ class History:
         if self._start.added:
             yield _spec(0, 0, first_row, self._start)
             first_row += sum(file.rows for file in self._start.added if file.is_data)
-        next_ = 1
-        for tick, change in self._placed(commit_interval_ms):
-            for index in range(next_, min(tick, commits_count + 1)):
-                yield CommitSpec(index, index * commit_interval_ms, first_row, 0, 0, 0, 0, 1, ())
-            if tick > commits_count:
-                return
-            spec = _spec(tick, tick * commit_interval_ms, first_row, change)
-            yield spec
-            first_row += spec.rows
-            next_ = tick + 1
-        for index in range(next_, commits_count + 1):
-            yield CommitSpec(index, index * commit_interval_ms, first_row, 0, 0, 0, 0, 1, ())
-
-    def _placed(self, interval_ms: int) -> Iterator[tuple[int, RecordedChange]]:
-        times_ms = [at_ms for at_ms, _ in self._changes]
-        ticks = ticks_of(times_ms, self._history.facts.from_ms, interval_ms)
-        return zip(ticks, (change for _, change in self._changes), strict=True)
+        times_ms = (at_ms for at_ms, _ in self._changes)
+        ticks = ticks_of(times_ms, self._history.facts.from_ms, commit_interval_ms)
+        placed = dict(zip(ticks, (change for _, change in self._changes), strict=True))
+        for index in range(1, commits_count + 1):
+            at_ms, change = index * commit_interval_ms, placed.get(index)
+            if change is None:
+                yield CommitSpec(index, at_ms, first_row, 0, 0, 0, 0, 1, ())
+            else:
+                spec = _spec(index, at_ms, first_row, change)
+                yield spec
+                first_row += spec.rows
 
     def left_out_rows(self, duration_ms: int) -> int:
         from_ms = self._history.facts.from_ms

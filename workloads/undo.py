@@ -43,11 +43,9 @@ def _retargeted(
 ) -> RecordedFile:
     group = file.group if file.group is None else groups.get(file.group, file.group)
     targets = tuple(id_ for target in file.targets for id_ in _ids(made_of, target))
-    return (
-        file
-        if (targets, group) == (file.targets, file.group)
-        else replace(file, targets=targets, group=group)
-    )
+    if (targets, group) == (file.targets, file.group):
+        return file
+    return replace(file, targets=targets, group=group)
 
 
 def _ids(made_of: dict[int, tuple[RecordedFile, ...]], id_: int) -> tuple[int, ...]:

@@ -199,10 +199,8 @@ class Upsert:
             return blended((of_new + self.move_share * of_old, new), ((1 - self.move_share) * of_old, old))
 
         first_changes = blended((mix.inserts, new), (hit, old))
-        superseded, replaced = (
-            round(repeated * not_deleted_share),
-            landing(repeated_new, repeated - repeated_new),
-        )
+        superseded = round(repeated * not_deleted_share)
+        replaced = landing(repeated_new, repeated - repeated_new)
         return change_shapes(
             self.schema,
             whole_parts(seed, f"partitions/{index}", inserts + updates, landing(inserts, updates)),

@@ -45,9 +45,8 @@ RATE_MAX_PER_S = 10_000
 
 def value_text(value: object) -> str:
     """A value on one line, cut to 80 characters."""
-    text = hide(
-        json.dumps(value, ensure_ascii=False, default=str)
-    )  # before the cut: half a secret is not found
+    # Secrets are hidden before the cut: half a secret is not found.
+    text = hide(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

@@ -57,11 +57,11 @@ def description_of(commits: Sequence[LogCommit], folder: str) -> Description:
 
 
 def _logical_names(schema: Struct) -> Mapping[str, str]:
+    """The names of columns by those that the files have for them."""
+    named = ((column, column.get("metadata") or {}) for column in schema["fields"])
     return {
-        (column.get("metadata") or {}).get("delta.columnMapping.physicalName") or column["name"]: column[
-            "name"
-        ]
-        for column in schema["fields"]
+        metadata.get("delta.columnMapping.physicalName") or column["name"]: column["name"]
+        for column, metadata in named
     }
 
 

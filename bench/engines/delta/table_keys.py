@@ -59,9 +59,7 @@ INSTEAD: Mapping[str, str] = {  # Delta's replacement for a capability
     Capability.DELAYED_COMMIT: 'compaction_delay = "0s", since OPTIMIZE plans and commits in one call',
 }
 
-CLUSTERING_COLUMNS_MAX = (
-    4  # spark.databricks.delta.clusteredTable.numClusteringColumnsLimit, a static setting
-)
+CLUSTERING_COLUMNS_MAX = 4  # spark.databricks.delta.clusteredTable.numClusteringColumnsLimit, which is static
 
 
 class DeltaKeys(TableKeys):

@@ -19,9 +19,8 @@ from bench.engines.hudi.timeline_files import TimelineError, TimelineFiles, Writ
 from strategies.hudi.files import HudiState, Instant
 from strategies.state import MIB
 
-DEFAULT_MAX_FILE_BYTES = (
-    120 * MIB
-)  # the default of hoodie.parquet.max.file.size, which a table does not store
+# The default of hoodie.parquet.max.file.size, which a table does not store.
+DEFAULT_MAX_FILE_BYTES = 120 * MIB
 
 
 class StateReading:

@@ -21,10 +21,8 @@ class BeyondFitNotes:
         for name, (_, greatest) in cost.ranges.items():
             amount = step.amounts.get(name, 0)
             if amount > greatest:
-                key, factor = (
-                    f"{step.operation.value} {name}",
-                    amount / greatest if greatest else float(amount),
-                )
+                key = f"{step.operation.value} {name}"
+                factor = amount / greatest if greatest else float(amount)
                 self._factors[key] = max(factor, self._factors.get(key, 0))
 
     @property

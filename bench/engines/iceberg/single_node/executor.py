@@ -118,10 +118,8 @@ def _check_supported(table: Table) -> None:
 
 def _written(writer: Writer, live: LiveEntries, group: FileGroup, target_bytes: int) -> Iterator[DataFile]:
     """The new data files and delete files of one group. Raises ValueError if a file of it is not live."""
-    replaced, converted = (
-        _entries_of(group.paths, live, writer),
-        _entries_of(group.convert_paths, live, writer),
-    )
+    replaced = _entries_of(group.paths, live, writer)
+    converted = _entries_of(group.convert_paths, live, writer)
     deletes, specs = live.deletes.values(), writer.table.specs()
     for pieces in _tasks(replaced, target_bytes, lookback_of(writer.table.properties)):
         entries = [piece.entry for piece in pieces]

@@ -83,10 +83,8 @@ class Writer:
         columns = f"{literal(of.file_path)} AS file_path, {POSITION} AS pos"
         rows = f"SELECT {columns} FROM ({deleted}) ORDER BY {POSITION}"
         with _deleted_if_it_fails(location):
-            field_ids, properties = (
-                field_ids_sql(Schema(*POSITION_COLUMNS)),
-                _of_deletes(self.table.properties),
-            )
+            field_ids = field_ids_sql(Schema(*POSITION_COLUMNS))
+            properties = _of_deletes(self.table.properties)
             self._copy(rows, location, field_ids, _DELETE_ROW_GROUP_ROWS, properties)
             return self._position_file(location, footer(location), of)
 
