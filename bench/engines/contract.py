@@ -7,10 +7,10 @@ separate from that of the change.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, NewType, Protocol
+from typing import Any, Literal, NewType, Protocol
 
 from bench.engines.journal import Journal
 from bench.engines.keys import TableKeys
@@ -18,6 +18,7 @@ from bench.engines.master import parse_master
 from bench.errors import EngineError
 from bench.results.records import PlanStatus, RoleId
 from bench.results.values import (
+    NO_CHANGE,
     NO_COST,
     Change,
     CommitWork,
@@ -31,7 +32,8 @@ from bench.results.values import (
 )
 from strategies.plan import Plan
 from strategies.preview import PlanPreview
-from strategies.state import DataFile, DeleteFile, TableState
+from strategies.series import Files, Run, rows_of, size_of
+from strategies.state import DeleteFile, TableState
 from workloads.commit import CommitSpec
 from workloads.partitioning import Partitioning
 from workloads.recorded import RecordedChange
@@ -170,29 +172,43 @@ def total_change(versions: Iterable[Version]) -> Change:
     return sum_of_changes(version.change for version in versions)
 
 
-def change_of(added: Iterable[DataFile | DeleteFile], removed: Iterable[DataFile | DeleteFile]) -> Change:
+def change_of(added: Iterable[Run[Any] | DeleteFile], removed: Iterable[Run[Any] | DeleteFile]) -> Change:
     """What a version changed that added and removed these files, apart from metadata.
 
     Rows are None where a data file does not state them.
     """
-    new, old = list(added), list(removed)
-    new_data = [file for file in new if isinstance(file, DataFile)]
-    old_data = [file for file in old if isinstance(file, DataFile)]
+    new, new_deletes = _by_kind(added)
+    old, old_deletes = _by_kind(removed)
     return Change(
-        files_added_count=len(new_data),
-        files_removed_count=len(old_data),
-        delete_files_added_count=len(new) - len(new_data),
-        delete_files_removed_count=len(old) - len(old_data),
-        added_bytes=sum(file.size_bytes for file in new),
-        replaced_bytes=sum(file.size_bytes for file in old),
-        added_rows=_known_rows(new_data),
-        replaced_rows=_known_rows(old_data),
-        added_delete_rows=sum(file.rows for file in new if isinstance(file, DeleteFile)),
+        files_added_count=len(new),
+        files_removed_count=len(old),
+        delete_files_added_count=len(new_deletes),
+        delete_files_removed_count=len(old_deletes),
+        added_bytes=size_of(new) + sum(delete.size_bytes for delete in new_deletes),
+        replaced_bytes=size_of(old) + sum(delete.size_bytes for delete in old_deletes),
+        added_rows=_known_rows(new),
+        replaced_rows=_known_rows(old),
+        added_delete_rows=sum(delete.rows for delete in new_deletes),
     )
 
 
-def _known_rows(files: Collection[DataFile]) -> int | None:
-    return sum(file.rows for file in files) if all(file.has_rows_count for file in files) else None
+def metadata_change(size_bytes: int, files_count: int) -> Change:
+    """What a version changed that wrote these bytes of metadata, apart from data and delete files."""
+    return replace(NO_CHANGE, metadata_bytes=size_bytes, metadata_files_count=files_count)
+
+
+def _by_kind(files: Iterable[Run[Any] | DeleteFile]) -> tuple[Files[Any], list[DeleteFile]]:
+    data, deletes = list[Run[Any]](), list[DeleteFile]()
+    for file in files:
+        if isinstance(file, DeleteFile):
+            deletes.append(file)
+        else:
+            data.append(file)
+    return Files(data), deletes
+
+
+def _known_rows(files: Files[Any]) -> int | None:
+    return rows_of(files) if all(run.first.has_rows_count for run in files.runs) else None
 
 
 @dataclass(frozen=True, slots=True)

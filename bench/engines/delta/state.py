@@ -1,14 +1,13 @@
 """The state of a Delta table, updated from its log: each commit is read once."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
-from bench.engines.contract import Tag, Version, change_of
+from bench.engines.contract import Tag, Version, change_of, metadata_change
 from bench.engines.delta.actions import NAMES, STATS, LogError, checked
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit
 from bench.engines.ledger import TableReading
-from bench.results.values import NO_CHANGE, CommitWork, MaintenanceWork
+from bench.results.values import CommitWork, MaintenanceWork
 from strategies.delta.files import DeletionVector, DeltaDataFile, ZCube
 from strategies.partitions import path_of
 
@@ -67,9 +66,7 @@ def version_of(commit: LogCommit, removed: Iterable[LiveFile], added: Iterable[L
     before, after = {file.key: file for file in removed}, {file.key: file for file in added}
     removed = [file for key, file in before.items() if key not in after]
     added = [file for key, file in after.items() if key not in before]
-    written = replace(
-        NO_CHANGE, metadata_bytes=sum(commit.files_bytes), metadata_files_count=len(commit.files_bytes)
-    )
+    written = metadata_change(sum(commit.files_bytes), len(commit.files_bytes))
     change = change_of(added, removed) + written
     tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
     rewritten = frozenset(file.partition for file in removed)

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 
-from bench.engines.contract import TAG_PROPERTY, Tag, Version
+from bench.engines.contract import TAG_PROPERTY, Tag, Version, metadata_change
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
 from bench.engines.hudi.slices import latest_slices, live_file, stored_files
 from bench.engines.hudi.timeline import (
@@ -20,7 +19,7 @@ from bench.engines.hudi.timeline import (
 )
 from bench.engines.hudi.timeline_files import TimelineFiles
 from bench.engines.ledger import TableReading
-from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork
+from bench.results.values import Change, CommitWork, MaintenanceWork
 from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile
@@ -102,7 +101,7 @@ class HudiReader:
         history = listing.history
         if is_archived:
             new = [size_bytes for path, size_bytes in history.items() if path not in self._history]
-            written = replace(NO_CHANGE, metadata_bytes=sum(new), metadata_files_count=len(new))
+            written = metadata_change(sum(new), len(new))
             work = MaintenanceWork(expired_versions_count=commits_count)
             yield Version(None, "archive", written, maintenance=work)
         self._history = frozenset(history)
@@ -126,9 +125,7 @@ class HudiReader:
         self._completed_ms[instant.requested] = at_ms
         if instant.completed is not None:
             self._completions[instant.requested] = instant.completed
-        written = replace(
-            NO_CHANGE, metadata_bytes=instant.size_bytes, metadata_files_count=instant.files_count
-        )
+        written = metadata_change(instant.size_bytes, instant.files_count)
         if instant.action not in ACTIONS or instant.completed is None:
             return Version(None, instant.action, written, maintenance=self._cleaned(instant))
         commit = self._timeline.commit(instant)

@@ -15,14 +15,14 @@ from pyiceberg.table import Table
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import NestedField
 
-from bench.engines.contract import TAG_PROPERTY, Tag, Version
+from bench.engines.contract import TAG_PROPERTY, Tag, Version, metadata_change
 from bench.engines.iceberg.avro_files import WholeAvroFile
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.manifests import LiveFile, ManifestFiles, files_of, key_column
 from bench.engines.iceberg.table_files import data_folder, metadata_folder
 from bench.engines.ledger import TableReading
 from bench.errors import ScenarioError
-from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork
+from bench.results.values import Change, CommitWork, MaintenanceWork
 from strategies.iceberg.files import IcebergState
 from strategies.state import MIB
 
@@ -229,8 +229,7 @@ def _snapshot_version(snapshot: Snapshot, metadata_files: Sequence[str], io: Fil
 def _metadata_version(path: str, io: FileIO) -> Version:
     """The version of a command without a snapshot, such as snapshot expiry."""
     written_bytes = _existing_bytes([path], io)
-    change = replace(NO_CHANGE, metadata_bytes=sum(written_bytes), metadata_files_count=len(written_bytes))
-    return Version(None, "metadata", change)
+    return Version(None, "metadata", metadata_change(sum(written_bytes), len(written_bytes)))
 
 
 def _snapshot_metadata_bytes(snapshot: Snapshot, io: FileIO) -> list[int]:

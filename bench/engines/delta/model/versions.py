@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from bench.engines.contract import Tag, Version
+from bench.engines.contract import Tag, Version, change_of, metadata_change
 from bench.engines.delta.ledger import DeltaLedger
 from bench.engines.delta.model.auto_compaction import AutoCompaction
 from bench.engines.delta.model.changes import Changes
@@ -13,9 +13,9 @@ from bench.engines.simulated.contents import Opened
 from bench.engines.simulated.key_ranges import KeyRange, meeting_count
 from bench.engines.simulated.selection import Selection
 from bench.engines.simulated.storage import Storage
-from bench.results.values import Change, CommitWork
+from bench.results.values import CommitWork
 from strategies.delta.files import DeletionVector, DeltaDataFile
-from strategies.series import Run, rows_of
+from strategies.series import Run
 
 KeysOf = Callable[[Run[DeltaDataFile]], tuple[KeyRange | None, int]]
 
@@ -54,18 +54,17 @@ class Versions:
         before, after = (*changes.removed, *changes.marked), (*changes.added, *changes.marked)
         old_vectors = self._replace_vectors(before, changes)
         self._automatic.saw(changes.added, changes.removed)
-        added_bytes, replaced_bytes = self._update_ledger(changes, old_vectors, at_ms)
+        self._ledger.remove_data(changes.removed)
+        self._ledger.remove(vector.key for vector in old_vectors)
+        self._ledger.add([*changes.added, *changes.vectors], at_ms)
         self._store(changes, old_vectors, at_ms)
-        added_count, removed_count = _count(changes.added), _count(changes.removed)
-        marked_count = len(changes.vectors)
+        change = change_of([*changes.added, *changes.vectors], [*changes.removed, *old_vectors])
         new = {run.origin for run in changes.added}  # a recorded file may come with a vector
         again_count = sum(run.origin not in new for run in changes.marked)
-        entry = self._log.append(added_count + again_count, removed_count + again_count)
-        change = Change(
-            added_count, removed_count, marked_count, len(old_vectors),
-            added_bytes, replaced_bytes, entry.size_bytes, entry.files_count,
-            rows_of(changes.added), rows_of(changes.removed), sum(vector.rows for vector in changes.vectors),
-        )  # fmt: skip
+        entry = self._log.append(
+            change.files_added_count + again_count, change.files_removed_count + again_count
+        )
+        change += metadata_change(entry.size_bytes, entry.files_count)
         work = CommitWork(
             partitions_count=len({run.first.partition for run in after}),
             checkpointed_files_count=entry.checkpointed_count or 0,
@@ -93,17 +92,6 @@ class Versions:
             self._opened[wanted].files_count += count
             self._opened[wanted].size_bytes += count * vector.size_bytes
 
-    def _update_ledger(
-        self, changes: Changes, old_vectors: Iterable[DeletionVector], at_ms: int
-    ) -> tuple[int, int]:
-        """Returns the bytes added and the bytes replaced."""
-        before_bytes = self._ledger.size_bytes
-        self._ledger.remove_data(changes.removed)
-        self._ledger.remove(vector.key for vector in old_vectors)
-        left_bytes = self._ledger.size_bytes
-        self._ledger.add([*changes.added, *changes.vectors], at_ms)
-        return self._ledger.size_bytes - left_bytes, before_bytes - left_bytes
-
     def _store(self, changes: Changes, old_vectors: Iterable[DeletionVector], at_ms: int) -> None:
         for run in changes.added:
             self.storage.write(run.first.size_bytes, run.count)
@@ -123,7 +111,3 @@ class Versions:
             self._vector_files[path] = count - 1, size_bytes
         else:
             self.storage.drop(at_ms, size_bytes)
-
-
-def _count(runs: Iterable[Run[DeltaDataFile]]) -> int:
-    return sum(run.count for run in runs)

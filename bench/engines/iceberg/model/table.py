@@ -9,7 +9,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from itertools import chain
 
-from bench.engines.contract import EngineSettings, InlineCompaction, Tag, Version
+from bench.engines.contract import (
+    EngineSettings,
+    InlineCompaction,
+    Tag,
+    Version,
+    change_of,
+    metadata_change,
+)
 from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
 from bench.engines.iceberg.ledger import iceberg_ledger
 from bench.engines.iceberg.model.coefficients import IcebergCoefficients
@@ -33,7 +40,7 @@ from bench.engines.simulated.recorded_rows import RecordedRows, file_rows
 from bench.engines.simulated.rolling import rolled
 from bench.engines.simulated.selection import Selection, selection_of
 from bench.engines.spark.conf import join_tasks
-from bench.results.values import NO_CHANGE, Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
+from bench.results.values import Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
 from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
@@ -214,7 +221,7 @@ class IcebergTableModel:
             retain_last = int(action.arguments.get("retain_last", "1"))
             written_bytes, files_count, work = self._metadata.expire(keep_from_ms, retain_last)
             operation = "metadata"
-        change = replace(NO_CHANGE, metadata_bytes=written_bytes, metadata_files_count=files_count)
+        change = metadata_change(written_bytes, files_count)
         return (Version(None, operation, change, tag, maintenance=work),) if files_count else ()
 
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
@@ -291,12 +298,11 @@ class IcebergTableModel:
         """Commit one snapshot to the ledger and the metadata."""
         self._sequence_number += 1
         ledger = self.ledger
-        live_bytes = ledger.size_bytes
+        old_deletes = (ledger.delete_files[key] for key in removed_deletes)
+        change = change_of([*data, *deletes], [*removed, *old_deletes])
         ledger.remove_data(removed)
         ledger.remove(removed_deletes)
-        replaced_bytes = live_bytes - ledger.size_bytes
         ledger.add([*data, *deletes], tag.at_ms)
-        added_bytes = ledger.size_bytes - live_bytes + replaced_bytes
         added_counts, removed_counts = _file_counts(data), _file_counts(removed)
         emptied = [origin for origin in removed_counts if not ledger.data_files.count_of(origin)]
         metadata_bytes, metadata_files_count = self._metadata.commit(
@@ -305,14 +311,10 @@ class IcebergTableModel:
             Entries(
                 {delete.key: 1 for delete in deletes}, dict.fromkeys(removed_deletes, 1), removed_deletes
             ),
-            added_bytes,
-            replaced_bytes,
+            change.added_bytes,
+            change.replaced_bytes,
         )
-        change = Change(
-            sum(added_counts.values()), sum(removed_counts.values()), len(deletes), len(removed_deletes),
-            added_bytes, replaced_bytes, metadata_bytes, metadata_files_count,
-            rows_of(data), rows_of(removed), sum(delete.rows for delete in deletes),
-        )  # fmt: skip
+        change += metadata_change(metadata_bytes, metadata_files_count)
         partitions = {run.first.partition for run in (*data, *removed)}
         partitions |= {delete.partition for delete in deletes}
         work = CommitWork(partitions_count=len(partitions))
