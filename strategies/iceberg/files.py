@@ -9,7 +9,7 @@ from strategies.state import DataFile, DeleteFile, Place, TableState
 
 
 class DeleteKind(StrEnum):
-    """The content of a delete file; the rule is `strategies.iceberg.deletes.applies`."""
+    """The content of a delete file; `strategies.iceberg.deletes` states which data files it applies to."""
 
     EQUALITY = "equality"  # applies where data.sequence < delete.sequence (Iceberg spec, scan planning)
     POSITION = "position"  # applies where data.sequence <= delete.sequence

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+import delete_rule
 from hypothesis import strategies as st
 from key_ranges import KEY_RANGES, may_meet
 
-from strategies.iceberg import deletes as rule
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 
 EQUALITY, POSITION, VECTOR = DeleteKind.EQUALITY, DeleteKind.POSITION, DeleteKind.DELETION_VECTOR
@@ -17,7 +17,7 @@ def applies(delete, file, state, meet=may_meet):
     if delete.kind is EQUALITY and not meet(delete.key_bounds, file.key_bounds):
         return False
     has_vector = any(d.kind is VECTOR and d.referenced_data_file == file.path for d in state.delete_files)
-    return rule.applies(replace(delete, key_bounds=None), file, has_vector)
+    return delete_rule.applies(replace(delete, key_bounds=None), file, has_vector)
 
 
 def applying(state, file):

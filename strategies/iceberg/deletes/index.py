@@ -1,7 +1,4 @@
-"""An index of delete files, which sums up the ones that apply to a data file in logarithmic time.
-
-`strategies.iceberg.deletes.applies` states the rule for one delete file and one data file.
-"""
+"""An index of delete files, which sums up the ones that apply to a data file in logarithmic time."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -56,10 +53,7 @@ class DeleteIndex:
         return not scoped and self.everywhere.is_empty
 
     def applying_to(self, file: IcebergDataFile) -> Applied:
-        """The delete files that a reader of `file` has to open, by the rule of `applies`.
-
-        Source: Iceberg DeleteFileIndex at 1.11.0; table spec, scan planning.
-        """
+        """The delete files that a reader of `file` has to open."""
         applied = self.equality_of(file)
         vector = self.vectors.get(file.path)
         if vector is not None:

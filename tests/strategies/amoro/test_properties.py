@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from amoro_tables import amoro, applied, data, equality, position, rewrite_of, table, tasks
+from delete_rule import applies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies.iceberg.deletes import applies
 from strategies.plan import check_plan
 
 CAPACITY = 128

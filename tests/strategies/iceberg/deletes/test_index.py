@@ -1,9 +1,9 @@
 import pytest
+from delete_rule import applies
 from hypothesis import given
 from hypothesis import strategies as st
 from key_ranges import KEY_RANGES
 
-from strategies.iceberg.deletes import applies
 from strategies.iceberg.deletes.index import Applied, index_deletes
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, KeyBounds
 from strategies.state import StateError

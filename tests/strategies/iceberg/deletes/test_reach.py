@@ -1,10 +1,10 @@
 from dataclasses import replace
 
+from delete_rule import applies
 from hypothesis import given
 from hypothesis import strategies as st
 from key_ranges import KEY_RANGES
 
-from strategies.iceberg.deletes import applies
 from strategies.iceberg.deletes.index import index_deletes
 from strategies.iceberg.deletes.ranked import FileSums
 from strategies.iceberg.deletes.reach import DeleteSet
