@@ -1,4 +1,4 @@
-"""Values by a key that they share."""
+"""Values by a key."""
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
@@ -7,7 +7,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-def grouped(values: Iterable[Value], key: Callable[[Value], Key]) -> dict[Key, list[Value]]:
+def by_key(values: Iterable[Value], key: Callable[[Value], Key]) -> dict[Key, list[Value]]:
     """Keys and values are in the order in which they first come."""
     groups: dict[Key, list[Value]] = {}
     for value in values:

@@ -8,7 +8,7 @@ and what a plan writes is nothing to merge until new files come.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.plan import FileGroup
 from strategies.series import Run, runs_of
 from strategies.state import DataFile, Place, TableState
@@ -30,7 +30,7 @@ def small_runs(
         files = (file for file in files if file.key not in busy)
     runs = runs_of(files, with_equal_keys=with_equal_keys)
     small = (run for run in runs if run.first.size_bytes <= largest_bytes)
-    by_place = grouped(small, lambda run: run.first.place)
+    by_place = by_key(small, lambda run: run.first.place)
     return {place: sorted(by_place[place], key=_order) for place in sorted(by_place)}
 
 

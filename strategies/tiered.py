@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.merging import Runs, bytes_of, files_count, group_of, packed, small_runs
 from strategies.options import check_range
 from strategies.plan import Capability, FileGroup, Plan, Reason, Rewrite
@@ -60,7 +60,7 @@ class Tiered(Planner):
 
     def _by_tier(self, runs: Runs, target_bytes: int) -> Mapping[int, Runs]:
         """Runs by tier, the smallest files first."""
-        return grouped(runs, lambda run: self._tier(run.first.size_bytes, target_bytes))
+        return by_key(runs, lambda run: self._tier(run.first.size_bytes, target_bytes))
 
     def _tier(self, size_bytes: int, target_bytes: int) -> int:
         """-1 if it is done; a file exactly at a bound is in the tier below it."""

@@ -13,7 +13,7 @@ from enum import StrEnum, auto
 from urllib.parse import quote_plus
 
 from strategies.amoro.options import Settings
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index
 from strategies.iceberg.deletes.ranked import FileSums, sums_of
 from strategies.iceberg.deletes.reach import DeleteSet
@@ -108,7 +108,7 @@ def evaluate(
     """
     by_name = {partition.name: partition for partition in known}
     paths = {text: partition_path(text) for text in {file.partition for file in files}}
-    groups = grouped(files, lambda file: paths[file.partition])
+    groups = by_key(files, lambda file: paths[file.partition])
     evaluated = []
     for name in _in_map_order(groups):
         texts = frozenset(file.partition for file in groups[name])

@@ -15,7 +15,7 @@ from strategies.amoro.clocks import OptimizingType
 from strategies.amoro.decision import Candidate
 from strategies.amoro.evaluation import FileClass, ScannedFile
 from strategies.amoro.options import Settings
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.iceberg.deletes.index import DeleteIndex
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.packing import first_fit
@@ -122,7 +122,7 @@ def _groups(items: Sequence[_Item], sort_columns: tuple[str, ...]) -> Iterator[F
     There is more than one only if a task mixes files of the partitions null and "null", which Amoro's planner
     confuses. Its writers do not, so two groups lead to the same files.
     """
-    for partition, members in grouped(items, lambda item: item.scanned.file.partition).items():
+    for partition, members in by_key(items, lambda item: item.scanned.file.partition).items():
         rewritten = tuple(item.scanned.file.path for item in members if item.is_rewritten)
         converted = tuple(item.scanned.file.path for item in members if not item.is_rewritten)
         yield FileGroup(rewritten, partition, converted, sort_columns if rewritten else ())

@@ -13,7 +13,7 @@ from typing import TypeVar
 from strategies.delta.clustering import cluster_candidates
 from strategies.delta.files import DeletionVector, DeltaDataFile, DeltaState
 from strategies.delta.optimize_options import OptimizeOptions
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.preview import Preview, RewriteGroup, equal_shares
 
 _Item = TypeVar("_Item")
@@ -65,7 +65,7 @@ def plan_zorder(
     state: DeltaState, options: OptimizeOptions, partitions: Collection[str] | None = None
 ) -> Preview:
     """OPTIMIZE ... ZORDER BY: every file of each partition, whatever its size, in one bin."""
-    bins = grouped(_within(state, partitions), lambda file: file.partition).items()
+    bins = by_key(_within(state, partitions), lambda file: file.partition).items()
     return _preview(bins, vectors_of(state), options, is_sorted=True)
 
 
@@ -139,7 +139,7 @@ def _is_due_for_deletes(
 
 
 def _packed(files: Iterable[DeltaDataFile], capacity_bytes: int) -> _Bins:
-    for partition, members in grouped(files, lambda file: file.partition).items():
+    for partition, members in by_key(files, lambda file: file.partition).items():
         for bin_ in next_fit(sorted(members, key=_bytes_of), _bytes_of, capacity_bytes):
             yield partition, bin_
 

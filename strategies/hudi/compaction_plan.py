@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.hudi.commands import Command
 from strategies.hudi.compaction_strategies import (
     DEFAULT_TARGET_IO_MIB,
@@ -128,6 +128,6 @@ def plan_compaction(
 def _operations(state: HudiState, partitions: Sequence[str], max_file_bytes: int) -> list[Operation]:
     """One for each free slice that has log files, partition by partition."""
     with_logs = (free for free in state.free_slices(Command.COMPACTION) if free.logs)
-    by_partition = grouped(with_logs, lambda free: free.group.partition)
+    by_partition = by_key(with_logs, lambda free: free.group.partition)
     chosen = (free for partition in partitions for free in by_partition.get(partition, ()))
     return [Operation(free, max_file_bytes) for free in chosen]

@@ -6,7 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.hudi.commands import Command
 from strategies.state import DataFile, DeleteFile, TableState
 
@@ -145,7 +145,7 @@ def _bases(files: Iterable[BaseFile]) -> Mapping[FileGroupId, BaseFile]:
 
 
 def _logs(files: Iterable[LogFile]) -> Mapping[FileGroupId, tuple[LogFile, ...]]:
-    return {group: tuple(logs) for group, logs in grouped(files, lambda file: file.group).items()}
+    return {group: tuple(logs) for group, logs in by_key(files, lambda file: file.group).items()}
 
 
 def last_completed(timeline: Iterable[Instant], action: Action) -> Instant | None:

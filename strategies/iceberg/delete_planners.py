@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.iceberg.deletes.index import DeleteIndex, delete_index, index_deletes
 from strategies.iceberg.deletes.reach import DeleteSet
 from strategies.iceberg.files import IcebergDataFile, IcebergState
@@ -76,7 +76,7 @@ def _with_files_sharing_deletes(
 
 
 def convert_groups(files: Collection[IcebergDataFile]) -> tuple[FileGroup, ...]:
-    by_partition = grouped(files, lambda file: (file.partition, file.spec_id))
+    by_partition = by_key(files, lambda file: (file.partition, file.spec_id))
     return tuple(
         FileGroup((), partition, tuple(sorted(file.path for file in same)))
         for (partition, _), same in sorted(by_partition.items())

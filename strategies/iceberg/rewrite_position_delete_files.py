@@ -7,7 +7,7 @@ vectors; if only vectors are left, it does nothing.
 Source: Iceberg BinPackRewritePositionDeletePlanner and RewritePositionDeleteFilesSparkAction at 1.11.0.
 """
 
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.iceberg.packing import pack
 from strategies.iceberg.rewrite_data_files import ordered
@@ -31,7 +31,7 @@ def plan_delete_rewrite(state: IcebergState, options: RewriteOptions) -> Preview
     if DeleteKind.POSITION not in kinds:
         return Preview((), planned_groups_count=0)
     positional = (delete for delete in state.delete_files if delete.kind is not DeleteKind.EQUALITY)
-    by_partition = grouped(positional, _bucket)
+    by_partition = by_key(positional, _bucket)
     groups = [group for deletes in by_partition.values() for group in _groups(deletes, options)]
     return Preview((), len(groups), tuple(ordered(groups, options.job_order)))
 

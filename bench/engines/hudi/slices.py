@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from bench.engines.hudi.folder import METADATA_FOLDER, PARTITION_MARKER, Listing
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 
 _BASE = re.compile(r"(?P<file_id>[^_.][^_]*)_[^_]+_(?P<instant>\d+)\.parquet", re.ASCII)
@@ -63,7 +63,7 @@ def latest_slices(
 ) -> list[StoredFile]:
     """`completion_of` returns the completion time of an instant."""
     written = (file for file in files if file.group not in replaced and is_completed(file))
-    by_group = grouped(written, lambda file: file.group)
+    by_group = by_key(written, lambda file: file.group)
     return [file for group in by_group.values() for file in _latest(group, completion_of)]
 
 

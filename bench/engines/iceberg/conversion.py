@@ -35,7 +35,7 @@ from bench.engines.iceberg.delete_files import (
 from bench.engines.iceberg.exchange import Exchange
 from bench.engines.spark.session import values
 from bench.engines.sql import sql_text
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 
 # With more rows of deletes than this, Spark chooses the join strategy; fewer fit into any driver.
 _BROADCAST_ROWS_MAX = 10_000_000
@@ -125,7 +125,7 @@ def _by_equality(
     deletes: Iterable[Any], scopes: Mapping[str, int],
 ) -> Iterator[DataFrame]:  # fmt: skip
     """The rows deleted by key, a frame for each set of key columns: `number` of the file and `position`."""
-    by_columns = grouped(deletes, lambda delete: tuple(delete.equalityFieldIds()))
+    by_columns = by_key(deletes, lambda delete: tuple(delete.equalityFieldIds()))
     # Iceberg omits deletes if their bounds exclude a file; files without any deletes need not be read.
     reached = [file for file in files if any(map(is_equality, file.task.deletes()))]
     for field_ids, same_columns in by_columns.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.engines.simulated.costs import Coefficients
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.series import Run
 from workloads.recorded import RecordedFile
 from workloads.schema import Schema
@@ -35,8 +35,8 @@ def rewritten(
     number, go into the files that the commit adds to the partition, each in proportion to its rows. If it
     adds none, they get a file of their own, which is left to the caller.
     """
-    old = grouped(gone, lambda run_and_left: run_and_left[0].first.partition)
-    new = grouped(added, lambda file: file.partition)
+    old = by_key(gone, lambda run_and_left: run_and_left[0].first.partition)
+    new = by_key(added, lambda file: file.partition)
     for partition in dict.fromkeys((*old, *new)):
         replaced, own = old.get(partition, []), new.get(partition, [])
         more = sum(left for _, left in replaced)

@@ -13,7 +13,7 @@ from bench.engines.simulated.key_ranges import file_runs, ranges_of_rows
 from bench.engines.simulated.live_rows import rows_of_outputs
 from bench.engines.simulated.recorded_files import size_ratio
 from strategies.delta.files import DeletionVector, DeltaDataFile
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.preview import RewriteGroup, even_share
 from strategies.series import Run
 from workloads.commit import CommitSpec
@@ -91,7 +91,7 @@ class ChangeMaker:
 
     def _rewritten(self, spec: CommitSpec, touched: Sequence[Run[DeltaDataFile]]) -> Changes:
         """MERGE without deletion vectors: new files get all live rows of the touched ones."""
-        gone = grouped(touched, lambda run: run.first.partition)
+        gone = by_key(touched, lambda run: run.first.partition)
         rows = {shape.partition: shape.live_rows for shape in spec.partitions}
         added: list[Run[DeltaDataFile]] = []
         for partition in dict.fromkeys((*rows, *gone)):

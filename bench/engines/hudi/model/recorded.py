@@ -15,7 +15,7 @@ from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.table_keys import keys_of
 from bench.engines.simulated.recorded_files import resized
 from bench.engines.simulated.recorded_rows import recorded_path
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 from workloads.commit import CommitSpec
 from workloads.recorded import NO_RECORDED_CHANGE, RecordedFile
@@ -75,7 +75,7 @@ class RecordedWriter:
         A base file replaces those of its group. If the base files in a partition had more rows than their
         groups, a clustering that is left out had merged other groups with these: each with the one before it.
         """
-        by_group = grouped(removed, self._group_of)
+        by_group = by_key(removed, self._group_of)
         replaced = {base.id: by_group.pop(self._group_of(base), []) for base in bases}
         more_rows = Counter[str]()
         for base in bases:
@@ -117,7 +117,7 @@ class RecordedWriter:
 
     def _leave(self, files: Iterable[RecordedFile], at_ms: int, written: Written) -> None:
         """Groups leave with all their rows; one that a clustering has given others too keeps those."""
-        by_group = grouped(files, self._group_of)
+        by_group = by_key(files, self._group_of)
         gone = self._only_in({*by_group})
         self._present -= {*by_group}
         for group, own in by_group.items():

@@ -19,7 +19,7 @@ from bench.engines.simulated.contents import Contents
 from bench.engines.simulated.key_ranges import KeyRange, ends_of_keys, ranges_of_rows, span_of_ranges
 from bench.engines.simulated.live_rows import Place
 from bench.engines.simulated.rolling import rolled
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.preview import even_share
 from strategies.series import Run
@@ -98,7 +98,7 @@ class MergeMaker:
     def _rewritten(
         self, spec: CommitSpec, touched: Iterable[Run[IcebergDataFile]], contents: Contents, number: int
     ) -> Merged:
-        gone = grouped(touched, lambda run: run.first.partition)
+        gone = by_key(touched, lambda run: run.first.partition)
         new_rows = {shape.partition: shape.live_rows for shape in spec.partitions}
         merged = Merged()
         for partition in dict.fromkeys((*new_rows, *gone)):

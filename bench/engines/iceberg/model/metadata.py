@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from bench.engines.iceberg.model.coefficients import Metadata
 from bench.results.values import MaintenanceWork
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 
 MERGE_FROM_MANIFESTS = 100  # commit.manifest.min-count-to-merge
 
@@ -76,7 +76,7 @@ class _ManifestGroup:
 
     def first_with(self, keys: Iterable[str], count: int) -> list[str]:
         """The files that are in the first `count` manifests with any of them."""
-        by_manifest = grouped(keys, self._number)
+        by_manifest = by_key(keys, self._number)
         return [key for number in sorted(by_manifest)[:count] for key in by_manifest[number]]
 
     def _number(self, key: str) -> int:

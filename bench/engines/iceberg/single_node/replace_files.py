@@ -54,7 +54,7 @@ from bench.engines.iceberg.single_node.live_entries import (
     sequence_number,
 )
 from bench.engines.iceberg.single_node.rows import POSITION_COLUMNS
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 
 _RETRIES = 4  # commit.retry.num-retries of Iceberg
 
@@ -188,7 +188,7 @@ class _Attempt:
 
     def written(self, entries: Iterable[ManifestEntry], status: ManifestEntryStatus) -> list[ManifestFile]:
         """A manifest for each partition spec and content. What stays keeps the snapshot that added it."""
-        by_manifest = grouped(entries, lambda entry: (entry.data_file.spec_id, is_delete(entry.data_file)))
+        by_manifest = by_key(entries, lambda entry: (entry.data_file.spec_id, is_delete(entry.data_file)))
         made = []
         for (spec_id, of_deletes), same in sorted(by_manifest.items(), key=lambda item: item[0]):
             kind = _DeleteManifestWriter if of_deletes else ManifestWriterV2

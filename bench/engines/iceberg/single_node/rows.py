@@ -17,7 +17,7 @@ from bench.engines.iceberg.single_node.database import (
     quoted,
 )
 from bench.engines.iceberg.single_node.live_entries import content_of, scope_of, sequence_number
-from strategies.grouping import grouped
+from strategies.grouping import by_key
 
 # The columns of position delete files. Source: table spec, "Position Delete Files".
 POSITION_COLUMNS = (
@@ -111,7 +111,7 @@ def _matching(pieces: Sequence[Piece], deletes: Deletes, schema: Schema) -> tupl
         by_path = {local_path(piece.location): sequence_number(piece.entry) for piece in pieces}
         numbers = ", ".join(f"({literal(path)}, {number})" for path, number in by_path.items())
         joins += f" JOIN (VALUES {numbers}) AS n(path, number) ON n.path = d.{FILE}"
-    for number, (ids, files) in enumerate(grouped(deletes.equality, _compared_ids).items()):
+    for number, (ids, files) in enumerate(by_key(deletes.equality, _compared_ids).items()):
         columns = [_compared(field_id, schema) for field_id in ids]
         same = " AND ".join(
             f"e{number}.{quoted(c.name)} IS NOT DISTINCT FROM d.{quoted(c.name)}" for c in columns
