@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Protocol
 
 from bench.engines.contract import CatalogSettings
@@ -47,6 +48,13 @@ class TableFacts:
     columns: Sequence[str]
     delete_files: Sequence[DeleteFacts]
     size_classes: Sequence[float] = (0.01, 0.1, 0.5, 1.0)
+
+
+def committed_text(at_ms: int | None) -> str | None:
+    """A `committed_at` in UTC, for a time in milliseconds since 1970."""
+    if at_ms is None:
+        return None
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,11 +58,6 @@ class CompactionPlan:
     operations: tuple[Operation, ...] = ()
     missing_partitions: tuple[str, ...] | None = None
 
-    @property
-    def io_mib(self) -> int:
-        """What Hudi expects to read and write."""
-        return sum(operation.io_mib for operation in self.operations)
-
 
 def compaction_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
     """Options as the texts that Hudi parses.

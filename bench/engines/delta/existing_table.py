@@ -4,7 +4,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from typing import cast
 
@@ -16,7 +15,7 @@ from bench.engines.delta.ledger import delta_ledger
 from bench.engines.delta.log import LOG_FOLDER, DeltaLog, live_actions
 from bench.engines.delta.predicate import PredicateError, comparable_type, matching_partitions
 from bench.engines.delta.state import live_files
-from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts, committed_text
 from bench.engines.folders import FolderTable, is_table_in, opened_folder
 from bench.engines.keys import value_text
 from bench.errors import ScenarioError
@@ -45,14 +44,12 @@ class DeltaTable(FolderTable):
 
     @property
     def facts(self) -> TableFacts:
-        at_ms = self.committed_ms
-        committed = None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
         return TableFacts(
             location=self.location,
             metadata=self.log_file,
             format_version=None,
             version=self.state.version,
-            committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
+            committed_at=committed_text(self.committed_ms),
             partition_spec=", ".join(self.metadata["partitionColumns"]),
             columns=tuple(_names(self.schema)),
             delete_files=[DeleteFacts.of("deletion_vector", self.state.delete_files)],

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from bench.engines.contract import Tag
 from bench.engines.delta.description import Description, description_of
 from bench.engines.delta.log import DeltaLog, FileAction, LogCommit, live_actions
-from bench.engines.delta.state import LiveFile, is_automatic, live_files
+from bench.engines.delta.state import LiveFile, live_files, tag_of
 from bench.errors import ScenarioError
 from bench.text import counted, human_bytes, named_once
 from strategies.delta.files import DeletionVector, DeltaDataFile
@@ -167,8 +166,8 @@ def _engine(commit: LogCommit) -> str:
 
 
 def _is_compaction(commit: LogCommit) -> bool:
-    """Commits of our own have a tag; an automatic compaction has that of the commit which it followed."""
-    tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
+    """Commits of our own have a tag."""
+    tag = tag_of(commit)
     if tag is not None:
         return not tag.is_of_writer
     return all(action.fields.get("dataChange") is False for action in (*commit.added, *commit.removed))

@@ -59,16 +59,12 @@ class DeltaReader:
 
 
 def version_of(commit: LogCommit, removed: Iterable[LiveFile], added: Iterable[LiveFile]) -> Version:
-    """A data file that is removed and added with another vector counts as neither removed nor added.
-
-    An automatic compaction has the tag of the commit that it followed, which is left out.
-    """
+    """A data file that is removed and added with another vector counts as neither removed nor added."""
     before, after = {file.key: file for file in removed}, {file.key: file for file in added}
     removed = [file for key, file in before.items() if key not in after]
     added = [file for key, file in after.items() if key not in before]
     written = metadata_change(sum(commit.files_bytes), len(commit.files_bytes))
     change = change_of(added, removed) + written
-    tag = None if is_automatic(commit) else Tag.parse(commit.info.get("userMetadata") or "")
     rewritten = frozenset(file.partition for file in removed)
     work = CommitWork(
         partitions_count=len({file.partition for file in added}),
@@ -77,12 +73,15 @@ def version_of(commit: LogCommit, removed: Iterable[LiveFile], added: Iterable[L
     deleted = (commit.info.get("operationMetrics") or {}).get("numDeletedFiles")  # by VACUUM
     maintenance = MaintenanceWork(deleted_files_count=None if deleted is None else int(deleted))
     return Version(
-        str(commit.version), commit.operation, change, tag, rewritten, work=work, maintenance=maintenance
+        str(commit.version), commit.operation, change, tag_of(commit), rewritten, work=work, maintenance=maintenance
     )
 
 
-def is_automatic(commit: LogCommit) -> bool:
-    return str((commit.info.get("operationParameters") or {}).get("auto", "false")).lower() == "true"
+def tag_of(commit: LogCommit) -> Tag | None:
+    """An automatic compaction has the tag of the commit that it followed, which is left out."""
+    if str((commit.info.get("operationParameters") or {}).get("auto", "false")).lower() == "true":
+        return None
+    return Tag.parse(commit.info.get("userMetadata") or "")
 
 
 def live_files(action: FileAction, columns: Sequence[str] = ()) -> tuple[LiveFile, ...]:

@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench.engines.contract import TAG_PROPERTY, Tag
 from bench.engines.hudi.existing_state import DEFAULT_MAX_FILE_BYTES, StateReading
 from bench.engines.hudi.history_hits import with_known_hits
 from bench.engines.hudi.packing import DEFAULT_ROW_BYTES
@@ -26,6 +25,7 @@ from bench.engines.hudi.timeline import (
     is_base,
     joined,
     replaced_groups,
+    tag_of,
     written_files,
 )
 from bench.engines.hudi.timeline_files import TimelineFiles, Write
@@ -228,7 +228,7 @@ def _names_all(stat: Fields, partition: str, gone: Collection[_Placed]) -> bool:
 
 
 def _is_compaction(write: Write) -> bool:
-    tag = Tag.parse((write.commit.get("extraMetadata") or {}).get(TAG_PROPERTY) or "")
+    tag = tag_of(write.commit)
     is_by_compactor = tag is not None and not tag.is_of_writer
     return is_by_compactor or write.commit.get("operationType") in [*Service]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from bench.engines.contract import TAG_PROPERTY, Tag, Version, metadata_change
+from bench.engines.contract import Tag, Version, metadata_change
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
 from bench.engines.hudi.slices import latest_slices, live_file, stored_files
 from bench.engines.hudi.timeline import (
@@ -15,6 +15,7 @@ from bench.engines.hudi.timeline import (
     joined,
     pending_groups,
     replaced_groups,
+    tag_of,
     written_files,
 )
 from bench.engines.hudi.timeline_files import TimelineFiles
@@ -58,7 +59,7 @@ class HudiReader:
         instants = self._timeline.instants(self._listed())
         new = (one for one in instants if one.completed and one.requested not in self._completed_ms)
         commits = (self._timeline.commit(instant) for instant in new if instant.action in ACTIONS)
-        return any(_tag_of(commit) == tag for commit in commits)
+        return any(tag_of(commit) == tag for commit in commits)
 
     def read(self, at_ms: int) -> TableReading:
         listing = self._listed()
@@ -150,7 +151,7 @@ class HudiReader:
         )
         for path, size_bytes in added.items():  # a later version of the same reading may replace them
             self._files[path] = self._described(path, size_bytes, commit)
-        tag = _tag_of(commit)
+        tag = tag_of(commit)
         rewritten = frozenset(path.rpartition("/")[0] for path in removed)
         return Version(instant.requested, instant.action, change + written, tag, rewritten, work=work)
 
@@ -209,7 +210,3 @@ class HudiReader:
             commit = self._commits.get(instant.requested, {})
             self._planned[instant.requested] = self._timeline.plan_facts(instant, commit)
         return self._planned[instant.requested]
-
-
-def _tag_of(commit: Fields) -> Tag | None:
-    return Tag.parse((commit.get("extraMetadata") or {}).get(TAG_PROPERTY) or "")

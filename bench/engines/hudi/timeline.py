@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from bench.engines.contract import TAG_PROPERTY, Tag
 from bench.engines.hudi.folder import InstantFiles
 from strategies.hudi.commands import Command
 from strategies.hudi.files import Action, FileGroupId, Instant, PendingGroups
@@ -113,6 +114,10 @@ def replaced_groups(commit: Fields) -> frozenset[FileGroupId]:
     """The file groups that a commit, such as a clustering's, replaced by others."""
     replaced = commit.get("partitionToReplaceFileIds") or {}
     return frozenset(FileGroupId(path, name) for path, names in replaced.items() for name in names)
+
+
+def tag_of(commit: Fields) -> Tag | None:
+    return Tag.parse((commit.get("extraMetadata") or {}).get(TAG_PROPERTY) or "")
 
 
 def columns_of(commit: Fields) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table import StaticTable, Table
 from pyiceberg.table.snapshots import Snapshot
 
-from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts
+from bench.engines.existing import DeleteFacts, Shortfall, TableAddress, TableFacts, committed_text
 from bench.engines.iceberg.folder import METADATA_SUFFIX
 from bench.engines.iceberg.history import read_history
 from bench.engines.iceberg.state import matching_paths, table_state
@@ -66,14 +65,12 @@ class IcebergTable:
 
     @property
     def facts(self) -> TableFacts:
-        at_ms = self.snapshot.timestamp_ms if self.snapshot else None
-        committed = None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)
         return TableFacts(
             location=self.table.location(),
             metadata=self.table.metadata_location,
             format_version=self.table.metadata.format_version,
             version=self.state.version,
-            committed_at=committed.isoformat(timespec="milliseconds") if committed else None,
+            committed_at=committed_text(self.snapshot.timestamp_ms if self.snapshot else None),
             partition_spec=_spec_text(self.table),
             columns=self.table.schema().column_names,
             delete_files=[
@@ -180,9 +177,12 @@ def _spec_text(table: Table) -> str:
 
 
 def open_existing(address: TableAddress) -> IcebergTable:
-    """Raises ScenarioError."""
+    """The table at the head of a branch, by default `main`. Raises ScenarioError."""
     table = _find_table(_for_pyiceberg(address))
-    return _read_state(table, address.name, address.branch, round(time.time() * 1000))
+    snapshot = _snapshot(table, address.name, address.branch)
+    with _explained(address.name, table.io.properties):
+        state = table_state(table, snapshot, round(time.time() * 1000))
+    return IcebergTable(table, snapshot, state, address.branch or MAIN)
 
 
 def import_history(address: TableAddress, since_ms: int | None) -> TableHistory:
@@ -230,13 +230,6 @@ def _full_name(address: TableAddress) -> str:
     """With the scenario's namespace if the name has none."""
     chosen = address.scenario_catalog
     return address.name if chosen is None or "." in address.name else f"{chosen.namespace}.{address.name}"
-
-
-def _read_state(table: Table, name: str, branch: str | None, now_ms: int) -> IcebergTable:
-    """The state at the head of a branch, by default `main`. Raises ScenarioError."""
-    snapshot = _snapshot(table, name, branch)
-    with _explained(name, table.io.properties):
-        return IcebergTable(table, snapshot, table_state(table, snapshot, now_ms), branch or MAIN)
 
 
 def _snapshot(table: Table, name: str, branch: str | None) -> Snapshot | None:

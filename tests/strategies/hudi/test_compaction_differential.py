@@ -73,7 +73,8 @@ def ours(case):
     except ValueError:
         return None
     groups = tuple(operation.slice.group for operation in planned.operations)
-    return JavaPlan(groups, planned.missing_partitions, planned.io_mib)
+    io_mib = sum(operation.io_mib for operation in planned.operations)
+    return JavaPlan(groups, planned.missing_partitions, io_mib)
 
 
 def test_plans_equal_those_of_hudi_in_cases_of_every_sort(answers):
