@@ -1,6 +1,7 @@
 """Hudi's table services on a real table, run by the client that its writers and procedures use."""
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -15,6 +16,13 @@ from strategies.hudi.compaction_strategies import DEFAULT_TARGET_PARTITIONS, cla
 from strategies.plan import Native
 
 _HUDI = "org.apache.hudi"
+_SCHEDULES = {  # methods of the client
+    Command.COMPACTION: "scheduleCompaction", Command.LOG_COMPACTION: "scheduleLogCompaction",
+    Command.CLUSTERING: "scheduleClustering",
+}  # fmt: skip
+_EXECUTIONS = {
+    Command.COMPACTION: "compact", Command.LOG_COMPACTION: "logCompact", Command.CLUSTERING: "cluster",
+}  # fmt: skip
 
 
 class Services:
@@ -28,15 +36,13 @@ class Services:
 
     def schedule(self, action: Native, target_bytes: int) -> str:
         """Make Hudi plan a service, regardless of its own trigger; its instant, "" if there is no plan."""
-        client = self._client(service_options(action, target_bytes))
-        try:
+        with closing(self._client(service_options(action, target_bytes))) as client:
             if is_planned_by_the_driver(action):
                 return self._plan_here(client)
             nothing = java_class(self._spark, f"{_HUDI}.common.util.Option").empty()
-            instant = _SCHEDULES[Command(action.command)](client, nothing)
+            schedule = getattr(client, _SCHEDULES[Command(action.command)])
+            instant = schedule(nothing)
             return str(instant.get()) if instant.isPresent() else ""
-        finally:
-            client.close()
 
     def _plan_here(self, client: Any) -> str:
         """Make Hudi's own class plan a compaction without Spark's tasks, under the table's lock."""
@@ -63,21 +69,16 @@ class Services:
         return instant if plan.isPresent() else ""
 
     def execute(self, action: Native, instant: str, target_bytes: int) -> None:
-        client = self._client(service_options(action, target_bytes))
-        try:
-            _EXECUTIONS[Command(action.command)](client, instant)
-        finally:
-            client.close()
+        with closing(self._client(service_options(action, target_bytes))) as client:
+            execute = getattr(client, _EXECUTIONS[Command(action.command)])
+            execute(instant, True)
 
     def maintain(self, action: Native) -> None:
-        client = self._client(maintenance_options(action))
-        try:
+        with closing(self._client(maintenance_options(action))) as client:
             if action.command == Command.CLEAN:
                 client.clean()
             else:
                 client.archive()
-        finally:
-            client.close()
 
     def _client(self, further: Mapping[str, str]) -> Any:
         options = java_class(self._spark, "java.util.HashMap")()
@@ -136,15 +137,3 @@ def maintenance_options(action: Native) -> dict[str, str]:
         "hoodie.keep.max.commits": arguments["max_commits"],
         "hoodie.clean.commits.retained": "1",  # has to be below hoodie.keep.min.commits
     }
-
-
-_SCHEDULES: Mapping[Command, Any] = {
-    Command.COMPACTION: lambda client, nothing: client.scheduleCompaction(nothing),
-    Command.LOG_COMPACTION: lambda client, nothing: client.scheduleLogCompaction(nothing),
-    Command.CLUSTERING: lambda client, nothing: client.scheduleClustering(nothing),
-}
-_EXECUTIONS: Mapping[Command, Any] = {
-    Command.COMPACTION: lambda client, instant: client.compact(instant, True),
-    Command.LOG_COMPACTION: lambda client, instant: client.logCompact(instant, True),
-    Command.CLUSTERING: lambda client, instant: client.cluster(instant, True),
-}
