@@ -5,10 +5,10 @@ groups are packed to at most the target, in ascending order of size: then no two
 and what a plan writes is nothing to merge until new files come.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from strategies.grouping import by_key
 from strategies.plan import FileGroup
 from strategies.series import Run, runs_of
 from strategies.state import DataFile, Place, TableState
@@ -24,14 +24,15 @@ def small_runs(
     The runs of a place are in ascending order of size; of equal sizes the oldest come first. For
     `with_equal_keys` see `runs_of`.
     """
-    busy = state.busy
+    busy, found = state.busy, defaultdict[Place, Runs](list)
     files: Iterable[DataFile] = state.data_files
     if busy:
         files = (file for file in files if file.key not in busy)
-    runs = runs_of(files, with_equal_keys=with_equal_keys)
-    small = (run for run in runs if run.first.size_bytes <= largest_bytes)
-    by_place = by_key(small, lambda run: run.first.place)
-    return {place: sorted(by_place[place], key=_order) for place in sorted(by_place)}
+    for run in runs_of(files, with_equal_keys=with_equal_keys):
+        file = run.first
+        if file.size_bytes <= largest_bytes:
+            found[file.place].append(run)
+    return {place: sorted(runs, key=_order) for place, runs in sorted(found.items())}
 
 
 def _order(run: Run[Any]) -> tuple[int, int, str]:
