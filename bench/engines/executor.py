@@ -5,18 +5,11 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from bench.engines.contract import Tag
+from bench.engines.spark.meter import Measured
 from bench.engines.tickets import Planning
-from bench.results.values import Cost
 from strategies.plan import Action
 
 Prepared = TypeVar("Prepared")
-
-
-class Metered(Protocol):
-    """A step; its cost is complete once it has ended."""
-
-    @property
-    def cost(self) -> Cost: ...
 
 
 class Executor(Protocol[Prepared]):
@@ -39,7 +32,7 @@ class Executor(Protocol[Prepared]):
     def execute(self, action: Action, prepared: Prepared | None, tag: Tag) -> Any:
         """Execute an action, or commit what was staged of it; the command's answer, which may be lazy."""
 
-    def step(self) -> AbstractContextManager[Metered]:
+    def step(self) -> AbstractContextManager[Measured]:
         """Measures the block."""
 
 
