@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 from bench.engines.contract import SparkSettings
@@ -59,8 +60,6 @@ def start_session(
     merged |= redaction_conf(merged)
     _launch_jvm({"spark.master": settings.master, **merged}, scratch)
     if executors is not None:
-        from pyspark import SparkConf
-
         known = {**dict(SparkConf().getAll()), **merged}  # includes spark-defaults.conf
         address = _own_address(known)
         merged |= executors.listen(known.get("spark.driver.bindAddress", address), address)
@@ -84,8 +83,6 @@ def role_session(role: str) -> SparkSession:
 
 def _own_address(conf: Mapping[str, str]) -> str:
     """The address of the driver for its executors, as Spark will choose it."""
-    from pyspark import SparkContext
-
     if "spark.driver.host" in conf:
         return conf["spark.driver.host"]
     gateway: Any = SparkContext._gateway
@@ -98,8 +95,6 @@ def _launch_jvm(conf: Mapping[str, str], scratch: Path) -> None:
     Settings are in its command line, which every user can read. Secret ones, and others that contain the
     value of a secret, go to a private file instead, which is removed once the JVM has read it.
     """
-    from pyspark import SparkConf, SparkContext
-
     launched, secrets = SparkConf(loadDefaults=False), Secrets.of(conf)
     secret = {key: value for key, value in conf.items() if secrets.are_shown_by(key, value)}
     for key in conf.keys() - secret.keys():
@@ -144,8 +139,6 @@ def _ascii(text: str) -> str:
 
 def stop_session(spark: SparkSession) -> None:
     """Stop Spark and its JVM; waits until the JVM has ended."""
-    from pyspark import SparkContext
-
     gateway: Any = spark.sparkContext._gateway
     spark.stop()
     gateway.shutdown()
