@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bench.engines.simulated.costs import Coefficients
-from bench.engines.simulated.steps import Operation, Step, query_step, rewrite_step
+from bench.engines.simulated.steps import Operation, query_step, rewrite_step
 from bench.results.values import NO_REWRITE_WORK, RewriteWork, ScanWork
 from strategies.state import MIB, CostPriors
 from workloads.schema import Schema

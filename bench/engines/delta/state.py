@@ -73,8 +73,9 @@ def version_of(commit: LogCommit, removed: Iterable[LiveFile], added: Iterable[L
     deleted = (commit.info.get("operationMetrics") or {}).get("numDeletedFiles")  # by VACUUM
     maintenance = MaintenanceWork(deleted_files_count=None if deleted is None else int(deleted))
     return Version(
-        str(commit.version), commit.operation, change, tag_of(commit), rewritten, work=work, maintenance=maintenance
-    )
+        str(commit.version), commit.operation, change, tag_of(commit), rewritten, work=work,
+        maintenance=maintenance,
+    )  # fmt: skip
 
 
 def tag_of(commit: LogCommit) -> Tag | None:

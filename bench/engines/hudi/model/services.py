@@ -223,8 +223,8 @@ class Services:
             moved = self._timeline.archive(least, most)
             done = MaintenanceWork(expired_versions_count=moved)
             return (service_version(self._timeline.service(), command, tag, done),) if moved else ()
-        # States from the earliest instant on can still be read. Source: CleanPlanner with KEEP_LATEST_COMMITS of
-        # Hudi 1.2.0.
+        # States from the earliest instant on can still be read. Source: CleanPlanner with KEEP_LATEST_COMMITS
+        # of Hudi 1.2.0.
         earliest = self._timeline.earliest_of(int(arguments["retain_commits"]))
         deleted_count = 0 if earliest is None else self._storage.delete(earliest + 1)
         if not deleted_count:
