@@ -6,7 +6,7 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
-from bench.cli.commands.list import TOPICS
+from bench.cli.commands.list_what import TOPICS
 
 ROOT = Path(__file__).parents[1]
 

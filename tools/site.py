@@ -9,7 +9,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from typer.cli import get_docs_for_click
 
-from bench.cli.commands.list import TOPICS, Entry, Topic, cell_text
+from bench.cli.commands.list_what import TOPICS, Entry, Topic, cell_text
 from bench.cli.main import whole_command_line
 from bench.scenario import file as scenario_file
 

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from typing import Annotated, Any, TextIO
@@ -37,86 +37,35 @@ _SHOWN_BY_PS = (
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _REFUSED_PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES)
 
-# In the order of `--help`: where the function of a command is, and the first paragraph of its help, so that
-# only the module of the called command has to be imported.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "run": (
-        "bench.cli.commands.run:run",
-        "Replay a scenario's stream into a table under each of its strategies; measure cost and effect.",
-    ),
-    "show": (
-        "bench.cli.commands.show:show",
-        "Show the figures: one row per scenario, workload, mode and strategy, with means over its runs.",
-    ),
-    "compare": (
-        "bench.cli.commands.compare:compare",
-        "Compare strategies with a baseline, or new results with old ones.",
-    ),
-    "report": (
-        "bench.cli.commands.report:report",
-        "Write a report: one self-contained HTML page, the same text in Markdown, charts and tables.",
-    ),
-    "import": (
-        "bench.cli.commands.import_table:import_table",
-        "Make a scenario of one of your tables: its commits, to be simulated under any compaction policy.",
-    ),
-    "init": (
-        "bench.cli.commands.init:init",
-        "Write your first scenario: a few questions, each with an answer to accept.",
-    ),
-    "export": (
-        "bench.cli.commands.export:export",
-        "Export results as tidy tables: runs, metrics, commits, queries, compactions, decisions and more.",
-    ),
-    "validate": (
-        "bench.cli.commands.validate:validate",
-        "Check scenarios without running them, and list what each would run.",
-    ),
-    "validate-model": (
-        "bench.cli.commands.validate_model:validate_model",
-        "Simulate the scenarios of real runs again, and show how far the simulation is off.",
-    ),
-    "calibrate": (
-        "bench.cli.commands.calibrate:calibrate",
-        "Fit the cost model of a format to this machine, or to results that you already have.",
-    ),
-    "sweep": (
-        "bench.cli.commands.sweep:sweep",
-        "Simulate every combination of some settings, and show which of them no other one beats.",
-    ),
-    "recommend": (
-        "bench.cli.commands.recommend:recommend",
-        "Say which strategy to run: the cheapest one that keeps your limits, and how sure that is.",
-    ),
-    "hindsight": (
-        "bench.cli.commands.hindsight:hindsight",
-        "Say what each strategy costs over the best schedule, which only hindsight knows.",
-    ),
-    "tune": (
-        "bench.cli.commands.tune:tune",
-        "Choose the settings of strategies by simulation, on some seeds, and score them on others.",
-    ),
-    "plan": (
-        "bench.cli.commands.plan:plan",
-        "Preview what a strategy would do to one of your tables now: files, bytes, result and rough cost.",
-    ),
-    "list": (
-        "bench.cli.commands.list:list_what",
-        "List what a scenario can refer to by name, or explain one entry with its options.",
-    ),
-    "schema": (
-        "bench.cli.commands.schema:schema",
-        "Print the JSON schema of scenarios: editors complete, explain and check the keys of a file with it.",
-    ),
-    "doctor": (
-        "bench.cli.commands.doctor:doctor",
-        "Check Python, Java, jars, memory and disk, and measure how noisy this machine is right now.",
-    ),
-    "clean": (
-        "bench.cli.commands.clean:clean",
-        "Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never removed.",
-    ),
+# In the order of `--help`, each with the first paragraph of its help, so that only the module of the called
+# command has to be imported: the one of its name in `bench.cli.commands`, which has a function of that name.
+COMMANDS: dict[str, str] = {
+    "run": "Replay a scenario's stream into a table under each of its strategies; measure cost and effect.",
+    "show": "Show the figures: one row per scenario, workload, mode and strategy, with means over its runs.",
+    "compare": "Compare strategies with a baseline, or new results with old ones.",
+    "report": "Write a report: one self-contained HTML page, the same text in Markdown, charts and tables.",
+    "import": "Make a scenario of one of your tables: its commits, to be simulated under any compaction "
+    "policy.",
+    "init": "Write your first scenario: a few questions, each with an answer to accept.",
+    "export": "Export results as tidy tables: runs, metrics, commits, queries, compactions, decisions "
+    "and more.",
+    "validate": "Check scenarios without running them, and list what each would run.",
+    "validate-model": "Simulate the scenarios of real runs again, and show how far the simulation is off.",
+    "calibrate": "Fit the cost model of a format to this machine, or to results that you already have.",
+    "sweep": "Simulate every combination of some settings, and show which of them no other one beats.",
+    "recommend": "Say which strategy to run: the cheapest one that keeps your limits, and how sure that is.",
+    "hindsight": "Say what each strategy costs over the best schedule, which only hindsight knows.",
+    "tune": "Choose the settings of strategies by simulation, on some seeds, and score them on others.",
+    "plan": "Preview what a strategy would do to one of your tables now: files, bytes, result and rough "
+    "cost.",
+    "list": "List what a scenario can refer to by name, or explain one entry with its options.",
+    "schema": "Print the JSON schema of scenarios: editors complete, explain and check the keys of a "
+    "file with it.",
+    "doctor": "Check Python, Java, jars, memory and disk, and measure how noisy this machine is right now.",
+    "clean": "Remove tables that interrupted runs left behind or `--keep-tables` kept. Results are never "
+    "removed.",
 }
+_OTHER_NAMES = {"import": "import_table", "list": "list_what"}  # of commands that Python uses the name of
 
 
 def _print_version(requested: bool) -> None:
@@ -213,13 +162,18 @@ def _application(whole: Container[str | None]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(compactbench)
-    for name, (place, summary) in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         if name in whole:
-            module, _, function = place.partition(":")
-            app.command(name, cls=_Command)(getattr(import_module(module), function))
+            app.command(name, cls=_Command)(_function(name))
         else:
             app.command(name, cls=_Command, help=summary)(_not_loaded)
     return app
+
+
+def _function(command: str) -> Callable[..., None]:
+    name = _OTHER_NAMES.get(command, command.replace("-", "_"))
+    function: Callable[..., None] = getattr(import_module(f"bench.cli.commands.{name}"), name)
+    return function
 
 
 def _not_loaded() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from bench.cli.commands.list import TOPICS
+from bench.cli.commands.list_what import TOPICS
 from bench.cli.output import OUT
 from bench.results.metrics import METRICS
 from bench.scenario.durations import RunDuration, run_durations
