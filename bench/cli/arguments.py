@@ -50,6 +50,20 @@ SetOption = Annotated[
         "'strategies[LABEL].KEY=VALUE'. May be repeated.",
     ),
 ]
+KeyOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),
+]
+OutOption = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")]
+CoefficientsOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Coefficients of the cost model.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+def given(flag: str, value: object) -> list[str]:
+    """The words of an option; none if it was not given."""
+    return [flag, str(value)] if value else []
 
 
 def repeated(flag: str, values: Iterable[str] | None) -> list[str]:

@@ -30,6 +30,16 @@ def stopped_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@contextmanager
+def stoppable(how_to_go_on: str) -> Iterator[None]:
+    """If the user stops the block, say so and how to go on, and raise Exit."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        ERR.print(f"stopped; {how_to_go_on}", highlight=False)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
 def execute(
     runs: Sequence[PlannedRun],
     options: Options,
@@ -47,11 +57,10 @@ def execute(
     what = "Java, jars (downloaded once) and disk space" if is_real else "the scenario"
     with nullcontext() if quiet else doing(f"checking {what}", ERR):
         check(runs, options.out, keep_tables=options.keep_tables)
-    try:
-        with SuiteProgress(runs, ERR, quiet=quiet) as progress:
-            if first is not None:
-                first(progress)
-            return run_suite(runs, options, progress)
-    except KeyboardInterrupt:
-        ERR.print(f"stopped; finished runs are kept, {goes_on_with}", highlight=False)
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+    with (
+        stoppable(f"finished runs are kept, {goes_on_with}"),
+        SuiteProgress(runs, ERR, quiet=quiet) as progress,
+    ):
+        if first is not None:
+            first(progress)
+        return run_suite(runs, options, progress)

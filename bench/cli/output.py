@@ -90,6 +90,7 @@ FormatOption = Annotated[
 ]
 
 ComparisonFormat = Literal["table", "json", "csv", "markdown"]
+TitledTable = tuple[str, Sequence[str | Column], Iterable[Sequence[str]]]
 
 
 def print_json(data: object) -> None:
@@ -124,9 +125,7 @@ def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) 
     print_tables([("", columns, rows)])
 
 
-def print_tables(
-    tables: Iterable[tuple[str, Sequence[str | Column], Iterable[Sequence[str]]]],
-) -> tuple[str, ...]:
+def print_tables(tables: Iterable[TitledTable]) -> tuple[str, ...]:
     """Print several tables, each after its heading; columns that were left out are named once, at the end.
 
     Returns the keys of these.

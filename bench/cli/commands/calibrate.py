@@ -1,6 +1,6 @@
 """`compactbench calibrate`: fit the coefficients of the cost model to measured runs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,10 +12,10 @@ from bench.calibration.errors import left_out_errors
 from bench.calibration.fit import Fitted, fit_operations
 from bench.calibration.measured import measured_steps
 from bench.calibration.origin import cores_of, origin_of
-from bench.cli.arguments import readable_runs
+from bench.cli.arguments import QuietOption, readable_runs
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
-from bench.cli.output import print_line, print_remark, print_tables
+from bench.cli.output import TitledTable, print_line, print_remark, print_tables
 from bench.cli.progress import SuiteProgress
 from bench.cli.tables import Column
 from bench.engines.simulated.costs import ModelError, shipped_file
@@ -55,7 +55,7 @@ def calibrate(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where the calibration runs are kept.")
     ] = Path("results/calibration"),
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Fit the cost model of a format to this machine, or to results that you already have.
 
@@ -134,32 +134,25 @@ def _calibration_runs(table_format: str, out: Path, *, quiet: bool) -> tuple[lis
     return folders, all(run.finished for run in made)
 
 
-_Table = tuple[str, Sequence[str | Column], list[tuple[str, ...]]]
-
-
-def _operations(fitted: Mapping[Operation, Fitted]) -> _Table:
-    columns: list[str | Column] = ["operation", Column("steps"), "not identified"]
-    lines: list[tuple[str, ...]] = [
+def _operations(fitted: Mapping[Operation, Fitted]) -> TitledTable:
+    lines = [
         (operation.value, f"{one.cost.steps:,}", ", ".join(one.dropped) or "-")
         for operation, one in fitted.items()
         if operation is not Operation.PLANNING
     ]
-    return "fitted operations", columns, lines
+    return "fitted operations", ("operation", Column("steps"), "not identified"), lines
 
 
-def _errors(errors: Mapping[str, ModelError]) -> Iterator[_Table]:
+def _errors(errors: Mapping[str, ModelError]) -> Iterator[TitledTable]:
     if errors:
-        columns: list[str | Column] = [
+        columns = (
             "figure", Column("mean error"), Column("strategies"), Column("streams"), Column("unpredicted"),
-        ]  # fmt: skip
-        yield (
-            "errors of streams that were left out",
-            columns,
-            [
-                (
-                    _FIGURES[name], whole_percent(error.mean_absolute), str(error.strategies),
-                    str(error.streams), str(error.unpredicted),
-                )
-                for name, error in errors.items()
-            ],
         )  # fmt: skip
+        lines = [
+            (
+                _FIGURES[name], whole_percent(error.mean_absolute), str(error.strategies),
+                str(error.streams), str(error.unpredicted),
+            )
+            for name, error in errors.items()
+        ]  # fmt: skip
+        yield "errors of streams that were left out", columns, lines

@@ -3,16 +3,21 @@
 import shlex
 import shutil
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from bench.cli.answer_output import print_cautions
-from bench.cli.arguments import ScenarioArgument, repeated
-from bench.cli.executing import execute, stopped_by_sigterm
+from bench.cli.arguments import (
+    CoefficientsOption,
+    KeyOption,
+    OutOption,
+    QuietOption,
+    ScenarioArgument,
+    given,
+    repeated,
+)
+from bench.cli.executing import execute, stoppable, stopped_by_sigterm
 from bench.cli.output import (
-    ERR,
-    EXIT_INTERRUPTED,
     FormatOption,
     conceal,
     print_json,
@@ -49,20 +54,13 @@ _COMMAND = ("compactbench", "hindsight")
 @stopped_by_sigterm()
 def hindsight(
     scenario: ScenarioArgument,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),
-    ] = None,
+    overrides: KeyOption = None,
     most: MomentsOption = MOMENTS,
     schedules_of: SchedulesOfOption = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")] = Path(
-        "results/hindsight"
-    ),
-    coefficients: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Coefficients of the cost model.")
-    ] = None,
+    out: OutOption = Path("results/hindsight"),
+    coefficients: CoefficientsOption = None,
     output: FormatOption = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Say what each strategy costs over the best schedule, which only hindsight knows.
 
@@ -95,17 +93,14 @@ def hindsight(
         *repeated("--set", overrides),
         *repeated(SCHEDULES_OF, schedules_of),
         "--moments", str(most),
-        *(("--coefficients", str(coefficients)) if coefficients else ()),
+        *given("--coefficients", coefficients),
     ]  # fmt: skip
     options = Options(out, command=shlex.join([*_COMMAND, *words]), coefficients=coefficients)
     folder = out / base.name
     with locked(out):
         earlier = _earlier_runs(folder)
-        try:
+        with stoppable("the same command begins the search again"):
             schedules = best_schedules(base, asked, quiet=quiet)
-        except KeyboardInterrupt:
-            ERR.print("stopped; the same command begins the search again", highlight=False)
-            raise typer.Exit(EXIT_INTERRUPTED) from None
         for run in earlier:
             shutil.rmtree(run.folder)
         write_best_schedules(folder, schedules)

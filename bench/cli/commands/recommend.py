@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.arguments import ResultsArgument
+from bench.cli.arguments import QuietOption, ResultsArgument
 from bench.cli.executing import stopped_by_sigterm
 from bench.cli.output import FormatOption
 from bench.scenario.schema import REPETITIONS_MAX
@@ -51,7 +51,7 @@ def recommend(
         ),
     ] = None,
     output: FormatOption = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Say which strategy to run: the cheapest one that keeps your limits, and how sure that is.
 

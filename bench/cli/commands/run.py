@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from bench.cli.answer_output import print_answers
-from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption
+from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption, given
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
 from bench.cli.completion import only_filters
@@ -160,10 +160,10 @@ def run(
         return
     settings = (("--set", overrides), ("--only", only))
     others = (
-        *(("--repetitions", str(repetitions)) if repetitions else ()),
+        *given("--repetitions", repetitions),
         *(("--verify", verify) if verify != "end" else ()),
         *(("--simulate",) if simulate else ()),
-        *(("--coefficients", str(coefficients)) if coefficients else ()),
+        *given("--coefficients", coefficients),
     )
     options = Options(out, verify, keep_tables, _command(scenarios, settings, others), coefficients)
     with locked(out):

@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from bench.cli.arguments import ScenarioArgument, repeated
+from bench.cli.arguments import (
+    CoefficientsOption,
+    KeyOption,
+    OutOption,
+    QuietOption,
+    ScenarioArgument,
+    given,
+    repeated,
+)
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.output import ERR, conceal, print_line
 from bench.cli.progress import doing
@@ -32,21 +40,14 @@ def sweep(
             help="A key and its values, A,B,C or LOW..HIGH*COUNT. May be repeated, for every combination.",
         ),
     ],
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),
-    ] = None,
+    overrides: KeyOption = None,
     sample: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Run N cells, drawn from the seed of the scenario, not all."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")] = Path(
-        "results/sweep"
-    ),
-    coefficients: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Coefficients of the cost model.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    out: OutOption = Path("results/sweep"),
+    coefficients: CoefficientsOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Simulate every combination of some settings, and show which of them no other one beats.
 
@@ -80,8 +81,8 @@ def sweep(
         scenario,
         *repeated("--set", overrides),
         *repeated("--over", over),
-        *(("--sample", str(sample)) if sample else ()),
-        *(("--coefficients", str(coefficients)) if coefficients else ()),
+        *given("--sample", sample),
+        *given("--coefficients", coefficients),
     ]
     options = Options(out, command=shlex.join(["compactbench", *words]), coefficients=coefficients)
     with locked(out):

@@ -7,11 +7,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from bench.cli.arguments import ScenarioArgument, repeated
-from bench.cli.executing import stopped_by_sigterm
+from bench.cli.arguments import (
+    CoefficientsOption,
+    KeyOption,
+    OutOption,
+    QuietOption,
+    ScenarioArgument,
+    given,
+    repeated,
+)
+from bench.cli.executing import stoppable, stopped_by_sigterm
 from bench.cli.output import (
-    ERR,
-    EXIT_INTERRUPTED,
     conceal,
     print_csv,
     print_json,
@@ -94,23 +100,16 @@ def tune(
             "count, with the strategies of SCENARIO. May be repeated.",
         ),
     ] = None,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the scenario. May be repeated."),
-    ] = None,
+    overrides: KeyOption = None,
     most: MomentsOption = MOMENTS,
     schedules_of: SchedulesOfOption = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The results folder.")] = Path(
-        "results/tune"
-    ),
-    coefficients: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Coefficients of the cost model.")
-    ] = None,
+    out: OutOption = Path("results/tune"),
+    coefficients: CoefficientsOption = None,
     output: Annotated[
         Literal["table", "json", "csv"],
         typer.Option("--format", help="Tables for people, or JSON or CSV for programs."),
     ] = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Choose the settings of strategies by simulation, on some seeds, and score them on others.
 
@@ -167,31 +166,25 @@ def tune(
         scenario,
         *repeated("--set", overrides),
         *repeated("--over", over),
-        *(("--runs", str(runs)) if runs else ()),
+        *given("--runs", runs),
         "--training-seeds", str(training),
         "--held-out-seeds", str(held_out),
         *repeated("--held-out-on", held_out_on),
         *repeated(SCHEDULES_OF, schedules_of),
         "--moments", str(most),
-        *(("--coefficients", str(coefficients)) if coefficients else ()),
+        *given("--coefficients", coefficients),
     ]  # fmt: skip
     command = shlex.join(["compactbench", "tune", *repeating])
     options = Options(out, command=command, coefficients=coefficients)
-    with locked(out):
-        try:
-            every = [*(label for own in tried.values() for label in own), *as_they_are]
-            first = regrets_on(of_role[0], every, asked, options, quiet=quiet)
-            chosen = [
-                {family: least_extra([one[n] for one in first], own) for family, own in tried.items()}
-                for n in range(len(asked.rates))
-            ]
-            kept = list(dict.fromkeys([*(label for one in chosen for label in one.values()), *as_they_are]))
-            by_role = [
-                first, *(regrets_on(some, kept, asked, options, quiet=quiet) for some in of_role[1:])
-            ]  # fmt: skip
-        except KeyboardInterrupt:
-            ERR.print("stopped; finished runs are kept, the same command makes the others", highlight=False)
-            raise typer.Exit(EXIT_INTERRUPTED) from None
+    with locked(out), stoppable("finished runs are kept, the same command makes the others"):
+        every = [*(label for own in tried.values() for label in own), *as_they_are]
+        first = regrets_on(of_role[0], every, asked, options, quiet=quiet)
+        chosen = [
+            {family: least_extra([one[n] for one in first], own) for family, own in tried.items()}
+            for n in range(len(asked.rates))
+        ]
+        kept = list(dict.fromkeys([*(label for one in chosen for label in one.values()), *as_they_are]))
+        by_role = [first, *(regrets_on(some, kept, asked, options, quiet=quiet) for some in of_role[1:])]
 
     def tuned(n: int) -> list[Tuned]:
         """The families and the other strategies at the rate with this index."""

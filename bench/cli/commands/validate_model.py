@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from bench.cli.arguments import ResultsArgument, readable_runs
+from bench.cli.arguments import QuietOption, ResultsArgument, readable_runs
 from bench.cli.model_validation import validated
-from bench.cli.output import print_json, print_remark, print_tables
+from bench.cli.output import TitledTable, print_json, print_remark, print_tables
 from bench.cli.tables import Column
 from bench.runs.resimulation import Resimulation
 from bench.text import MISSING, human_ratio, whole_percent
@@ -44,7 +44,7 @@ def validate_model(
     output: Annotated[
         Literal["table", "json"], typer.Option("--format", help="Tables for people, JSON for programs.")
     ] = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Simulate the scenarios of real runs again, and show how far the simulation is off.
 
@@ -78,10 +78,7 @@ def validate_model(
             raise typer.Exit(1)
 
 
-_Table = tuple[str, Sequence[str | Column], list[tuple[str, ...]]]
-
-
-def _tables(errors: ModelErrors) -> Iterator[_Table]:
+def _tables(errors: ModelErrors) -> Iterator[TitledTable]:
     for scenario in dict.fromkeys(error.scenario for error in errors.figures):
         yield _scenario_table(scenario, errors.figures)
     yield (
@@ -132,7 +129,7 @@ def _tables(errors: ModelErrors) -> Iterator[_Table]:
         )  # fmt: skip
 
 
-def _scenario_table(scenario: str, errors: Iterable[ErrorOfFigure]) -> _Table:
+def _scenario_table(scenario: str, errors: Iterable[ErrorOfFigure]) -> TitledTable:
     own = {(error.strategy, error.metric): error for error in errors if error.scenario == scenario}
     shown = [metric for metric in METRICS if any(name == metric for _, name in own)]
     lines = [
@@ -142,7 +139,7 @@ def _scenario_table(scenario: str, errors: Iterable[ErrorOfFigure]) -> _Table:
         )
         for label in dict.fromkeys(label for label, _ in own)
     ]
-    columns: list[str | Column] = ["strategy", *(Column(HEADINGS[metric]) for metric in shown)]
+    columns = ("strategy", *(Column(HEADINGS[metric]) for metric in shown))
     return f"{scenario}: error of the simulation", columns, lines
 
 
