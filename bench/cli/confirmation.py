@@ -13,7 +13,6 @@ from bench.runs.confirmation import real_scenario
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
 from bench.runs.suite.suite import Options
-from bench.text import MISSING, human_ratio
 from reports.data.group import RunGroup, run_groups
 from reports.text import format_value
 
@@ -74,8 +73,7 @@ def print_beside(pairs: Sequence[Beside]) -> None:
         [
             (
                 pair.strategy, pair.metric, format_value(pair.metric, pair.modelled),
-                format_value(pair.metric, pair.measured),
-                MISSING if pair.ratio is None else human_ratio(pair.ratio),
+                format_value(pair.metric, pair.measured), format_value("ratio", pair.ratio),
             )
             for pair in pairs
         ],

@@ -3,9 +3,9 @@
 from bench.cli.output import print_heading, print_remark, print_table
 from bench.cli.tables import Column
 from bench.results.query_rate import WEIGHTED_WORDS
-from bench.text import MISSING, human_duration, human_ratio
+from bench.text import human_duration
 from reports.data.group import RunGroup
-from reports.text import cost_text
+from reports.text import cost_text, format_value
 from reports.verdicts.pareto_front import pareto_front, points
 
 
@@ -21,7 +21,7 @@ def print_front(group: RunGroup) -> None:
         [
             (
                 point.strategy, cost_text(point.cost_s), human_duration(point.query_s),
-                MISSING if (ratio := written[point.strategy]) is None else human_ratio(ratio),
+                format_value("write_amplification", written[point.strategy]),
             )
             for point in front
         ],

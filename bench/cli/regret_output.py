@@ -5,8 +5,8 @@ from typing import Any
 
 from bench.cli.tables import Column
 from bench.results.best_schedules import BestSchedule
-from bench.text import MISSING, counted, human_duration, human_ratio, named_once, whole_percent
-from reports.text import cost_text
+from bench.text import counted, human_duration, named_once, whole_percent
+from reports.text import cost_text, format_value
 from reports.verdicts.regrets import ALIKE, EXTRA_CPU, Regrets
 
 _SHOWN = 8
@@ -19,24 +19,23 @@ EXTRA_CPU_RATIOS = (
 
 
 def regret_table(every: Sequence[Regrets]) -> tuple[list[str | Column], list[tuple[str, ...]]]:
-    lines = [(strategy, *(_cell(one.over_best(strategy)) for one in every)) for strategy in every[0].cpu_s]
+    lines = [
+        (strategy, *(format_value("ratio", one.over_best(strategy)) for one in every))
+        for strategy in every[0].cpu_s
+    ]
     lines += [
         ("best schedule: extra CPU", *(cost_text(one.best_extra_s) for one in every)),
         (
             "best schedule: compactions",
             *("see below" if one.cheaper else str(len(one.found.ticks)) for one in every),
         ),
-        ("any schedule: at least", *(_cell(one.bound_over_best) for one in every)),
+        ("any schedule: at least", *(format_value("ratio", one.bound_over_best) for one in every)),
     ]
     return ["strategy", *(Column(_rate(one), "queries/h") for one in every)], lines
 
 
 def _rate(one: Regrets) -> str:
     return f"{one.found.queries_per_h:,.10g}"
-
-
-def _cell(ratio: float | None) -> str:
-    return MISSING if ratio is None else human_ratio(ratio)
 
 
 def regret_sentences(

@@ -8,7 +8,7 @@ from bench.cli.regret_output import EXTRA_CPU_RATIOS
 from bench.cli.tables import Column
 from bench.cli.tuning import Score
 from bench.text import MISSING, counted, human_ratio, whole_percent
-from reports.text import cost_text
+from reports.text import cost_text, format_value
 from reports.verdicts.regrets import ALIKE, Regrets, spread
 
 CSV_COLUMNS = (
@@ -54,11 +54,7 @@ def tuned_table(
 
 def _cells(one: Score) -> tuple[str, ...]:
     extra = MISSING if one.mean_extra_s is None else cost_text(one.mean_extra_s)
-    return (extra, _ratio(one.mean_over_best), _ratio(one.worst_over_best))
-
-
-def _ratio(ratio: float | None) -> str:
-    return MISSING if ratio is None else human_ratio(ratio)
+    return (extra, format_value("ratio", one.mean_over_best), format_value("ratio", one.worst_over_best))
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,11 @@ def metric_cells(rows: Sequence[Row], name: str, per_second: float = 1.0) -> lis
     return cells
 
 
+def figure_cell(metric_or_unit: str, value: float | None) -> Cell:
+    """A figure in the unit of its metric; a dash if it is not known."""
+    return Cell(format_value(metric_or_unit, value), value=value)
+
+
 def compared(comparison: Comparison | None) -> Cell:
     """A ratio with its interval, if it has one; a dash without a comparison."""
     if comparison is None or comparison.ratio is None:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from bench.results.metrics import METRIC_BY_NAME
 from bench.results.rows import Row
-from bench.text import MISSING, human_ratio
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Shown, Table, latency_unit, seconds, strategy_table
+from reports.page.tables import Cell, Column, Shown, Table, figure_cell, latency_unit, seconds, strategy_table
 from reports.phrases import say
 from reports.text import format_value
 
@@ -59,5 +58,5 @@ def _columns(name: str, title: str, pairs: Sequence[tuple[Row, Row]]) -> list[Sh
         cells = [Cell(text, value=value) for text, value in zip(texts, own, strict=True)]
         columns.append((Column(f"{title}, {word}", unit), cells))
     ratios = [modelled / real if real and modelled is not None else None for real, modelled in values]
-    cells = [Cell(MISSING if ratio is None else human_ratio(ratio), value=ratio) for ratio in ratios]
+    cells = [figure_cell("ratio", ratio) for ratio in ratios]
     return [*columns, (Column("Ratio"), cells)]

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from bench.results.metrics import LATENCY
-from bench.text import MISSING, human_duration, named_once
+from bench.text import MISSING, named_once
 from reports.data.group import RunGroup
 from reports.page.sections.answer import best
 from reports.page.tables import Cell, Column, Table
 from reports.phrases import Verbatim
-from reports.text import cost_text
+from reports.text import cost_text, format_value
 from reports.verdicts.unmodelled import unmodelled
 
 _NOTE = (
@@ -45,7 +45,7 @@ def _cell(group: RunGroup, label: str, is_best: bool) -> Cell:
         return Cell(MISSING)
     values = group.row(label).values
     cost_s, query_s = values[group.cost_metric], values["query_mean_s"]
-    query = MISSING if query_s is None else human_duration(query_s)
+    query = format_value(LATENCY, query_s)
     why = unmodelled(group, label, group.cost_metric, LATENCY)
     if why is not None:
         return Cell(why, query)

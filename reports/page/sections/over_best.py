@@ -1,9 +1,9 @@
 """What strategies cost over the best schedule in hindsight, where a search has stored it beside the runs."""
 
 from bench.results.best_schedules import LABEL
-from bench.text import MISSING, human_number, human_ratio
+from bench.text import human_number
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Shown, Table, strategy_table
+from reports.page.tables import Column, Table, figure_cell, strategy_table
 from reports.text import cost_text
 from reports.verdicts.regrets import EXTRA_CPU, Regrets, stored_regrets
 
@@ -23,8 +23,12 @@ def over_best(group: RunGroup) -> Table | None:
     rows = [row for row in group.choices if not row.strategy.startswith(LABEL)]
     rows.sort(key=lambda row: _place(every[-1].extra_s(row.strategy)))
     best = ", ".join(f"{cost_text(one.best_extra_s)} at {_rate(one)} queries/h" for one in every)
-    shown: list[Shown] = [
-        (Column(_rate(one), "queries/h"), [_cell(one, row.strategy) for row in rows]) for one in every
+    shown = [
+        (
+            Column(_rate(one), "queries/h"),
+            [figure_cell("ratio", one.over_best(row.strategy)) for row in rows],
+        )
+        for one in every
     ]
     return strategy_table(rows, shown, _NOTE.format(best=best), _CAPTION)
 
@@ -36,8 +40,3 @@ def _place(extra_s: float | None) -> tuple[bool, float]:
 
 def _rate(one: Regrets) -> str:
     return human_number(one.found.queries_per_h)
-
-
-def _cell(one: Regrets, strategy: str) -> Cell:
-    ratio = one.over_best(strategy)
-    return Cell(MISSING if ratio is None else human_ratio(ratio), value=ratio)

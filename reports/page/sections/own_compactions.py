@@ -1,10 +1,8 @@
 """What the compactions of an imported table did, beside those of the simulated strategies."""
 
-from bench.text import MISSING
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Table, by_columns
+from reports.page.tables import Cell, Column, Table, by_columns, figure_cell
 from reports.phrases import Verbatim
-from reports.text import format_value
 
 _SHOWN = (  # metric, title, name in the dataset
     ("compactions", "Compactions", "count"),
@@ -34,9 +32,6 @@ def own_compactions(group: RunGroup) -> Table | None:
             *(row.values[metric] for row in group.rows),
         ]
         if any(values):
-            cells = [
-                Cell(MISSING if value is None else format_value(metric, value), value=value)
-                for value in values
-            ]
+            cells = [figure_cell(metric, value) for value in values]
             columns.append((Column(group.in_delete_words(title)), cells))
     return by_columns(columns, _NOTE, caption=_CAPTION)

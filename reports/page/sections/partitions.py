@@ -9,10 +9,10 @@ from bench.results.partition_rounds import (
     rounds,
     waiting_bytes_mean,
 )
-from bench.text import MISSING, human_bytes, human_duration, human_ratio
+from bench.text import MISSING, human_duration
 from reports.charts.partitions import applies
 from reports.data.group import RunGroup
-from reports.page.tables import Cell, Column, Table
+from reports.page.tables import Cell, Column, Table, figure_cell
 from reports.phrases import Verbatim, counted, say, separated
 
 _NAMES_SHOWN = 3
@@ -55,7 +55,7 @@ def _waiting(label: str, run: RunResult) -> tuple[Cell, ...]:
         Cell(f"{taken / len(done):.1f}" if done else MISSING),
         _names(sorted(never_taken(done))) if done else Cell(MISSING),
         Cell(wait_text, value=None if wait is None else wait.wait_ms),
-        Cell(MISSING if waiting_bytes is None else human_bytes(waiting_bytes), value=waiting_bytes),
+        figure_cell("bytes", waiting_bytes),
     )
 
 
@@ -74,12 +74,8 @@ def _amplification(group: RunGroup) -> Table | None:
     if not 1 < len(names) <= _PARTITIONS_SHOWN:
         return None
     rows = tuple(
-        (Cell(Verbatim(label)), *(_ratio(ratios.get(name)) for name in names))
+        (Cell(Verbatim(label)), *(figure_cell("ratio", ratios.get(name)) for name in names))
         for label, ratios in by_strategy.items()
     )
     columns = (Column("Strategy", is_number=False), *(Column(name) for name in names))
     return Table(columns, rows, _READ_NOTE, caption="Read amplification of each partition")
-
-
-def _ratio(ratio: float | None) -> Cell:
-    return Cell(MISSING) if ratio is None else Cell(human_ratio(ratio), value=ratio)

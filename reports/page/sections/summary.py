@@ -2,7 +2,7 @@
 
 from bench.results.metrics import LATENCY
 from bench.results.rows import BASELINE, Row
-from bench.text import MISSING, human_percent
+from bench.text import human_percent
 from reports.data.group import RunGroup
 from reports.page.tables import (
     Cell,
@@ -10,6 +10,7 @@ from reports.page.tables import (
     Table,
     by_columns,
     compared,
+    figure_cell,
     has_values,
     latency_unit,
     metric_cells,
@@ -65,7 +66,10 @@ def summary(group: RunGroup, verdicts: PageVerdicts) -> Table:
     shares = {label: share for part in group.parts for label, share in on_front(part).items()}
     if shares:
         shown.append(
-            (Column("On the front", "of draws"), [_share(shares.get(label)) for label in group.strategies])
+            (
+                Column("On the front", "of draws"),
+                [figure_cell("share", shares.get(label)) for label in group.strategies],
+            )
         )
     shown.append((Column("Runs"), [_runs(group, row) for row in group.rows]))
     of_formats = (_OF_FORMATS,) if len(group.parts) > 1 else ()
@@ -92,10 +96,6 @@ def _names(group: RunGroup, verdicts: PageVerdicts) -> list[Cell]:
     return [
         Cell(Verbatim(label), unmodelled(group, label, *metrics) or why(label)) for label in group.strategies
     ]
-
-
-def _share(share: float | None) -> Cell:
-    return Cell(MISSING if share is None else human_percent(share), value=share)
 
 
 def _runs(group: RunGroup, row: Row) -> Cell:
