@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.results.arithmetic import all_known, known_sum, ratio, total
+from bench.results.arithmetic import known_sum, ratio, sum_of_known, total
 from bench.results.figures import RunFigures
 from bench.results.tables import Records, own_cost, together
 
@@ -41,21 +41,16 @@ def evaluation_cpu_s(f: RunFigures) -> float | None:
 
 
 def policy_cpu_s(f: RunFigures) -> float | None:
-    return _sum(compaction_cpu_s(f), maintenance_cpu_s(f), evaluation_cpu_s(f) or 0.0)
+    return sum_of_known([compaction_cpu_s(f), maintenance_cpu_s(f), evaluation_cpu_s(f) or 0.0])
 
 
 def total_cpu_s(f: RunFigures) -> float | None:
-    return _sum(commit_cpu_s(f), policy_cpu_s(f))
+    return sum_of_known([commit_cpu_s(f), policy_cpu_s(f)])
 
 
 def jit_share(f: RunFigures) -> float | None:
     jit_cpu_s, cpu_s = known_total("compaction", "jit_cpu_s")(f), compaction_cpu_s(f)
     return None if jit_cpu_s is None or cpu_s is None else ratio(jit_cpu_s, cpu_s)
-
-
-def _sum(*values: float | None) -> float | None:
-    known = all_known(values)
-    return None if known is None else sum(known)
 
 
 _STEPS: dict[str, Steps] = {

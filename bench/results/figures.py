@@ -22,7 +22,7 @@ from bench.results.records import (
 )
 from bench.results.sessions import queries_by
 from bench.results.table_content import as_left, commits_of, of_content, stream_commits_of
-from bench.results.tables import Records
+from bench.results.tables import Records, together
 from bench.results.values import Session
 
 HEALTH_SCORE = "health_score"  # a figure that planners may report about the table
@@ -167,9 +167,7 @@ def run_delay_per_cpu(f: RunFigures) -> float | None:
 def _delayed(f: RunFigures) -> tuple[np.ndarray, np.ndarray]:
     """The run delay and the CPU of steps whose delay is known: not that of a compaction that was ended."""
     steps = (f.commits, f.compactions, f.maintenance, f.primary)
-    delays_s, cpu_s = (
-        np.concatenate([step.column(name) for step in steps]) for name in ("run_delay_s", "cpu_s")
-    )
+    delays_s, cpu_s = (together(name, *steps) for name in ("run_delay_s", "cpu_s"))
     is_known = ~np.isnan(delays_s)
     return delays_s[is_known], cpu_s[is_known]
 

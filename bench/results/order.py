@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 import numpy as np
 
 from bench.results.records import RunRecord
-from bench.results.tables import RunRecords
+from bench.results.tables import RunRecords, together
 
 _ROUNDING_S = 1e-6  # by which the end of a step and the start of the next one may overlap
 
@@ -75,7 +75,7 @@ def _column(records: RunRecords, name: str) -> np.ndarray:
     tables = [records.of(kind) for kind in records.kinds()]
     if not tables:
         return np.empty(0)
-    values = np.concatenate([table.column(name) for table in tables])
+    values = together(name, *tables)
     ordered = np.empty_like(values)
     ordered[np.concatenate([table.serials for table in tables])] = values
     return ordered

@@ -14,17 +14,22 @@ Count = Annotated[int, Field(ge=0, le=2**53)]  # of rows, files or bytes; floats
 Seconds = Annotated[float, Field(ge=0, le=1e12)]  # sums of them are finite, too
 Factor = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 Session = Literal["new", "long-lived"]  # what queries: see `bench.engines.contract.Prober`
-# A record checks values again that engines have made: what cannot be read must not be written.
 _Number = TypeVar("_Number", int, float)
 _Value = TypeVar("_Value", bound=Any)
-_STORED = ConfigDict(extra="forbid", allow_inf_nan=False, revalidate_instances="always")
+
+
+class _Stored:
+    """A value of records, which check what engines have made: what cannot be read must not be written."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", allow_inf_nan=False, revalidate_instances="always"
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Span(_Stored):
     """When a phase of a step began and ended: seconds since the replay began, measured or modelled."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     started_s: Seconds
     ended_s: Seconds
@@ -35,7 +40,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class SparkWork:
+class SparkWork(_Stored):
     """What Spark ran for a step: jobs, the stages with tasks, and their tasks.
 
     `read_rows` and `read_bytes` are what tasks read, as far as their readers count it: from files, repeated
@@ -43,8 +48,6 @@ class SparkWork:
     and services do not count what they read. `shuffled_bytes` were written for other tasks, `spilled_bytes`
     to disk for lack of memory. What tasks write is in `Change`: some writers do not count it.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     jobs_count: Count | None = None
     stages_count: Count | None = None
@@ -65,7 +68,7 @@ NO_SPARK_WORK = SparkWork(0, 0, 0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(_Stored):
     """The cost of a step, and its peak use of memory.
 
     `cpu_s` is process CPU (JVM, Python, children, executors of a cluster) during the step, or of roles that
@@ -79,8 +82,6 @@ class Cost:
     unknown in simulations and in older results. `run_delay_s` is for how long runnable threads waited for a
     core, in seconds of threads; it is known of roles that are processes and work at the same time.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     wall_s: Seconds = 0.0
     cpu_s: Seconds = 0.0
@@ -163,10 +164,8 @@ NO_COST = Cost(jit_cpu_s=0.0, gc_cpu_s=0.0, requests={}, spark=NO_SPARK_WORK)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(_Stored):
     """What one or more table versions added and removed."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     files_added_count: Count = 0  # data files
     files_removed_count: Count = 0
@@ -204,10 +203,8 @@ def sum_of_changes(changes: Iterable[Change]) -> Change:
 
 
 @dataclass(frozen=True, slots=True)
-class LiveFiles:
+class LiveFiles(_Stored):
     """Counts and sizes of the live files of a table at one version."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     data_files_count: Count
     live_bytes: Count  # data and delete files
@@ -254,15 +251,13 @@ class TableFigures(LiveFiles):
 
 
 @dataclass(frozen=True, slots=True)
-class ScanWork:
+class ScanWork(_Stored):
     """What the scans of a query opened; None if the format's reader does not report it.
 
     `read_rows` are the rows of data files that scans read, deleted ones included: in a simulation all rows of
     the opened files, on real tables without those of skipped row groups. `columns_count` adds up the table's
     columns that each scan reads for the query. `delete_bytes` is the part of `opened_bytes` in delete files.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     files_count: Count | None = None
     delete_files_count: Count | None = None  # each delete file once for each data file it applies to
@@ -274,7 +269,7 @@ class ScanWork:
 
 
 @dataclass(frozen=True, slots=True)
-class CommitWork:
+class CommitWork(_Stored):
     """What a commit did besides the files it wrote and replaced, which are in its `Change`.
 
     `partitions_count` are the partitions with new files. A MERGE scans files for the rows that it changes;
@@ -282,8 +277,6 @@ class CommitWork:
     checkpoint of Delta's log that the commit wrote, tombstones included, 0 without a checkpoint.
     `looked_up_files_count` are the base files whose keys Hudi's index read. Both are None in other formats.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     partitions_count: Count | None = None
     scanned_files_count: Count | None = None
@@ -293,31 +286,27 @@ class CommitWork:
 
 
 @dataclass(frozen=True, slots=True)
-class MaintenanceWork:
+class MaintenanceWork(_Stored):
     """What maintenance removed: data and delete files from storage, and versions that readers had."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     deleted_files_count: Count | None = None
     expired_versions_count: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class BeyondFit:
+class BeyondFit(_Stored):
     """What a simulation priced beyond what its coefficients were fitted to.
 
     `unfitted_operations` had no measured step. `extrapolated` amounts of work were greater than any measured,
     by operation and coefficient: "query s_per_file": 4.2 is 4.2 times the greatest measured number of files.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
-
     unfitted_operations: tuple[str, ...] = ()
     extrapolated: Mapping[str, Factor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteWork:
+class RewriteWork(_Stored):
     """What a compaction rewrites and converts, by the preview of its plan; None without a preview.
 
     The files, rows and bytes read are those of data files that are rewritten, in groups; each task writes a
@@ -325,8 +314,6 @@ class RewriteWork:
     or converted data file they apply to, with their keys or positions as `applied_delete_rows`. What the
     compaction wrote is in its `Change`.
     """
-
-    __pydantic_config__: ClassVar[ConfigDict] = _STORED
 
     groups_count: Count | None = None
     tasks_count: Count | None = None
