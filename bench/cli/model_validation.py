@@ -12,15 +12,13 @@ from reports.data.group import RunGroup, run_groups
 from reports.verdicts.model_errors import ModelErrors, model_errors
 
 
-def resimulated(
-    runs: Iterable[RunResult], place: Path, coefficients: Path | None = None, *, quiet: bool = False
-) -> list[Resimulation]:
+def resimulated(runs: Iterable[RunResult], place: Path, *, quiet: bool = False) -> list[Resimulation]:
     """The real ones of these runs, simulated again.
 
     `place` is where the runs are, for errors: ResultSchemaError without a usable real run, ScenarioError if
-    no strategy can be simulated or the coefficients cannot be used.
+    no strategy can be simulated.
     """
-    return _resimulated(_real_groups(runs), place, coefficients, quiet=quiet)
+    return _resimulated(_real_groups(runs), place, None, quiet=quiet)
 
 
 def validated(
@@ -28,7 +26,7 @@ def validated(
 ) -> tuple[ModelErrors, list[Resimulation]]:
     """The errors of the model for the real ones of these runs, and the strategies that were left out.
 
-    Raises the errors of `resimulated`.
+    Raises the errors of `resimulated`, and ScenarioError if the coefficients cannot be used.
     """
     groups = _real_groups(runs)
     made = _resimulated(groups, place, coefficients, quiet=quiet)

@@ -1,7 +1,7 @@
 """Real runs simulated again, to see how far the simulation is off."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.variants import BASE, Variant
 
 # Keys that have no effect on a simulation, and that may name places and secrets of the real run.
-_OF_REAL_RUNS = ("catalog", "page_cache", "warm_up_rounds")
+_OF_REAL_RUNS = ("catalog", "warm_up_rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +54,18 @@ class Resimulation:
 
 
 def resimulations(groups: Iterable[Iterable[RunResult]]) -> list[Resimulation]:
-    """One for each strategy with usable real runs in a group, by the scenario as the runs recorded it."""
-    return [
-        replace(one, planned=None if one.planned is None else replace(one.planned, position=position))
-        for position, one in enumerate(_tried(groups))
-    ]
-
-
-def _tried(groups: Iterable[Iterable[RunResult]]) -> Iterator[Resimulation]:
+    """One for each strategy of groups of usable real runs, by the scenario as the runs recorded it."""
+    tried: list[Resimulation] = []
     for number, runs in enumerate(groups):
         by_strategy: dict[str, list[RunResult]] = {}
         for run in runs:
-            if run.manifest.mode == "real" and usable(run):
-                by_strategy.setdefault(run.manifest.strategy, []).append(run)
+            by_strategy.setdefault(run.manifest.strategy, []).append(run)
         for own in by_strategy.values():
-            yield _resimulation(number, tuple(own))
+            tried.append(_resimulation(number, tuple(own), position=len(tried)))
+    return tried
 
 
-def _resimulation(group: int, real: tuple[RunResult, ...]) -> Resimulation:
+def _resimulation(group: int, real: tuple[RunResult, ...], position: int) -> Resimulation:
     manifest = real[0].manifest
     try:
         scenario = recorded_scenario(manifest)
@@ -80,26 +74,23 @@ def _resimulation(group: int, real: tuple[RunResult, ...]) -> Resimulation:
     except ScenarioError as error:
         return Resimulation(group, real, problem=str(error).splitlines()[-1])
     case = Case(scenario, spec, spec.label, manifest.variant_label or BASE)
-    return Resimulation(group, real, PlannedRun(case, "simulated", 1, 0, 0))
+    return Resimulation(group, real, PlannedRun(case, "simulated", 1, position, 0))
 
 
 def simulate(
-    tried: Iterable[Resimulation], coefficients: Path | None, watcher: Watcher
+    tried: Sequence[Resimulation], coefficients: Path | None, watcher: Watcher
 ) -> list[Resimulation]:
-    """The same, with the runs that were made.
+    """The same, of which some are planned, with the runs that were made.
 
     Raises ScenarioError for coefficients that a format of the runs cannot use.
     """
-    every = tuple(tried)
-    planned = [one.planned for one in every if one.planned is not None]
-    if not planned:
-        return [*every]
+    planned = [one.planned for one in tried if one.planned is not None]
     if coefficients is not None:
         check_coefficients(coefficients, [run.scenario for run in planned])
     with tempfile.TemporaryDirectory(prefix="compactbench-") as folder:
         run_suite(planned, Options(Path(folder), coefficients=coefficients), watcher)
         by_position = {run.manifest.position: run for run in load_runs(Path(folder))}
-    return [_with_run(one, by_position) for one in every]
+    return [_with_run(one, by_position) for one in tried]
 
 
 def _with_run(one: Resimulation, by_position: Mapping[int, RunResult]) -> Resimulation:
@@ -120,11 +111,10 @@ def recorded_scenario(manifest: Manifest) -> Scenario:
     """
     suffix = label_in("", manifest.variant_label or "")
     document = recorded_document(manifest, [manifest.strategy.removesuffix(suffix)], suffix)
-    is_cold = "page_cache" in document
+    if "page_cache" in document:
+        raise ScenarioError("a cold page cache is not modelled", code="no-effect", path=manifest.scenario)
     for key in _OF_REAL_RUNS:
         document.pop(key, None)
-    if is_cold:
-        raise ScenarioError("a cold page cache is not modelled", code="no-effect", path=manifest.scenario)
     return scenario_of(Path(f"{manifest.scenario}.toml"), document)
 
 

@@ -14,7 +14,7 @@ def catalog_of(keys: Catalog | None) -> CatalogSettings:
 
 
 def catalog_properties(tables: Scenario | ScenarioKeys) -> dict[str, tuple[KeyPath, str]]:
-    """Each property of the catalog, with the key that sets it; [spark] wins."""
+    """Each property of the catalog: the key that sets it, and its value as written; [spark] wins."""
     catalog = catalog_of(tables.catalog)
     properties: dict[str, tuple[KeyPath, str]] = {
         name: (("catalog", "properties", name), value) for name, value in catalog.properties.items()
@@ -31,11 +31,6 @@ def configured_catalog(tables: Scenario | ScenarioKeys) -> CatalogSettings:
     properties = {name: value for name, (_, value) in catalog_properties(tables).items()}
     kind = {"type": properties["type"].lower()} if "type" in properties else {}
     return replace(catalog_of(tables.catalog), properties={**properties, **kind})
-
-
-def catalog_setting(tables: Scenario | ScenarioKeys, name: str) -> tuple[KeyPath, str]:
-    """The key that sets a property of the catalog, and its value as written. Raises KeyError if none does."""
-    return catalog_properties(tables)[name]
 
 
 def has_shared_catalog(tables: Scenario | ScenarioKeys) -> bool:

@@ -17,7 +17,7 @@ from bench.runs.preflight.places import check_places
 from bench.runs.preflight.real_clock import check_real_clock, check_simulated_clock
 from bench.runs.preflight.space import check_space
 from bench.runs.suite.cases import PlannedRun
-from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
+from bench.scenario.catalog import catalog_properties, configured_catalog, has_shared_catalog
 from bench.scenario.checks import (
     check_has_rows,
     check_jvm,
@@ -166,7 +166,7 @@ def _check_catalog(scenario: Scenario) -> None:
     refused = table_format.catalog.problem(properties)
     if refused is not None:
         name, problem = refused
-        path, value = catalog_setting(scenario, name)
+        path, value = catalog_properties(scenario)[name]
         problem = f"{path_text(path)} = {value_text(value)}: {problem}"
         raise ScenarioError(problem, code="not-allowed", path=scenario.name)
 

@@ -19,7 +19,7 @@ from bench.runs.suite.dropping import left_by
 from bench.runs.suite.processes import worker
 from bench.runs.suite.results_folder import WORK
 from bench.runs.suite.run_files import last_message
-from bench.scenario.catalog import catalog_setting, configured_catalog, has_shared_catalog
+from bench.scenario.catalog import catalog_properties, configured_catalog, has_shared_catalog
 from bench.scenario.scenario import Scenario
 from bench.scenario.values import path_text
 from bench.scenario.variants import BASE
@@ -97,8 +97,8 @@ def _missing_class(log: Path) -> str | None:
 
 def _problem(scenario: Scenario, cause: str) -> str:
     """The cause, with the keys of the place; without secrets."""
-    properties = configured_catalog(scenario).properties
+    properties = catalog_properties(scenario)
     keys = [key for key in ("type", "catalog-impl", "uri") if key in properties]
-    place = [(("spark", "master"), scenario.spark.master), *(catalog_setting(scenario, key) for key in keys)]
+    place = [(("spark", "master"), scenario.spark.master), *(properties[key] for key in keys)]
     settings = ", ".join(f'{path_text(path)} = "{value}"' for path, value in place)
     return scenario.secrets.scrub(f"no table can be created with {settings}: {cause}")

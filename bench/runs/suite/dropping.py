@@ -1,7 +1,6 @@
 """Removes tables in shared catalogs and staged files of interrupted or kept runs."""
 
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 
 from bench.engines.journal import Journal
@@ -39,11 +38,6 @@ def folders_of_tables(results: Path) -> list[Path]:
         for folder in results.glob(f"*/*/{TABLES}")
         if folder.resolve() == inside / folder.relative_to(results)
     )
-
-
-def unwanted(runs: Iterable[RunResult]) -> list[RunResult]:
-    """The runs that have left tables or files that the user does not keep."""
-    return [run for run in runs if left_by(run.folder, kept_too=False)]
 
 
 def drop_left_by(run: RunResult, scenario: Scenario, work_folder: Path, *, kept_too: bool = True) -> None:

@@ -20,7 +20,7 @@ from bench.runs.jobs import RunJob, SentScenario
 from bench.runs.live_figures import LiveProgress
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.change_log import ensure_log
-from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
+from bench.runs.suite.dropping import TABLES, drop_left_by, left_by
 from bench.runs.suite.processes import STOP_GRACE_S, worker
 from bench.runs.suite.results_folder import WORK, fresh
 from bench.runs.suite.run_files import closed, follow
@@ -72,8 +72,11 @@ def drop_left(runs: Iterable[RunResult], scenarios: Sequence[Scenario], out: Pat
     If that fails, `watcher` is warned and the suite goes on.
     """
     by_name = {scenario.name: scenario for scenario in scenarios}
-    for run in unwanted(runs):
-        watcher.dropping(run.folder.name, left_by(run.folder, kept_too=False))
+    for run in runs:
+        left = left_by(run.folder, kept_too=False)
+        if not left:
+            continue
+        watcher.dropping(run.folder.name, left)
         scenario, work_folder = by_name[run.manifest.scenario], out / WORK / f"drop-{run.folder.name}"
         try:
             drop_left_by(run, scenario, work_folder, kept_too=False)

@@ -12,7 +12,7 @@ from bench.results.folders import load_run, load_runs
 from bench.runs.jobs import DropJob, SentScenario
 from bench.runs.settings import NAMESPACE_NOTES, STAGING_NOTES
 from bench.runs.suite import suite
-from bench.runs.suite.dropping import TABLES, drop_left_by, left_by, unwanted
+from bench.runs.suite.dropping import TABLES, drop_left_by, left_by
 from bench.runs.worker import main
 from bench.runs.worker.main import drop_noted
 
@@ -24,19 +24,23 @@ def left(folder, name, *records, **changes):
     return made
 
 
+def unwanted(folder):
+    return [run.folder.name for run in load_runs(folder) if left_by(run.folder, kept_too=False)]
+
+
 def test_what_is_unwanted_was_not_to_be_kept(tmp_path):
     left(tmp_path, "interrupted", commit())
     left(tmp_path, "finished", commit(), observed(), end())  # and could not drop its tables
     write_run(tmp_path / "demo" / "clean", manifest(run_id="clean"), [commit()])
     (left(tmp_path, "kept", commit()) / TABLES).mkdir()
-    assert [run.folder.name for run in unwanted(load_runs(tmp_path))] == ["finished", "interrupted"]
+    assert unwanted(tmp_path) == ["finished", "interrupted"]
 
 
 def test_staged_files_are_never_to_be_kept(tmp_path, monkeypatch):
     run = left(tmp_path, "kept", commit())
     (run / TABLES).mkdir()
     Journal(run / STAGING_NOTES).note("staged files")
-    assert [one.folder.name for one in unwanted(load_runs(tmp_path))] == ["kept"]
+    assert unwanted(tmp_path) == ["kept"]
     assert left_by(run, kept_too=False) == ["staged files"]
     assert left_by(run) == ["bench_kept", "staged files"]
     asked = []
