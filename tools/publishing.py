@@ -274,7 +274,7 @@ class Published:
         """The compiler's share of the CPU of the stream's commits and of compactions, together."""
         costs = [
             step.cost
-            for run in self._runs_of(strategy)
+            for run in self.group.usable_runs_of(strategy)
             for step in (*stream_commits_of(run), *run.of(CompactionRecord))
             if step.cost.wall_s  # not those of refused plans, which are unknown
         ]
@@ -301,7 +301,7 @@ class Published:
         duration_ms = self.group.manifest.duration_ms
         return fmean(
             step.cost.cpu_s
-            for run in self._runs_of(strategy)
+            for run in self.group.usable_runs_of(strategy)
             for step in run.of(CompactionRecord)
             if part * duration_ms < step.at_ms * parts <= (part + 1) * duration_ms
         )
@@ -326,10 +326,7 @@ class Published:
 
     def pairs(self, simulated: "Published", strategy: str) -> tuple[Pair, ...]:
         """The evaluations of a measured run and of a simulated one, the first of each."""
-        real, modelled = (
-            [run for run in group.usable_runs if run.manifest.strategy == strategy]
-            for group in (self.group, simulated.group)
-        )
+        real, modelled = (group.usable_runs_of(strategy) for group in (self.group, simulated.group))
         # A scenario's hash changes with each new key, so it tells when runs were made and not whether they
         # replay one stream; the index says that these do.
         hashes = {name: getattr(real[0].manifest, name) for name in ("scenario_hash", "strategy_hash")}
@@ -380,9 +377,6 @@ class Published:
     def compare(self, metric: str, strategy: str, other: str) -> Comparison:
         """The comparison itself. Raises KeyError for a name that is not a metric."""
         return compare_strategies(self.group, metric, strategy, other)
-
-    def _runs_of(self, strategy: str) -> list[RunResult]:
-        return [run for run in self.group.usable_runs if run.manifest.strategy == strategy]
 
     def _mean(self, metric: str, strategy: str) -> float | None:
         return self.group.row(strategy).values[metric]

@@ -380,8 +380,7 @@ def _unchecked(run_group: RunGroup, labels: Iterable[str]) -> Iterable[str]:
     if run_group.is_simulated:
         return
     for label in labels:
-        runs = [run for run in run_group.usable_runs if run.manifest.strategy == label]
-        count = sum(content_of(run) == "unchecked" for run in runs)
+        count = sum(content_of(run) == "unchecked" for run in run_group.usable_runs_of(label))
         if count:
             yield f"{label}: the content of {counted(count, 'run')} was not checked, so rows may be lost"
 

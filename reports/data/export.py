@@ -138,7 +138,7 @@ def _metrics(runs: tuple[RunResult, ...]) -> pa.Table:
     lines = []
     for group in run_groups(runs):
         for row in group.rows:
-            used = [run.manifest for run in group.usable_runs if run.manifest.strategy == row.strategy]
+            used = [run.manifest for run in group.usable_runs_of(row.strategy)]
             used.sort(key=lambda manifest: manifest.repetition)  # the order of `run_values`
             for metric in METRICS:
                 for manifest, value in zip(used, row.run_values[metric.name], strict=True):

@@ -162,14 +162,13 @@ class RunGroup:
         ways = ([row.format, *self._writing(row.strategy)] for row in self.rows)
         return frozenset(json.dumps(way, sort_keys=True) for way in ways)
 
+    def usable_runs_of(self, strategy: str) -> tuple[RunResult, ...]:
+        return tuple(run for run in self.usable_runs if run.manifest.strategy == strategy)
+
     def runs_with(self, metric: str, strategy: str) -> tuple[RunResult, ...]:
         """The usable runs of a strategy in which the metric has a value."""
         figures = self.figures[strategy]
-        return tuple(
-            run
-            for run in self.usable_runs
-            if run.folder in figures and figures[run.folder][metric] is not None
-        )
+        return tuple(run for run in self.usable_runs_of(strategy) if figures[run.folder][metric] is not None)
 
     def values(self, metric: str, runs: Iterable[RunResult]) -> tuple[float, ...]:
         """The values of a metric in these runs, in their order."""

@@ -39,10 +39,9 @@ def lags(group: RunGroup) -> list[Lag]:
     """Of each strategy that a policy is chosen from, in runs with a real clock."""
     made = []
     for row in group.choices:
-        runs = [run for run in group.usable_runs if run.manifest.strategy == row.strategy]
         late_s = [
             float(waited[-max(1, round(_LAST * len(waited))) :].mean())
-            for run in runs
+            for run in group.usable_runs_of(row.strategy)
             if len(waited := stream_commits_of(run).column("waited_s"))
         ]
         if late_s and unmodelled(group, row.strategy) is None:
@@ -72,8 +71,7 @@ def loads(group: RunGroup) -> list[Load]:
     """Of each strategy that a policy is chosen from; those whose times are not known are left out."""
     made = []
     for row in group.choices:
-        runs = [run for run in group.usable_runs if run.manifest.strategy == row.strategy]
-        times = [_times(run) for run in runs]
+        times = [_times(run) for run in group.usable_runs_of(row.strategy)]
         if times and unmodelled(group, row.strategy) is None:
             wall, tasks = (fmean(part) for part in zip(*times, strict=True))
             if math.isfinite(wall + tasks):

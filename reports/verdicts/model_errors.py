@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
+from bench.results.arithmetic import all_known, mean
 from bench.results.folders import RunResult
 from bench.results.rows import run_figures
 from reports.data.group import RunGroup
@@ -181,9 +182,7 @@ def _regrets(group: RunGroup, simulated: Mapping[str, RunResult]) -> list[Regret
     made = []
     for choice in _choices(group):
         labels = [label for label in choice if label in simulated]
-        real = {
-            label: [run for run in group.usable_runs if run.manifest.strategy == label] for label in labels
-        }
+        real = {label: group.usable_runs_of(label) for label in labels}
         for rate in QUERIES_PER_H:
             costs = {label: _mean_cost(real[label], rate) for label in labels}
             modelled = {label: _mean_cost([simulated[label]], rate) for label in labels}
@@ -220,9 +219,7 @@ def _choices(group: RunGroup) -> list[list[str]]:
 
 
 def _mean_cost(runs: Iterable[RunResult], queries_per_h: int) -> float | None:
-    costs = [cpu_with_queries_s(run, queries_per_h) for run in runs]
-    known = [cost for cost in costs if cost is not None]
-    return fmean(known) if known and len(known) == len(costs) else None
+    return mean(all_known(cpu_with_queries_s(run, queries_per_h) for run in runs) or ())
 
 
 @dataclass(frozen=True, slots=True)

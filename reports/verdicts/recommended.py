@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scipy import stats
 
-from bench.results.arithmetic import known_mean
+from bench.results.arithmetic import known_mean, mean_of_known
 from bench.results.figures import primary_queries_of
 from bench.results.folders import RunResult
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, MIN_RUNS
@@ -168,9 +168,7 @@ def _rising(group: RunGroup, row: Row) -> float | None:
 
 def _last_s(group: RunGroup, row: Row) -> float | None:
     """The mean query in the last quarter of the stream."""
-    runs = (run for run in group.usable_runs if run.manifest.strategy == row.strategy)
-    late_s = [last_s for run in runs if (last_s := _last_of_run_s(run)) is not None]
-    return statistics.fmean(late_s) if late_s else None
+    return mean_of_known(map(_last_of_run_s, group.usable_runs_of(row.strategy)))
 
 
 def _last_of_run_s(run: RunResult) -> float | None:
@@ -196,7 +194,7 @@ def _factor(group: RunGroup, row: Row, metric: str) -> float | None:
 
 
 def _few_compactions(group: RunGroup, row: Row) -> int | None:
-    runs = [run for run in group.usable_runs if run.manifest.strategy == row.strategy]
+    runs = group.usable_runs_of(row.strategy)
     count = max((len(run.of(CompactionRecord)) for run in runs), default=0)
     return count if 0 < count < FEW_COMPACTIONS else None
 

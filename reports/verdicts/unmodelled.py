@@ -77,8 +77,7 @@ def beyond(group: RunGroup, strategy: str, *metrics: str) -> Beyond | None:
     """The reason of `unmodelled`."""
     if not group.is_simulated:
         return None
-    runs = [run for run in group.usable_runs if run.manifest.strategy == strategy]
-    return _first_beyond(runs, metrics)
+    return _first_beyond(group.usable_runs_of(strategy), metrics)
 
 
 def _first_beyond(runs: Iterable[RunResult], metrics: Sequence[str]) -> Beyond | None:
