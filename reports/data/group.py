@@ -204,9 +204,8 @@ class RunGroup:
 
     def definition(self, strategy: str) -> Mapping[str, Any]:
         """The strategy as its own run's scenario defines it; empty if the scenario was not recorded."""
-        strategies = self.manifest_of(strategy).scenario_text.get("strategies")
-        definitions = strategies if isinstance(strategies, list) else []
-        return next((d for d in definitions if isinstance(d, dict) and d.get("label") == strategy), {})
+        definitions: Any = self.manifest_of(strategy).scenario_text.get("strategies", ())
+        return next((one for one in definitions if one["label"] == strategy), {})
 
     def writes_otherwise(self, strategy: str) -> bool:
         """Whether a strategy commits in another way than `never`, by its writer or table properties."""

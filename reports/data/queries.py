@@ -1,6 +1,7 @@
 """The queries of a scenario: their texts, and what a chart calls the primary one."""
 
 import re
+from typing import Any
 
 from bench.results.records import Manifest
 from reports.data.group import RunGroup
@@ -12,9 +13,8 @@ _LATENCIES_OF = {"read by new sessions": "long-lived sessions", "read by each qu
 
 
 def query_text(group: RunGroup, name: str) -> str | None:
-    queries = group.manifest.scenario_text.get("probes")
-    known = [query for query in queries if isinstance(query, dict)] if isinstance(queries, list) else []
-    return next((str(q["sql"]) for q in known if q.get("name") == name and "sql" in q), None)
+    queries: Any = group.manifest.scenario_text.get("probes", ())
+    return next((query["sql"] for query in queries if query["name"] == name), None)
 
 
 def query_name(group: RunGroup) -> str:

@@ -87,7 +87,7 @@ def _first_beyond(runs: Iterable[RunResult], metrics: Sequence[str]) -> Beyond |
 def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[Beyond]:
     if run.end is None or not isinstance(run.manifest.options.get("coefficients"), dict):
         return
-    if not _table(run.manifest, "operations"):
+    if not coefficients_of(run.manifest, "operations"):
         yield Beyond(_EARLIER)
     unfitted = [name for name in run.end.beyond_fit.unfitted_operations if _enters(name, metrics)]
     if unfitted:
@@ -125,7 +125,7 @@ def unmodelled_between(groups: Iterable[RunGroup], strategies: Collection[str]) 
     manifests = [*_simulated(groups, strategies)]
     if len({manifest.format for manifest in manifests}) < 2:
         return None
-    if all(_table(manifest, "operations", "query").get("steps") for manifest in manifests):
+    if all(coefficients_of(manifest, "operations", "query").get("steps") for manifest in manifests):
         return None
     return "coefficients of two formats are not fitted yet, so their times do not compare"
 
@@ -151,7 +151,7 @@ def ratio_error(groups: Iterable[RunGroup], strategies: Collection[str], metric:
 
 def states_errors(groups: Iterable[RunGroup], strategies: Collection[str]) -> bool:
     """Whether simulated runs have coefficients of the kind that states its errors."""
-    return any(_table(manifest, "operations") for manifest in _simulated(groups, strategies))
+    return any(coefficients_of(manifest, "operations") for manifest in _simulated(groups, strategies))
 
 
 def figure_error(manifest: Manifest, metric: str) -> float | None:
@@ -163,7 +163,7 @@ def _error(manifest: Manifest, metric: str, name: str) -> float | None:
     """That of the figure that the metric follows from, or the largest one of all figures."""
     own = _FIGURES.get(metric.partition("_")[0])
     figures = _FIGURES.values() if own is None else (own,)
-    tables = [_table(manifest, "errors", figure) for figure in figures]
+    tables = [coefficients_of(manifest, "errors", figure) for figure in figures]
     known = [
         float(value) * widening(int(table.get("streams", 2)))
         for table in tables
@@ -184,8 +184,8 @@ def _simulated(groups: Iterable[RunGroup], strategies: Collection[str]) -> Itera
                 yield run.manifest
 
 
-def _table(manifest: Manifest, *names: str) -> Mapping[str, Any]:
-    """A table of the coefficients of a run; empty if they have none."""
+def coefficients_of(manifest: Manifest, *names: str) -> Mapping[str, Any]:
+    """The coefficients of a simulated run, or a table of them; empty if they have none."""
     table: Any = manifest.options.get("coefficients")
     for name in names:
         table = table.get(name) if isinstance(table, dict) else None

@@ -32,7 +32,7 @@ from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK
-from reports.verdicts.unmodelled import BEYOND_MAX, Beyond, beyond, widening
+from reports.verdicts.unmodelled import BEYOND_MAX, Beyond, beyond, coefficients_of, widening
 
 NOISY_ABOVE = 0.15  # standard deviation over the repetitions / their mean
 UNEVEN_ABOVE = 1.1  # fixed work of the slowest run / of the fastest
@@ -217,9 +217,7 @@ def _simulated(group: RunGroup) -> Iterator[Caution]:
         return
     text = "These runs are simulated: all times come from a cost model, nothing was measured."
     coefficients = {
-        part_name(part, group): known
-        for part in group.parts
-        if isinstance(known := part.manifest.options.get("coefficients"), dict)
+        part_name(part, group): known for part in group.parts if (known := coefficients_of(part.manifest))
     }
     if any(not known.get("errors") for known in coefficients.values()):
         text += " How far the model is off is not known, so its times are rough."
@@ -252,9 +250,8 @@ def _worst(reasons: Collection[Beyond]) -> str:
 
 def _more_cores(group: RunGroup) -> Iterator[Caution]:
     manifest = group.manifest
-    coefficients = manifest.options.get("coefficients")
-    measured = coefficients.get("cores") if isinstance(coefficients, dict) else None
-    if isinstance(measured, int) and manifest.cores is not None and manifest.cores > measured * BEYOND_MAX:
+    measured = coefficients_of(manifest).get("cores")
+    if measured is not None and manifest.cores is not None and manifest.cores > measured * BEYOND_MAX:
         yield _caution(
             "Latencies assume {cores} cores that share all tasks evenly. The model was fitted on {measured} "
             "cores: what else limits a larger cluster, such as storage and network, is not in it. CPU "
@@ -265,13 +262,13 @@ def _more_cores(group: RunGroup) -> Iterator[Caution]:
 
 def _errors(coefficients: Mapping[str, Any]) -> str:
     """How far the model was off where it was not fitted; empty if that is not known."""
-    errors = coefficients.get("errors")
+    errors = coefficients.get("errors", {})
     known = [
         f"{name} by {human_percent(error['mean_absolute'])} (expected within a factor of "
         f"{human_ratio(math.exp(TWO_SIDED * widening(error['streams']) * error['log_sd']))}, from "
         f"{error['strategies']} strategies of {counted(error['streams'], 'stream', 'streams')})"
         for figure, name in _MODELLED.items()
-        if isinstance(errors, dict) and isinstance(error := errors.get(figure), dict)
+        if (error := errors.get(figure)) is not None
     ]
     if not known:
         return ""

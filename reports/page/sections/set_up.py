@@ -78,17 +78,16 @@ def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:
 
 def _variant(m: Manifest) -> str | None:
     """The keys that the variant of the run sets, with their values; None without a variant."""
-    if m.variant is None:
+    variant: Any = m.variant
+    if variant is None:
         return None
-    changes = m.variant.get("set")
-    keys = changes if isinstance(changes, dict) else {}
-    texts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
-    return f"{m.variant.get('label')}: {', '.join(texts)}"
+    texts = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in variant["set"].items()]
+    return f"{variant['label']}: {', '.join(texts)}"
 
 
 def _part(m: Manifest, name: str) -> Mapping[str, Any]:
-    part = m.scenario_text.get(name)
-    return part if isinstance(part, dict) else {}
+    part: Any = m.scenario_text.get(name, {})
+    return part  # type: ignore[no-any-return]
 
 
 def _numbers(m: Manifest, name: str) -> dict[str, Any]:
@@ -225,9 +224,7 @@ def _catalog(m: Manifest) -> str | None:
     """The scenario's catalog and its warehouse; None for a catalog in the run's own folder."""
     if m.notes.get("storage") is None:
         return None
-    properties = _part(m, "catalog").get("properties")
-    if not isinstance(properties, dict):  # a catalog that Spark's configuration sets
-        properties = {}
+    properties = _part(m, "catalog").get("properties", {})  # none if Spark's configuration sets the catalog
     known = [f"{key} {properties[key]}" for key in ("type", "warehouse") if key in properties]
     return ", ".join([str(m.options.get("catalog", UNKNOWN)), *known])
 
@@ -249,15 +246,9 @@ def _resources(m: Manifest) -> str:
 
 
 def _maintenance(m: Manifest) -> str | None:
-    rules = m.scenario_text.get("maintenance")
-    if not isinstance(rules, list):
-        return None
-    known = [rule for rule in rules if isinstance(rule, dict)]
-    return "; ".join(f"{_call(rule.get('trigger'))}: {_call(rule.get('planner'))}" for rule in known) or None
-
-
-def _call(part: object) -> str:
-    return plugin_text(part) if isinstance(part, dict) else UNKNOWN
+    rules: Any = m.scenario_text.get("maintenance", ())
+    texts = (f"{plugin_text(rule['trigger'])}: {plugin_text(rule['planner'])}" for rule in rules)
+    return "; ".join(texts) or None
 
 
 def _caches(m: Manifest) -> str | None:
