@@ -78,11 +78,8 @@ def read_history(source: Source, since: str | None) -> Imported:
         address = TableAddress(source.table, source.catalog, source.properties, branch=source.branch)
         history = with_notes(tables.imports.history(address, since_ms))
     if not stream_of(history):
-        raise ScenarioError(
-            "its metadata record no commit of the stream in this time: nothing can be replayed",
-            code="empty",
-            path=source.table,
-        )
+        problem = "its metadata record no commit of the stream in this time: nothing can be replayed"
+        raise ScenarioError(problem, code="empty", path=source.table)
     return Imported(source.name, history, tables.imports, table_format)
 
 

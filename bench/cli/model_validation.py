@@ -49,10 +49,7 @@ def _resimulated(
         raise ResultSchemaError("contains no usable real runs to compare with", code="no-runs", path=place)
     planned = [one.planned for one in tried if one.planned is not None]
     if not planned:
-        raise ScenarioError(
-            f"none of its strategies can be simulated: {'; '.join(map(str, tried))}",
-            code="unsupported",
-            path=place,
-        )
+        problem = f"none of its strategies can be simulated: {'; '.join(map(str, tried))}"
+        raise ScenarioError(problem, code="unsupported", path=place)
     with SuiteProgress(planned, ERR, quiet=quiet) as progress:
         return simulate(tried, coefficients, progress)

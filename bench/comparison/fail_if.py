@@ -114,11 +114,8 @@ def parse_limit(text: str) -> Limit:
         )
     metric, ratio = match["metric"], float(match["ratio"])
     if metric not in METRIC_BY_NAME:
-        raise ScenarioError(
-            f"{metric!r} is not a metric; {known_text(metric, METRIC_BY_NAME)}",
-            code="unknown-name",
-            path=path,
-        )
+        problem = f"{metric!r} is not a metric; {known_text(metric, METRIC_BY_NAME)}"
+        raise ScenarioError(problem, code="unknown-name", path=path)
     if ratio == 0 or not math.isfinite(ratio):
         raise ScenarioError("the ratio must be above 0; 1x means no change", code="out-of-range", path=path)
     sign: Literal[">", ">=", "<", "<="] = match["sign"]  # type: ignore[assignment]

@@ -91,11 +91,8 @@ def stored_runs(*folders: Path) -> StoredRuns:
     damages: dict[Path, ResultSchemaError] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise ResultSchemaError(
-                "no such folder; name one that `compactbench run` wrote (by default results)",
-                code="no-such-folder",
-                path=folder,
-            )
+            problem = "no such folder; name one that `compactbench run` wrote (by default results)"
+            raise ResultSchemaError(problem, code="no-such-folder", path=folder)
         unlisted: list[OSError] = []
         run_folders = sorted(_run_folders(folder, unlisted))
         damages |= {Path(error.filename).resolve(): _unlisted(error) for error in unlisted}

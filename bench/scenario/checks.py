@@ -186,12 +186,8 @@ def _check_times(keys: ScenarioKeys) -> None:
     every_ms = keys.commit_interval_ms if keys.probe_every_ms is None else keys.probe_every_ms
     every = duration_ms_text(every_ms)
     if not _is_multiple(every_ms, keys.commit_interval_ms) or every_ms > keys.duration_ms:
-        raise OptionError(
-            ("probe_every",),
-            f"{whole} and at most duration = {duration}: probes run after a commit",
-            every,
-            code="not-a-multiple",
-        )
+        problem = f"{whole} and at most duration = {duration}: probes run after a commit"
+        raise OptionError(("probe_every",), problem, every, code="not-a-multiple")
     side_ms = keys.side_probe_every_ms
     if side_ms is not None and (not _is_multiple(side_ms, every_ms) or side_ms > keys.duration_ms):
         raise OptionError(
@@ -249,12 +245,8 @@ def _check_properties(format_name: str, strategy: StrategyKeys, path: KeyPath) -
                 code="set-elsewhere",
             )
         else:
-            raise OptionError(
-                (*path, name),
-                f"is set by {own} of the strategy: set that instead",
-                value,
-                code="set-elsewhere",
-            )
+            problem = f"is set by {own} of the strategy: set that instead"
+            raise OptionError((*path, name), problem, value, code="set-elsewhere")
 
 
 def _check_imported(keys: ScenarioKeys, workload: History) -> None:
@@ -301,12 +293,8 @@ def _check_probes(probes: Sequence[ProbeKeys]) -> None:
             raise OptionError(("probes",), f"{count} probes have this name: rename one", name, code="taken")
     primaries = [probe.name for probe in probes if probe.primary]
     if len(primaries) > 1:
-        raise OptionError(
-            ("probes",),
-            "several probes are primary: set primary = true for one only",
-            primaries,
-            code="not-one-primary",
-        )
+        problem = "several probes are primary: set primary = true for one only"
+        raise OptionError(("probes",), problem, primaries, code="not-one-primary")
 
 
 def _check_probe(keys: ScenarioKeys, index: int) -> None:
@@ -318,12 +306,8 @@ def _check_probe(keys: ScenarioKeys, index: int) -> None:
             path, f"must read the table, which is called orders{others}", sql, code="reads-no-table"
         )
     if not may_be_query(sql):
-        raise OptionError(
-            path,
-            "must be one query (SELECT, WITH or VALUES), without a command or a write",
-            sql,
-            code="not-a-query",
-        )
+        problem = "must be one query (SELECT, WITH or VALUES), without a command or a write"
+        raise OptionError(path, problem, sql, code="not-a-query")
     if missing := missing_columns(sql, schema):
         raise OptionError(
             path,
@@ -338,12 +322,8 @@ def _check_labels(labels: Sequence[str]) -> None:
     for index, label in enumerate(labels):
         path = ("strategies", index, "label")
         if label in labels[:index]:
-            raise OptionError(
-                path,
-                f"is also the label of strategies[{labels.index(label)}]: rename one",
-                label,
-                code="taken",
-            )
+            problem = f"is also the label of strategies[{labels.index(label)}]: rename one"
+            raise OptionError(path, problem, label, code="taken")
         if not _is_label(label):
             problem = (
                 f"must be 1 to {LABEL_LENGTH_MAX} printable characters, without slashes or outer spaces: "
@@ -363,26 +343,14 @@ def _check_switches(keys: ScenarioKeys, strategy: StrategyKeys, path: KeyPath) -
     for index, switch in enumerate(strategy.switch):
         at = duration_ms_text(switch.at_ms)
         if switch.strategy not in labels:
-            raise OptionError(
-                (*path, index, "strategy"),
-                f"no strategy has that label; {known_text(switch.strategy, labels)}",
-                switch.strategy,
-                code="unknown-name",
-            )
+            problem = f"no strategy has that label; {known_text(switch.strategy, labels)}"
+            raise OptionError((*path, index, "strategy"), problem, switch.strategy, code="unknown-name")
         if not before_ms < switch.at_ms < keys.duration_ms:
-            raise OptionError(
-                (*path, index, "at"),
-                f"must be after {duration_ms_text(before_ms)} and before duration = {duration}",
-                at,
-                code="out-of-range",
-            )
+            problem = f"must be after {duration_ms_text(before_ms)} and before duration = {duration}"
+            raise OptionError((*path, index, "at"), problem, at, code="out-of-range")
         if switch.at_ms % keys.commit_interval_ms:
-            raise OptionError(
-                (*path, index, "at"),
-                f"must be on a commit (commit_interval = {interval})",
-                at,
-                code="not-a-multiple",
-            )
+            problem = f"must be on a commit (commit_interval = {interval})"
+            raise OptionError((*path, index, "at"), problem, at, code="not-a-multiple")
         before_ms = switch.at_ms
 
 
@@ -402,12 +370,8 @@ def _check_writer(keys: ScenarioKeys, writer: WriterKeys, path: KeyPath) -> None
             code="no-effect",
         )
     if mode not in (None, *rules.upsert_modes):
-        raise OptionError(
-            (*path, "upsert_mode"),
-            f"unknown mode; {known_text('', rules.upsert_modes)}",
-            mode,
-            code="unknown-name",
-        )
+        problem = f"unknown mode; {known_text('', rules.upsert_modes)}"
+        raise OptionError((*path, "upsert_mode"), problem, mode, code="unknown-name")
     if writer.commit_every_ms is not None:
         _check_commit_every(keys, writer.commit_every_ms, (*path, "commit_every"))
 
@@ -474,12 +438,8 @@ def _check_delay(keys: ScenarioKeys, rule: StrategyRuleKeys, path: KeyPath) -> N
 def _check_executor(keys: ScenarioKeys, rule: StrategyRuleKeys, path: KeyPath) -> None:
     names = FORMATS[keys.table.format].engines.executors
     if rule.executor is not None and rule.executor not in names:
-        raise OptionError(
-            (*path, "executor"),
-            f"is no executor of {keys.table.format}: choose {' or '.join(names)}",
-            rule.executor,
-            code="unknown-name",
-        )
+        problem = f"is no executor of {keys.table.format}: choose {' or '.join(names)}"
+        raise OptionError((*path, "executor"), problem, rule.executor, code="unknown-name")
 
 
 def _check_catalog(keys: ScenarioKeys) -> None:
@@ -537,12 +497,8 @@ def _check_spark_setting(key: str, value: str, secrets: Secrets) -> None:
         )
     own = {"spark.driver.memory": "driver_memory", **{f"spark.{name}": name for name in OWN_SPARK_KEYS}}
     if name := own.get(key.strip()):
-        raise OptionError(
-            path,
-            f"is set by spark.{name}: write `{name} = ...` in [spark] instead",
-            value,
-            code="set-elsewhere",
-        )
+        problem = f"is set by spark.{name}: write `{name} = ...` in [spark] instead"
+        raise OptionError(path, problem, value, code="set-elsewhere")
     if not key.startswith("spark."):
         raise OptionError(
             path,

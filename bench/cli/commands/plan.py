@@ -133,11 +133,8 @@ def _one_place(scenario: Scenario, strategies: Sequence[str]) -> Scenario:
     first = places[0]
     for strategy, place in zip(strategies, places, strict=True):
         if (place.table.format, _catalog(place)) != (first.table.format, _catalog(first)):
-            raise ScenarioError(
-                f"has another format or catalog than {strategies[0]}: preview them one by one",
-                code="exclusive",
-                path=f"--strategy {strategy}",
-            )
+            problem = f"has another format or catalog than {strategies[0]}: preview them one by one"
+            raise ScenarioError(problem, code="exclusive", path=f"--strategy {strategy}")
     return first
 
 

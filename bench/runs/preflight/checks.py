@@ -78,11 +78,8 @@ def _check_folder(folder: Path, remedy: str) -> None:
     """Spark reads paths as URIs and as patterns, and its scratch folders as a list; DuckDB reads patterns."""
     reserved = sorted(set(str(folder)) & set("%#?*[]{},"))
     if reserved:
-        raise ScenarioError(
-            f"Spark and DuckDB would misread {' '.join(reserved)} in the paths of tables: {remedy}",
-            code="bad-name",
-            path=folder,
-        )
+        problem = f"Spark and DuckDB would misread {' '.join(reserved)} in the paths of tables: {remedy}"
+        raise ScenarioError(problem, code="bad-name", path=folder)
 
 
 def _check_memory(scenario: Scenario) -> None:
@@ -237,11 +234,8 @@ def _check_executors(scenario: Scenario, mode: Mode, label: str, rules: Iterable
         where = f"strategy {label!r}: executor = {rule.executor!r}"
         if rule.executor not in executors:
             engine = f"the {mode} {scenario.table.format} engine"
-            raise ScenarioError(
-                f"{where}: {engine} has no such executor{_REMEDIES[mode]}",
-                code="unknown-name",
-                path=scenario.name,
-            )
+            problem = f"{where}: {engine} has no such executor{_REMEDIES[mode]}"
+            raise ScenarioError(problem, code="unknown-name", path=scenario.name)
         if has_shared_catalog(scenario):
             raise ScenarioError(
                 f"{where} reaches tables in the run's own folder only, and catalog "

@@ -82,8 +82,5 @@ def drop_noted(folder: Path, scenario: Scenario, work_folder: Path, *, kept_too:
     left, cause = left_by(folder, kept_too=kept_too), last_message(log)
     shutil.rmtree(work_folder, ignore_errors=True)
     if left:
-        raise EngineError(
-            f"cannot remove {', '.join(left)}: {cause}; `compactbench clean` tries again",
-            code="not-dropped",
-            path=folder.name,
-        )
+        problem = f"cannot remove {', '.join(left)}: {cause}; `compactbench clean` tries again"
+        raise EngineError(problem, code="not-dropped", path=folder.name)

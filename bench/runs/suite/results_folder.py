@@ -158,11 +158,8 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
     which no suite has left.
     """
     if (out / WORK).is_dir() and not (out / LOCK).exists():
-        raise ScenarioError(
-            "was not created by compactbench and would be removed: choose another folder",
-            code="not-ours",
-            path=out / WORK,
-        )
+        problem = "was not created by compactbench and would be removed: choose another folder"
+        raise ScenarioError(problem, code="not-ours", path=out / WORK)
     try:
         out.mkdir(parents=True, exist_ok=True)
         file = (out / LOCK).open("ab")
@@ -174,11 +171,8 @@ def locked(out: Path, *, sweep: bool = True) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise ScenarioError(
-                "another compactbench is writing there: wait for it, or choose another folder",
-                code="locked",
-                path=out,
-            ) from error
+            problem = "another compactbench is writing there: wait for it, or choose another folder"
+            raise ScenarioError(problem, code="locked", path=out) from error
         if sweep:
             shutil.rmtree(out / WORK, ignore_errors=True)
             _check_folder(out / WORK)

@@ -60,11 +60,8 @@ def closed(folder: Path, exit_code: int) -> RunResult:
     """
     output = folder / LOG
     if not (folder / MANIFEST).exists():
-        raise EngineError(
-            f"the run could not start: {last_message(output)}{_space(folder)}",
-            code="run-not-started",
-            path=folder.name,
-        )
+        problem = f"the run could not start: {last_message(output)}{_space(folder)}"
+        raise EngineError(problem, code="run-not-started", path=folder.name)
     result = load_end(folder)
     if result.end is not None:
         return result
