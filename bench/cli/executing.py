@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
@@ -55,7 +55,7 @@ def execute(
     """
     is_real = any(run.mode == "real" for run in runs)
     what = "Java, jars (downloaded once) and disk space" if is_real else "the scenario"
-    with nullcontext() if quiet else doing(f"checking {what}", ERR):
+    with doing(f"checking {what}", quiet=quiet):
         check(runs, options.out, keep_tables=options.keep_tables)
     with (
         stoppable(f"finished runs are kept, {goes_on_with}"),

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Column
 from rich.text import Text
 
-from bench.cli.output import printable
+from bench.cli.output import ERR, printable
 from bench.results.folders import RunResult
 from bench.runs.live_figures import LiveFigures, start_steps
 from bench.runs.suite.cases import PlannedRun
@@ -23,13 +23,15 @@ _LOOKING = "looking in the cache"
 
 
 @contextmanager
-def doing(text: str, console: Console) -> Iterator[None]:
+def doing(text: str, *, quiet: bool = False) -> Iterator[None]:
     """Show what the block does, without a bar."""
-    if console.is_terminal:
-        with console.status(text):
+    if quiet:
+        yield
+    elif ERR.is_terminal:
+        with ERR.status(text):
             yield
     else:
-        _say(console, text)
+        _say(ERR, text)
         yield
 
 

@@ -90,13 +90,13 @@ def noisy_tests(tests: Sequence[tuple[Limit, Comparison]]) -> int:
     return sum(limit.p(comparison) is not None for limit, comparison in tests)
 
 
-def parse_ratio(option: str, text: str) -> float:
-    """Read a ratio above 1 such as `1.1x`. Raises ScenarioError for anything else."""
+def parse_planned_ratio(text: str) -> float:
+    """Read the ratio above 1 of `--plan`, such as `1.1x`. Raises ScenarioError for anything else."""
     match = re.fullmatch(_RATIO, text)
     ratio = float(match["ratio"]) if match else 0.0
     if not 1 < ratio < math.inf:
         raise ScenarioError(
-            "must be a ratio above 1, such as 1.1x", code="out-of-range", path=f"{option} {text!r}"
+            "must be a ratio above 1, such as 1.1x", code="out-of-range", path=f"--plan {text!r}"
         )
     return ratio
 

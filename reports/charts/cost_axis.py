@@ -13,13 +13,14 @@ _BAND_SHARE = 0.1  # of a logarithmic axis, for a cost of 0
 _ROOM = 1.25  # beyond the values at either end
 _DIGITS = ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,))  # of ticks, the most first
 _TICK_PT = 40.0
+_AT_ZERO = "0\nno compaction"
 
 
-def cost_axis(axes: Axes, costs: Sequence[float], theme: Theme, zero: str) -> Callable[[float], float]:
+def cost_axis(axes: Axes, costs: Sequence[float], theme: Theme) -> Callable[[float], float]:
     """Scale the x axis to these costs; returns where on it a cost is drawn.
 
     The scale begins at 0, or is logarithmic if the positive costs span more than 3x. A cost of 0 then has a
-    band of its own at the left edge, whose tick says what it means (`zero`).
+    band of its own at the left edge, whose tick says what it means.
     """
     positive = [cost for cost in costs if cost > 0]
     low, high = min(positive, default=1.0), max(positive, default=1.0)
@@ -39,9 +40,8 @@ def cost_axis(axes: Axes, costs: Sequence[float], theme: Theme, zero: str) -> Ca
     ticks = [*([at_zero] if has_zero else []), *_ticks(axes, left, right)]
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
-    at_zero_text = f"0\n{zero}"
     axes.xaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: at_zero_text if value < left else f"{value:,.6g}")
+        FuncFormatter(lambda value, _: _AT_ZERO if value < left else f"{value:,.6g}")
     )
     return lambda cost: cost if cost > 0 else at_zero
 

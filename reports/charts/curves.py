@@ -21,7 +21,6 @@ from reports.charts.canvas import (
 from reports.charts.cost_axis import LOG_ABOVE, cost_axis
 from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
-from reports.charts.pareto import ZERO_COST
 from reports.charts.theme import Theme, Trait, traits
 from reports.data.families import families
 from reports.data.group import RunGroup
@@ -66,7 +65,7 @@ def _panel(
 ) -> None:  # fmt: skip
     shown = {label: point for label, point in all_points.items() if label in across}
     factor, unit = duration_unit(max(point.query_s for point in shown.values()))
-    place = cost_axis(axes, list(across.values()), theme, ZERO_COST)
+    place = cost_axis(axes, list(across.values()), theme)
     spots = {label: (place(across[label]), point.query_s * factor) for label, point in shown.items()}
     value_axis(axes, [y for _, y in spots.values()], log_above=LOG_ABOVE)
     head(axes, f"mean {latency_of(group)} ({unit}{scale_note(axes.get_yscale())})", theme)

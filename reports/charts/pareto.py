@@ -35,7 +35,6 @@ from reports.text import cost_text, duration_unit
 from reports.verdicts.apart import clusters
 from reports.verdicts.pareto_front import Point, differ_in_staleness, pareto_front, points
 
-ZERO_COST = "no compaction"
 _WIDTH_IN = 5.4  # next to a table
 _COLUMNS = 2  # of the panels of several formats
 _PANEL_IN, _AROUND_IN = 2.4, 0.6  # height of one, and of what is around them
@@ -78,7 +77,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     )
     factor, unit = duration_unit(max(point.query_s for part in parts for point in points(part)))
     for axes, part in zip(figure.axes, parts, strict=True):
-        scales = _Scales(cost_axis(axes, costs_s, theme, ZERO_COST), factor)
+        scales = _Scales(cost_axis(axes, costs_s, theme), factor)
         value_axis(axes, [query_s * factor for query_s in queries_s], log_above=LOG_ABOVE)
         _draw_points(axes, part, scales, theme)
         if not is_alone:

@@ -16,7 +16,6 @@ import numpy as np
 from bench.results.metrics import LATENCY, MIN_RUNS
 from reports.data.group import RunGroup
 from reports.verdicts.pareto_front import Point, as_good_as_knee, candidates, knee, pareto_front, points
-from reports.verdicts.repeating import MODELLED_TOLERANCE
 from reports.verdicts.samples import samples
 from reports.verdicts.timings import fit, positive
 
@@ -38,7 +37,7 @@ def likely_best(group: RunGroup) -> tuple[str, ...]:
     if on_means is None:
         return ()
     if group.is_simulated:
-        return tuple(p.strategy for p in as_good_as_knee(front, all_points, MODELLED_TOLERANCE))
+        return tuple(p.strategy for p in as_good_as_knee(front, all_points))
     fronts = _drawn_fronts(group)
     if not fronts:
         return (on_means.strategy,)

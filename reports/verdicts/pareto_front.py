@@ -133,10 +133,8 @@ def knee(front: tuple[Point, ...]) -> Point | None:
     return best if _below_chord(best, compacting[0], compacting[-1]) > _ON_CHORD else None
 
 
-def as_good_as_knee(
-    front: tuple[Point, ...], all_points: tuple[Point, ...], tolerance: float
-) -> tuple[Point, ...]:
-    """The knee of a front first, then the points that would lie as far below its chord within a tolerance.
+def as_good_as_knee(front: tuple[Point, ...], all_points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """The knee of a front first, then the points that would lie as far below its chord within the tolerance.
 
     Their cost and latency are both lowered by the tolerance for that; they need not be on the front.
     """
@@ -150,7 +148,7 @@ def as_good_as_knee(
         point
         for point in candidates(all_points)
         if _is_choice(point) and point != best
-        and _below_chord(_lower(point, tolerance), cheapest, fastest) >= depth
+        and _below_chord(_lower(point), cheapest, fastest) >= depth
     )  # fmt: skip
     return (best, *near)
 
@@ -176,8 +174,8 @@ def _is_choice(point: Point) -> bool:
     return not point.is_baseline and point.cost_s > 0 and point.query_s > 0
 
 
-def _lower(point: Point, tolerance: float) -> Point:
-    share = 1 + tolerance
+def _lower(point: Point) -> Point:
+    share = 1 + point.tolerance
     return replace(point, cost_s=point.cost_s / share, query_s=point.query_s / share)
 
 

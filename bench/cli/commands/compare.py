@@ -105,7 +105,7 @@ def compare(
     # What compares takes a second to load: a shell that completes the command does not wait for it.
     from bench.cli.comparison_output import print_groups
     from bench.cli.sitting_effects import sitting_effects
-    from bench.comparison.fail_if import parse_limit, parse_ratio
+    from bench.comparison.fail_if import parse_limit, parse_planned_ratio
     from bench.comparison.groups import (
         Selection,
         Side,
@@ -121,7 +121,7 @@ def compare(
         tuple(only or ()),
         tuple(parse_limit(text) for text in fail_if or ()),
         Strictness.ON_REQUEST if allow_mixed else Strictness.REPORTED,
-        None if plan is None else parse_ratio("--plan", plan),
+        None if plan is None else parse_planned_ratio(plan),
         ASSUMES_DEFAULT if sitting_sd is None else sitting_effects(sitting_sd),
     )
     if baseline is None and len(results) == 2:

@@ -15,7 +15,7 @@ import psutil
 import typer
 
 from bench.cli.arguments import DEFAULT_OUT
-from bench.cli.output import ERR, print_facts
+from bench.cli.output import print_facts
 from bench.cli.progress import doing
 from bench.engines import runtime
 from bench.engines.registry import FORMATS
@@ -71,13 +71,13 @@ def doctor(
     statuses, missing = {}, []
     for name, check in checks.items():
         try:
-            with doing(f"checking {name}", ERR):
+            with doing(f"checking {name}"):
                 statuses[name] = f"ok: {check()}"
         except CompactbenchError as error:
             statuses[name] = f"MISSING: {error}"
             missing.append(name)
     if "Java" not in missing:
-        with doing("checking what catalogs need of Java", ERR):
+        with doing("checking what catalogs need of Java"):
             statuses["catalogs"] = _catalogs()
     print_facts({**statuses, "load": _load(os.getloadavg()[0], os.cpu_count() or 1)})
     if missing:
@@ -85,7 +85,7 @@ def doctor(
             f"not ready ({', '.join(missing)}): the remedy is in the lines above", code="not-ready"
         )
     if seconds:
-        with doing(f"starting Spark, then repeating one query for {human_duration(seconds)}", ERR):
+        with doing(f"starting Spark, then repeating one query for {human_duration(seconds)}"):
             walls_s = _query_walls_s(seconds)
         print_facts({"noise": _noise(walls_s)})
 

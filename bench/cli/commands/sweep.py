@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +17,7 @@ from bench.cli.arguments import (
     repeated,
 )
 from bench.cli.executing import execute, stopped_by_sigterm
-from bench.cli.output import ERR, conceal, print_line
+from bench.cli.output import conceal, print_line
 from bench.cli.progress import doing
 from bench.results.folders import RunResult, load_runs
 from bench.runs.preflight.checks import check_coefficients
@@ -106,7 +105,7 @@ def _show(runs: Sequence[RunResult], out: Path, *, quiet: bool) -> None:
     from reports.data.group import run_groups
     from reports.page.render import render
 
-    with nullcontext() if quiet else doing("writing the report", ERR):
+    with doing("writing the report", quiet=quiet):
         page = render(runs, out / "report")
     for group in run_groups(runs):
         print_front(group)

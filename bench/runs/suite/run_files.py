@@ -13,11 +13,11 @@ from typing import Any
 from bench.errors import EngineError
 from bench.replay.recorder import recorder_of, utc_now
 from bench.results.folders import RunResult, load_end
-from bench.results.records import EVENT_TABLES, EVENTS, LOG, MANIFEST, RunRecord
+from bench.results.records import EVENTS, LOG, MANIFEST, RunRecord
 from bench.results.tables import RunRecords
 from bench.results.tail import Tail
 from bench.runs.jobs import RunJob
-from bench.runs.live_figures import POLL_S, PROGRESS, LiveFigures, read_progress
+from bench.runs.live_figures import POLL_S, LiveFigures
 from bench.secrets import NO_SECRETS
 
 _SPACE_MIN_BYTES = 100_000
@@ -39,17 +39,6 @@ def follow(process: subprocess.Popen[bytes], job: RunJob, on_progress: Callable[
         if has_ended:
             return True
         time.sleep(POLL_S)
-
-
-def simulation_is_over(
-    process: subprocess.Popen[bytes], job: RunJob, on_progress: Callable[[LiveFigures], None]
-) -> bool:
-    """Whether its records are complete or its worker has ended; passes on its figures."""
-    has_ended = process.poll() is not None
-    figures = read_progress(job.work_folder / PROGRESS)
-    if figures is not None:
-        on_progress(figures)
-    return has_ended or (job.run_folder / EVENT_TABLES).exists()
 
 
 def closed(folder: Path, exit_code: int) -> RunResult:

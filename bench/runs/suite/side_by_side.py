@@ -11,15 +11,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from functools import partial
 
 from bench.results.folders import RunResult
-from bench.results.records import LOG
+from bench.results.records import EVENT_TABLES, LOG
 from bench.runs.jobs import RunJob
-from bench.runs.live_figures import POLL_S
+from bench.runs.live_figures import POLL_S, PROGRESS, read_progress
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.processes import STOP_GRACE_S, worker
-from bench.runs.suite.run_files import closed, simulation_is_over
+from bench.runs.suite.run_files import closed
 from bench.runs.suite.watcher import Watcher
 
 # Commits in all runs together, above which processes save time: starting one takes as long as a few thousand.
@@ -68,8 +67,12 @@ def _start(
 
 
 def _is_over(started: _Started, watcher: Watcher) -> bool:
-    on_progress = partial(watcher.run_progressed, started.run)
-    return simulation_is_over(started.process, started.job, on_progress)
+    """Whether its records are complete or its worker has ended; passes on its figures."""
+    has_ended = started.process.poll() is not None
+    figures = read_progress(started.job.work_folder / PROGRESS)
+    if figures is not None:
+        watcher.run_progressed(started.run, figures)
+    return has_ended or (started.job.run_folder / EVENT_TABLES).exists()
 
 
 def _end(started: _Started, watcher: Watcher) -> RunResult:

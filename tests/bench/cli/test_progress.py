@@ -198,12 +198,16 @@ def test_a_terminal_shows_lines_and_clears_them(planned, clock):
     assert printed.getvalue().endswith("\x1b[2K")  # the last line is erased
 
 
-def test_preparations_are_named_with_and_without_a_terminal():
-    for is_terminal in (True, False):
-        console = Console(file=io.StringIO(), force_terminal=is_terminal, width=80)
-        with doing("checking Java", console):
-            pass
-        assert "checking Java" in console.file.getvalue()
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_preparations_are_named_unless_quiet(monkeypatch, is_terminal):
+    console = Console(file=io.StringIO(), force_terminal=is_terminal, width=80)
+    monkeypatch.setattr("bench.cli.progress.ERR", console)
+    with doing("checking disk", quiet=True):
+        pass
+    with doing("checking Java"):
+        pass
+    assert "checking Java" in console.file.getvalue()
+    assert "checking disk" not in console.file.getvalue()
 
 
 def test_compactions_are_counted_by_their_status():
