@@ -41,7 +41,11 @@ class Source:
 
     @property
     def name(self) -> str:
-        return _name_of(self.table)
+        """The last part of a name or of a path: of .../orders/metadata/v3.metadata.json it is orders."""
+        parts = [part for part in self.table.rstrip("/").split("/") if part] or [self.table]
+        if parts[-1].endswith(".metadata.json"):
+            parts = [part for part in parts[:-1] if part != "metadata"]
+        return parts[-1].rpartition(".")[2] or parts[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +121,6 @@ def writing(path: Path, option: str = "--file") -> Iterator[None]:
     except OSError as error:
         problem = f"cannot be written ({error.strerror}); choose another place with {option}"
         raise ScenarioError(problem, code="unwritable", path=path) from error
-
-
-def _name_of(table: str) -> str:
-    """The last part of a name or of a path: of .../orders/metadata/v3.metadata.json it is orders."""
-    parts = [part for part in table.rstrip("/").split("/") if part] or [table]
-    if parts[-1].endswith(".metadata.json"):
-        parts = [part for part in parts[:-1] if part != "metadata"]
-    return parts[-1].rpartition(".")[2] or parts[-1]
 
 
 def _file_name(name: str) -> str:

@@ -3,6 +3,7 @@
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -71,13 +72,9 @@ def columns_of(kind: type[Any]) -> tuple[FlatColumn, ...]:
     return tuple(column_by_name(kind).values())
 
 
+@cache
 def column_by_name(kind: type[Any]) -> Mapping[str, FlatColumn]:
-    if kind not in _KNOWN:
-        _KNOWN[kind] = {column.name: column for column in _columns(kind, (), "", False)}
-    return _KNOWN[kind]
-
-
-_KNOWN: dict[type[Any], Mapping[str, FlatColumn]] = {}
+    return {column.name: column for column in _columns(kind, (), "", False)}
 
 
 def _columns(kind: type[Any], path: tuple[str, ...], prefix: str, is_optional: bool) -> Iterator[FlatColumn]:

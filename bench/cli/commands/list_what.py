@@ -144,10 +144,14 @@ def cell_text(key: str, value: Any) -> str:
     return minutes(value) if key.endswith("_s") else str(value)
 
 
-def _print_plugin(entry: Entry) -> None:
-    for paragraph in filter(None, entry["details"].split("\n\n")):
+def _print_paragraphs(details: str) -> None:
+    for paragraph in filter(None, details.split("\n\n")):
         print_paragraph(paragraph)
         print_line("")
+
+
+def _print_plugin(entry: Entry) -> None:
+    _print_paragraphs(entry["details"])
     rows = [
         (option["key"], option["type"] or "", "required" if option["default"] is None else option["default"])
         for option in entry["options"]
@@ -237,9 +241,7 @@ def _prices() -> Iterator[Entry]:
 
 
 def _print_prices(entry: Entry) -> None:
-    for paragraph in filter(None, entry["details"].split("\n\n")):
-        print_paragraph(paragraph)
-        print_line("")
+    _print_paragraphs(entry["details"])
     print_facts({**{key: str(price) for key, price in entry["prices"].items()}, "file": entry["file"]})
     print_line("")
     print_line(f'in a scenario: prices = {{ preset = "{entry["name"]}", queries_per_hour = 60 }}')
