@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from bench.results.arithmetic import all_known, mean
-from bench.text import MISSING, human_percent, named_once
+from bench.text import MISSING, human_percent
 from reports.verdicts.regrets import spread
 
 FILE = Path(__file__).parent / "published" / "regrets.json"
@@ -41,11 +41,6 @@ class OverBest:
             return MISSING
         mean, worst = ratio_text(self.mean), ratio_text(self.worst)
         return mean if mean == worst else f"{mean} ({worst})"
-
-    @property
-    def chosen(self) -> str:
-        """The settings, each once: "fixed every=3min and fixed every=4min"."""
-        return named_once(self.settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,10 +74,6 @@ def marked(text: str) -> str:
     return text if text.partition(" ")[0] in ("0", MISSING) else f"{_MARK}{text}"
 
 
-def is_marked(text: str) -> bool:
-    return text.startswith(_MARK)
-
-
 def plain(value: Any) -> Any:
     """The figures of a planner as text, such as "health_score=71, ..."; any other value unchanged."""
     return ", ".join(f"{name}={part:g}" for name, part in value.items()) if isinstance(value, dict) else value

@@ -125,11 +125,8 @@ def print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) 
     print_tables([("", columns, rows)])
 
 
-def print_tables(tables: Iterable[TitledTable]) -> tuple[str, ...]:
-    """Print several tables, each after its heading; columns that were left out are named once, at the end.
-
-    Returns the keys of these.
-    """
+def print_tables(tables: Iterable[TitledTable]) -> None:
+    """Print several tables, each after its heading; columns that were left out are named once, at the end."""
     left_out: dict[str, None] = {}
     for number, (heading, columns, rows) in enumerate(tables):
         if heading and number:
@@ -141,7 +138,6 @@ def print_tables(tables: Iterable[TitledTable]) -> tuple[str, ...]:
         print_remark(
             f"left out at this width: {', '.join(left_out)}; widen the terminal, or use --format json"
         )
-    return tuple(left_out)
 
 
 def _print_table(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> tuple[str, ...]:

@@ -200,12 +200,7 @@ Identifier = Annotated[
 
 
 class Keys(BaseModel):
-    """A table of a scenario file: an unknown key is an error, and no value is converted silently.
-
-    `removed` says of keys that earlier versions had what to do instead.
-    """
-
-    removed: ClassVar[Mapping[str, str]] = {}
+    """A table of a scenario file: an unknown key is an error, and no value is converted silently."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -233,9 +228,7 @@ class Keys(BaseModel):
         """Unknown keys, then missing ones unless an unknown key seems to be meant for them."""
         known, meant = cls.fields_by_key(), set()
         for key, value in table.items():
-            if key in cls.removed:
-                yield error_at(key, f"is no longer a key: {cls.removed[key]}", value, code="unknown-name")
-            elif key not in known:
+            if key not in known:
                 names = cls.keys_like(key)
                 meant.add(near_name(key, names))
                 problem = f"unknown key; {known_text(key, names)}"

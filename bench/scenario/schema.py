@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, create_model, model_validator
 
@@ -72,11 +72,6 @@ class StrategyRuleKeys(RuleKeys):
     `delay` replaces the scenario's compaction_delay. With `inline` each commit evaluates the rule and waits
     until its plan is done, or, with a delay, scheduled. `executor` executes its plans, by default Spark.
     """
-
-    removed: ClassVar[Mapping[str, str]] = {
-        "concurrent": 'leave it out, and set clock = "real" if compactions are to run while the stream '
-        "goes on"
-    }
 
     delay_ms: Duration | None = Field(default=None, alias="delay", examples=["10min"])
     inline: bool = False

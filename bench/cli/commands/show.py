@@ -1,6 +1,6 @@
 """`compactbench show`: the figures of result folders, as a table or for programs."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -10,7 +10,7 @@ import typer
 
 from bench.cli.answer_output import print_answers
 from bench.cli.arguments import ResultsArgument, readable_runs
-from bench.cli.figure_table import MARKED_WORDS, Field, figure_table, is_marked, marked, plain
+from bench.cli.figure_table import MARKED_WORDS, Field, figure_table, marked, plain
 from bench.cli.output import (
     print_csv,
     print_heading,
@@ -160,9 +160,8 @@ def print_rows(
         ]
         print_csv(tuple(flat[0]), [tuple(line.values()) for line in flat])
     else:
-        tables = [*map(_table, groups)]
-        left_out = print_tables(tables)
-        if any(_has_marks(columns, cells, left_out) for _, columns, cells in tables):
+        print_tables(map(_table, groups))
+        if any(_reasons(group, row) for group, row in metric_rows):
             print_paragraph(MARKED_WORDS)
         for _, row in metric_rows:
             for remark in filter(None, (gaps(row), disturbance(row), _failures(row))):
@@ -226,12 +225,6 @@ def _table(group: RunGroup) -> tuple[str, list[Column], list[tuple[str, ...]]]:
         for line, reasons in zip(cells, (_reasons(group, row) for row in rows), strict=True)
     ]
     return _heading(rows), columns, shown
-
-
-def _has_marks(columns: Sequence[Column], cells: Sequence[Sequence[str]], left_out: Collection[str]) -> bool:
-    """Whether a figure in a column that was printed is marked."""
-    by_column = zip(columns[1:], zip(*(line[1:] for line in cells), strict=True), strict=True)
-    return any(is_marked(text) for column, own in by_column if column.key not in left_out for text in own)
 
 
 def _in_its_unit(figure: Field, currency: str) -> Field:

@@ -1,6 +1,8 @@
 """The answer: the best trade-off, and the cheapest strategy for each latency that may be acceptable."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from bench.results.metrics import LATENCY
 from bench.results.rows import BASELINE, Row
@@ -133,14 +135,29 @@ def primary_query(group: RunGroup) -> Sentence:
 def best(group: RunGroup) -> str | None:
     """The strategy that the headline recommends; None if it names several or none."""
     choices = compacting_front(group)
-    if not choices:
-        return None
-    if len(choices) == 1 or _is_as_fast(group, choices):
-        return choices[0].strategy
+    named = _decided(group, choices).named if choices else []
+    return named[0].strategy if len(named) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """The strategies to choose from, and why; `others` are less likely ones that could replace them."""
+
+    why: Literal["only one", "by age", "as fast", "no cheaper", "trade-off"]
+    named: list[Point]
+    others: list[str]
+
+
+def _decided(group: RunGroup, choices: list[Point]) -> _Decision:
+    if len(choices) == 1:
+        return _Decision("only one", choices, [])
+    if differ_in_staleness(choices):
+        return _Decision("by age", choices, [])
+    if _is_as_fast(group, choices):
+        return _Decision("as fast", choices[:1], [])
     if _costs_no_more(group, choices):
-        return choices[-1].strategy
-    likely, _ = _likely(group, choices)
-    return likely[0].strategy if len(likely) == 1 else None
+        return _Decision("no cheaper", choices[-1:], [])
+    return _Decision("trade-off", *_likely(group, choices))
 
 
 def _basis(group: RunGroup) -> str:
@@ -154,28 +171,28 @@ def _basis(group: RunGroup) -> str:
 
 
 def _choice(group: RunGroup, choices: list[Point]) -> Sentence:
-    cheapest, fastest = choices[0], choices[-1]
-    if len(choices) == 1:
+    decided, cheapest, fastest = _decided(group, choices), choices[0], choices[-1]
+    if decided.why == "only one":
         return _only(group, cheapest)
-    if differ_in_staleness(choices):
+    if decided.why == "by age":
         return _by_age(group, choices)
     values = {
         "cheapest": Verbatim(cheapest.strategy), "cheapest_figures": _figures(group, cheapest),
         "fastest": Verbatim(fastest.strategy), "fastest_figures": _figures(group, fastest),
     }  # fmt: skip
-    if _is_as_fast(group, choices):
+    if decided.why == "as fast":
         return sentence(
             "{cheapest} is the cheapest strategy, and within {tolerance} as fast as the fastest, {fastest}: "
             "{cheapest_figures}, against {fastest_figures}.",
             tolerance=_TOLERANCE, **values,
         )  # fmt: skip
-    if _costs_no_more(group, choices):
+    if decided.why == "no cheaper":
         return sentence(
             "{fastest} is proven to be faster than the others on the front, and none of these is proven to "
             "be cheaper: {fastest_figures}, against {cheapest_figures} with {cheapest}.",
             **values,
         )  # fmt: skip
-    likely, others = _likely(group, choices)
+    likely, others = decided.named, decided.others
     or_others = (
         sentence(" Within the noise it may be {labels} instead.", labels=listed(others)) if others else say()
     )
@@ -222,14 +239,14 @@ def _likely(group: RunGroup, choices: list[Point]) -> tuple[list[Point], list[st
 
 def _is_as_fast(group: RunGroup, choices: list[Point]) -> bool:
     """Whether the cheapest choice of a simulation answers as fast as the fastest, within its tolerance."""
-    if not group.is_simulated or differ_in_staleness(choices):
+    if not group.is_simulated:
         return False
     return choices[0].query_s <= choices[-1].query_s * (1 + MODELLED_TOLERANCE)
 
 
 def _costs_no_more(group: RunGroup, choices: list[Point]) -> bool:
     """Whether the fastest choice is proven to be faster than the others, and none of them to be cheaper."""
-    if group.is_simulated or differ_in_staleness(choices):
+    if group.is_simulated:
         return False
     whole, fastest, others = group.whole or group, choices[-1].strategy, [p.strategy for p in choices[:-1]]
     faster = corrected([compare_strategies(whole, LATENCY, fastest, other) for other in others])

@@ -80,16 +80,9 @@ def is_cold(manifest):
     manifest["scenario_text"]["page_cache"] = "cold"
 
 
-def is_concurrent(manifest):
-    for strategy in manifest["scenario_text"]["strategies"]:
-        for rule in strategy["rules"]:
-            rule["concurrent"] = True
-
-
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (is_concurrent, "concurrent = true: is no longer a key"),
         (is_unknown, 'row_filter = "x": unknown key'),
         (is_not_recorded, "its scenario was not recorded"),
         (is_cold, "a cold page cache is not modelled"),

@@ -266,12 +266,6 @@ def test_updates_that_no_engine_of_the_format_can_write_are_refused(tmp_path, mo
         load(tmp_path, workload=UPSERT)
 
 
-def test_a_key_of_earlier_versions_is_refused_with_what_to_do_instead(tmp_path):
-    with refused("unknown-name", "strategies[0].rules[0].concurrent") as caught:
-        load(tmp_path, table=HUDI, workload=UPSERT, **strategy(rules=[{**RULE, "concurrent": True}]))
-    assert 'concurrent = true: is no longer a key: leave it out, and set clock = "real"' in str(caught.value)
-
-
 OLD = {"type": "own_planners:Narrow", "trait": "version"}  # a planner for version 1 of a format
 
 
