@@ -215,13 +215,14 @@ def _known_rows(files: Files[Any]) -> int | None:
 class Observation:
     """The table at one version (None before the first one), and the cost of reading it.
 
-    `rewritten` are the partitions in which files have been removed since the last observation.
+    `rewritten` are the partitions in which files have been removed since the last observation; after a plan,
+    those in which the plan has removed some, and None if others have, too.
     """
 
     cost: Cost
     version: str | None
     table: TableFigures
-    rewritten: frozenset[str] = frozenset()
+    rewritten: frozenset[str] | None = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

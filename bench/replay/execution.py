@@ -151,15 +151,15 @@ def compaction_fields(
 
 
 def rewritten_partitions(after: Observation, versions: tuple[Version, ...]) -> list[str] | None:
-    """The partitions in which versions replaced files; None if there are too many to name.
+    """The partitions in which versions replaced files; None if it is not known or there are too many to name.
 
     If a version does not know its partitions, these are the ones that have lost files since the last
-    observation: nothing else has run since then.
+    observation.
     """
     known = [version.rewritten for version in versions if version.rewritten is not None]
     is_complete = known and len(known) == len(versions)
     rewritten = frozenset[str]().union(*known) if is_complete else after.rewritten
-    return sorted(rewritten) if len(rewritten) <= PARTITIONS_MAX else None
+    return None if rewritten is None or len(rewritten) > PARTITIONS_MAX else sorted(rewritten)
 
 
 def forecast(ticket: Ticket, size_model: SizeModel) -> dict[str, float] | None:

@@ -295,7 +295,7 @@ class QueryRecord(BaseRecord):
     the tick, after any compaction and maintenance ("settled"). At other ticks, the primary probe runs just
     before and after a compaction ("before", "after"). Each of them is run by every kind of session that the
     engine has; results without the field hold new sessions only. With real tables and a real clock, readers
-    ask by a schedule of their own ("due").
+    ask by a schedule of their own ("due"). A query that was due and never asked has failed without a span.
     """
 
     kind: Literal["query"] = "query"

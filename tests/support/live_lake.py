@@ -64,16 +64,10 @@ trigger = { type = "every", interval = "1min" }
 planner = { type = "hudi.compaction" }
 """
 
-# The processes of roles wait for each other.
-_OF_PROCESSES = """
-"jdbc.journal_mode" = "WAL"
-"jdbc.busy_timeout" = "60000"
-"""
-
 LIVE_SCENARIOS = {"iceberg": _STREAM + _ICEBERG, "delta": _STREAM + _DELTA, "hudi": _STREAM + _HUDI}
 
 
 def write_live_lake(folder, format_name):
     """The scenario's file, for Iceberg with a catalog in the same folder."""
-    catalog = (CATALOG + _OF_PROCESSES).format(folder=folder) if format_name == "iceberg" else ""
+    catalog = CATALOG.format(folder=folder) if format_name == "iceberg" else ""
     return written(folder, LIVE_SCENARIOS[format_name] + catalog)

@@ -24,7 +24,7 @@ from bench.engines.contract import (
 from bench.engines.hudi.folder import TableFolder
 from bench.engines.hudi.ledger import NOT_SCHEDULED, PLANNING, HudiLedger
 from bench.engines.hudi.lock_server import lock_server
-from bench.engines.hudi.services import Services
+from bench.engines.hudi.services import Services, has_no_lock
 from bench.engines.hudi.state import HudiReader
 from bench.engines.hudi.table_keys import (
     CAPABILITIES,
@@ -58,7 +58,6 @@ CONFLICTS = (
     "java.util.ConcurrentModificationException: Cannot resolve conflicts",
     "org.apache.hudi.exception.HoodieClusteringUpdateException",
 )
-_NO_LOCK = "HoodieLockException"
 
 
 class HudiEngine(FolderEngine[str]):
@@ -220,13 +219,6 @@ class HudiEngine(FolderEngine[str]):
         self._hudi_ledger.timeline = self._state_reader.timeline
         self._hudi_ledger.pending_groups = self._state_reader.pending_groups
         return reading
-
-
-def has_no_lock(error: Any) -> bool:
-    """Whether an error (Java) or one of its causes is that a lock cannot be had."""
-    return error is not None and (
-        str(error.getClass().getSimpleName()) == _NO_LOCK or has_no_lock(error.getCause())
-    )
 
 
 def _opened(names: Any, scans: list[Any]) -> ScanWork:

@@ -5,6 +5,7 @@ from contextlib import closing
 from datetime import UTC, date, datetime
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from bench.engines.hudi.inline import COMMITS, STRATEGY, TRIGGER, is_not_serializable
@@ -23,6 +24,7 @@ _SCHEDULES = {  # methods of the client
 _EXECUTIONS = {
     Command.COMPACTION: "compact", Command.LOG_COMPACTION: "logCompact", Command.CLUSTERING: "cluster",
 }  # fmt: skip
+_NO_LOCK = "HoodieLockException"
 
 
 class Services:
@@ -69,9 +71,15 @@ class Services:
         return instant if plan.isPresent() else ""
 
     def execute(self, action: Native, instant: str, target_bytes: int) -> None:
+        """Execute a plan. One of clustering that fails is dropped, since Hudi refuses updates of its files."""
         with closing(self._client(service_options(action, target_bytes))) as client:
             execute = getattr(client, _EXECUTIONS[Command(action.command)])
-            execute(instant, True)
+            try:
+                execute(instant, True)
+            except Py4JJavaError as error:
+                if action.command == Command.CLUSTERING and not has_no_lock(error.java_exception):
+                    client.purgePendingClustering(instant)
+                raise
 
     def maintain(self, action: Native) -> None:
         with closing(self._client(maintenance_options(action))) as client:
@@ -87,6 +95,13 @@ class Services:
         utilities = java_class(self._spark, f"{_HUDI}.DataSourceUtils")
         name = self._options["hoodie.table.name"]
         return utilities.createHoodieClient(self._spark._jsc, self._schema(), self._location, name, options)
+
+
+def has_no_lock(error: Any) -> bool:
+    """Whether an error (Java) or one of its causes is that a lock cannot be had."""
+    return error is not None and (
+        str(error.getClass().getSimpleName()) == _NO_LOCK or has_no_lock(error.getCause())
+    )
 
 
 def is_planned_by_the_driver(action: Native) -> bool:

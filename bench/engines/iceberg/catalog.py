@@ -27,7 +27,8 @@ _TIME_OUT = {"rest.client.socket-timeout-ms": "120000"}
 # By default SQLite's drivers wait for another process's lock for 3 s (JDBC) and 5 s (Python), and an Iceberg
 # commit that fails then is not tried again. With a write-ahead log readers do not wait for the writer.
 _LOCK_WAIT_S = 60
-_SQLITE_OF_PROCESSES = {"jdbc.journal_mode": "WAL", "jdbc.busy_timeout": str(_LOCK_WAIT_S * 1000)}
+_SQLITE_WAITS = {"jdbc.busy_timeout": str(_LOCK_WAIT_S * 1000)}
+_WRITE_AHEAD_LOG = {"jdbc.journal_mode": "WAL"}  # a database keeps it for ever, so only ours get it
 
 
 def session_conf(catalog: str, properties: Mapping[str, str]) -> dict[str, str]:
@@ -98,9 +99,12 @@ class Catalog:
             "uri": f"jdbc:sqlite:{self._sqlite}",
             "warehouse": self._warehouse,
             "jdbc.schema-version": "V1",
-            **(_SQLITE_OF_PROCESSES if self.is_shared_table else {}),
+            **(_WRITE_AHEAD_LOG if self.is_shared_table else {}),
         }
-        properties = {**(on_sqlite if self.is_default else _TIME_OUT), **self.properties}
+        ours = on_sqlite if self.is_default else _TIME_OUT
+        is_sqlite = {**ours, **self.properties}.get("uri", "").startswith("jdbc:sqlite:")
+        waits = _SQLITE_WAITS if self.is_shared_table and is_sqlite else {}
+        properties = {**ours, **waits, **self.properties}
         prefix = f"spark.sql.catalog.{self.name}"
         return {
             **session_conf(self.name, self.properties),

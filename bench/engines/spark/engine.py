@@ -255,7 +255,8 @@ class SparkEngine(ABC, Generic[_Prepared]):
         calls_command = any(not isinstance(action, Rewrite) for action in ticket.plan.actions)
         observed, new = self._observe(at_ms, tag if is_executed and calls_command else None)
         versions = _tagged(new, tag)
-        observed = replace(observed, cost=observed.cost + answering.cost)
+        rewritten = rewritten_by(versions, new, observed)
+        observed = replace(observed, cost=observed.cost + answering.cost, rewritten=rewritten)
         status = staged.status(error, versions)
         reason = conflict_in(error, self._conflicts) if status == "failed" and error is not None else None
         if reason is not None:
@@ -411,6 +412,18 @@ def _is_of(context: SparkContext, version: Version) -> bool:
 def _tagged(versions: tuple[Version, ...], tag: Tag) -> tuple[Version, ...]:
     """The versions with this tag: another writer may have committed meanwhile."""
     return tuple(version for version in versions if version.tag == tag)
+
+
+def rewritten_by(
+    versions: tuple[Version, ...], new: tuple[Version, ...], observed: Observation
+) -> frozenset[str] | None:
+    """The partitions in which these of all `new` versions removed files; None if others removed some, too."""
+    if not versions:
+        return frozenset()
+    changes = [version.change for version in new if version not in versions]
+    if any(change.files_removed_count or change.delete_files_removed_count for change in changes):
+        return None
+    return observed.rewritten
 
 
 def conflict_in(text: str, conflicts: Iterable[str]) -> str | None:

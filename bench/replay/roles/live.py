@@ -71,7 +71,7 @@ def reader(scenario: Scenario, prober: Prober, due_ms: Iterable[int], log: StepL
             yield from perform(partial(_ask, scenario, prober, log, clock))
         else:
             asked = _asked(scenario, log, NO_COST, clock.late_s(at_ms))
-            log.recorder.write(QueryRecord, asked | {"status": "failed"})
+            log.recorder.write(QueryRecord, asked | {"status": "failed", "span": None})
 
 
 def _ask(scenario: Scenario, prober: Prober, log: StepLog, clock: LiveClock) -> None:

@@ -286,4 +286,5 @@ def test_what_has_not_begun_when_the_stream_ends_is_not_asked(tmp_path):
     asked = stage.run(reader(stage.scenario, stage.engine, [1000, 2000], stage.log, stage.clock))
     (first, second) = asked.of(QueryRecord)
     assert (first.status, second.status, second.cost.wall_s) == ("ok", "failed", 0.0)
+    assert (first.span is None, second.span is None) == (False, True)
     assert second.waited_s == pytest.approx(79.0)

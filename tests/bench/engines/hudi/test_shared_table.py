@@ -81,6 +81,23 @@ def test_an_update_loses_while_a_clustering_of_its_files_is_pending(roles, model
     assert rows_of(writer) == model.rows
 
 
+def test_a_clustering_that_fails_does_not_keep_updates_from_its_files(roles, model):
+    """It fails once its plan is in flight, as does one that loses against a commit."""
+    writer, compactor = roles(index="simple", partitioning=Partitioning("city"))
+    for first, city in ((1, "Oslo"), (5, "Rome")):
+        commit(writer, model, *upserts(first, first + 4, city))
+    ticket = scheduled(compactor, Clustering())
+    works = dict(compactor._services._options)
+    compactor._services._options |= {"hoodie.clustering.execution.strategy.class": "no.such.Strategy"}
+    outcome = compactor.complete(ticket, 0)
+    assert (outcome.status, "no.such.Strategy" in outcome.error) == ("failed", True)
+    assert not compactor.state(0).pending_groups
+    commit(writer, model, (1, "Oslo"))
+    compactor._services._options = works
+    assert compactor.complete(scheduled(compactor, Clustering()), 0).status == "ok"
+    assert rows_of(writer) == model.rows
+
+
 def test_a_batch_that_is_done_again_is_in_the_table_once(roles, log, monkeypatch):
     """Its first commit reports a conflict, although it is on the table."""
     writer, _ = roles()

@@ -34,6 +34,24 @@ def test_a_client_of_a_catalog_does_not_wait_for_ever(tmp_path, given, used):
     assert conf[f"spark.sql.catalog.mine.{SOCKET_TIME_OUT}"] == used
 
 
+@pytest.mark.parametrize(
+    ("given", "timeout", "mode"),
+    [
+        ({}, "60000", "WAL"),
+        ({"type": "jdbc", "uri": "jdbc:sqlite:/lake/catalog.db"}, "60000", None),
+        ({"type": "jdbc", "uri": "jdbc:sqlite:/lake/catalog.db", "jdbc.busy_timeout": "7"}, "7", None),
+        ({"type": "jdbc", "uri": "jdbc:postgresql://host/lake"}, None, None),
+    ],
+)
+def test_processes_on_one_table_wait_for_the_lock_of_sqlite(tmp_path, given, timeout, mode):
+    def set_by(**keys):
+        conf = Catalog(tmp_path, "mine", "bench_r1", given, **keys).spark_conf()
+        return [conf.get(f"spark.sql.catalog.mine.jdbc.{key}") for key in ("busy_timeout", "journal_mode")]
+
+    assert set_by(is_shared_table=True) == [timeout, mode]
+    assert set_by() == [given.get("jdbc.busy_timeout"), None]
+
+
 OWN = "s3://b/lake/bench_r1/orders"
 S3_FILE_IO = "org.apache.iceberg.aws.s3.S3FileIO"
 

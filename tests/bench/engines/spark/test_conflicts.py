@@ -1,10 +1,14 @@
+from types import SimpleNamespace
+
 import pytest
 
+from bench.engines.contract import Version
 from bench.engines.delta.engine import CONFLICTS as OF_DELTA
 from bench.engines.hudi.engine import CONFLICTS as OF_HUDI
-from bench.engines.hudi.engine import has_no_lock
+from bench.engines.hudi.services import has_no_lock
 from bench.engines.iceberg.engine import CONFLICTS
-from bench.engines.spark.engine import conflict_in
+from bench.engines.spark.engine import conflict_in, rewritten_by
+from bench.results.values import Change
 
 LOST = "org.apache.iceberg.exceptions.ValidationException"
 
@@ -71,6 +75,17 @@ def test_a_write_of_hudi_loses_by_overlapping_files_and_not_by_a_lock(text, reas
 
 def test_a_format_without_conflicts_has_none():
     assert conflict_in(f"{LOST}: missing", ()) is None
+
+
+def test_partitions_that_a_plan_has_rewritten_are_unknown_if_others_removed_files_meanwhile():
+    own, added, gone = (
+        Version(name, "any", Change(files_added_count=1, files_removed_count=count))
+        for name, count in (("own", 3), ("added", 0), ("gone", 1))
+    )
+    observed = SimpleNamespace(rewritten={"p=a"})
+    assert rewritten_by((own,), (added, own), observed) == {"p=a"}
+    assert rewritten_by((own,), (gone, own), observed) is None
+    assert rewritten_by((), (gone,), observed) == frozenset()
 
 
 class JavaError:
