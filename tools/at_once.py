@@ -5,7 +5,8 @@
 The first table has the compactions of real runs: what the rules predict, from the commits that ended while
 each of them ran, and what happened. The second has how often compactions and commits lost and how late
 commits were, real and simulated with the shipped coefficients. Those of a MERGE were set by hand from runs of
-`merge-at-once`, so on that scenario the second table is no independent check.
+`merge-at-once`, so on that scenario the second table is no independent check. The third has the slowest
+commits and queries, counted from when they were due and from when they began.
 """
 
 import argparse
@@ -14,11 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
+
 from bench.cli.model_validation import resimulated
 from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
 from bench.engines.iceberg.table_keys import DEFAULT_UPSERT_MODE
 from bench.errors import CompactbenchError
+from bench.results.figures import figures, primary_queries_of, since_due_s
 from bench.results.folders import RunResult, load_runs
+from bench.results.latency import latencies_s
 from bench.results.records import CommitRecord, CompactionRecord, Manifest
 from bench.results.rows import run_figures
 from bench.text import MISSING
@@ -99,14 +104,35 @@ def _rewritten_count(one: CompactionRecord) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """How many outcomes the records tell, how many of these are as predicted, and how many are not told."""
+
+    right: int
+    told: int
+    untold: int
+
+
+def judged(runs: Iterable[RunResult]) -> Judged:
+    """The outcomes of all compactions of these runs."""
+    return judge([one for run in runs for one in outcomes(run)])
+
+
+def judge(found: Sequence[Outcome]) -> Judged:
+    told = [one for one in found if one.predicted is not None]
+    return Judged(sum(one.predicted == one.observed for one in told), len(told), len(found) - len(told))
+
+
+@dataclass(frozen=True, slots=True)
 class Rates:
     """Means over `runs_count` runs of a strategy; None where a figure is not known.
 
-    `tried` counts compactions that committed or lost, and `tried_mean_s` is how long one of them took.
+    A commit was due every `interval_s` real seconds. `tried` counts compactions that committed or lost, and
+    `tried_mean_s` is how long one of them took.
     """
 
     strategy: str
     kind: str
+    interval_s: float
     runs_count: int
     tried: float
     lost: float
@@ -122,8 +148,10 @@ def rates(strategy: str, kind: str, runs: Sequence[RunResult]) -> Rates:
     lost = means["lost_compactions"] or 0.0
     compactions = [one for run in runs for one in run.of(CompactionRecord)]
     walls_s = [one.cost.wall_s for one in compactions if one.status in _OUTCOMES]
+    manifest = runs[0].manifest
     return Rates(
-        strategy, kind, len(runs), (means["compactions"] or 0.0) + lost, lost, means["redone_commits"],
+        strategy, kind, manifest.commit_interval_ms / 1000 / manifest.speed, len(runs),
+        (means["compactions"] or 0.0) + lost, lost, means["redone_commits"],
         fmean(walls_s) if walls_s else None,
         means["commit_since_due_p50_s"], means["commit_since_due_p95_s"],
     )  # fmt: skip
@@ -142,6 +170,34 @@ def compared(runs: Sequence[RunResult], place: Path) -> Iterator[Rates]:
             yield rates(one.strategy, "simulated", [one.made])
 
 
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The 99th percentile of `count` commits or queries, in seconds.
+
+    A writer or reader that waits for its last answer before it asks again measures only `since_begun_s`.
+    """
+
+    count: int
+    since_due_s: float
+    since_begun_s: float
+
+
+def commit_tail(runs: Iterable[RunResult]) -> Tail:
+    found = [figures(run, None) for run in runs]
+    took_s = [of.commits.column("ended_s") - of.commits.column("started_s") for of in found]
+    return _tail([since_due_s(of) for of in found], took_s)
+
+
+def query_tail(runs: Iterable[RunResult]) -> Tail:
+    due = [primary_queries_of(run).having(when="due") for run in runs]
+    return _tail([latencies_s(of) for of in due], [of.column("wall_s") for of in due])
+
+
+def _tail(since_due_s: Sequence[np.ndarray], since_begun_s: Sequence[np.ndarray]) -> Tail:
+    due_s, begun_s = np.concatenate(since_due_s), np.concatenate(since_begun_s)
+    return Tail(len(due_s), float(np.percentile(due_s, 99)), float(np.percentile(begun_s, 99)))
+
+
 def outcome_lines(found: Sequence[Outcome]) -> Iterator[str]:
     yield (
         f"{'strategy':<16} {'from s':>8} {'to s':>8} {'landed':>6} {'edge s':>7} {'files':>9}  "
@@ -152,23 +208,32 @@ def outcome_lines(found: Sequence[Outcome]) -> Iterator[str]:
             f"{one.strategy:<16} {one.started_s:>8.2f} {one.ended_s:>8.2f} {one.landed_count:>6} "
             f"{_text(one.edge_s):>7} {one.files:>9}  {one.predicted or 'unknown':<10} {one.observed}"
         )
-    told = [one for one in found if one.predicted is not None]
-    right = sum(one.predicted == one.observed for one in told)
-    unknown = len(found) - len(told)
-    yield f"{right} of {len(told)} as predicted; of {unknown} more the records do not tell"
+    all_of = judge(found)
+    yield f"{all_of.right} of {all_of.told} as predicted; of {all_of.untold} more the records do not tell"
 
 
 def rate_lines(found: Iterable[Rates]) -> Iterator[str]:
     yield (
-        f"{'strategy':<16} {'':<9} {'runs':>4} {'tried':>6} {'lost':>6} {'took s':>7} {'redone':>7} "
-        f"{'due p50 s':>9} {'due p95 s':>9}"
+        f"{'strategy':<16} {'':<9} {'every s':>7} {'runs':>4} {'tried':>6} {'lost':>6} {'took s':>7} "
+        f"{'redone':>7} {'due p50 s':>9} {'due p95 s':>9}"
     )
     for one in found:
         yield (
-            f"{one.strategy:<16} {one.kind:<9} {one.runs_count:>4} {one.tried:>6.1f} {one.lost:>6.1f} "
-            f"{_text(one.tried_mean_s):>7} {_text(one.redone):>7} {_text(one.since_due_p50_s):>9} "
-            f"{_text(one.since_due_p95_s):>9}"
+            f"{one.strategy:<16} {one.kind:<9} {one.interval_s:>7.1f} {one.runs_count:>4} {one.tried:>6.1f} "
+            f"{one.lost:>6.1f} {_text(one.tried_mean_s):>7} {_text(one.redone):>7} "
+            f"{_text(one.since_due_p50_s):>9} {_text(one.since_due_p95_s):>9}"
         )
+
+
+def tail_lines(runs: Sequence[RunResult]) -> Iterator[str]:
+    yield f"{'strategy':<16} {'':<8} {'count':>6} {'due p99 s':>9} {'begun p99 s':>11}"
+    for strategy in dict.fromkeys(run.manifest.strategy for run in runs):
+        own = [run for run in runs if run.manifest.strategy == strategy]
+        for what, tail in (("commits", commit_tail(own)), ("queries", query_tail(own))):
+            yield (
+                f"{strategy:<16} {what:<8} {tail.count:>6} {tail.since_due_s:>9.2f} "
+                f"{tail.since_begun_s:>11.2f}"
+            )
 
 
 def _text(value: float | None) -> str:
@@ -187,6 +252,7 @@ def main() -> None:
         ]
         print(*outcome_lines([one for run in runs for one in outcomes(run)]), sep="\n")
         print("", *rate_lines(compared(runs, folders[0])), sep="\n")
+        print("", *tail_lines([run for run in runs if run.finished]), sep="\n")
     except CompactbenchError as error:
         parser.exit(error.exit_code, f"{error}\n")
 

@@ -93,6 +93,11 @@ FINDING_CHARTS: Mapping[str, FindingChart] = {
         "delta_rs_1gb", "One compaction of 1 GB in 101 files",
         {"compaction_cpu_s": "compaction"}, "CPU seconds", ("spark", "delta-rs"),
     ),
+    "at-once": _chart(
+        "merge_at_once", "Compactions beside a MERGE every five seconds",
+        {"compactions": "committed", "lost_compactions": "lost"}, "compactions in two hours of scenario time",
+        ("small-files", "all-deletes"),
+    ),
     "without-spark": _chart(
         "policies_append", "Compaction in an hour of small appends",
         {"compaction_cpu_s": "compaction"}, "CPU seconds",

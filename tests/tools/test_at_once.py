@@ -3,7 +3,7 @@ from live_runs import LIVE, live, live_runs
 from records import commit, compaction, end, run
 
 from bench.results.values import Span
-from tools.at_once import compared, outcome_lines, outcomes, rates
+from tools.at_once import commit_tail, compared, outcome_lines, outcomes, query_tail, rates, tail_lines
 
 ALL, SOME = {"files_removed_count": 5.0}, {"files_removed_count": 4.0}
 BEFORE = {"data_files_count": 5, "live_bytes": 1, "rows": 1, "delete_files_count": 0, "delete_rows": 0}
@@ -66,6 +66,19 @@ def test_rates_are_means_of_runs():
     made = rates("eager", "real", [eager, live("eager", conflicts=())])
     assert (made.runs_count, made.redone, made.lost) == (2, 0.5, 1.0)
     assert made.tried == 1.5  # one committed and two lost in one of two runs
+    assert made.interval_s == 5.0
+
+
+def test_the_slowest_are_counted_from_when_they_were_due_and_from_when_they_began():
+    late = live("eager", late_s=10.0)
+    commits, queries = commit_tail([late]), query_tail([late])
+    assert (commits.count, queries.count) == (4, 4)
+    assert commits.since_begun_s == 1.0
+    assert 10.0 < commits.since_due_s <= 11.0
+    assert (queries.since_begun_s, queries.since_due_s) == (0.5, 0.75)
+    assert [line.split()[:3] for line in tail_lines([late])][1:] == [
+        ["eager", "commits", "4"], ["eager", "queries", "4"],
+    ]  # fmt: skip
 
 
 def test_runs_are_simulated_again_by_the_scenario_they_recorded(tmp_path):

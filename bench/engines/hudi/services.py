@@ -71,7 +71,7 @@ class Services:
         return instant if plan.isPresent() else ""
 
     def execute(self, action: Native, instant: str, target_bytes: int) -> None:
-        """Execute a plan. One of clustering that fails is dropped, since Hudi refuses updates of its files."""
+        """Execute a plan. One of clustering that fails is dropped: Hudi refuses updates of its files."""
         with closing(self._client(service_options(action, target_bytes))) as client:
             execute = getattr(client, _EXECUTIONS[Command(action.command)])
             try:
