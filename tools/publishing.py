@@ -57,7 +57,7 @@ from reports.page.markdown import table as as_markdown
 from reports.page.render import render
 from reports.page.sections.cautions import cold_planners, growing_deletes
 from reports.page.sections.partitions import partition_tables
-from reports.page.tables import arrow, ratio_text
+from reports.page.tables import ratio_text
 from reports.text import format_value, shared_decimals
 from reports.verdicts.compare import Comparison
 from reports.verdicts.judge import compare_strategies
@@ -87,24 +87,6 @@ class Entry:
     @property
     def archive(self) -> Path:
         return FOLDER / f"{self.name}.tar.xz"
-
-
-@dataclass(frozen=True, slots=True)
-class WarmedPlanner:
-    """What the warm-up of all runs of an entry did with one planner, as text.
-
-    `acted` and `rounds` count rounds of all runs; CPU seconds are means over the runs, of the plans of the
-    first and of the last round; the counts of files and rows are those of the last plan of the first round.
-    """
-
-    planner: str
-    acted: str
-    commits: str
-    first_cpu_s: str
-    last_cpu_s: str
-    data_files: str
-    delete_files: str
-    delete_rows: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,15 +194,6 @@ class Published:
             for runs in (self.group.disturbed_runs, self.group.watched_runs)
         )
         return f"{disturbed} of {watched}"
-
-    @cached_property
-    def warm_up(self) -> tuple[WarmedPlanner, ...]:
-        """Each planner of the scenario, in the order in which they were warmed up."""
-        by_planner: dict[str, list[WarmUpRecord]] = {}
-        for run in self.group.usable_runs:
-            for record in run.of(WarmUpRecord):
-                by_planner.setdefault(record.options, []).append(record)
-        return tuple(_warmed(planner, records) for planner, records in by_planner.items())
 
     def number(self, strategy: str, metric: str, scale: float = 1, decimals: int | None = None) -> str:
         """The mean over the runs as a bare number, times `scale`; two digits unless `decimals` says more."""
@@ -367,10 +340,6 @@ class Published:
         is_apart = high / other_low < comparison.low or low / other_high > comparison.high
         return "no" if is_apart else "depends on rounding"
 
-    def quotient(self, metric: str, strategy: str, other: str) -> str:
-        """One mean over another, even where a comparison gives no verdict on what a simulation says."""
-        return _quotient(self._mean(metric, strategy), self._mean(metric, other))
-
     def over(self, measured: "Published", metric: str, strategy: str) -> str:
         """The mean of a strategy here over its mean in other runs: a simulation's over measured ones."""
         return _quotient(self._mean(metric, strategy), measured._mean(metric, strategy))
@@ -397,25 +366,6 @@ def _before_rounding(figure: str) -> tuple[float, float]:
 
 def _quotient(value: float | None, other: float | None) -> str:
     return human_ratio(value / other) if value is not None and other else MISSING
-
-
-def _warmed(planner: str, records: Sequence[WarmUpRecord]) -> WarmedPlanner:
-    last_round = max(record.round for record in records)
-    first = [record for record in records if record.round == 1]
-    last = [record for record in records if record.round == last_round]
-    done = first[0]
-    return WarmedPlanner(
-        planner=planner,
-        acted=f"{sum(record.acted for record in records):,} of {len(records):,}",
-        commits=_span_of([record.commits_count for record in records]),
-        first_cpu_s=_number(fmean(record.cost.cpu_s for record in first), 2),
-        last_cpu_s=_number(fmean(record.cost.cpu_s for record in last), 2),
-        data_files=arrow(f"{done.change.files_removed_count:,}", f"{done.change.files_added_count:,}"),
-        delete_files=arrow(
-            f"{done.change.delete_files_removed_count:,}", f"{done.change.delete_files_added_count:,}"
-        ),
-        delete_rows=arrow(f"{done.delete_rows_before:,}", f"{done.delete_rows_after:,}"),
-    )
 
 
 def _span_of(counts: Sequence[int]) -> str:
