@@ -91,8 +91,9 @@ class Row:
 
     @property
     def commits_wait(self) -> bool:
-        """Whether compactions within commits delay the slowest commits."""
-        return self.values["commit_returned_p95_s"] != self.values["commit_p95_s"]
+        """Whether compactions within commits delay the slowest commits; not if commits wait for each other."""
+        takes_turns = self.values["commit_since_due_p95_s"] is None
+        return takes_turns and self.values["commit_returned_p95_s"] != self.values["commit_p95_s"]
 
     def to_json(self) -> dict[str, Any]:
         """The row as `show --format json` prints it; keys are never renamed."""

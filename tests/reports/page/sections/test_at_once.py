@@ -32,6 +32,11 @@ def test_a_row_says_what_was_late_what_was_lost_and_what_that_cost(live_group):
     assert "A minute of the scenario passes in 5 s" in commits.note
 
 
+def test_a_commit_that_waits_for_the_one_before_is_not_said_to_wait_for_a_compaction():
+    group = group_of(live("never"), live("eager", late_s=3.0))
+    assert not any(row.commits_wait for row in group.rows)
+
+
 def test_what_compactions_do_to_queries_is_told_at_equal_tables():
     records = []
     for at_s in range(0, 80, 10):
