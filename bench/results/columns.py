@@ -67,13 +67,13 @@ def values_at(path: tuple[str, ...], values: list[Any]) -> list[Any]:
     return values
 
 
-def columns_of(kind: type[Any]) -> tuple[FlatColumn, ...]:
+def columns_of(kind: type) -> tuple[FlatColumn, ...]:
     """The columns of a kind of record, of the manifest, or of a dataclass that has a record."""
     return tuple(column_by_name(kind).values())
 
 
 @cache
-def column_by_name(kind: type[Any]) -> Mapping[str, FlatColumn]:
+def column_by_name(kind: type) -> Mapping[str, FlatColumn]:
     return {column.name: column for column in _columns(kind, (), "", False)}
 
 

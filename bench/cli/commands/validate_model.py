@@ -139,7 +139,7 @@ def _scenario_table(scenario: str, errors: Iterable[ErrorOfFigure]) -> TitledTab
         )
         for label in dict.fromkeys(label for label, _ in own)
     ]
-    columns = ("strategy", *(Column(HEADINGS[metric]) for metric in shown))
+    columns: list[str | Column] = ["strategy", *(Column(HEADINGS[metric]) for metric in shown)]
     return f"{scenario}: error of the simulation", columns, lines
 
 
