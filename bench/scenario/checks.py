@@ -406,8 +406,8 @@ def _check_rule(keys: ScenarioKeys, rule: RuleKeys, path: KeyPath) -> None:
             duration_ms_text(interval_ms),
             code="out-of-range",
         )
-    if problem := unknown_columns(traits.columns, keys.workload.schema.names):
-        raise OptionError((*path, "planner"), problem, code="unknown-column")
+    if refusal := unknown_columns(traits.columns, keys.workload.schema.names):
+        raise OptionError((*path, "planner"), refusal, code="unknown-column")
     version, highest = keys.table.version, traits.max_format_version
     if version is not None and highest is not None and version > highest:
         usable = [allowed for allowed in keys.table.versions() if allowed <= highest]
