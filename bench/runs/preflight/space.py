@@ -92,10 +92,14 @@ def check_space(planned: Sequence[PlannedRun], out: Path, *, keep_tables: bool) 
     """Change logs go to the cache, everything else to `out`. Raises MissingRuntimeError."""
     cache = next(folder for folder in (log_cache(), *log_cache().parents) if folder.exists())
     in_out, in_cache = results_bytes(planned, keep_tables=keep_tables), log_bytes(planned)
-    if cache.stat().st_dev == out.stat().st_dev:  # on one file system
+    if _file_system(cache) == _file_system(out):
         in_out, in_cache = in_out + in_cache, 0
     _check_free(out, in_out, "choose another --out")
     _check_free(cache, in_cache, "set COMPACTBENCH_CACHE to another folder")
+
+
+def _file_system(folder: Path) -> int:
+    return folder.stat().st_dev
 
 
 def _check_free(folder: Path, needed: int, remedy: str) -> None:
