@@ -28,12 +28,14 @@ CALIBRATION = FOLDER / "calibration"
 def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
     """The measured steps of all published runs that can be simulated, and the manifests of these runs.
 
-    Runs of Hudi with a metadata table are left out.
+    Runs of Hudi with a metadata table are left out, and those with a real clock, whose steps wait for cores.
     """
     steps: list[MeasuredStep] = []
     manifests: list[Manifest] = []
     for archive in (*(entry.archive for entry in entries()), *sorted(CALIBRATION.glob("*.tar.xz"))):
-        runs = [run for run in unpack(archive) if not _has_metadata_table(run.manifest)]
+        runs = [
+            run for run in unpack(archive) if not (_has_metadata_table(run.manifest) or run.manifest.is_live)
+        ]
         if any(run.manifest.mode == "real" for run in runs):
             steps += measured_steps(resimulated(runs, archive, quiet=True))
             manifests += [run.manifest for run in runs]

@@ -37,12 +37,13 @@ DECIMALS = 4
 
 
 def errors_of(entry: Entry) -> tuple[ModelErrors, list[Resimulation]] | None:
-    """The errors of an entry's strategies, and those that cannot be simulated; None for simulated runs.
+    """The errors of an entry's strategies, and those that cannot be simulated.
 
-    Raises RuntimeError if a simulation fails.
+    None for simulated runs, and for those with a real clock: their roles wait for cores, and `tools.at_once`
+    compares what they lose. Raises RuntimeError if a simulation fails.
     """
     runs = unpack(entry.archive)
-    if all(run.manifest.mode == "simulated" for run in runs):
+    if all(run.manifest.mode == "simulated" or run.manifest.is_live for run in runs):
         return None
     errors, left_out = validated(runs, entry.archive, quiet=True)
     if failed := [one for one in left_out if one.has_failed]:

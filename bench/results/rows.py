@@ -91,7 +91,7 @@ class Row:
 
     @property
     def commits_wait(self) -> bool:
-        """Whether compactions within commits delay the slowest commits; not if commits wait for each other."""
+        """Whether compactions within commits, and not the commits before, delay the slowest commits."""
         takes_turns = self.values["commit_since_due_p95_s"] is None
         return takes_turns and self.values["commit_returned_p95_s"] != self.values["commit_p95_s"]
 
