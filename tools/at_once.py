@@ -27,6 +27,7 @@ from bench.results.latency import latencies_s
 from bench.results.records import CommitRecord, CompactionRecord, Manifest
 from bench.results.rows import run_figures
 from bench.text import MISSING
+from strategies.grouping import by_key
 
 _EVERY = frozenset({"every file"})
 _OUTCOMES = ("ok", "conflict")
@@ -71,6 +72,10 @@ def outcomes(run: RunResult) -> Iterator[Outcome]:
         )  # fmt: skip
 
 
+def outcomes_of(runs: Iterable[RunResult]) -> list[Outcome]:
+    return [one for run in runs for one in outcomes(run)]
+
+
 def predicted(manifest: Manifest, one: CompactionRecord, landed: Iterable[CommitRecord]) -> str | None:
     """The outcome of a compaction by Iceberg's rules, from the commits that landed while it ran.
 
@@ -112,12 +117,7 @@ class Judged:
     untold: int
 
 
-def judged(runs: Iterable[RunResult]) -> Judged:
-    """The outcomes of all compactions of these runs."""
-    return judge([one for run in runs for one in outcomes(run)])
-
-
-def judge(found: Sequence[Outcome]) -> Judged:
+def judged(found: Sequence[Outcome]) -> Judged:
     told = [one for one in found if one.predicted is not None]
     return Judged(sum(one.predicted == one.observed for one in told), len(told), len(found) - len(told))
 
@@ -208,8 +208,8 @@ def outcome_lines(found: Sequence[Outcome]) -> Iterator[str]:
             f"{one.strategy:<16} {one.started_s:>8.2f} {one.ended_s:>8.2f} {one.landed_count:>6} "
             f"{_text(one.edge_s):>7} {one.files:>9}  {one.predicted or 'unknown':<10} {one.observed}"
         )
-    all_of = judge(found)
-    yield f"{all_of.right} of {all_of.told} as predicted; of {all_of.untold} more the records do not tell"
+    counts = judged(found)
+    yield f"{counts.right} of {counts.told} as predicted; of {counts.untold} more the records do not tell"
 
 
 def rate_lines(found: Iterable[Rates]) -> Iterator[str]:
@@ -227,8 +227,7 @@ def rate_lines(found: Iterable[Rates]) -> Iterator[str]:
 
 def tail_lines(runs: Sequence[RunResult]) -> Iterator[str]:
     yield f"{'strategy':<16} {'':<8} {'count':>6} {'due p99 s':>9} {'begun p99 s':>11}"
-    for strategy in dict.fromkeys(run.manifest.strategy for run in runs):
-        own = [run for run in runs if run.manifest.strategy == strategy]
+    for strategy, own in by_key(runs, lambda run: run.manifest.strategy).items():
         for what, tail in (("commits", commit_tail(own)), ("queries", query_tail(own))):
             yield (
                 f"{strategy:<16} {what:<8} {tail.count:>6} {tail.since_due_s:>9.2f} "
@@ -250,7 +249,7 @@ def main() -> None:
         runs = [
             run for run in load_runs(*folders) if run.manifest.is_live and run.manifest.format == "iceberg"
         ]
-        print(*outcome_lines([one for run in runs for one in outcomes(run)]), sep="\n")
+        print(*outcome_lines(outcomes_of(runs)), sep="\n")
         print("", *rate_lines(compared(runs, folders[0])), sep="\n")
         print("", *tail_lines([run for run in runs if run.finished]), sep="\n")
     except CompactbenchError as error:

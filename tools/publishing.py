@@ -64,7 +64,7 @@ from reports.verdicts.judge import compare_strategies
 from reports.verdicts.samples import FIXED_WORK, samples
 from reports.verdicts.sittings import estimate_effect
 from reports.verdicts.timings import compare_timings
-from tools.at_once import commit_tail, judged, query_tail
+from tools.at_once import commit_tail, judged, outcomes_of, query_tail
 from tools.executor_figures import stored_rounds
 from tools.finding_charts import FINDING_CHARTS
 from tools.regret_figures import stored_traffic, worst
@@ -449,7 +449,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     environment.globals["worst_regret"] = worst
     environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
     environment.globals["percent"] = human_percent
-    environment.globals |= {"judged": judged, "commit_tail": commit_tail, "query_tail": query_tail}
+    environment.globals |= {of.__name__: of for of in (judged, outcomes_of, commit_tail, query_tail)}
     environment.globals["model_off"] = {name: _model_off(model_errors, name) for name in FORMATS}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     written = {DOCS / f"findings/{name}.svg": chart(by_name) for name, chart in FINDING_CHARTS.items()}

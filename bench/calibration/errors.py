@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
@@ -12,6 +12,7 @@ from bench.calibration.measured import MeasuredStep
 from bench.engines.simulated.costs import ModelError
 from bench.engines.simulated.steps import Operation
 from bench.results.values import Cost
+from strategies.grouping import by_key
 
 _COMMITS = (Operation.COMMIT, Operation.UPSERT, Operation.MERGE)
 _COMPACTIONS = (
@@ -53,7 +54,8 @@ def left_out_errors(
     for stream in dict.fromkeys(step.stream for step in own):
         others = [step for step in own if step.stream != stream]
         fitted = fit_operations([*others, *beside], table_format)
-        for of_strategy in _by(lambda s: s.strategy, (s for s in own if s.stream == stream)):
+        left_out = (step for step in own if step.stream == stream)
+        for of_strategy in by_key(left_out, lambda step: step.strategy).values():
             for figure in _FIGURES:
                 counted = [step for step in of_strategy if figure.counts(step)]
                 if not counted:
@@ -90,7 +92,7 @@ def _rms(logs: Sequence[float]) -> float | None:
 
 def _ratio(steps: Sequence[MeasuredStep], fitted: Mapping[Operation, Fitted], figure: _Figure) -> float:
     """The modelled figure over the measured one, both means over the runs."""
-    runs = _by(lambda s: s.run_id, steps)
+    runs = by_key(steps, lambda step: step.run_id).values()
     measured = fmean(figure.total([figure.part(step.cost) for step in run]) for run in runs)
     modelled = fmean(
         figure.total(
@@ -102,10 +104,3 @@ def _ratio(steps: Sequence[MeasuredStep], fitted: Mapping[Operation, Fitted], fi
         for run in runs
     )
     return modelled / measured
-
-
-def _by(key: Callable[[MeasuredStep], str], steps: Iterable[MeasuredStep]) -> Iterable[list[MeasuredStep]]:
-    groups: dict[str, list[MeasuredStep]] = defaultdict(list)
-    for step in steps:
-        groups[key(step)].append(step)
-    return groups.values()

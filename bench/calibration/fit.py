@@ -6,7 +6,7 @@ error relative to the prediction, which a few rounds of reweighting find. Relati
 noise would make the fit too low. Each run weighs the same, however many steps it has.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +17,7 @@ from bench.calibration.amounts import EXPLAINING
 from bench.calibration.measured import MeasuredStep
 from bench.engines.simulated.costs import OperationCost, coldness_of, compiled_cpu_s, parallelism
 from bench.engines.simulated.steps import Operation
+from strategies.grouping import by_key
 
 _ROUNDS = 8  # of reweighting; the coefficients change by less than a thousandth after five
 _LEAST_S = 1e-3  # what was less than the clocks resolve
@@ -37,13 +38,11 @@ class Fitted:
 
 def fit_operations(steps: Iterable[MeasuredStep], table_format: str) -> dict[Operation, Fitted]:
     """The operations of a format of which there are enough steps. The load of a table counts for none."""
-    by_operation: dict[Operation, list[MeasuredStep]] = defaultdict(list)
-    for step in steps:
-        if step.format == table_format and not step.is_initial:
-            by_operation[step.step.operation].append(step)
+    counted = (step for step in steps if step.format == table_format and not step.is_initial)
+    by_operation = by_key(counted, lambda step: step.step.operation)
     fitted = {}
     for operation, names in EXPLAINING[table_format].items():
-        own = [step for step in by_operation[operation] if step.step.amounts.keys() >= {*names}]
+        own = [step for step in by_operation.get(operation, []) if step.step.amounts.keys() >= {*names}]
         if len(own) >= _STEPS_MIN:
             fitted[operation] = _fitted(own, names)
             if operation is Operation.QUERY:

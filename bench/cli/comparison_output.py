@@ -31,6 +31,7 @@ from reports.phrases import Verbatim, format_range
 from reports.verdicts import repetitions
 from reports.verdicts.compare import AT_EQUAL_SPEED, CONFIDENCE, Comparison
 from reports.verdicts.contrasts import Contrast
+from strategies.grouping import by_key
 
 _NO_INTERVAL = ("exact", "tolerance", "modelled", "none")
 _TESTED_COLUMNS = (Column("strategy"), Column("limit"), Column("outcome"), Column("reason"))
@@ -62,10 +63,8 @@ def print_groups(
 
 def _by_metric(contrasts: Sequence[Contrast]) -> Mapping[Metric, Sequence[Contrast]]:
     """The confirmatory metrics before the others; of each metric the decided comparisons first."""
-    by_metric: dict[Metric, list[Contrast]] = {}
-    for contrast in sorted(contrasts, key=lambda c: (c.role != "confirmatory", _rank(c.comparison))):
-        by_metric.setdefault(contrast.metric, []).append(contrast)
-    return by_metric
+    ordered = sorted(contrasts, key=lambda c: (c.role != "confirmatory", _rank(c.comparison)))
+    return by_key(ordered, lambda contrast: contrast.metric)
 
 
 def _says_something(contrast: Contrast) -> bool:

@@ -1,6 +1,5 @@
 """The figures of a preview, by the names that `compactbench plan --format json` prints."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from bench.engines.existing import ExistingTable
 from bench.preview.preview import StrategyPreview
 from bench.scenario import plugins
+from strategies.grouping import by_key
 from strategies.plan import Rewrite, describe_action
 from strategies.preview import Preview, RewriteGroup
 from strategies.state import TableState
@@ -117,9 +117,7 @@ def _sums(groups: Iterable[RewriteGroup]) -> dict[str, int]:
 
 def _partitions(groups: Iterable[RewriteGroup]) -> list[dict[str, Any]]:
     """Sums by partition, largest first."""
-    by_partition: dict[str, list[RewriteGroup]] = defaultdict(list)
-    for group in groups:
-        by_partition[group.partition].append(group)
+    by_partition = by_key(groups, lambda group: group.partition)
     lines = [
         {"partition": partition, "groups": len(own), **_sums(own)} for partition, own in by_partition.items()
     ]

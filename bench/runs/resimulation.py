@@ -18,6 +18,7 @@ from bench.runs.suite.watcher import Watcher
 from bench.scenario.load import scenario_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.variants import BASE, Variant
+from strategies.grouping import by_key
 
 # Keys that have no effect on a simulation, and that may name places and secrets of the real run.
 _OF_REAL_RUNS = ("catalog", "warm_up_rounds")
@@ -57,10 +58,7 @@ def resimulations(groups: Iterable[Iterable[RunResult]]) -> list[Resimulation]:
     """One for each strategy of groups of usable real runs, by the scenario as the runs recorded it."""
     tried: list[Resimulation] = []
     for number, runs in enumerate(groups):
-        by_strategy: dict[str, list[RunResult]] = {}
-        for run in runs:
-            by_strategy.setdefault(run.manifest.strategy, []).append(run)
-        for own in by_strategy.values():
+        for own in by_key(runs, lambda run: run.manifest.strategy).values():
             tried.append(_resimulation(number, tuple(own), position=len(tried)))
     return tried
 

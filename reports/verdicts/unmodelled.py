@@ -85,7 +85,7 @@ def _first_beyond(runs: Iterable[RunResult], metrics: Sequence[str]) -> Beyond |
 
 
 def _beyond_fit(run: RunResult, metrics: Sequence[str]) -> Iterator[Beyond]:
-    if run.end is None or not isinstance(run.manifest.options.get("coefficients"), dict):
+    if run.end is None or not coefficients_of(run.manifest):
         return
     if not coefficients_of(run.manifest, "operations"):
         yield Beyond(_EARLIER)
