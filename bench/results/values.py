@@ -256,7 +256,8 @@ class ScanWork(_Stored):
 
     `read_rows` are the rows of data files that scans read, deleted ones included: in a simulation all rows of
     the opened files, on real tables without those of skipped row groups. `columns_count` adds up the table's
-    columns that each scan reads for the query. `delete_bytes` is the part of `opened_bytes` in delete files.
+    columns that each scan reads for the query. `delete_bytes` is the part of `opened_bytes` in delete files,
+    and `merged_bytes` the part in Hudi's base files whose rows the reader merges with those of log files.
     """
 
     files_count: Count | None = None
@@ -266,6 +267,7 @@ class ScanWork(_Stored):
     read_rows: Count | None = None
     columns_count: Count | None = None
     delete_bytes: Count | None = None
+    merged_bytes: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,20 +223,21 @@ class HudiEngine(FolderEngine[str]):
 
 def _opened(names: Any, scans: list[Any]) -> ScanWork:
     """Base files of Spark's scans, log files of their slices; `names` is Hudi's (Java) `FSUtils`."""
-    bases, logs = list[int](), list[int]()
-    for scan in scans:
-        for directory in scan.selectedPartitions():
-            _add_files(directory, names, bases, logs)
+    slices = [
+        one for scan in scans for directory in scan.selectedPartitions() for one in _slices(directory, names)
+    ]
+    bases = [base_bytes for base_bytes, _ in slices if base_bytes is not None]
+    logs = [log_bytes for _, own in slices for log_bytes in own]
     rows, columns_count = rows_and_columns(scans)
     return ScanWork(
         len(bases), len(logs), sum(bases) + sum(logs), None,
         None if logs else rows,  # with log files, of merged rows alone
-        columns_count, sum(logs),
+        columns_count, sum(logs), sum(base_bytes or 0 for base_bytes, own in slices if own),
     )  # fmt: skip
 
 
-def _add_files(directory: Any, names: Any, bases: list[int], logs: list[int]) -> None:
-    """Add the bytes of the files of one partition. A file of a scan represents its slice."""
+def _slices(directory: Any, names: Any) -> Iterator[tuple[int | None, list[int]]]:
+    """The bytes of each slice's base file and log files. A file of a scan represents its slice."""
     slices = directory.values()
     has_slices = slices.getClass().getSimpleName().endswith("HoodiePartitionFileSliceMapping")
     files = directory.files()
@@ -244,14 +245,13 @@ def _add_files(directory: Any, names: Any, bases: list[int], logs: list[int]) ->
         file = files.apply(index)
         own = slices.getSlice(names.getFileId(file.getPath().getName())) if has_slices else None
         if own is None or not own.isDefined():
-            bases.append(int(file.getLen()))
+            yield int(file.getLen()), []
             continue
-        merged = own.get()
-        if merged.getBaseFile().isPresent():
-            bases.append(int(merged.getBaseFile().get().getFileSize()))
-        of_logs = merged.getLogFiles().iterator()
+        base, of_logs = own.get().getBaseFile(), own.get().getLogFiles().iterator()
+        logs = []
         while of_logs.hasNext():
             logs.append(int(of_logs.next().getFileSize()))
+        yield int(base.get().getFileSize()) if base.isPresent() else None, logs
 
 
 @contextmanager

@@ -43,7 +43,7 @@ OF_REWRITES = (
 )  # fmt: skip
 OF_QUERIES = (
     "s", "s_per_file", "s_per_mib", "s_per_million_rows", "s_with_deletes", "s_per_delete_file",
-    "s_per_delete_mib",
+    "s_per_delete_mib", "s_per_merged_mib",
 )  # fmt: skip
 OF_MAINTENANCE = ("s", "s_per_deleted_file", "s_per_expired_version")
 COEFFICIENTS: Mapping[Operation, tuple[str, ...]] = {
@@ -129,6 +129,7 @@ def query_step(work: ScanWork) -> Step:
         OF_QUERIES,
         1, work.files_count, _mib(work.opened_bytes), _millions(work.read_rows),
         None if deletes_count is None else bool(deletes_count), deletes_count, _mib(work.delete_bytes),
+        _mib(work.merged_bytes),
     )  # fmt: skip
     return Step(Operation.QUERY, amounts, max(1, work.files_count or 0))
 

@@ -81,6 +81,8 @@ def test_a_full_scan_reads_all_rows(engine_key, engine, sheet, tmp_path):
     is_merged = engine_key.table_format == "hudi" and scanned.delete_files_count  # with log files
     assert scanned.read_rows == (None if is_merged else sum(file.rows for file in data))
     assert scanned.columns_count == (2 if engine_key.is_real else None)
+    if is_merged:
+        assert 0 < scanned.merged_bytes <= scanned.opened_bytes - scanned.delete_bytes
     execute(engine, plan(sheet.rewriting), 180_000)
     compacted = engine.query(FULL_SCAN).work
     assert compacted.read_rows == sum(file.rows for file in files(engine))

@@ -65,6 +65,7 @@ class Groups:
         self._successors: dict[FileGroupId, FileGroupId] = {}  # of groups that were clustered
         self._contents = Contents(rows)  # of the files that are not superseded
         self._deletes: dict[str, int] = {}  # by log file
+        self._merged_bytes: dict[FileGroupId, int] = {}  # of base files with log files
 
     @property
     def live_rows(self) -> int:
@@ -91,6 +92,10 @@ class Groups:
     def opened(self, wanted: Selection) -> Opened:
         """What a query opens of the base files."""
         return self._contents.opened(wanted, self._ledger.data_files.runs)
+
+    def merged_bytes(self, wanted: Selection) -> int:
+        """The bytes of base files that a query merges with log files."""
+        return sum(size for id_, size in self._merged_bytes.items() if wanted.admits(id_.partition))
 
     def commit(self, spec: CommitSpec) -> Mapping[FileGroupId, int]:
         """Apply a commit without its new files; returns the number of rows that each group loses to it."""
@@ -122,6 +127,7 @@ class Groups:
         group = self._made(file.group)
         group.logs.append(file)
         group.log_rows += live_rows
+        self._weigh(file.group, group)
         self._group_of[file.path] = file.group
         self._contents.add(DataFile(file.path, file.size_bytes, live_rows), live_rows, keys, is_base=False)
         self._ledger.add([file], at_ms)
@@ -147,8 +153,8 @@ class Groups:
     def _swap(self, file: BaseFile, gone: Collection[BaseFile | LogFile], at_ms: int) -> None:
         group = self._made(file.group)
         self._forget(gone)
-        self._set_base(file, group)
         group.logs = [log for log in group.logs if log not in gone]
+        self._set_base(file, group)
         group.log_rows, group.spent_count = float(self.kept(group.logs)), 0
         group.superseded -= {old.path for old in gone}
         self._ledger.remove([old.key for old in gone])
@@ -173,6 +179,7 @@ class Groups:
         groups = [self._groups.pop(id_) for id_ in gone]
         for id_ in gone:
             self._small.get(id_.partition, {}).pop(id_, None)
+            self._merged_bytes.pop(id_, None)
         files = [file for group in groups for file in group.files]
         self._contents.replace(files, bases)
         self._forget(files)
@@ -237,8 +244,15 @@ class Groups:
             self._groups[id_] = Group(self._made_count)
         return self._groups[id_]
 
+    def _weigh(self, id_: FileGroupId, group: Group) -> None:
+        if group.base is not None and group.logs:
+            self._merged_bytes[id_] = group.base.size_bytes
+        else:
+            self._merged_bytes.pop(id_, None)
+
     def _set_base(self, file: BaseFile, group: Group) -> None:
         group.base = file
+        self._weigh(file.group, group)
         self._group_of[file.path] = file.group
         small = self._small.setdefault(file.partition, {})
         if file.size_bytes < self._small_file_bytes:

@@ -144,7 +144,7 @@ class HudiTableModel:
             opened = self._groups.opened(wanted)
             files_count, data_bytes, rows = opened.files_count, opened.size_bytes, opened.rows
         if _is_read_optimized(sql):
-            return ScanWork(files_count, 0, data_bytes, read_rows=rows, delete_bytes=0)
+            return ScanWork(files_count, 0, data_bytes, read_rows=rows, delete_bytes=0, merged_bytes=0)
         return ScanWork(
             files_count,
             slices.delete_files_count,
@@ -152,6 +152,7 @@ class HudiTableModel:
             # A real scan does not report rows before it has merged them.
             read_rows=None if slices.delete_files_count else rows,
             delete_bytes=slices.delete_size_bytes,
+            merged_bytes=self._groups.merged_bytes(wanted),
         )
 
 

@@ -400,6 +400,13 @@ class AnyHistory(RuleBasedStateMachine):
             assert {log.group for log in logs(self.engine)} <= {base.group for base in bases(self.engine)}
             assert self.mode != COPY_ON_WRITE or not logs(self.engine)
 
+    @invariant()
+    def queries_merge_the_base_files_that_have_log_files(self):
+        if self.seen is not None:
+            merging = {log.group for log in logs(self.engine)}
+            work = self.engine.query(Probe("s", "SELECT count(*) FROM orders")).work
+            assert work.merged_bytes == sum(b.size_bytes for b in bases(self.engine) if b.group in merging)
+
 
 AnyHistory.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
 TestAnyHistory = AnyHistory.TestCase
