@@ -8,7 +8,6 @@
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from bench.calibration.coefficients_file import with_fitted
 from bench.calibration.errors import left_out_errors
@@ -28,25 +27,17 @@ CALIBRATION = FOLDER / "calibration"
 def published_steps() -> tuple[list[MeasuredStep], list[Manifest]]:
     """The measured steps of all published runs that can be simulated, and the manifests of these runs.
 
-    Runs of Hudi with a metadata table are left out, and those with a real clock, whose steps wait for cores.
+    Runs with a real clock are left out: their steps wait for cores.
     """
     steps: list[MeasuredStep] = []
     manifests: list[Manifest] = []
     for archive in (*(entry.archive for entry in entries()), *sorted(CALIBRATION.glob("*.tar.xz"))):
-        runs = [
-            run for run in unpack(archive) if not (_has_metadata_table(run.manifest) or run.manifest.is_live)
-        ]
+        runs = [run for run in unpack(archive) if not run.manifest.is_live]
         if any(run.manifest.mode == "real" for run in runs):
             steps += measured_steps(resimulated(runs, archive, quiet=True))
             manifests += [run.manifest for run in runs]
             print(f"{archive.stem}: {len(steps)} steps so far", file=sys.stderr)
     return steps, manifests
-
-
-def _has_metadata_table(manifest: Manifest) -> bool:
-    """Whether Hudi keeps a metadata table, which the model does not know: each commit writes to it, too."""
-    table: Any = manifest.scenario_text.get("table", {})
-    return bool(table.get("properties", {}).get("hoodie.metadata.enable") == "true")
 
 
 def unseen_errors(steps: Iterable[MeasuredStep], table_format: str) -> dict[str, ModelError]:

@@ -21,10 +21,10 @@ class Content(StrEnum):
 class HistoryFacts:
     """What a table's metadata says beside its files.
 
-    `table_keys` are keys of the [table] of a scenario that describe this table. `from_ms` and `until_ms`
-    bound the recorded time, in milliseconds since 1970 UTC. `hit_share` is the share (0..1) of the keys in
-    equality deletes that a row of the table had, None if the history does not tell. `notes` are
-    sentences about what the history lacks.
+    `table_keys` are keys of the [table] of a scenario, as TOML writes them, that describe this table.
+    `from_ms` and `until_ms` bound the recorded time, in milliseconds since 1970 UTC. `hit_share` is the share
+    (0..1) of the keys in equality deletes that a row of the table had, None if the history does not tell.
+    `notes` are sentences about what the history lacks.
     """
 
     format: str

@@ -5,10 +5,11 @@ those that did not record it, and it is what the fitted coefficients are multipl
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bench.engines.registry import FORMATS
 from bench.engines.simulated.steps import (
     Step,
     commit_step,
@@ -17,7 +18,7 @@ from bench.engines.simulated.steps import (
     rewrite_step,
 )
 from bench.results.folders import RunResult
-from bench.results.records import CommitRecord, CompactionRecord, MaintenanceRecord, QueryRecord
+from bench.results.records import CommitRecord, CompactionRecord, MaintenanceRecord, Manifest, QueryRecord
 from bench.results.rows import timed
 from bench.results.values import Cost
 from bench.runs.resimulation import Resimulation
@@ -68,6 +69,7 @@ def measured_steps(resimulated: Iterable[Resimulation]) -> list[MeasuredStep]:
 
 def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
     manifest, modelled = real.manifest, dict(_by_place(simulated))
+    table_amounts = _table_amounts(simulated.manifest)
     jvm_cpu_s, label = 0.0, f"{manifest.scenario}: {manifest.strategy}"
     for place, record in _by_place(real):
         used_s, jvm_cpu_s = jvm_cpu_s, jvm_cpu_s + record.cost.cpu_s
@@ -77,11 +79,17 @@ def _steps(real: RunResult, simulated: RunResult) -> Iterator[MeasuredStep]:
         query = record if isinstance(record, QueryRecord) else None
         yield MeasuredStep(
             manifest.format, manifest.change_log_hash, label, manifest.run_id,
-            step_of(twin), record.cost, used_s, manifest.cores or 1,
+            step_of(twin).on_table(table_amounts), record.cost, used_s, manifest.cores or 1,
             is_initial=isinstance(record, CommitRecord) and record.is_initial,
             is_settled=query is not None and query.when == "settled",
             planning_s=None if query is None else query.planning_s,
         )  # fmt: skip
+
+
+def _table_amounts(simulated: Manifest) -> Mapping[str, float]:
+    properties: Any = simulated.options["table_properties"]
+    kind = FORMATS[simulated.format].engines.simulated
+    return kind.table_amounts(properties) if kind is not None else {}
 
 
 def _counts(record: _Priced) -> bool:

@@ -43,6 +43,9 @@ SettingProblem = Callable[[str], str | None]
 # Why a query of a table with this partitioning cannot be run; None if it can.
 ProbeProblem = Callable[[str, Partitioning], str | None]
 
+# Amounts of work that each step has on a table with these properties, by the name of their coefficient.
+TableAmounts = Callable[[Mapping[str, str]], Mapping[str, float]]
+
 # A property or key, and what is wrong with its value.
 Problem = tuple[str, str]
 
@@ -82,6 +85,7 @@ class EngineKind:
     executors: Mapping[str, frozenset[str]] = field(default_factory=dict)
     executors_memory_bytes: Callable[[Any], int | None] = lambda engine: None
     beyond_fit: Callable[[Any], BeyondFit] = lambda engine: BeyondFit()
+    table_amounts: TableAmounts = lambda properties: {}
     drop_left: Callable[[EngineSettings], None] = lambda settings: None
     estimates: Callable[[Path | None], Coefficients] | None = None
 

@@ -26,4 +26,7 @@ def simulated_table(
         Path(), spec, SparkSettings(conf=conf or {}), cores=cores or Cores(), has_real_clock=has_real_clock
     )
     kind = engines.simulated
-    return SimulatedEngine(settings, coefficients, kind.capabilities, engines.planning, model, kind.executors)
+    return SimulatedEngine(
+        settings, coefficients, kind.capabilities, engines.planning, model, kind.executors,
+        kind.table_amounts(spec.properties),
+    )  # fmt: skip

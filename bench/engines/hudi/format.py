@@ -9,7 +9,7 @@ from bench.engines.existing import ExistingTables, Importing
 from bench.engines.format import Engines, Format, TableRules, Words, WriterRules, lazy
 from bench.engines.hudi.fitting import rule_problem
 from bench.engines.hudi.ledger import PLANNING
-from bench.engines.hudi.model.coefficients import HudiCoefficients
+from bench.engines.hudi.model.coefficients import HudiCoefficients, table_amounts
 from bench.engines.hudi.property_values import at_once_problem, property_problem
 from bench.engines.hudi.table_keys import (
     CAPABILITIES,
@@ -104,6 +104,7 @@ FORMAT = Format(
             CAPABILITIES,
             PLANNING,
             HudiCoefficients.read,
+            table_amounts=table_amounts,
         ),
         metadata_commands=METADATA_COMMANDS,
         expiry_commands=frozenset({Command.CLEAN}),

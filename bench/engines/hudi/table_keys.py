@@ -9,6 +9,7 @@ from pydantic import Field
 from bench.engines.contract import TableSpec
 from bench.engines.keys import TableKeys
 from strategies.hudi.commands import Command
+from strategies.java_values import parse_boolean
 from strategies.partitions import decoded, fields_of
 from strategies.plan import Capability
 
@@ -27,6 +28,7 @@ DEFAULT_CODEC = "gzip"
 INDEX = "hoodie.index.type"
 INLINE_COMPACTION = "hoodie.compact.inline"  # after a commit, in the same call
 INDEX_BUCKETS = "hoodie.bucket.index.num.buckets"
+METADATA_TABLE = "hoodie.metadata.enable"
 MAX_FILE_BYTES = "hoodie.parquet.max.file.size"
 TABLE_TYPE = "hoodie.datasource.write.table.type"
 
@@ -62,6 +64,11 @@ def keys_of(spec: TableSpec) -> HudiKeys:
 
 def is_merge_on_read(spec: TableSpec) -> bool:
     return (spec.upsert_mode or DEFAULT_UPSERT_MODE) == MERGE_ON_READ
+
+
+def has_metadata_table(properties: Mapping[str, str]) -> bool:
+    """Whether each commit also writes to Hudi's metadata table, which readers list files from."""
+    return parse_boolean(properties.get(METADATA_TABLE, "false"))
 
 
 def path_of(partition: str) -> str:

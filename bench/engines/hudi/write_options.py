@@ -10,6 +10,7 @@ from bench.engines.hudi.table_keys import (
     INDEX_BUCKETS,
     INLINE_COMPACTION,
     MAX_FILE_BYTES,
+    METADATA_TABLE,
     TABLE_TYPE,
     is_merge_on_read,
     keys_of,
@@ -26,7 +27,7 @@ _LOCK_RETRIES = "2"  # each wait takes up to a minute; by default there are 50
 DEFAULTS: Mapping[str, str] = {
     # By default each commit also writes an index of files, the metadata table. A warm commit of 4,000 changes
     # then costs 2.9 instead of 1.3 s of CPU (medians of 12 in turns, on two shared cores).
-    "hoodie.metadata.enable": "false",
+    METADATA_TABLE: "false",
     # The filter takes 430 KB in every base file, and neither index here uses it. The row writer, which
     # clustering uses, writes it nevertheless.
     "hoodie.parquet.bloom.filter.enabled": "false",

@@ -55,6 +55,7 @@ class SimulatedEngine(Generic[Prepared]):
 
     `model` makes the format's model of an empty table, from the settings and the format's coefficients. These
     are fitted to queries of new sessions. `executors` have the capabilities of executors without Spark.
+    `table_amounts` are amounts of work that each step has on this table.
     """
 
     sessions: tuple[Session, ...] = ("new",)
@@ -67,16 +68,18 @@ class SimulatedEngine(Generic[Prepared]):
         planning: Planning,
         model: Callable[[EngineSettings, Any], FormatModel[Prepared]],
         executors: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        table_amounts: Mapping[str, float] = MappingProxyType({}),
     ) -> None:
         self.table_id, self.capabilities, self.planning = TABLE_ID, capabilities, planning
-        self._executors = executors
+        self._executors, self._table_amounts = executors, table_amounts
         self._coefficients, self._cores = coefficients, settings.cores
         self._core_speed = settings.core_speed
         self._is_jvm_warm, self._has_real_clock = settings.is_jvm_warm, settings.has_real_clock
         self._make_model = partial(model, settings, coefficients)
         self._make_sibling = partial(
-            SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model, executors
-        )
+            SimulatedEngine[Prepared], settings, coefficients, capabilities, planning, model, executors,
+            table_amounts,
+        )  # fmt: skip
         self._clear()
 
     def _clear(self) -> None:
@@ -113,11 +116,14 @@ class SimulatedEngine(Generic[Prepared]):
         return CommitOutcome(cost, 0.0, (version,), self._observe(), compactions, version.work)
 
     def _price(self, step: Step, cores: int) -> Cost:
-        cost = self._coefficients.price(step, cores, self._jvm_cpu_s)
+        cost = self._modelled(step, cores)
         if step.operation is not Operation.SINGLE_NODE:  # which compiles no Java
             self._jvm_cpu_s += cost.cpu_s
         self._beyond.note(self._coefficients.operations[step.operation], step)
         return cost.on_cores(self._core_speed)
+
+    def _modelled(self, step: Step, cores: int) -> Cost:
+        return self._coefficients.price(step.on_table(self._table_amounts), cores, self._jvm_cpu_s)
 
     def _priced(self, compaction: InlineCompaction, live_count: int) -> InlineCompaction:
         step = rewrite_step(compaction.work, live_count, compaction.action, is_sorted=compaction.is_sorted)
@@ -169,9 +175,7 @@ class SimulatedEngine(Generic[Prepared]):
         if any(isinstance(preview, NoPreview) for preview in previews) or self._is_metadata_only(plan):
             return None
         step = self._rewrite_step(plan, rewrite_work(previews), previews, self._live_count, executor=executor)
-        return self._coefficients.price(step, self._cores.compactor, self._jvm_cpu_s).on_cores(
-            self._core_speed
-        )
+        return self._modelled(step, self._cores.compactor).on_cores(self._core_speed)
 
     def complete(self, ticket: Ticket, at_ms: int) -> Outcome:
         staged, tag = self._tickets.redeem(ticket), tag_of(ticket, at_ms)
@@ -263,7 +267,7 @@ class SimulatedEngine(Generic[Prepared]):
         scan = replace(scan, metadata_files_count=self.model.opened_metadata_files_count)
         step = query_step(scan)
         planning = replace(step, operation=Operation.PLANNING)
-        planning_s = self._coefficients.price(planning, cores, self._jvm_cpu_s).wall_s / self._core_speed
+        planning_s = self._modelled(planning, cores).wall_s / self._core_speed
         cost = self._price(step, cores)
         planning_s = min(planning_s, cost.wall_s)
         return QueryOutcome(cost, planning_s, cost.wall_s - planning_s, scan)

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from bench.engines.contract import EngineSettings
-from bench.engines.format import EngineKind, SettingProblem
+from bench.engines.format import EngineKind, SettingProblem, TableAmounts
 from bench.engines.simulated.costs import Coefficients
 from bench.engines.simulated.engine import SimulatedEngine
 from bench.engines.simulated.live_rows import expected_live_rows
@@ -29,10 +29,12 @@ def simulated_kind(
     setting_problem: SettingProblem = lambda name: None,
     heeded_settings: frozenset[str] = frozenset(),
     executors: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    table_amounts: TableAmounts = lambda properties: {},
 ) -> EngineKind:
     @contextmanager
     def open_engine(settings: EngineSettings) -> Iterator[SimulatedEngine[Any]]:
-        yield SimulatedEngine(settings, read(settings.coefficients), capabilities, planning, model, executors)
+        coefficients, amounts = read(settings.coefficients), table_amounts(settings.table.properties)
+        yield SimulatedEngine(settings, coefficients, capabilities, planning, model, executors, amounts)
 
     def options(settings: EngineSettings) -> Mapping[str, JsonValue]:
         coefficients = read(settings.coefficients)
@@ -52,6 +54,7 @@ def simulated_kind(
         executors=executors,
         wrong_rows=wrong_rows,
         beyond_fit=lambda engine: engine.beyond_fit,
+        table_amounts=table_amounts,
         content_bytes=lambda engine: engine.model.content_bytes,
         estimates=read,
     )

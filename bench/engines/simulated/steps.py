@@ -5,7 +5,7 @@ run and the costs of the real one. Each amount has the name of its coefficient: 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from bench.results.values import Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
@@ -46,8 +46,9 @@ OF_QUERIES = (
     "s_per_delete_mib", "s_per_merged_mib",
 )  # fmt: skip
 OF_MAINTENANCE = ("s", "s_per_deleted_file", "s_per_expired_version")
+OF_TABLES = ("s_with_metadata_table",)  # of every step of a table
 COEFFICIENTS: Mapping[Operation, tuple[str, ...]] = {
-    **dict.fromkeys((Operation.COMMIT, Operation.UPSERT, Operation.MERGE), OF_COMMITS),
+    **dict.fromkeys((Operation.COMMIT, Operation.UPSERT, Operation.MERGE), (*OF_COMMITS, *OF_TABLES)),
     **dict.fromkeys(
         (
             Operation.REWRITE,
@@ -57,10 +58,10 @@ COEFFICIENTS: Mapping[Operation, tuple[str, ...]] = {
             Operation.SINGLE_NODE,
             Operation.NOOP,
         ),
-        OF_REWRITES,
+        (*OF_REWRITES, *OF_TABLES),
     ),
-    **dict.fromkeys((Operation.QUERY, Operation.PLANNING), OF_QUERIES),
-    Operation.MAINTENANCE: OF_MAINTENANCE,
+    **dict.fromkeys((Operation.QUERY, Operation.PLANNING), (*OF_QUERIES, *OF_TABLES)),
+    Operation.MAINTENANCE: (*OF_MAINTENANCE, *OF_TABLES),
 }
 
 
@@ -74,6 +75,10 @@ class Step:
     operation: Operation
     amounts: Mapping[str, float]
     tasks_count: int = 1
+
+    def on_table(self, amounts: Mapping[str, float]) -> "Step":
+        """The step on a table that adds these amounts to each of its steps."""
+        return replace(self, amounts={**self.amounts, **amounts}) if amounts else self
 
 
 def commit_step(change: Change, work: CommitWork) -> Step:

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from bench.calibration.measured import measured_steps, step_of
 from bench.cli.main import main
+from bench.engines.hudi.table_keys import METADATA_TABLE
 from bench.engines.registry import FORMATS
 from bench.engines.simulated.steps import Operation
 from bench.results.folders import load_runs
@@ -60,6 +63,15 @@ def test_each_real_step_is_paired_with_the_simulated_one_at_its_place(simulated)
     )
     before_last = [record.cost.cpu_s for record in priced[: priced.index(counted[-1])]]
     assert steps[-1].jvm_cpu_s == pytest.approx(sum(before_last))
+
+
+@pytest.mark.parametrize(("enabled", "amount"), [("false", 0.0), ("true", 1.0)])
+def test_every_step_tells_whether_its_table_has_a_metadata_table(simulated, enabled, amount):
+    run = next(run for run in simulated if run.manifest.format == "hudi")
+    options = {**run.manifest.options, "table_properties": {METADATA_TABLE: enabled}}
+    made = replace(run, manifest=run.manifest.model_copy(update={"options": options}))
+    steps = measured_steps([Resimulation(0, (run,), made=made)])
+    assert {step.step.amounts["s_with_metadata_table"] for step in steps} == {amount}
 
 
 def test_what_was_left_out_of_the_simulation_tells_nothing(simulated):

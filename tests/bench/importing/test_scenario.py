@@ -36,6 +36,15 @@ def test_a_table_without_compactions_has_no_such_strategy():
     assert "own-times" not in strategies(commit(0, [data(0)]), commit(1, [data(1)]))
 
 
+def test_a_property_of_the_table_is_one_of_the_scenario():
+    keys = {"index": "simple", 'properties."hoodie.metadata.enable"': "true"}
+    recorded = history(commit(0, [data(0)]), commit(1, [data(1)]), table_format="hudi", table_keys=keys)
+    imports = FORMATS["hudi"].existing.imports
+    text = scenario_text(recorded, imports, "t", Path("t.toml"), Path("t.history.parquet"), Answers())
+    table = tomllib.loads(text)["table"]
+    assert (table["index"], table["properties"]) == ("simple", {"hoodie.metadata.enable": "true"})
+
+
 @pytest.mark.parametrize(
     "commits",
     [

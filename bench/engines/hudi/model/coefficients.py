@@ -1,7 +1,10 @@
 """The coefficients of a simulated Hudi table."""
 
+from collections.abc import Mapping
+
 from pydantic import Field
 
+from bench.engines.hudi.table_keys import has_metadata_table
 from bench.engines.simulated.costs import COMMON, Bytes, Coefficients, Part
 from bench.engines.simulated.steps import Operation
 
@@ -26,3 +29,8 @@ class HudiCoefficients(Coefficients):
     needed = COMMON | {Operation.UPSERT, Operation.CLUSTER}
 
     timeline: Timeline
+
+
+def table_amounts(properties: Mapping[str, str]) -> Mapping[str, float]:
+    """If there is a metadata table, each instant is also a commit to it, and readers list files from it."""
+    return {"s_with_metadata_table": float(has_metadata_table(properties))}

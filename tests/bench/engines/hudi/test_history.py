@@ -73,6 +73,14 @@ def test_every_write_has_its_files_and_the_rows_it_changed(table):
     assert facts.target_file_size_bytes == 120 * MIB
 
 
+def test_a_metadata_table_is_kept_in_a_replay_too(tmp_path):
+    properties = {**PROPERTIES, "hoodie.table.metadata.partitions": "column_stats,files"}
+    folder = HudiFolder(tmp_path / "orders", properties)
+    folder.commit(0, folder.base(0, "f1"))
+    keys = {"index": "simple", 'properties."hoodie.metadata.enable"': "true"}
+    assert imported(folder).facts.table_keys == keys
+
+
 def test_log_files_are_for_the_base_file_of_their_slice(table):
     (first, _), (log,), (merged,), later = (commit.added for commit in imported(table).commits)
     assert (log.targets, later[0].targets) == ((first.id,), (merged.id,))

@@ -1,5 +1,5 @@
-from engine_streams import execute, plan
-from hudi_simulations import make
+from engine_streams import FULL_SCAN, execute, plan
+from hudi_simulations import coefficients, make
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -8,7 +8,8 @@ from upsert_commits import changes, commit_specs, load
 
 from bench.engines.contract import Batch, Probe
 from bench.engines.hudi.model.files import log_file_bytes
-from bench.engines.hudi.table_keys import COPY_ON_WRITE, UPSERT_MODES
+from bench.engines.hudi.model.coefficients import HudiCoefficients
+from bench.engines.hudi.table_keys import COPY_ON_WRITE, METADATA_TABLE, UPSERT_MODES
 from bench.engines.simulated.live_rows import expected_live_rows
 from bench.results.values import Change, Cost
 from strategies.hudi.commands import Command
@@ -406,6 +407,26 @@ class AnyHistory(RuleBasedStateMachine):
             merging = {log.group for log in logs(self.engine)}
             work = self.engine.query(Probe("s", "SELECT count(*) FROM orders")).work
             assert work.merged_bytes == sum(b.size_bytes for b in bases(self.engine) if b.group in merging)
+
+
+# The metadata table
+
+
+def test_every_step_writes_to_the_metadata_table_or_reads_it():
+    cost = {"driver": {"s": 1.0, "s_with_metadata_table": 8.0}}
+    costs = coefficients(**{operation.value: cost for operation in HudiCoefficients.needed})
+    for enabled, cpu_s in (("false", 1.0), ("true", 9.0)):
+        engine = make(costs, index="simple", properties={METADATA_TABLE: enabled})
+        steps = [
+            commit_specs(engine, load(100)),
+            commit_specs(engine, changes(1, 100, updates=10)),
+            execute(engine, compaction(), 2 * MINUTE_MS),
+            execute(engine, plan(Native(Command.CLUSTERING)), 3 * MINUTE_MS),
+            execute(engine, plan(Native(Command.CLEAN, {"retain_commits": "1"})), 4 * MINUTE_MS),
+            engine.query(FULL_SCAN),
+            engine.sibling("copy").query(FULL_SCAN),
+        ]
+        assert [step.cost.cpu_s for step in steps] == [cpu_s] * len(steps)
 
 
 AnyHistory.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
