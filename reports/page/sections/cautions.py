@@ -18,10 +18,12 @@ from bench.results.query_rate import WEIGHTED_WORDS
 from bench.results.records import (
     FAILED_STATUSES,
     FEWER_CORES,
+    LOST_STATUSES,
     CommitRecord,
     CompactionRecord,
     ContentRecord,
     DecisionRecord,
+    MaintenanceRecord,
     QueryRecord,
     WarmUpRecord,
 )
@@ -53,6 +55,7 @@ _STEPS: tuple[tuple[type[Any], str, str, str], ...] = (  # record, singular, plu
     (CommitRecord, "commit", "commits", "failed"),
     (QueryRecord, "query", "queries", "failed (shown as gaps)"),
     (CompactionRecord, "compaction", "compactions", "failed or were vetoed"),
+    (MaintenanceRecord, "maintenance step", "maintenance steps", "failed, or could not commit beside others"),
 )
 
 
@@ -172,13 +175,14 @@ def _mixed(group: RunGroup) -> Iterator[Caution]:
 
 
 def _steps(group: RunGroup) -> Iterator[Caution]:
-    """Steps that failed within runs that continued."""
+    """Steps that failed within runs that continued. Compactions that were lost have columns of their own."""
     for kind, singular, plural, outcome in _STEPS:
+        statuses = (*FAILED_STATUSES, *LOST_STATUSES) if kind is MaintenanceRecord else FAILED_STATUSES
         failed = Counter(
             run.manifest.strategy
             for run in group.usable_runs
             for status in run.of(kind).column("status").tolist()
-            if status in FAILED_STATUSES
+            if status in statuses
         )
         if kind is QueryRecord:
             failed -= _unasked_of(group)

@@ -1,6 +1,6 @@
 import pytest
 from live_runs import LIVE, live
-from records import commit, compaction, end, observed, query, run, speed, truth
+from records import commit, compaction, end, maintenance, observed, query, run, speed, truth
 from result_builder import build_group, build_results
 
 from bench.results.folders import load_runs
@@ -294,3 +294,10 @@ def test_a_rest_that_grows_is_no_caution_where_more_is_removed():
 @pytest.mark.parametrize("left", [(), (10, 20), (10, 20, 20), (10, 30, 20), (10, None, 30)])
 def test_deletes_that_do_not_grow_or_were_not_counted_are_no_caution(left):
     assert growing_deletes(compacted(*left)) == ()
+
+
+def test_maintenance_that_did_not_commit_is_told():
+    steps = [maintenance(status=status) for status in ("ok", "noop", "failed", "conflict")]
+    made = run(commit(), query(), *steps, end(), strategy="a")
+    said = _texts(run_groups([made])[0])
+    assert "2 maintenance steps failed, or could not commit beside others, with a." in said
