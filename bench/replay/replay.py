@@ -1,7 +1,7 @@
 """One run: the stream, replayed.
 
 A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. Roles take
-turns (`Turns`). Each step is timed in real seconds, while scenario time advances by one commit interval for
+turns (`take_turns`). Each step is timed in real seconds, while scenario time advances by one commit interval for
 the whole tick. Probes run only at the ticks of the scenario's cadence, which is the same for all strategies.
 """
 
@@ -21,7 +21,7 @@ from bench.replay.roles.maintainer import maintainer
 from bench.replay.roles.reader import Queries, reader
 from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import writer
-from bench.replay.schedule import Turns
+from bench.replay.schedule import take_turns
 from bench.replay.shared_cores import SharedCores
 from bench.replay.step_log import ReplayTimes, StepLog
 from bench.results.values import Cost
@@ -59,7 +59,7 @@ def replay(
         scenario, strategy, engine, queries, history, log, after_compaction, size_model,
         _looks(scenario, repetition),
     )  # fmt: skip
-    Turns().run([
+    take_turns([
         writer(batches, engine, compactions, Retry.of(scenario.roles.writer), history, log),
         reader(scenario, queries),
         compactor(scenario, compactions),

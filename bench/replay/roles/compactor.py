@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from bench.engines.contract import Engine
 from bench.engines.format import SizeModel
@@ -10,7 +9,7 @@ from bench.replay.active_strategy import ActiveStrategy, add_decision
 from bench.replay.execution import Execution, compaction_fields
 from bench.replay.history import History
 from bench.replay.roles.reader import Queries
-from bench.replay.schedule import Role, Turn, Until, perform
+from bench.replay.schedule import Role, Turn, Until
 from bench.replay.shared_cores import SharedCores
 from bench.replay.step_log import Fields, NewRecord, StepLog
 from bench.results.records import CompactionRecord, DecisionRecord, RoleId
@@ -238,12 +237,12 @@ def compactor(scenario: Scenario, compactions: Compactions) -> Role:
     for tick, at_ms in scenario.ticks():
         if scenario.has_real_clock:
             yield Until(compactions.looks_ms[tick], Turn.COMPACT)
-            yield from perform(partial(compactions.look, tick))
+            compactions.look(tick)
             end_ms = at_ms + scenario.commit_interval_ms
             yield Until(end_ms, Turn.FINISH)
-            yield from perform(partial(compactions.finish, end_ms))
+            compactions.finish(end_ms)
         else:
             yield Until(at_ms, Turn.COMPACT)
-            yield from perform(partial(compactions.compact, tick))
+            compactions.compact(tick)
     yield Until(end_ms, Turn.DRAIN)
-    yield from perform(compactions.drain)
+    compactions.drain()

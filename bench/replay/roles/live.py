@@ -3,11 +3,13 @@
 A commit or a query is due by schedule, and one that is late begins at once: `at_ms` of its record is the
 moment at which it was due, and its span counts from the start of the stream, which all roles share. So
 the latency from due is the end of the span minus that moment, in real seconds.
+
+Each role is a generator of the moments of scenario time that it waits for, in milliseconds; it works on the
+table before it yields the next one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from bench.engines.contract import Batch, CommitConflictError, Observation, Prober, SharedEngine, Table
 from bench.engines.format import SizeModel
@@ -21,13 +23,14 @@ from bench.replay.roles.compactor import evaluated
 from bench.replay.roles.maintainer import maintain
 from bench.replay.roles.retry import Retry, Tries
 from bench.replay.roles.writer import commit_fields
-from bench.replay.schedule import Role, Turn, Until, perform
 from bench.replay.step_log import Fields, StepLog
 from bench.results.records import CommitRecord, CompactionRecord, QueryRecord
 from bench.results.values import NO_COST, Cost, Span
 from bench.scenario.scenario import Scenario
 from strategies.plan import Plan, describe_action
 from strategies.state import TableState
+
+Role = Iterator[int]
 
 _NOTHING_FREE = {"status": "vetoed", "error": "other compactors are at work on its files"}
 
@@ -37,9 +40,9 @@ def writer(batches: Iterable[Batch], table: Table, retry: Retry, log: StepLog, c
     for batch in batches:
         if batch.spec.is_initial:
             continue
-        yield Until(batch.spec.at_ms, Turn.COMMIT)
+        yield batch.spec.at_ms
         log.at(batch.spec.index, batch.spec.at_ms)
-        yield from perform(partial(_commit, batch, table, retry, log, clock))
+        _commit(batch, table, retry, log, clock)
 
 
 def _commit(batch: Batch, table: Table, retry: Retry, log: StepLog, clock: LiveClock) -> None:
@@ -65,10 +68,10 @@ def reader(scenario: Scenario, prober: Prober, due_ms: Iterable[int], log: StepL
     What has not begun when the stream ends is not asked, since nobody changes the table any more.
     """
     for at_ms in due_ms:
-        yield Until(at_ms, Turn.READ)
+        yield at_ms
         log.at(_tick(scenario, at_ms), at_ms)
         if clock.scenario_ms() < scenario.duration_ms:
-            yield from perform(partial(_ask, scenario, prober, log, clock))
+            _ask(scenario, prober, log, clock)
         else:
             asked = _asked(scenario, log, NO_COST, clock.late_s(at_ms))
             log.recorder.write(QueryRecord, asked | {"status": "failed", "span": None})
@@ -155,9 +158,9 @@ class Compacting:
 def compactor(of: Compacting) -> Role:
     """Evaluates the rules once a commit interval; while it compacts it evaluates nothing."""
     for at_ms in of.looks:
-        yield Until(at_ms, Turn.COMPACT)
+        yield at_ms
         if not of.looks.is_over():
-            yield from perform(partial(_look, of))
+            _look(of)
 
 
 def _look(of: Compacting) -> None:
@@ -202,10 +205,10 @@ def _begun(of: Compacting, plan: Plan, observed: Observation) -> Fields:
 def maintainer(of: Compacting, rules: Sequence[ActiveStrategy]) -> Role:
     """Maintains the table by the scenario's own rules, once a commit interval."""
     for at_ms in of.looks:
-        yield Until(at_ms, Turn.MAINTAIN)
+        yield at_ms
         for rule in () if of.looks.is_over() else rules:
             for plan in filter(None, [decision.plan for decision in rule.decide(of.observe())]):
-                yield from perform(partial(maintain, plan, of.engine, of.log))
+                maintain(plan, of.engine, of.log)
 
 
 def _tick(scenario: Scenario, at_ms: int) -> int:

@@ -1,13 +1,12 @@
 """The maintainer: the scenario's own maintenance, the same for every strategy."""
 
 from dataclasses import replace
-from functools import partial
 
 from bench.engines.contract import Engine
 from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.execution import Execution
 from bench.replay.roles.reader import Queries
-from bench.replay.schedule import Role, Turn, Until, perform
+from bench.replay.schedule import Role, Turn, Until
 from bench.replay.step_log import StepLog, version_ids
 from bench.results.records import MaintenanceRecord
 from bench.scenario.scenario import Scenario
@@ -28,7 +27,7 @@ def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLo
         for rule in rules:
             state = queries.with_history(engine.state(log.at_ms))
             for plan in filter(None, [decision.plan for decision in rule.decide(state)]):
-                yield from perform(partial(maintain, plan, engine, log))
+                maintain(plan, engine, log)
 
 
 def rules_of(scenario: Scenario) -> list[ActiveStrategy]:

@@ -1,12 +1,11 @@
 """The reader: the control query and the probes at the ticks of the cadence."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Literal
 
 from bench.engines.contract import Probe, Prober
 from bench.replay.history import History, probe_seen
-from bench.replay.schedule import Role, Turn, Until, perform
+from bench.replay.schedule import Role, Turn, Until
 from bench.replay.step_log import StepLog
 from bench.results.records import ControlRecord, QueryRecord, SpeedRecord
 from bench.results.values import Cost, Session
@@ -116,13 +115,13 @@ def reader(scenario: Scenario, queries: Queries) -> Role:
         if not probes:
             continue
         yield Until(at_ms, Turn.READ)
-        yield from perform(queries.speed)
-        yield from perform(queries.control)
+        queries.speed()
+        queries.control()
         for probe in probes:
-            yield from perform(partial(queries.run, probe, "after_commit"))
+            queries.run(probe, "after_commit")
         if scenario.has_real_clock:
             yield Until(at_ms + scenario.commit_interval_ms, Turn.SETTLE_LATE)
         else:
             yield Until(at_ms, Turn.SETTLE)
         for probe in probes:
-            yield from perform(partial(queries.run, probe, "settled"))
+            queries.run(probe, "settled")

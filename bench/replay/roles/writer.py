@@ -1,9 +1,7 @@
 """The writer: commits the stream, and waits for the compactions of inline rules."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
 
 from bench.engines.contract import (
     INLINE,
@@ -19,7 +17,7 @@ from bench.replay.execution import rewritten_partitions
 from bench.replay.history import History
 from bench.replay.roles.compactor import Compactions
 from bench.replay.roles.retry import Retry, Tries
-from bench.replay.schedule import Role, Step, Turn, Until, perform
+from bench.replay.schedule import Role, Turn, Until
 from bench.replay.step_log import Fields, NewRecord, StepLog, version_ids
 from bench.results.records import CommitRecord, CompactionRecord
 from bench.results.values import NO_COST, Cost
@@ -54,10 +52,10 @@ def writer(
         log.at(batch.spec.index, batch.spec.at_ms)
         log.catch_up()
         if log.cores is None or batch.spec.is_initial or not batch.spec.rows:
-            done = yield from perform(partial(_in_turn, batch, table, log))
+            done = _in_turn(batch, table, log)
         else:
-            done = yield from perform(partial(_at_once, batch, table, compactions, retry, log, last))
-        last = yield from _record(batch, done, compactions, history, log, last)
+            done = _at_once(batch, table, compactions, retry, log, last)
+        last = _record(batch, done, compactions, history, log, last)
 
 
 def _in_turn(batch: Batch, table: Table, log: StepLog) -> _Done:
@@ -89,7 +87,7 @@ def _at_once(
 
 def _record(
     batch: Batch, done: _Done, compactions: Compactions, history: History, log: StepLog, last: Cost
-) -> Generator[Until | Step[Any], Any, Cost]:
+) -> Cost:
     """Record the commit of the tick, if it had rows, and the table; returns the cost of the last commit.
 
     The commit waits while plans of inline rules are executed. Nobody sees the table in between, as with
@@ -106,7 +104,7 @@ def _record(
     waited_s, observed = 0.0, outcome.observed
     records: Sequence[NewRecord] = ()
     if batch.spec.rows and not batch.spec.is_initial and compactions.has_inline_rules:
-        waited_s, records, observed = yield from perform(lambda: _wait(compactions, outcome.observed))
+        waited_s, records, observed = _wait(compactions, outcome.observed)
     committed_s = done.started_s + outcome.prepare_s
     if batch.spec.rows:
         waited_s += done.late_s + inline_cost.wall_s

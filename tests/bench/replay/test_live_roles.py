@@ -16,7 +16,6 @@ from bench.replay.claims import Claims
 from bench.replay.history import History
 from bench.replay.roles.live import Compacting, Looks, compactor, maintainer, reader, writer
 from bench.replay.roles.retry import Retry
-from bench.replay.schedule import Live
 from bench.replay.step_log import StepLog
 from bench.results.records import (
     CommitRecord,
@@ -69,7 +68,8 @@ class Stage:
         self.claims = Claims(scenario.file.parent, "compactor-1", METADATA_COMMANDS)
 
     def run(self, role):
-        Live(self.clock.wait_until).run(role)
+        for at_ms in role:
+            self.clock.wait_until(at_ms)
         return self.recorder
 
     def write(self, retry=NO_RETRY):

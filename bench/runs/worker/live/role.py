@@ -33,11 +33,10 @@ from bench.replay.history import History
 from bench.replay.looks import looks_ms
 from bench.replay.open_loop import due_ms
 from bench.replay.recorder import LineRecorder, Recorder, utc_now
-from bench.replay.roles.live import Compacting, Looks, compactor, maintainer, reader, writer
+from bench.replay.roles.live import Compacting, Looks, Role, compactor, maintainer, reader, writer
 from bench.replay.roles.maintainer import rules_of
 from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import commit_fields
-from bench.replay.schedule import Live, Role
 from bench.replay.step_log import Fields, StepLog, of_table
 from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
 from bench.results.tail import Tail
@@ -147,7 +146,9 @@ class LiveRole:
         (start,) = self._barrier.wait(["start"])
         clock = LiveClock(float(start), self._scenario.speed)
         log = StepLog(self._engine.table_id, self._recorder, clock, observer=self._job.role)
-        Live(self._waiting(clock)).run(self._role(log, clock))
+        wait_until = self._waiting(clock)
+        for at_ms in self._role(log, clock):
+            wait_until(at_ms)
         self._barrier.mark(f"ended-{self._job.role}")
         if self._is_writer:
             self._barrier.wait(f"ended-{role}" for role in others)
