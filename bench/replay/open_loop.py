@@ -9,20 +9,24 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 
+from bench.scenario.scenario import Scenario
 
-def due_ms(
-    rate_per_s: float, duration_ms: int, seed: str, weights: Sequence[float] | None = None
-) -> Iterator[int]:
+
+def asks_ms(scenario: Scenario, repetition: int) -> Iterator[int]:
+    """The moments in scenario time, ascending, up to the end of the stream."""
+    rates_per_s = [scenario.probe_rate_per_s(tick) for tick in range(scenario.commits_count)]
+    return due_ms(rates_per_s, scenario.duration_ms, f"{scenario.seed}/readers/{repetition}")
+
+
+def due_ms(rates_per_s: Sequence[float], duration_ms: int, seed: str) -> Iterator[int]:
     """The moments of a Poisson process in scenario milliseconds, ascending, up to `duration_ms`.
 
-    `rate_per_s` is the mean rate in scenario time. `weights` divide the duration into equal parts and are the
-    rate in each, relative to the mean; None is a constant rate. A process of rate 1 is run through the
+    `rates_per_s` are the rates in equal parts of the duration. A process of rate 1 is run through the
     expected number of queries so far, which grows by pieces of straight lines.
     """
     rng = random.Random(seed)  # noqa: S311 - reproducible, not secret
-    parts = weights or (1.0,)
-    part_ms = duration_ms / len(parts)
-    ends = [0.0, *accumulate(weight * rate_per_s * part_ms / 1000 for weight in parts)]
+    part_ms = duration_ms / len(rates_per_s)
+    ends = [0.0, *accumulate(rate_per_s * part_ms / 1000 for rate_per_s in rates_per_s)]
     drawn = rng.expovariate(1.0)
     for number, (before, after) in enumerate(pairwise(ends)):
         while drawn < after:

@@ -1,8 +1,8 @@
 """One run: the stream, replayed.
 
-A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again. Roles take
-turns (`take_turns`). Each step is timed in real seconds, while scenario time advances by one commit interval for
-the whole tick. Probes run only at the ticks of the scenario's cadence, which is the same for all strategies.
+A tick is commit -> control query and probes -> decide -> compact -> maintenance -> probes again: roles take
+turns. Each step is timed in real seconds, while scenario time advances by one commit interval for the whole
+tick. Probes run only at the ticks of the scenario's cadence, which is the same for all strategies.
 """
 
 import itertools

@@ -117,14 +117,13 @@ class Scenario:
         return next(probe for probe in self.probes if probe.primary)
 
     def probe_rate_per_s(self, tick: int) -> float:
-        """How often readers ask from the commit of a tick to the next: on average as often as probes run."""
-        mean_per_s = 1000 / self.probe_every_ms
-        return mean_per_s if self.query_weights is None else mean_per_s * self.query_weights[tick - 1]
+        """How often readers ask, in scenario time, from the commit of a tick to the next.
 
-    @property
-    def reader_rate_per_s(self) -> float:
-        """How often readers ask with a real clock, in scenario time: on average over the stream."""
-        return self.roles.reader.rate_per_s or 1000 / self.probe_every_ms
+        On average over the stream it is the rate of the role, or as often as probes run. Before the first
+        commit (tick 0) it is as after it.
+        """
+        mean_per_s = self.roles.reader.rate_per_s or 1000 / self.probe_every_ms
+        return mean_per_s if self.query_weights is None else mean_per_s * self.query_weights[max(tick, 1) - 1]
 
     def share_of(self, role: str) -> Share:
         """The resources of the process of a role; the maintainer has the compactor's."""

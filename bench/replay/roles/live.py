@@ -152,7 +152,7 @@ class Compacting:
         state = self.engine.state(at_ms)
         pending = (*state.pending, *(other.seen_in(state) for other in others))
         state = replace(state, pending=pending)
-        return self.history.added_to(state, self.scenario.reader_rate_per_s)
+        return self.history.added_to(state, self.scenario.probe_rate_per_s(log.tick))
 
 
 def compactor(of: Compacting) -> Role:

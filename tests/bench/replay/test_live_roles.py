@@ -206,6 +206,19 @@ def test_planners_see_what_the_reader_has_asked(tmp_path):
     assert [probe.at_ms for probe in states[0].probes] == [30_000]
 
 
+def test_planners_see_how_often_readers_ask_now(tmp_path):
+    rates_per_s = []
+
+    class Noting:
+        def decide(self, state):
+            rates_per_s.append(state.probe_rate_per_s)
+
+    bursts = {"arrival": {"type": "bursts", "every": "2min", "length": "1min", "factor": 3.0}}
+    stage = Stage(load(tmp_path, duration="4min", queries=bursts))
+    stage.run(compactor(stage.compacting(Rule(Every(60_000), Noting()))))
+    assert rates_per_s == pytest.approx([1.5 / 60, 0.5 / 60, 1.5 / 60])
+
+
 def test_while_it_compacts_it_looks_at_nothing(tmp_path):
     slow = FakeEngine(Costs(compaction_s=150.0))
     stage = Stage(load(tmp_path, duration="6min"), slow).with_commits()

@@ -38,7 +38,8 @@ def test_a_scenario_has_the_rate_of_each_tick(tmp_path):
     assert constant.query_weights is None
     assert constant.probe_rate_per_s(3) == pytest.approx(1 / 60)
     assert changing.query_weights == (1.5, 0.5) * 5
-    assert [changing.probe_rate_per_s(tick) for tick in (1, 2)] == pytest.approx([1.5 / 120, 0.5 / 120])
+    rates_per_s = [changing.probe_rate_per_s(tick) for tick in (0, 1, 2)]
+    assert rates_per_s == pytest.approx([1.5 / 120, 1.5 / 120, 0.5 / 120])
     assert "queries" not in constant.resolved
     assert constant.hash != load(tmp_path, queries=BURSTS).hash
 

@@ -31,7 +31,7 @@ from bench.replay.claims import Claims
 from bench.replay.clock import LiveClock
 from bench.replay.history import History
 from bench.replay.looks import looks_ms
-from bench.replay.open_loop import due_ms
+from bench.replay.open_loop import asks_ms
 from bench.replay.recorder import LineRecorder, Recorder, utc_now
 from bench.replay.roles.live import Compacting, Looks, Role, compactor, maintainer, reader, writer
 from bench.replay.roles.maintainer import rules_of
@@ -183,9 +183,7 @@ class LiveRole:
             batches = kept_back(batches_of(scenario, self._log), self._spec.writer.commit_every_ms)
             return writer(batches, engine, Retry.of(scenario.roles.writer), log, clock)
         if self._job.role == READER:
-            seed = f"{scenario.seed}/readers/{self._job.run.repetition}"
-            moments = due_ms(scenario.reader_rate_per_s, scenario.duration_ms, seed, scenario.query_weights)
-            return reader(scenario, engine, moments, log, clock)
+            return reader(scenario, engine, asks_ms(scenario, self._job.run.repetition), log, clock)
         size_model = FORMATS[scenario.table.format].engines.size_model(scenario.workload.schema)
         strategies = {spec.label: spec.strategy for spec in scenario.strategies}
         strategy = ActiveStrategy(self._spec.label, strategies, self._spec.switches)

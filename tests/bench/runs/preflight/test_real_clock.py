@@ -182,11 +182,11 @@ def test_a_rate_that_is_none_is_refused(tmp_path, rate):
 
 @pytest.mark.parametrize(("rate", "per_s"), [("2/s", 2.0), ("30/min", 0.5), ("36/h", 0.01)])
 def test_a_rate_is_of_queries_a_second(tmp_path, rate, per_s):
-    assert live(tmp_path, roles={"reader": {"rate": rate}}).reader_rate_per_s == pytest.approx(per_s)
+    assert live(tmp_path, roles={"reader": {"rate": rate}}).probe_rate_per_s(1) == pytest.approx(per_s)
 
 
 def test_without_a_rate_readers_ask_as_often_as_probes_run(tmp_path):
-    assert live(tmp_path, probe_every="2min").reader_rate_per_s == pytest.approx(1 / 120)
+    assert live(tmp_path, probe_every="2min").probe_rate_per_s(1) == pytest.approx(1 / 120)
 
 
 @pytest.mark.parametrize(
