@@ -31,17 +31,15 @@ def _cores(mode: Mode, scenario: Scenario, settings: EngineSettings) -> int | No
     if mode == "simulated":
         return settings.cores.compactor
     if settings.has_real_clock:
-        return (
-            wanted_cores(scenario)
-            if FORMATS[scenario.table.format].engines.roles_are_threads
-            else cores_of(scenario, COMPACTOR)
-        )
+        is_one_process = FORMATS[scenario.table.format].engines.roles_are_threads
+        return wanted_cores(scenario) if is_one_process else cores_of(scenario, COMPACTOR)
     return parse_master(scenario.spark.master).cores_on(os.cpu_count())
 
 
 def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: ChangeLog | None) -> Manifest:
     """The manifest of a run that is about to start. It still contains secrets."""
     spec, kind = strategy_of(scenario, job.strategy), engine_kind(scenario.table.format, job.mode)
+    table_format = FORMATS[scenario.table.format]
     return Manifest(
         run_id=job.run_id,
         suite_id=job.suite_id,
@@ -52,8 +50,8 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         command=job.command,
         workload=scenario.workload_name,
         format=scenario.table.format,
-        format_title=FORMATS[scenario.table.format].words.title,
-        delete_words=FORMATS[scenario.table.format].words.deletes,
+        format_title=table_format.words.title,
+        delete_words=table_format.words.deletes,
         mode=job.mode,
         strategy=spec.label,
         strategy_hash=spec.hash,
@@ -83,26 +81,13 @@ def manifest_of(job: RunJob, scenario: Scenario, settings: EngineSettings, log: 
         drops_versions=_drops_versions(scenario, spec),
         job_start_s=scenario.prices.job_start_ms / 1000,
         queries_per_h=scenario.prices.queries_per_hour,
-        change_log_hash=f"{log.content_hash:x}" if log else shape_hash(scenario),
+        change_log_hash=f"{log.content_hash:x}" if log else _shape_hash(scenario),
         verify=job.verify,
-        versions=provenance.versions(FORMATS[scenario.table.format], job.mode),
+        versions=provenance.versions(table_format, job.mode),
         machine=provenance.machine(job.load_before_suite),
         git=provenance.source(),
         options=_options(scenario, settings, kind),
-        notes=provenance.notes(
-            job.mode,
-            scenario.workload,
-            settings.spark,
-            settings.catalog,
-            page_cache=scenario.page_cache,
-            is_jvm_warm=settings.is_jvm_warm,
-            has_real_clock=settings.has_real_clock,
-            are_threads=FORMATS[scenario.table.format].engines.roles_are_threads,
-            is_oversubscribed=wanted_cores(scenario) > len(os.sched_getaffinity(0)),
-            shares_cores=scenario.resources.shared_cores is not None,
-            core_speed=settings.core_speed,
-            has_query_rates=scenario.query_weights is not None,
-        ),
+        notes=provenance.notes(job.mode, scenario, settings.spark, settings.catalog),
         scenario_text=dict(scenario.resolved),
         dataset=provenance.dataset(scenario, spec),
         option_defaults=option_defaults(scenario.strategies),
@@ -141,7 +126,7 @@ def _warm_up(scenario: Scenario) -> JsonValue:
     }
 
 
-def shape_hash(scenario: Scenario) -> str:
+def _shape_hash(scenario: Scenario) -> str:
     """The hash of the commits' shapes, which replaces that of the change log if there is none.
 
     Like the change log, it does not depend on how the table is partitioned.

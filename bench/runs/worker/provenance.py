@@ -16,6 +16,7 @@ from bench.engines.contract import CatalogSettings, SparkSettings
 from bench.engines.format import Format
 from bench.engines.registry import FORMATS
 from bench.results.records import DRIVER_CPU, EXECUTORS_CPU, FEWER_CORES, TASKS_CPU, THREADS_CPU, Mode
+from bench.scenario.roles import wanted_cores
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
 from strategies.plan import Capability
@@ -51,42 +52,28 @@ _OWN = ("bench", "reports", "strategies", "workloads", "pyproject.toml", "constr
 _FILES_OF_THIS_MACHINE = {"fsync": "off", "page_cache": "warm"}
 
 
-def notes(
-    mode: Mode,
-    workload: Workload,
-    spark: SparkSettings,
-    catalog: CatalogSettings,
-    *,
-    page_cache: str | None = None,
-    is_jvm_warm: bool = False,
-    has_real_clock: bool = False,
-    are_threads: bool = False,
-    is_oversubscribed: bool = False,
-    shares_cores: bool = False,
-    core_speed: float = 1.0,
-    has_query_rates: bool = False,
-) -> dict[str, str]:
-    """Facts about the method that a reader of the figures needs, by topic.
-
-    `are_threads`: with a real clock, roles on real tables share a process. `is_oversubscribed`: roles that
-    work at the same time have more cores than the machine.
-    """
+def notes(mode: Mode, scenario: Scenario, spark: SparkSettings, catalog: CatalogSettings) -> dict[str, str]:
+    """Facts about the method that a reader of the figures needs, by topic."""
+    workload, page_cache = scenario.workload, scenario.page_cache
     is_recorded = isinstance(workload, Debezium | History)
     common = {} if is_recorded else {"keys": "ascending"}  # of recorded events and files the order is unknown
-    if has_query_rates:
+    if scenario.query_weights is not None:
         common["queries"] = "at a changing rate"
     if mode == "simulated":
         left_out = {} if page_cache is None else {"page_cache": "not modelled"}
         pruning = "by partition" if isinstance(workload, History) else "one key condition"
-        jvm = "warm" if is_jvm_warm else "new"
-        cores = "shared" if shares_cores else "of each role"
-        clock = {"clock": "real", "cores": cores} if has_real_clock else {}
-        speed = {} if core_speed == 1 else {"core_speed": "given"}
-        return {**_NOTES[mode], **clock, **speed, "pruning": pruning, **common, **left_out, "jvm": jvm}
-    measured = {"cpu": THREADS_CPU if has_real_clock and are_threads else _cpu(spark)}
+        cores = "of each role" if scenario.resources.shared_cores is None else "shared"
+        clock = {"clock": "real", "cores": cores} if scenario.has_real_clock else {}
+        speed = {} if scenario.resources.core_speed in (None, 1) else {"core_speed": "given"}
+        jvm = {"jvm": scenario.jvm or "new"}
+        return {**_NOTES[mode], **clock, **speed, "pruning": pruning, **common, **left_out, **jvm}
     cold = {} if page_cache is None else {"page_cache": page_cache}
-    clock = {**_AT_ONCE, **(_OVERSUBSCRIBED if is_oversubscribed else {})} if has_real_clock else _IN_TURNS
-    return {**_NOTES[mode], **clock, **_place(spark, catalog), **common, **measured, **cold}
+    clock, cpu = _IN_TURNS, _cpu(spark)
+    if scenario.has_real_clock:
+        is_oversubscribed = wanted_cores(scenario) > len(os.sched_getaffinity(0))
+        clock = {**_AT_ONCE, **(_OVERSUBSCRIBED if is_oversubscribed else {})}
+        cpu = THREADS_CPU if FORMATS[scenario.table.format].engines.roles_are_threads else cpu
+    return {**_NOTES[mode], **clock, **_place(spark, catalog), **common, "cpu": cpu, **cold}
 
 
 def _place(spark: SparkSettings, catalog: CatalogSettings) -> Mapping[str, str]:

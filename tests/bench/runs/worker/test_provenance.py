@@ -111,12 +111,12 @@ def settings_with(folder: Path, properties: dict[str, str]) -> EngineSettings:
     ],
 )
 def test_what_counts_as_cpu_is_noted(tmp_path, spark, cpu):
-    assert provenance.notes("real", load(tmp_path).workload, spark, CatalogSettings())["cpu"] == cpu
+    assert provenance.notes("real", load(tmp_path), spark, CatalogSettings())["cpu"] == cpu
 
 
 def test_of_an_imported_table_the_order_of_keys_is_not_known_and_only_partitions_rule_out_files(tmp_path):
-    workload = History(str(written(tmp_path, commit(0, [data(0)]))))
-    noted = provenance.notes("simulated", workload, SparkSettings(), CatalogSettings())
+    imported = replace(load(tmp_path), workload=History(str(written(tmp_path, commit(0, [data(0)])))))
+    noted = provenance.notes("simulated", imported, SparkSettings(), CatalogSettings())
     assert noted["pruning"] == "by partition"
     assert "keys" not in noted
 
