@@ -109,36 +109,34 @@ def _check_table_of(scenario: Scenario, index: int) -> None:
 
 
 def check_page_cache(scenario: Scenario) -> None:
-    """Refuse to drop the page cache of other machines. Raises ScenarioError."""
+    """Refuse to drop the page cache of other machines. Raises OptionError."""
     is_local = parse_master(scenario.spark.master).kind == "local"
     if scenario.page_cache is not None and (scenario.catalog is not None or not is_local):
         problem = (
             "needs tables and readers on this machine: leave it out, or leave out catalog and spark.master"
         )
-        raise OptionError(("page_cache",), problem, scenario.page_cache, code="page-cache-elsewhere").within(
-            scenario.name
-        )
+        raise OptionError(("page_cache",), problem, scenario.page_cache, code="page-cache-elsewhere")
 
 
 def check_jvm(scenario: Scenario) -> None:
-    """Refuse a warm JVM in a real run, whose JVM is new. Raises ScenarioError."""
+    """Refuse a warm JVM in a real run, whose JVM is new. Raises OptionError."""
     if scenario.jvm is not None:
         problem = "only a simulation can have that: leave it out, or add --simulate"
-        raise OptionError(("jvm",), problem, scenario.jvm, code="unsupported").within(scenario.name)
+        raise OptionError(("jvm",), problem, scenario.jvm, code="unsupported")
 
 
 def check_has_rows(scenario: Scenario) -> None:
-    """Refuse an imported table in a real run. Raises ScenarioError."""
+    """Refuse an imported table in a real run. Raises OptionError."""
     if isinstance(scenario.workload, History):
         problem = "the history of a table has files and no rows, so it can only be simulated: add --simulate"
-        raise OptionError(("workload", "type"), problem, "history", code="unsupported").within(scenario.name)
+        raise OptionError(("workload", "type"), problem, "history", code="unsupported")
 
 
 def check_real_resources(scenario: Scenario) -> None:
     """Refuse shares of resources that the scenario's Spark application, which does everything, cannot honour.
 
     On a cluster Spark assigns the cores of a step, so `cores` must equal what the master names. Raises
-    ScenarioError.
+    OptionError.
     """
     spark, master = scenario.spark, parse_master(scenario.spark.master)
     cores = master.cores_on(os.cpu_count())
@@ -148,24 +146,22 @@ def check_real_resources(scenario: Scenario) -> None:
         memory_bytes = spark.driver_memory_bytes
         memory = f'spark.driver_memory = "{bytes_text(memory_bytes)}"'
     if (speed := scenario.resources.core_speed) is not None:
-        raise _dishonoured(scenario, ("core_speed",), speed, "the cores of this machine")
+        raise _dishonoured(("core_speed",), speed, "the cores of this machine")
     for name in ("writer", "compactor", "reader"):
         share = getattr(scenario.resources, name)
         if share.cores not in (None, cores):
             of_spark = f'spark.master = "{spark.master}" ({available})'
-            raise _dishonoured(scenario, (name, "cores"), share.cores, of_spark)
+            raise _dishonoured((name, "cores"), share.cores, of_spark)
         if share.memory_bytes not in (None, memory_bytes):
-            raise _dishonoured(scenario, (name, "memory"), bytes_text(share.memory_bytes), memory)
+            raise _dishonoured((name, "memory"), bytes_text(share.memory_bytes), memory)
 
 
-def _dishonoured(scenario: Scenario, key: KeyPath, share: float | str, of_spark: str) -> OptionError:
+def _dishonoured(key: KeyPath, share: float | str, of_spark: str) -> OptionError:
     problem = (
         f"cannot be honoured with {of_spark}: one Spark application writes, compacts and reads. Leave the "
         "resource out, set it to what Spark has, or simulate (`run --simulate`), which honours it"
     )
-    return OptionError(("resources", *key), problem, share, code="resources-not-honoured").within(
-        scenario.name
-    )
+    return OptionError(("resources", *key), problem, share, code="resources-not-honoured")
 
 
 def missing_columns(sql: str, schema: Schema) -> list[str]:

@@ -27,7 +27,7 @@ from bench.scenario.checks import (
 from bench.scenario.plugins import name_of
 from bench.scenario.scenario import Scenario
 from bench.scenario.specs import StrategySpec
-from bench.scenario.values import path_text
+from bench.scenario.values import OptionError, path_text
 from bench.scenario.variants import BASE, Variant
 from bench.text import human_bytes
 from strategies.plan import Capability
@@ -108,19 +108,14 @@ def _check_modules(scenario: Scenario, home: Path) -> None:
 
 def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec]) -> None:
     """Raises ScenarioError for writers, resources or strategies that the engine does not support."""
+    try:
+        _check_keys(scenario, mode)
+    except OptionError as error:
+        raise error.within(scenario.name) from None
     if mode == "real":
-        check_has_rows(scenario)
-        if scenario.has_real_clock:
-            check_real_clock(scenario)
-        else:
-            check_real_resources(scenario)
-        check_page_cache(scenario)
-        check_jvm(scenario)
         _check_catalog(scenario)
-    else:
-        check_simulated_clock(scenario)
-        if scenario.variant is not None:
-            _check_modelled(scenario, scenario.variant)
+    elif scenario.variant is not None:
+        _check_modelled(scenario, scenario.variant)
     _check_settings(scenario, mode)
     _check_probes(scenario, mode)
     needs = scenario.needs()
@@ -129,6 +124,20 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
         _check_needs(scenario, mode, f"strategy {spec.label!r}", needs[spec.label], rules)
         _check_executors(scenario, mode, spec.label, rules)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)
+
+
+def _check_keys(scenario: Scenario, mode: Mode) -> None:
+    """Raises OptionError for keys that are for the other mode."""
+    if mode == "simulated":
+        check_simulated_clock(scenario)
+        return
+    check_has_rows(scenario)
+    if scenario.has_real_clock:
+        check_real_clock(scenario)
+    else:
+        check_real_resources(scenario)
+    check_page_cache(scenario)
+    check_jvm(scenario)
 
 
 def check_coefficients(coefficients: Path, scenarios: Iterable[Scenario]) -> None:

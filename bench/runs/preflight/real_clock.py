@@ -20,47 +20,47 @@ BESIDE_HEAP_BYTES = 720 * 2**20
 
 
 def check_real_clock(scenario: Scenario) -> None:
-    """Raises ScenarioError for what roles that work at the same time cannot do, or have no room for."""
-    refusals = [_refused_rule(scenario), _refused_key(scenario), _refused_table(scenario)]
+    """Raises OptionError for what roles that work at the same time cannot do, or have no room for."""
+    _check_rules(scenario)
+    _check_keys(scenario)
+    _check_tables(scenario)
     if _engines(scenario).roles_are_threads:
-        refusals += [_refused_share(scenario), _refused_executor(scenario)]
-    for error in filter(None, (*refusals, _too_large(scenario))):
-        raise error.within(scenario.name)
+        _check_shares(scenario)
+        _check_executors(scenario)
+    _check_size(scenario)
 
 
 def check_simulated_clock(scenario: Scenario) -> None:
-    """Raises ScenarioError for what only roles at real time have."""
+    """Raises OptionError for what only roles at real time have."""
     if scenario.roles.pin:
         problem = "binds processes to cores, and a simulation has none: leave it out"
-        raise OptionError(("roles", "pin"), problem, True, code="unsupported").within(scenario.name)
+        raise OptionError(("roles", "pin"), problem, True, code="unsupported")
     if (count := scenario.roles.compactors_count) > 1:
         problem = "counts processes, and a simulation has one compactor: leave it out"
-        path = ("roles", "compactor", "count")
-        raise OptionError(path, problem, count, code="unsupported").within(scenario.name)
+        raise OptionError(("roles", "compactor", "count"), problem, count, code="unsupported")
 
 
-def _refused_key(scenario: Scenario) -> OptionError | None:
+def _check_keys(scenario: Scenario) -> None:
     if _engines(scenario).roles_as is None:
         why = f"roles on {_title(scenario)} tables can only take turns: add --simulate"
-        return OptionError(("clock",), why, "real", code="unsupported")
+        raise OptionError(("clock",), why, "real", code="unsupported")
     if parse_master(scenario.spark.master).kind != "local":
         why = "starts each role on this machine, so it needs a local master: leave spark.master out"
-        return OptionError(("clock",), why, "real", code="unsupported")
+        raise OptionError(("clock",), why, "real", code="unsupported")
     if (count := scenario.roles.compactors_count) > 1 and not _engines(scenario).shares_compaction:
         why = f"several compactors cannot share the plans of {_title(scenario)} tables: leave it out"
-        return OptionError(("roles", "compactor", "count"), why, count, code="unsupported")
+        raise OptionError(("roles", "compactor", "count"), why, count, code="unsupported")
     cached = catalog_properties(scenario).get("cache-enabled")
     if cached is not None and cached[1].lower() == "true":
         key, value = cached
         why = "makes each role read tables that others have changed since: leave it out"
-        return OptionError(key, why, value, code="unsupported")
+        raise OptionError(key, why, value, code="unsupported")
     if scenario.page_cache is not None:
         why = 'would drop the page cache while others read: leave it out, or set clock = "virtual"'
-        return OptionError(("page_cache",), why, scenario.page_cache, code="unsupported")
-    return None
+        raise OptionError(("page_cache",), why, scenario.page_cache, code="unsupported")
 
 
-def _refused_rule(scenario: Scenario) -> OptionError | None:
+def _check_rules(scenario: Scenario) -> None:
     """A rule with a manner that the clock itself has: a compaction takes the time that it takes."""
     for index, spec in enumerate(scenario.strategies):
         for number, rule in enumerate(spec.strategy.rules):
@@ -69,23 +69,21 @@ def _refused_rule(scenario: Scenario) -> OptionError | None:
             if key is not None:
                 why = "emulates what a real clock does: leave it out, since roles work at the same time"
                 path = ("strategies", index, "rules", number, key)
-                return OptionError(path, why, code="redundant")
-    return None
+                raise OptionError(path, why, code="redundant")
 
 
-def _refused_table(scenario: Scenario) -> OptionError | None:
+def _check_tables(scenario: Scenario) -> None:
     for index, spec in enumerate(scenario.strategies):
         why = _engines(scenario).at_once_problem(scenario.table_of(spec), scenario.spark.settings)
         if why is not None:
-            return OptionError(("strategies", index), why, spec.label, code="unsupported")
-    return None
+            raise OptionError(("strategies", index), why, spec.label, code="unsupported")
 
 
-def _refused_share(scenario: Scenario) -> OptionError | None:
+def _check_shares(scenario: Scenario) -> None:
     """What a thread cannot have for itself."""
     if scenario.roles.pin:
         why = f"binds processes to cores, and roles on {_title(scenario)} tables share one: leave it out"
-        return OptionError(("roles", "pin"), why, True, code="unsupported")
+        raise OptionError(("roles", "pin"), why, True, code="unsupported")
     for role in (WRITER, COMPACTOR, READER):
         memory_bytes = scenario.share_of(role).memory_bytes
         if memory_bytes is not None:
@@ -93,11 +91,10 @@ def _refused_share(scenario: Scenario) -> OptionError | None:
                 f"roles on {_title(scenario)} tables share one JVM: leave it out, and set spark.driver_memory"
             )
             path = ("resources", role, "memory")
-            return OptionError(path, why, bytes_text(memory_bytes), code="unsupported")
-    return None
+            raise OptionError(path, why, bytes_text(memory_bytes), code="unsupported")
 
 
-def _refused_executor(scenario: Scenario) -> OptionError | None:
+def _check_executors(scenario: Scenario) -> None:
     """An executor that commits from outside of the JVM in which the roles are safe from each other."""
     for index, spec in enumerate(scenario.strategies):
         for number, rule in enumerate(spec.strategy.rules):
@@ -107,8 +104,7 @@ def _refused_executor(scenario: Scenario) -> OptionError | None:
                     "at the same time: leave it out"
                 )
                 path = ("strategies", index, "rules", number, "executor")
-                return OptionError(path, why, rule.executor, code="unsupported")
-    return None
+                raise OptionError(path, why, rule.executor, code="unsupported")
 
 
 def _engines(scenario: Scenario) -> Engines:
@@ -119,19 +115,19 @@ def _title(scenario: Scenario) -> str:
     return FORMATS[scenario.table.format].words.title
 
 
-def _too_large(scenario: Scenario) -> OptionError | None:
+def _check_size(scenario: Scenario) -> None:
     fewer = ", roles.compactor.count" if scenario.roles.compactors_count > 1 else ""
     shares = [scenario.share_of(role) for role in roles_of(scenario)]
     cores, here = wanted_cores(scenario), len(os.sched_getaffinity(0))
     if cores > here and scenario.roles.pin:
         why = f"needs cores of its own for each role: {cores}, and this machine has {here}"
-        return OptionError(("roles", "pin"), why, True, code="too-many-cores")
+        raise OptionError(("roles", "pin"), why, True, code="too-many-cores")
     if cores > here and not scenario.roles.oversubscribe:
         why = (
             f"the roles want {cores} cores, and this machine has {here}: lower resources.*.cores{fewer}, or "
             "set roles.oversubscribe = true"
         )
-        return OptionError(("roles",), why, code="too-many-cores")
+        raise OptionError(("roles",), why, code="too-many-cores")
     jvm_bytes = scenario.spark.driver_memory_bytes
     is_one_jvm = _engines(scenario).roles_are_threads
     wanted = [jvm_bytes] if is_one_jvm else [one.memory_bytes or jvm_bytes for one in shares]
@@ -143,5 +139,4 @@ def _too_large(scenario: Scenario) -> OptionError | None:
             f"{human_bytes(beside)} more, and this machine has {human_bytes(memory_bytes)}: lower "
             f"resources.*.memory{fewer} or spark.driver_memory"
         )
-        return OptionError(("resources",), why, code="too-much-memory")
-    return None
+        raise OptionError(("resources",), why, code="too-much-memory")
