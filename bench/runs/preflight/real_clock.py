@@ -5,7 +5,7 @@ import os
 import psutil
 
 from bench.engines.format import Engines
-from bench.engines.keys import bytes_text
+from bench.engines.keys import bytes_text, duration_ms_text
 from bench.engines.master import parse_master
 from bench.engines.registry import FORMATS
 from bench.scenario.catalog import catalog_properties
@@ -61,13 +61,16 @@ def _check_keys(scenario: Scenario) -> None:
 
 
 def _check_rules(scenario: Scenario) -> None:
-    """A rule with a manner that the clock itself has: a compaction takes the time that it takes."""
+    """Refuse manners that the clock itself has: a compaction takes the time that it takes."""
+    why = "emulates what a real clock does: leave it out, since roles work at the same time"
+    if scenario.compaction_delay_ms:
+        delay = duration_ms_text(scenario.compaction_delay_ms)
+        raise OptionError(("compaction_delay",), why, delay, code="redundant")
     for index, spec in enumerate(scenario.strategies):
         for number, rule in enumerate(spec.strategy.rules):
             keys = {"delay": bool(rule.delay_ms), "inline": rule.is_inline}
             key = next((name for name, is_set in keys.items() if is_set), None)
             if key is not None:
-                why = "emulates what a real clock does: leave it out, since roles work at the same time"
                 path = ("strategies", index, "rules", number, key)
                 raise OptionError(path, why, code="redundant")
 

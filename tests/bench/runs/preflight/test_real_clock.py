@@ -103,6 +103,13 @@ def test_manners_that_emulate_the_real_clock_are_redundant(tmp_path, manner):
         check_real_clock(live(tmp_path, strategies=[{"label": "a", "rules": [rule]}]))
 
 
+def test_a_delay_of_all_compactions_is_redundant_too(tmp_path):
+    strategies = [{"label": "never"}]
+    check_real_clock(live(tmp_path, strategies=strategies, compaction_delay="0s"))
+    with refused("redundant", "compaction_delay"):
+        check_real_clock(live(tmp_path, strategies=strategies, compaction_delay="30s"))
+
+
 def test_more_cores_than_there_are_need_a_word(tmp_path):
     wanted = {"writer": {"cores": 3}, "compactor": {"cores": 1}, "reader": {"cores": 1}}
     with refused("too-many-cores") as caught:
