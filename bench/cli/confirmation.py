@@ -12,7 +12,7 @@ from bench.results.folders import load_runs
 from bench.runs.confirmation import real_scenario
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
-from bench.runs.suite.suite import Options
+from bench.runs.suite.suite import Options, drop_left
 from reports.data.group import RunGroup, run_groups
 from reports.text import format_value
 
@@ -46,14 +46,15 @@ def confirm(group: RunGroup, labels: Sequence[str], repetitions: int | None, *, 
         done = earlier_runs([scenario], out, resume=True)
         runs = plan_runs([scenario], labels, repetitions, done)
         if runs:
-            options = Options(out, command=command)
-            execute(runs, options, goes_on_with="the same command makes the others", quiet=quiet)
-    own = [
-        run
-        for run in load_runs(out / scenario.name)
-        if run.manifest.mode == "real" and run.manifest.strategy in labels
-    ]
-    measured = next((one for one in run_groups(own) if one.usable_runs), None)
+            own = [run for run in done if run.manifest.strategy in labels]
+            execute(
+                runs, Options(out, command=command),
+                goes_on_with="the same command makes the others", quiet=quiet,
+                first=lambda progress: drop_left(own, [scenario], out, progress),
+            )  # fmt: skip
+    stored = load_runs(out / scenario.name)
+    made = [run for run in stored if run.manifest.mode == "real" and run.manifest.strategy in labels]
+    measured = next((one for one in run_groups(made) if one.usable_runs), None)
     if measured is None:
         problem = "no real run has finished: read the log.txt of one, and give the same command again"
         raise ResultSchemaError(problem, code="no-runs", path=out / scenario.name)

@@ -16,14 +16,13 @@ from bench.cli.arguments import QuietOption, readable_runs
 from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
 from bench.cli.output import TitledTable, print_line, print_remark, print_tables
-from bench.cli.progress import SuiteProgress
 from bench.cli.tables import Column
 from bench.engines.simulated.costs import ModelError, shipped_file
 from bench.engines.simulated.steps import Operation
 from bench.errors import ResultSchemaError, ScenarioError
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
-from bench.runs.suite.suite import Options, drop_left
+from bench.runs.suite.suite import Options
 from bench.text import counted, whole_percent
 
 _FIGURES = {
@@ -123,13 +122,7 @@ def _calibration_runs(table_format: str, out: Path, *, quiet: bool) -> tuple[lis
         done = earlier_runs(scenarios, out, resume=True)
         planned = plan_runs(scenarios, (), 1, done)
         options = Options(out, command=f"compactbench calibrate {table_format}")
-
-        def prepare(progress: SuiteProgress) -> None:
-            drop_left(done, scenarios, out, progress)
-
-        made = execute(
-            planned, options, goes_on_with="the same command makes the others", quiet=quiet, first=prepare
-        )
+        made = execute(planned, options, goes_on_with="the same command makes the others", quiet=quiet)
     folders = [folder for scenario in scenarios if (folder := out / scenario.name).is_dir()]
     return folders, all(run.finished for run in made)
 

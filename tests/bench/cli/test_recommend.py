@@ -1,6 +1,13 @@
+from pathlib import Path
+
 import pytest
 from result_builder import build_results
 from scenario_builder import write
+
+from bench.engines.journal import Journal
+from bench.results.folders import load_runs
+from bench.runs.settings import NAMESPACE_NOTES
+from bench.runs.suite import suite
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +71,22 @@ def test_the_best_of_a_simulation_run_for_real_and_are_judged_again(
     compactbench(*words, "2")
     (missing, _) = suites[-1]
     assert {run.repetition for run in missing} == {2}
+
+
+def test_what_an_interrupted_real_run_has_left_is_dropped_before_it_is_made_again(
+    compactbench, tmp_path, monkeypatch, request
+):
+    monkeypatch.chdir(tmp_path)
+    compactbench("run", write(tmp_path), "--simulate", "--out", "results")
+    request.getfixturevalue("suites")
+    words = ("recommend", "results", "--subject-to", "query_mean_s<=1h", "--confirm", "1", "--repetitions")
+    compactbench(*words, "1")
+    (made,) = (run.folder for run in load_runs(Path("results/demo")) if run.manifest.mode == "real")
+    Journal(made / NAMESPACE_NOTES).note("bench_demo")
+    dropped = []
+    monkeypatch.setattr(suite, "drop_left_by", lambda run, *of, **kept: dropped.append(run.folder.name))
+    compactbench(*words, "2")
+    assert dropped == [made.name]
 
 
 def test_measured_strategies_are_not_confirmed(compactbench, results):
