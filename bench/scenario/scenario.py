@@ -1,6 +1,6 @@
 """A scenario as runs use it; `bench.scenario.load` reads it from a file."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -181,19 +181,12 @@ class Scenario:
         batches = kept_back(map(Batch, self.shape()), spec.writer.commit_every_ms)
         return (batch.spec for batch in batches if batch.spec.rows)
 
-    def needs(self) -> dict[str, frozenset[str]]:
-        """By label, the capabilities that each strategy needs of an engine."""
-        return {
-            spec.label: Strategy(spec.label, self.rules_of(spec)).needs()
-            | self._writing(spec)
-            | frozenset(self._delaying(self.rules_of(spec)))
-            for spec in self.strategies
-        }
-
-    def _delaying(self, rules: Iterable[Rule]) -> Iterator[str]:
-        for rule in rules:
-            if rule.delay_or(self.compaction_delay_ms) > 0:
-                yield Capability.DELAYED_COMMIT
+    def needs_of(self, spec: StrategySpec) -> frozenset[str]:
+        """The capabilities that a strategy needs of an engine."""
+        rules = self.rules_of(spec)
+        is_delayed = any(rule.delay_or(self.compaction_delay_ms) > 0 for rule in rules)
+        delaying = frozenset({Capability.DELAYED_COMMIT} if is_delayed else ())
+        return Strategy(spec.label, rules).needs() | self._writing(spec) | delaying
 
     def maintenance_needs(self) -> frozenset[str]:
         return Strategy("maintenance", self.maintenance).needs()

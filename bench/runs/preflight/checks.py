@@ -118,10 +118,9 @@ def check_supported(scenario: Scenario, mode: Mode, specs: Iterable[StrategySpec
         _check_modelled(scenario, scenario.variant)
     _check_settings(scenario, mode)
     _check_probes(scenario, mode)
-    needs = scenario.needs()
     for spec in specs:
         rules = scenario.rules_of(spec)
-        _check_needs(scenario, mode, f"strategy {spec.label!r}", needs[spec.label], rules)
+        _check_needs(scenario, mode, f"strategy {spec.label!r}", scenario.needs_of(spec), rules)
         _check_executors(scenario, mode, spec.label, rules)
     _check_needs(scenario, mode, "maintenance", scenario.maintenance_needs(), scenario.maintenance)
 

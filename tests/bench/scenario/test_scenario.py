@@ -67,7 +67,8 @@ def test_a_strategy_with_overrides_and_a_switch(tmp_path):
 def test_needs_are_those_of_the_rules_and_of_what_they_switch_to(tmp_path):
     late = '[[strategies]]\nlabel = "late"\nswitch = [{ at = "5min", strategy = "every-2min" }]'
     rewrite = frozenset({Command.REWRITE_DATA_FILES})
-    needs = load(tmp_path, SOUND + late).needs()
+    scenario = load(tmp_path, SOUND + late)
+    needs = {spec.label: scenario.needs_of(spec) for spec in scenario.strategies}
     assert needs == {"never": frozenset(), "every-2min": rewrite, "late": rewrite}
 
 
@@ -88,7 +89,8 @@ def test_the_capabilities_for_writing_changes_come_from_the_format(tmp_path):
         strategies = [{"label": "a", "writer": {"upsert_mode": mode}}]
         table = {"format_version": version}
         upsert = {"type": "upsert", "initial_rows": 10}
-        return load(tmp_path, workload=upsert, strategies=strategies, table=table).needs()["a"]
+        scenario = load(tmp_path, workload=upsert, strategies=strategies, table=table)
+        return scenario.needs_of(scenario.strategies[0])
 
     assert needs("equality-delete", 2) == {Capability.UPSERT}
     assert needs("merge-on-read", 3) == {Capability.MERGE, Capability.VECTORS}
@@ -114,7 +116,7 @@ def test_maintenance_is_a_list_of_rules(tmp_path):
 def test_a_delay_needs_delayed_commits_and_is_not_for_maintenance(tmp_path):
     rules, strategies = [maintenance("iceberg.rewrite_manifests")], [{"label": "never"}]
     scenario = load(tmp_path, strategies=strategies, compaction_delay="30s", maintenance=rules)
-    assert scenario.needs() == {"never": {Capability.DELAYED_COMMIT}}
+    assert scenario.needs_of(scenario.strategies[0]) == {Capability.DELAYED_COMMIT}
     assert scenario.maintenance == (Rule(Every(300_000), RewriteManifests()),)
 
 
@@ -133,7 +135,7 @@ def test_a_planner_that_names_its_files_may_be_delayed(tmp_path):
     strategies = [{"label": "amoro", "rules": [maintenance("amoro")]}]
     scenario = load(tmp_path, strategies=strategies, compaction_delay="30s")
     expected = {Capability.REWRITE, Capability.CONVERT, Capability.DELAYED_COMMIT}
-    assert scenario.needs() == {"amoro": expected}
+    assert scenario.needs_of(scenario.strategies[0]) == expected
 
 
 def test_standard_probes_come_first_and_min_order_is_primary(tmp_path):

@@ -116,7 +116,6 @@ def test_strategies_have_labels_of_their_own_in_a_variant(tmp_path):
     assert [spec.strategy.label for spec in three.strategies] == labels
     assert three.strategies[1].switches == ((300_000, "never @ v3"),)
     assert [table["label"] for table in three.resolved["strategies"]] == labels
-    assert list(three.needs()) == labels
 
 
 def test_the_hash_is_that_of_the_scenario_with_or_without_variants(tmp_path):
