@@ -3,7 +3,7 @@
 import re
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +18,7 @@ from bench.engines.registry import existing_tables
 from bench.errors import ScenarioError
 from bench.importing.answers import Answers
 from bench.importing.own_speed import OwnSpeed, own_speed
-from bench.importing.scenario import scenario_text, stream_of, utc_text, with_notes
-from bench.importing.time_grid import time_grid
+from bench.importing.scenario import grid_of, scenario_text, stream_of, utc_text, with_notes
 from bench.scenario import file as scenario_file
 from bench.scenario.load import scenario_of
 from bench.secrets import Secrets
@@ -178,7 +177,7 @@ def _read(history: TableHistory) -> str:
 
 
 def _replayed(history: TableHistory) -> str:
-    grid = time_grid([one.at_ms for one in stream_of(history)], history.facts.from_ms)
+    grid = grid_of(history)
     late = human_duration(grid.late_max_ms / 1000)
     return f"in steps of {duration_ms_text(grid.interval_ms)}, commits at most {late} late"
 
@@ -194,7 +193,7 @@ def _walls(history: TableHistory) -> dict[str, str]:
     return {name: f"{human_duration(median(own))} (median)" for name, own in walls.items() if own}
 
 
-def _amount(files: tuple[RecordedFile, ...] | list[RecordedFile], delete_files: str) -> str:
+def _amount(files: Sequence[RecordedFile], delete_files: str) -> str:
     data = [file for file in files if file.is_data]
     deletes_count = len(files) - len(data)
     more = f", {deletes_count:,} {delete_files}" if deletes_count else ""

@@ -68,6 +68,7 @@ def new_scenario_text(
         table_keys = _TABLE_KEYS.get((stream.format, stream.is_upsert), {})
     target_bytes = stream.target_file_size_bytes
     facts = HistoryFacts(stream.format, table_keys, 0, (), target_bytes, 0, grid.duration_ms)
+    planners = imports.planners(facts, stream.is_upsert)
     return rendered(
         "new_scenario.toml.j2",
         default_columns=COLUMNS, day="2026/01/01" if stream.format == "hudi" else "2026-01-01",
@@ -77,6 +78,6 @@ def new_scenario_text(
         commit_interval=duration_ms_text(grid.interval_ms),
         target_file_size=bytes_text(target_bytes),
         table_keys={name: value_text(value) for name, value in table_keys.items()},
-        sweep=sweep_axis(imports, facts, grid, has_deletes=stream.is_upsert),
-        policies=list(policies(imports, facts, grid, has_deletes=stream.is_upsert)),
+        sweep=sweep_axis(planners, grid),
+        policies=list(policies(planners, grid)),
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise, zip_longest
@@ -20,7 +20,7 @@ from bench.importing.time_grid import TimeGrid, time_grid
 from bench.text import counted, human_bytes, human_duration
 from workloads.history import ticks_of
 from workloads.history_file import TableHistory
-from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
+from workloads.recorded import Content, RecordedCommit, RecordedFile
 from workloads.undo import without_compactions
 
 _PLAIN = re.compile(r"[\w .:/-]+")
@@ -83,6 +83,11 @@ def stream_of(history: TableHistory) -> Sequence[RecordedCommit]:
     return [commit for commit in history.commits if not commit.is_compaction]
 
 
+def grid_of(history: TableHistory) -> TimeGrid:
+    """The ticks at which the commits of the stream are replayed."""
+    return time_grid([commit.at_ms for commit in stream_of(history)], history.facts.from_ms)
+
+
 def scenario_text(
     history: TableHistory,
     imports: Importing,
@@ -94,10 +99,11 @@ def scenario_text(
 ) -> str:
     """A scenario file that replays the commits of `table` in `history_file`, which is next to `file`."""
     facts, stream = history.facts, stream_of(history)
-    grid = time_grid([commit.at_ms for commit in stream], facts.from_ms)
+    grid = grid_of(history)
     commits = counted(len(stream), "commit")
     span = human_duration((facts.until_ms - facts.from_ms) / 1000)
     contents = {recorded.content for recorded in history.files}
+    planners = imports.planners(facts, contents != {Content.DATA})
     partitions = [recorded.partition for recorded in history.files if recorded.partition]
     hit_share = facts.hit_share if answers.hit_share is None else answers.hit_share
     return rendered(
@@ -123,11 +129,11 @@ def scenario_text(
         speed=speed,
         recorded_wall=speed and human_duration(speed.recorded_s),
         modelled_wall=speed and human_duration(speed.modelled_s),
-        sweep=sweep_axis(imports, facts, grid, has_deletes=contents != {Content.DATA}),
+        sweep=sweep_axis(planners, grid),
         own_interval=_own_interval(history),
         own_times=_own_times(history, grid),
-        own_planner=next(iter(imports.planners(facts, contents != {Content.DATA}).values())),
-        policies=list(policies(imports, facts, grid, has_deletes=contents != {Content.DATA})),
+        own_planner=next(iter(planners.values())),
+        policies=list(policies(planners, grid)),
     )  # fmt: skip
 
 
@@ -156,9 +162,9 @@ def _line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def sweep_axis(imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool) -> str:
-    """An axis that suits the grid, from often to a few times in the whole history."""
-    first, *_ = imports.planners(facts, has_deletes)
+def sweep_axis(planners: Iterable[str], grid: TimeGrid) -> str:
+    """An axis of the first planner that suits the grid, from often to a few times in the whole history."""
+    first, *_ = planners
     low, high = grid.policy_intervals_ms[0], max(2 * grid.policy_intervals_ms[0], grid.duration_ms // 4)
     high = max(
         (nice for nice in _NICE_MS if low < nice <= high), default=high // grid.interval_ms * grid.interval_ms
@@ -188,11 +194,8 @@ def _own_interval(history: TableHistory) -> str:
     return human_duration(median(gaps_ms) / 1000) if gaps_ms else ""
 
 
-def policies(
-    imports: Importing, facts: HistoryFacts, grid: TimeGrid, *, has_deletes: bool
-) -> Iterator[tuple[str, str, str]]:
+def policies(planners: Mapping[str, str], grid: TimeGrid) -> Iterator[tuple[str, str, str]]:
     """Label, interval and planner of each strategy: the first planner at three intervals, others at one."""
-    planners = imports.planners(facts, has_deletes)
     first, *_ = planners
     intervals = grid.policy_intervals_ms
     middle = intervals[len(intervals) // 2]

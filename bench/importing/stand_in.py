@@ -8,6 +8,7 @@ from bench.engines.format import Format, SizeModel
 from bench.errors import ScenarioError
 from bench.importing.new_scenario import Stream
 from bench.importing.row_count import rows_of_file, size_model
+from bench.importing.scenario import stream_of
 from bench.importing.time_grid import TimeGrid
 from workloads.history import change_of, nearest_width, ticks_of
 from workloads.history_file import TableHistory
@@ -54,10 +55,8 @@ def stand_in(history: TableHistory, grid: TimeGrid, scale: float, table_format: 
     ticks = dict(
         zip(ticks_of((one.at_ms for one in stream), facts.from_ms, grid.interval_ms), sized, strict=True)
     )
-    typical_rows, (partitioning, partitions) = (
-        round(median(filter(None, sized))),
-        _partitions(history, written),
-    )
+    typical_rows = round(median(filter(None, sized)))
+    partitioning, partitions = _partitions(history, written)
     made = Stream(
         facts.format, grid.interval_ms, typical_rows,
         files_per_commit=max(1, round(files_count / partitions)),  # each writer writes to all partitions
@@ -84,13 +83,13 @@ def _overhead(size_of: SizeModel, rows: float) -> float:
     return size_of(few, 1) / few / (size_of(many, 1) / many)
 
 
-def _loaded(history: TableHistory) -> tuple[list[RecordedFile], list[RecordedCommit]]:
+def _loaded(history: TableHistory) -> tuple[Sequence[RecordedFile], Sequence[RecordedCommit]]:
     """The data files at the start, and the commits of the stream.
 
     A first commit that fills an empty table with far more rows than the others add is no part of the stream.
     """
     start = [file for file in history.start if file.is_data]
-    stream = [commit for commit in history.commits if not commit.is_compaction]
+    stream = stream_of(history)
     added = [[file for file in commit.added if file.is_data] for commit in stream]
     counts = [sum(file.rows for file in files) for files in added]
     if not start and len(stream) > 1 and counts[0] > _LOAD * median(counts[1:]):
