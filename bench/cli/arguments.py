@@ -12,6 +12,7 @@ from bench.cli.output import print_error, print_remark, without_secrets
 from bench.errors import ResultSchemaError
 from bench.results.folders import RunResult, stored_runs
 from bench.results.remarks import not_read
+from bench.secrets import hide_setting
 
 DEFAULT_OUT = Path("results")  # where `run` writes, and what the other commands read
 
@@ -68,7 +69,7 @@ def given(flag: str, value: object) -> list[str]:
 
 def repeated(flag: str, values: Iterable[str] | None) -> list[str]:
     """The words of an option that may be repeated, with secrets hidden."""
-    return [word for value in values or () for word in (flag, without_secrets(value))]
+    return [word for value in values or () for word in (flag, without_secrets(hide_setting(value)))]
 
 
 @contextmanager

@@ -9,12 +9,12 @@ from typing import Annotated, Literal
 import typer
 
 from bench.cli.answer_output import print_answers
-from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption, given
+from bench.cli.arguments import DEFAULT_OUT, ScenariosArgument, SetOption, given, repeated
 from bench.cli.commands.show import print_rows
 from bench.cli.commands.validate import few_repetitions
 from bench.cli.completion import only_filters
 from bench.cli.executing import execute, stopped_by_sigterm
-from bench.cli.output import conceal, print_line, print_paragraph, without_secrets
+from bench.cli.output import conceal, print_line, print_paragraph
 from bench.cli.progress import SuiteProgress
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
@@ -28,7 +28,6 @@ from bench.runs.suite.suite import Options, drop_left
 from bench.scenario.load import load_scenario
 from bench.scenario.scenario import Scenario
 from bench.scenario.schema import REPETITIONS_MAX
-from bench.secrets import hide_setting
 from bench.text import counted
 from reports.data.group import run_groups
 
@@ -158,14 +157,17 @@ def run(
     if dry_run:
         _print_plan(planned(done_before()), loaded, repetitions, mode)
         return
-    settings = (("--set", overrides), ("--only", only))
-    others = (
+    words = [  # that repeat these runs, without --out
+        *scenarios,
+        *repeated("--set", overrides),
+        *repeated("--only", only),
         *given("--repetitions", repetitions),
-        *(("--verify", verify) if verify != "end" else ()),
-        *(("--simulate",) if simulate else ()),
+        *(["--verify", verify] if verify != "end" else []),
+        *(["--simulate"] if simulate else []),
         *given("--coefficients", coefficients),
-    )
-    options = Options(out, verify, keep_tables, _command(scenarios, settings, others), coefficients)
+    ]
+    command = shlex.join(["compactbench", "run", *words])
+    options = Options(out, verify, keep_tables, command, coefficients)
     with locked(out):
         done = done_before()
         runs = planned(done)
@@ -220,18 +222,6 @@ def _load(names_or_paths: Sequence[str], overrides: Sequence[str]) -> list[Scena
             problem = "is named twice, and both would write into one folder: rename one of the files"
             raise ScenarioError(problem, code="taken", path=name)
     return scenarios
-
-
-def _command(
-    scenarios: Sequence[str],
-    settings: Sequence[tuple[str, Sequence[str] | None]],
-    others: Sequence[str],
-) -> str:
-    """The command that repeats these runs, without --out and with its secrets hidden."""
-    pairs = [(flag, without_secrets(hide_setting(text))) for flag, texts in settings for text in texts or ()]
-    return shlex.join(
-        ["compactbench", "run", *scenarios, *(word for pair in pairs for word in pair), *others]
-    )
 
 
 def _chosen(text: str) -> tuple[str, str]:

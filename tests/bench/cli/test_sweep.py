@@ -1,6 +1,8 @@
 import pytest
 from scenario_builder import write
 
+from bench.results.folders import load_runs
+
 EVERY = "strategies.every-2min.every=1min,2min,3min,4min,5min"
 
 
@@ -54,3 +56,10 @@ def test_a_mistake_is_one_line(compactbench, scenario):
     printed = compactbench("sweep", scenario, "--over", "strategies.often.every=1min", code=2)
     assert "no such strategy" in printed.err
     assert len(printed.err.splitlines()) == 1
+
+
+def test_the_command_that_is_stored_hides_secrets_of_several_words(compactbench, scenario, tmp_path):
+    words = ("--set", 'spark."spark.my.password"=a b', "--over", "strategies.every-2min.every=2min,5min")
+    compactbench("sweep", scenario, *words)
+    (command,) = {run.manifest.command for run in load_runs(tmp_path / "results/sweep")}
+    assert """ --set 'spark."spark.my.password"=(hidden)' --over """ in command
