@@ -75,6 +75,10 @@ def init(
     The file has comments on what to adapt, and the commands that come next.
     """
     if table is None:
+        of_tables = {"--since": since, "--catalog": catalog, "--catalog-property": catalog_properties}
+        if unused := [option for option, value in of_tables.items() if value]:
+            problem = "is for a table of yours: name one (`compactbench init TABLE`), or leave it out"
+            raise ScenarioError(problem, code="no-effect", path=unused[0])
         target = file or DEFAULT_FILE
         check_writable(target, force=force)
         text = _asked_text(target, format_name)

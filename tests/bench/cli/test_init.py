@@ -97,3 +97,9 @@ def test_a_file_that_exists_is_replaced_on_request_only(init, tmp_path):
     assert "exists: choose another file" in init(answers=[], code=2).err
     init("--force", answers=[""] * 5)
     assert load_scenario("mine.toml").name == "mine"
+
+
+def test_an_option_of_tables_needs_one(init, tmp_path):
+    printed = init("--catalog", "lake", answers=[], code=2)
+    assert printed.err.startswith("error: --catalog: is for a table of yours")
+    assert not list(tmp_path.iterdir())
