@@ -111,12 +111,13 @@ def show(
     Streams with deletes also have the mean number of live **delete files** and of their **deleted rows**
     (Delta: deletion vectors, Hudi: log files and their records), and a planner's mean **health** score. If
     commits compact by themselves, **commit returned** is the 95th percentile of the time until a commit
-    returned. An unknown figure is a dash; a tilde marks seconds of a simulation on which there is no verdict,
-    because the cost model does not cover it. Values that all rows share, such as the number of
-    runs, are in the heading.
+    returned. If writers keep rows back, **age of rows** is that of the newest rows in the table. With a real
+    clock there are the compactions **lost** to other commits, the **commits redone** and the 95th percentile
+    of the time from when a commit was due (**commit since due**).
 
-    A narrow terminal leaves out columns in this order: query after, deleted rows, health, query before, JIT,
-    bytes written, space used, compactions, query after commit, delete files, cost per day, commit returned.
+    An unknown figure is a dash; a tilde marks seconds of a simulation on which there is no verdict, because
+    the cost model does not cover it. Values that all rows share, such as the number of runs, are in the
+    heading. Columns that do not fit into the terminal are named below the table.
 
     JSON and CSV have every metric by its name; `compactbench list metrics` explains them.
     """
