@@ -19,7 +19,6 @@ from bench.replay.recorder import Recorder
 from bench.replay.roles.compactor import Compactions, compactor
 from bench.replay.roles.maintainer import maintainer
 from bench.replay.roles.reader import Queries, reader
-from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import writer
 from bench.replay.schedule import take_turns
 from bench.replay.shared_cores import SharedCores
@@ -60,7 +59,7 @@ def replay(
         _looks(scenario, repetition),
     )  # fmt: skip
     take_turns([
-        writer(batches, engine, compactions, Retry.of(scenario.roles.writer), history, log),
+        writer(batches, engine, compactions, scenario.roles.writer, history, log),
         reader(scenario, queries),
         compactor(scenario, compactions),
         maintainer(scenario, engine, queries, log),

@@ -21,12 +21,13 @@ from bench.replay.execution import Execution, compaction_fields
 from bench.replay.history import History, probe_seen
 from bench.replay.roles.compactor import evaluated
 from bench.replay.roles.maintainer import maintain
-from bench.replay.roles.retry import Retry, Tries
+from bench.replay.roles.tries import Tries
 from bench.replay.roles.writer import commit_fields
 from bench.replay.step_log import Fields, StepLog
 from bench.results.records import CommitRecord, CompactionRecord, QueryRecord
 from bench.results.values import NO_COST, Cost, Span
 from bench.scenario.scenario import Scenario
+from bench.scenario.schema import WriterRole
 from strategies.plan import Plan, describe_action
 from strategies.state import TableState
 
@@ -35,19 +36,19 @@ Role = Iterator[int]
 _NOTHING_FREE = {"status": "vetoed", "error": "other compactors are at work on its files"}
 
 
-def writer(batches: Iterable[Batch], table: Table, retry: Retry, log: StepLog, clock: LiveClock) -> Role:
+def writer(batches: Iterable[Batch], table: Table, role: WriterRole, log: StepLog, clock: LiveClock) -> Role:
     """Commits each batch of the stream when it is due, or once the one before it is done."""
     for batch in batches:
         if batch.spec.is_initial:
             continue
         yield batch.spec.at_ms
         log.at(batch.spec.index, batch.spec.at_ms)
-        _commit(batch, table, retry, log, clock)
+        _commit(batch, table, role, log, clock)
 
 
-def _commit(batch: Batch, table: Table, retry: Retry, log: StepLog, clock: LiveClock) -> None:
+def _commit(batch: Batch, table: Table, role: WriterRole, log: StepLog, clock: LiveClock) -> None:
     """Commit a batch, again after each conflict. Raises CommitConflictError when retries are spent."""
-    tries = Tries(retry)
+    tries = Tries(role)
     while True:
         try:
             began_s, waited_s = log.now_s, clock.late_s(log.at_ms)

@@ -16,11 +16,12 @@ from bench.engines.contract import (
 from bench.replay.execution import rewritten_partitions
 from bench.replay.history import History
 from bench.replay.roles.compactor import Compactions
-from bench.replay.roles.retry import Retry, Tries
+from bench.replay.roles.tries import Tries
 from bench.replay.schedule import Role, Turn, Until
 from bench.replay.step_log import Fields, NewRecord, StepLog, version_ids
 from bench.results.records import CommitRecord, CompactionRecord
 from bench.results.values import NO_COST, Cost
+from bench.scenario.schema import WriterRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def writer(
     batches: Iterable[Batch],
     table: Table,
     compactions: Compactions,
-    retry: Retry,
+    role: WriterRole,
     history: History,
     log: StepLog,
 ) -> Role:
@@ -54,7 +55,7 @@ def writer(
         if log.cores is None or batch.spec.is_initial or not batch.spec.rows:
             done = _in_turn(batch, table, log)
         else:
-            done = _at_once(batch, table, compactions, retry, log, last)
+            done = _at_once(batch, table, compactions, role, log, last)
         last = _record(batch, done, compactions, history, log, last)
 
 
@@ -64,14 +65,14 @@ def _in_turn(batch: Batch, table: Table, log: StepLog) -> _Done:
 
 
 def _at_once(
-    batch: Batch, table: Table, compactions: Compactions, retry: Retry, log: StepLog, last: Cost
+    batch: Batch, table: Table, compactions: Compactions, role: WriterRole, log: StepLog, last: Cost
 ) -> _Done:
     """Commit a batch beside compactions. Raises CommitConflictError when its retries are spent.
 
     Those that end before the commit does come first: by the cost of the commit before it, `last`, or that of
     the last try.
     """
-    tries = Tries(retry)
+    tries = Tries(role)
     while True:
         table.begin(batch)
         compactions.act_during(last)

@@ -15,7 +15,6 @@ from bench.replay.active_strategy import ActiveStrategy
 from bench.replay.claims import Claims
 from bench.replay.history import History
 from bench.replay.roles.live import Compacting, Looks, compactor, maintainer, reader, writer
-from bench.replay.roles.retry import Retry
 from bench.replay.step_log import StepLog
 from bench.results.records import (
     CommitRecord,
@@ -24,6 +23,7 @@ from bench.results.records import (
     MaintenanceRecord,
     QueryRecord,
 )
+from bench.scenario.schema import WriterRole
 from strategies.iceberg.commands import METADATA_COMMANDS
 from strategies.plan import Compact, Native, Plan, Reason
 from strategies.strategy import Rule, Strategy
@@ -45,9 +45,6 @@ def test_cpu_is_that_of_the_own_thread():
     other.join()
     cost = elapsed()
     assert cost.cpu_s < 0.5 * cost.wall_s
-
-
-NO_RETRY = Retry(retries=0, backoff_s=1.0)
 
 
 def looks_of(scenario, clock, is_over):
@@ -72,8 +69,9 @@ class Stage:
             self.clock.wait_until(at_ms)
         return self.recorder
 
-    def write(self, retry=NO_RETRY):
-        return self.run(writer(batches(self.scenario), self.engine, retry, self.log, self.clock))
+    def write(self, retries=0):
+        role = WriterRole(retries=retries, backoff="1s")
+        return self.run(writer(batches(self.scenario), self.engine, role, self.log, self.clock))
 
     def compacting(self, *rules, is_given_up=False):
         strategy = ActiveStrategy("mine", {"mine": Strategy("mine", rules)}, ())
@@ -126,7 +124,7 @@ def test_speed_shrinks_the_intervals_and_not_the_work(tmp_path):
 
 def test_a_commit_that_loses_is_done_again_and_its_cost_is_kept(tmp_path):
     stage = Stage(load(tmp_path, duration="1min"), conflicts=2)
-    (commit,) = stage.write(Retry(retries=2, backoff_s=1.0)).of(CommitRecord)
+    (commit,) = stage.write(retries=2).of(CommitRecord)
     assert commit.conflicts == ["missing data files"] * 2
     assert commit.wasted_cpu_s == 6.0
     assert (commit.waited_s, due(commit)) == (1.5 + 1.0 + 1.5 + 2.0, 7.5)
@@ -136,7 +134,7 @@ def test_a_commit_that_loses_is_done_again_and_its_cost_is_kept(tmp_path):
 def test_a_commit_that_has_lost_too_often_fails_the_run(tmp_path):
     stage = Stage(load(tmp_path, duration="1min"), conflicts=2)
     with pytest.raises(CommitConflictError, match="missing data files"):
-        stage.write(Retry(retries=1, backoff_s=1.0))
+        stage.write(retries=1)
     assert stage.recorder.records == []
 
 

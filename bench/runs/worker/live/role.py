@@ -35,7 +35,6 @@ from bench.replay.open_loop import asks_ms
 from bench.replay.recorder import LineRecorder, Recorder, utc_now
 from bench.replay.roles.live import Compacting, Looks, Role, compactor, maintainer, reader, writer
 from bench.replay.roles.maintainer import rules_of
-from bench.replay.roles.retry import Retry
 from bench.replay.roles.writer import commit_fields
 from bench.replay.step_log import Fields, StepLog, of_table
 from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord
@@ -181,7 +180,7 @@ class LiveRole:
         scenario, engine = self._scenario, self._engine
         if self._job.role == WRITER:
             batches = kept_back(batches_of(scenario, self._log), self._spec.writer.commit_every_ms)
-            return writer(batches, engine, Retry.of(scenario.roles.writer), log, clock)
+            return writer(batches, engine, scenario.roles.writer, log, clock)
         if self._job.role == READER:
             return reader(scenario, engine, asks_ms(scenario, self._job.run.repetition), log, clock)
         size_model = FORMATS[scenario.table.format].engines.size_model(scenario.workload.schema)
