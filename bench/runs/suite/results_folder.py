@@ -11,7 +11,7 @@ from bench.engines.registry import FORMATS
 from bench.engines.spark.conf import remove_secrets
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult, load_runs
-from bench.results.records import MANIFEST, REPLACED, Mode, QueryRecord
+from bench.results.records import MANIFEST, REPLACED, Mode
 from bench.results.rows import is_disturbing, usable
 from bench.runs.suite.cases import PlannedRun
 from bench.runs.suite.dropping import folders_of_tables
@@ -50,7 +50,6 @@ def earlier_runs(
             )
         for run in runs:
             _check_same(run, scenario)
-            _check_same_sessions(run)
         if mode == "simulated":
             _check_same_coefficients(runs, scenario, coefficients)
         earlier += runs
@@ -115,17 +114,6 @@ def _check_same(run: RunResult, scenario: Scenario) -> None:
         raise ScenarioError(
             f"has another definition of the {what}, so new runs cannot be combined with it: repeat the "
             "options of the first run, such as --set, or choose another --out",
-            code="mixed-runs",
-            path=run.folder,
-        )
-
-
-def _check_same_sessions(run: RunResult) -> None:
-    sessions = set(run.of(QueryRecord).column("session").tolist())
-    if run.manifest.mode == "real" and not run.manifest.is_live and sessions == {"new"}:
-        raise ScenarioError(
-            "was made by an earlier version, whose queries were those of new sessions only, so new runs "
-            "cannot be combined with it: choose another --out",
             code="mixed-runs",
             path=run.folder,
         )

@@ -275,15 +275,6 @@ def test_earlier_runs_of_another_definition_are_refused(scenario, tmp_path, chan
     assert f"definition of the {what}," in str(caught.value)
 
 
-def test_earlier_runs_whose_queries_are_of_new_sessions_only_are_refused(scenario, tmp_path):
-    both = (query(), query(session="long-lived"))
-    stored(tmp_path, scenario, "never", 1, *both, end())
-    assert len(earlier_runs([scenario], tmp_path, resume=True)) == 1
-    old = stored(tmp_path, scenario, "never", 2, query(), end())
-    with refused("mixed-runs", old.folder):
-        earlier_runs([scenario], tmp_path, resume=True)
-
-
 def test_earlier_runs_of_a_strategy_that_is_gone_are_no_conflict(scenario, tmp_path):
     stored(tmp_path, scenario, "never", 1, end(), strategy="removed", strategy_hash="0000")
     assert len(earlier_runs([scenario], tmp_path, resume=True)) == 1
