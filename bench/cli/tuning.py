@@ -27,8 +27,6 @@ from bench.scenario.scenario import Scenario
 from bench.sweep.grid import swept_scenarios
 from reports.verdicts.regrets import Regrets, cheapest, regrets_of
 
-_GOES_ON = "the same command makes the others"
-
 
 @dataclass(frozen=True, slots=True)
 class Stream:
@@ -102,13 +100,19 @@ def regrets_on(
     Raises ScenarioError if a table never has rows or for the reasons of `earlier_runs`, and Exit if a run
     fails or the user stops.
     """
-    out = options.out
-    swept = [one.swept for one in some]
-    done = earlier_runs(swept, out, resume=True, mode="simulated", coefficients=options.coefficients)
-    runs = plan_runs(swept, labels, None, done, mode="simulated")
-    if not all(run.finished for run in execute(runs, options, goes_on_with=_GOES_ON, quiet=quiet)):
+    _simulate([one.swept for one in some], labels, options, quiet=quiet)
+    return [_regrets(one, _schedules(one, asked, options, quiet=quiet), options.out) for one in some]
+
+
+def _simulate(scenarios: Sequence[Scenario], labels: Sequence[str], options: Options, *, quiet: bool) -> None:
+    """Make the runs of these strategies that are missing. Raises Exit if one fails or the user stops."""
+    done = earlier_runs(
+        scenarios, options.out, resume=True, mode="simulated", coefficients=options.coefficients
+    )
+    runs = plan_runs(scenarios, labels, None, done, mode="simulated")
+    made = execute(runs, options, goes_on_with="the same command makes the others", quiet=quiet)
+    if not all(run.finished for run in made):
         raise typer.Exit(1)
-    return [_regrets(one, _schedules(one, asked, options, quiet=quiet), out) for one in some]
 
 
 def _regrets(stream: Stream, schedules: BestSchedules, out: Path) -> tuple[Regrets, ...]:
@@ -134,12 +138,7 @@ def _schedules(stream: Stream, asked: Search, options: Options, *, quiet: bool) 
     write_best_schedules(folder, stored)
     labels = [one.label for one in stored.found if one.ticks]
     if labels:
-        done = earlier_runs(
-            [plain], options.out, resume=True, mode="simulated", coefficients=options.coefficients
-        )
-        runs = plan_runs([with_found(plain, stored)], labels, None, done, mode="simulated")
-        if not all(run.finished for run in execute(runs, options, goes_on_with=_GOES_ON, quiet=quiet)):
-            raise typer.Exit(1)
+        _simulate([with_found(plain, stored)], labels, options, quiet=quiet)
     return stored
 
 
