@@ -72,7 +72,7 @@ def _resimulation(group: int, real: tuple[RunResult, ...], position: int) -> Res
     except ScenarioError as error:
         return Resimulation(group, real, problem=str(error).splitlines()[-1])
     case = Case(scenario, spec, spec.label, manifest.variant_label or BASE)
-    return Resimulation(group, real, PlannedRun(case, "simulated", 1, position, 0))
+    return Resimulation(group, real, PlannedRun(case, "simulated", 1, position))
 
 
 def simulate(

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.errors import ScenarioError
 from bench.results.folders import RunResult
@@ -19,24 +19,24 @@ class Case:
     """A strategy in one variant of a scenario, which runs once in each repetition.
 
     `scenario` is the scenario in that variant, and `spec` has the label there. `strategy` and `variant` are
-    the names that `--only` takes.
+    the names that `--only` takes. `index` is the position in tables.
     """
 
     scenario: Scenario
     spec: StrategySpec
     strategy: str
     variant: str
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """One run to make. `index` is the position of its case in tables."""
+    """One run to make; `position` is its place among the runs of its scenario."""
 
     case: Case
     mode: Mode
     repetition: int
     position: int
-    index: int
 
     @property
     def scenario(self) -> Scenario:
@@ -55,12 +55,13 @@ class PlannedRun:
 
 def cases(scenario: Scenario) -> tuple[Case, ...]:
     """Each strategy in the base scenario and in every variant that has it, in the order of tables."""
-    return tuple(
-        Case(place, place.strategies[index], spec.label, place.variant_label or BASE)
-        for index, spec in enumerate(scenario.strategies)
+    made = (
+        Case(place, place.strategies[number], spec.label, place.variant_label or BASE)
+        for number, spec in enumerate(scenario.strategies)
         for place in (scenario, *scenario.variants)
         if place.variant is None or place.variant.has(spec.label)
     )
+    return tuple(replace(case, index=index) for index, case in enumerate(made))
 
 
 def shuffled(cases: Iterable[Case], seed: int, repetition: int) -> list[Case]:
@@ -104,15 +105,12 @@ def plan_runs(
     _check_known("variant", only_variants, [case.variant for case in all_cases])
     planned: list[PlannedRun] = []
     for scenario, cases_of_scenario in by_scenario:
-        indexes = {case.spec.label: index for index, case in enumerate(cases_of_scenario)}
         chosen = [case for case in cases_of_scenario if _is_chosen(case, only, only_variants)]
         earlier = sum(run.manifest.scenario == scenario.name for run in done) - len(planned)
         for repetition in range(1, (repetitions or repetitions_of(scenario, mode)) + 1):
             for case in shuffled(chosen, scenario.seed, repetition):
-                label = case.spec.label
-                if (scenario.name, label, repetition) not in finished:
-                    position = earlier + len(planned)
-                    planned.append(PlannedRun(case, mode, repetition, position, indexes[label]))
+                if (scenario.name, case.spec.label, repetition) not in finished:
+                    planned.append(PlannedRun(case, mode, repetition, earlier + len(planned)))
     return tuple(planned)
 
 

@@ -100,7 +100,7 @@ def _job(run: PlannedRun, options: Options, suite_id: str, log_folder: Path | No
         suite_id=suite_id,
         mode=run.mode,
         strategy=run.spec.label,
-        strategy_index=run.index,
+        strategy_index=run.case.index,
         repetition=run.repetition,
         position=run.position,
         log_folder=log_folder,

@@ -45,7 +45,7 @@ def tried(monkeypatch):
 def check(folder, keep_tables=False, mode="real", only=(), **changes):
     folder.mkdir(exist_ok=True)
     runs = plan_runs([load(folder, **changes)], only, 1, (), mode=mode)
-    planned = sorted(runs, key=lambda run: run.index)
+    planned = sorted(runs, key=lambda run: run.case.index)
     checks.check(planned, folder, keep_tables=keep_tables)
     return planned
 

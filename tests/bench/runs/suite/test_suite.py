@@ -141,7 +141,9 @@ def test_a_repetition_has_every_strategy_in_every_variant_once(varied):
     runs = plan_runs([varied], (), 2, ())
     labels = ["never", "never @ v3", "never @ small", "every-2min", "every-2min @ v3", "every-2min @ small"]
     for repetition in (1, 2):
-        indexed = sorted((run for run in runs if run.repetition == repetition), key=lambda run: run.index)
+        indexed = sorted(
+            (run for run in runs if run.repetition == repetition), key=lambda run: run.case.index
+        )
         assert [run.spec.label for run in indexed] == labels  # a strategy is followed by its variants
         assert [run.case.strategy for run in indexed] == ["never"] * 3 + ["every-2min"] * 3
         assert [run.scenario.table.version for run in indexed] == [2, 3, 2] * 2
@@ -166,7 +168,7 @@ def test_only_chooses_strategies_and_variants(varied, only, only_variants, chose
 def test_a_variant_has_only_the_strategies_that_it_lists(tmp_path):
     text = SOUND + VARIANTS.replace("[[variants]]", '[[variants]]\nonly = ["every-2min"]', 1)
     scenario = load_scenario(write(tmp_path, text))
-    runs = sorted(plan_runs([scenario], (), 1, ()), key=lambda run: run.index)
+    runs = sorted(plan_runs([scenario], (), 1, ()), key=lambda run: run.case.index)
     labels = ["never", "never @ small", "every-2min", "every-2min @ v3", "every-2min @ small"]
     assert [run.spec.label for run in runs] == labels
     with refused("unknown-name", "--only strategy=never @ v3"):
