@@ -125,11 +125,11 @@ class SuiteProgress(Progress):
     def run_progressed(self, run: PlannedRun, figures: LiveFigures) -> None:
         running = self._running[_title(run)]
         running.figures = figures
-        commits, done = run.scenario.commits_count, figures.steps - start_steps(run.mode)
+        commits = run.scenario.commits_count
         steps = sum(other.figures.steps for other in self._running.values())
         self.update(self._all, completed=self._ended_steps + steps)
-        self._advance(_title(run), max(0, done), commits)
-        if done >= commits:
+        self._advance(_title(run), figures.commits_count, commits)
+        if figures.commits_count >= commits:
             running.status = "checking the content"
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None:

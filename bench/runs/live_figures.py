@@ -1,12 +1,13 @@
 """The latest figures of a run in progress, and the file in which a worker shares them with the suite."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from bench.results.records import (
     FAILED_STATUSES,
@@ -33,29 +34,28 @@ def start_steps(mode: Mode) -> int:
 
 @dataclass(slots=True)
 class LiveFigures:
-    """`steps` counts the steps that are done: those before the first commit, and one for each tick."""
-
     mode: Mode = "simulated"
-    steps: int = 0
-    phase: str = field(init=False)  # in place of figures, before the first commit
-    start_steps: int = field(init=False)
+    is_warm: bool = False
+    commits_count: int = 0  # ticks: one without rows to commit counts as well
+    phase: str = ""  # in place of figures, before the first commit
     files: int | None = None
     query_s: float | None = None
     statuses: Counter[str] = field(default_factory=Counter)  # of the compactions
     cpu_s: float = 0.0  # of the compactions
 
-    def __post_init__(self) -> None:
-        self.phase = "starting Spark" if self.mode == "real" else ""
-        self.start_steps = start_steps(self.mode)
+    @property
+    def steps(self) -> int:
+        """The steps that are done: those before the first commit, and one for each tick."""
+        return self.commits_count + (start_steps(self.mode) if self.is_warm else 0)
 
     def add(self, kind: type[BaseRecord], fields: Mapping[str, Any]) -> None:
         """Count a record, given by its fields."""
         if kind is ObserveRecord:
             self.phase = ""
             self.files = fields["table"].data_files_count
-            if fields["after"] == "commit":  # once per tick, even without rows to commit
-                self._start()  # a warm JVM is not warmed up
-                self.steps += 1
+            if fields["after"] == "commit":
+                self.is_warm = True  # with a real clock no record says so before
+                self.commits_count += 1
         elif kind is QueryRecord:
             if fields["primary"]:
                 self.query_s = fields["cost"].wall_s
@@ -63,18 +63,12 @@ class LiveFigures:
             self.statuses[fields.get("status", "ok")] += 1
             self.cpu_s += fields["cost"].cpu_s
         elif kind is PhaseRecord:
-            is_warm = fields["name"] == "warm_up"
-            self.phase = "creating the table" if is_warm else "warming up"
-            if is_warm:
-                self._start()
-
-    def _start(self) -> None:
-        """Count the steps before the first commit, at the first call."""
-        self.steps, self.start_steps = self.steps + self.start_steps, 0
+            self.is_warm = fields["name"] == "warm_up"
+            self.phase = "creating the table" if self.is_warm else "warming up"
 
     def text(self) -> str:
         if self.phase or self.files is None:
-            return self.phase
+            return self.phase or ("starting Spark" if self.mode == "real" else "")
         query = "" if self.query_s is None else f", last query {human_duration(self.query_s)}"
         noops, failures = self.statuses["noop"], sum(self.statuses[status] for status in FAILED_STATUSES)
         failed = f", {failures} of them FAILED" if failures else ""
@@ -100,19 +94,16 @@ class LiveProgress:
             self._next_s = time.monotonic() + POLL_S
 
 
+_FIGURES = TypeAdapter(LiveFigures)
+
+
 def write_progress(path: Path, figures: LiveFigures) -> None:
     """Share the figures with the suite; no reader sees a part of them."""
     part = path.with_suffix(".part")
-    known = {known.name: getattr(figures, known.name) for known in fields(LiveFigures)}
-    part.write_text(json.dumps(known), encoding="utf-8")
+    part.write_bytes(_FIGURES.dump_json(figures))
     part.replace(path)
 
 
 def read_progress(path: Path) -> LiveFigures | None:
     """None before the first figures are written."""
-    if not path.exists():
-        return None
-    figures = LiveFigures()
-    for name, value in json.loads(path.read_text(encoding="utf-8")).items():
-        setattr(figures, name, Counter(value) if name == "statuses" else value)
-    return figures
+    return _FIGURES.validate_json(path.read_bytes()) if path.exists() else None
