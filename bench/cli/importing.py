@@ -3,14 +3,14 @@
 import re
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
 
 from bench.cli.output import ERR, conceal, print_facts, print_heading, print_remark
+from bench.cli.writing import check_folder, writing
 from bench.engines.existing import Importing, TableAddress
 from bench.engines.format import Format
 from bench.engines.keys import duration_ms_text
@@ -112,16 +112,6 @@ def _in_words(speed: OwnSpeed, cores: int) -> str:
     )
 
 
-@contextmanager
-def writing(path: Path, option: str = "--file") -> Iterator[None]:
-    """Raises ScenarioError, which names the option of the file, if it cannot be written in this block."""
-    try:
-        yield
-    except OSError as error:
-        problem = f"cannot be written ({error.strerror}); choose another place with {option}"
-        raise ScenarioError(problem, code="unwritable", path=path) from error
-
-
 def _file_name(name: str) -> str:
     """The name as a scenario file may have it."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "table"
@@ -130,9 +120,7 @@ def _file_name(name: str) -> str:
 def check_writable(target: Path, *others: Path, force: bool, option: str = "--file") -> None:
     """Raises ScenarioError for a name that no scenario may have, and for files that exist, unless `force`."""
     scenario_file.check_name(target)
-    if not target.absolute().parent.is_dir():
-        problem = f"its folder does not exist: create it, or choose another file with {option}"
-        raise ScenarioError(problem, code="unwritable", path=target)
+    check_folder(target, option)
     existing = next((path for path in (target, *others) if path.exists()), None)
     if existing is not None and not force:
         problem = f"exists: choose another file with {option}, or replace it with --force"

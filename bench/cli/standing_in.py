@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.cli.importing import Imported, writing
+from bench.cli.importing import Imported
+from bench.cli.writing import writing
 from bench.errors import ScenarioError
 from bench.importing.new_scenario import new_scenario_text
 from bench.importing.scenario import grid_of

@@ -17,9 +17,10 @@ from bench.cli.executing import execute, stopped_by_sigterm
 from bench.cli.model_validation import resimulated
 from bench.cli.output import TitledTable, print_line, print_remark, print_tables
 from bench.cli.tables import Column
+from bench.cli.writing import check_folder, writing
 from bench.engines.simulated.costs import ModelError, shipped_file
 from bench.engines.simulated.steps import Operation
-from bench.errors import ResultSchemaError, ScenarioError
+from bench.errors import ResultSchemaError
 from bench.runs.suite.cases import plan_runs
 from bench.runs.suite.results_folder import earlier_runs, locked
 from bench.runs.suite.suite import Options
@@ -74,9 +75,7 @@ def calibrate(
     the format. `validate-model` of the same results shows how well they fit, not how well they predict.
     """
     target = file or Path(f"{table_format}-coefficients.toml")
-    if not target.absolute().parent.is_dir():
-        problem = "its folder does not exist: create it, or choose another file with --file"
-        raise ScenarioError(problem, code="unwritable", path=target)
+    check_folder(target)
     are_complete = True
     if not results:
         results, are_complete = _calibration_runs(table_format, out, quiet=quiet)
@@ -95,11 +94,8 @@ def calibrate(
         fitted, errors = fit_operations(steps, table_format), left_out_errors(steps, table_format)
         origin = origin_of(steps, (run.manifest for run in own))
         text = with_fitted(shipped_file(table_format), fitted, errors, origin, cores_of(steps))
-        try:
+        with writing(target):
             target.write_text(text, encoding="utf-8")
-        except OSError as error:
-            problem = f"cannot be written ({error.strerror}); choose another one with --file"
-            raise ScenarioError(problem, code="unwritable", path=target) from error
         print_tables([_operations(fitted), *_errors(errors)])
         for one in made:
             if one.made is None:

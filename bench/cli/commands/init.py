@@ -20,10 +20,10 @@ from bench.cli.importing import (
     read_history,
     target_of,
     write_scenario,
-    writing,
 )
 from bench.cli.output import print_line
 from bench.cli.questions import ask, number, one_of, rows_or_size, whole
+from bench.cli.writing import writing
 from bench.engines.registry import FORMATS
 from bench.errors import ScenarioError
 from bench.importing.answers import CORES_MAX, DEFAULT_CORES, Answers
