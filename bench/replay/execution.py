@@ -12,7 +12,6 @@ from bench.results.records import RoleId
 from bench.results.values import Cost, Span
 from strategies.plan import Action, Plan, Rewrite, describe_action
 from strategies.preview import NoPreview, PlanPreview, Preview
-from strategies.strategy import Rule
 
 
 class Background:
@@ -33,12 +32,10 @@ class Background:
 
     def cost_of(self, cost: Cost) -> Cost:
         """The cost of the step, which others have slowed down."""
-        ended_s = self.ended_s
-        return (
-            cost
-            if ended_s is None
-            else replace(cost, wall_s=cost.wall_s * (ended_s - self._wait_s - self._began_s) / self._alone_s)
-        )
+        if self.ended_s is None:
+            return cost
+        took_s = self.ended_s - self._wait_s - self._began_s
+        return replace(cost, wall_s=cost.wall_s * took_s / self._alone_s)
 
 
 class Execution:
@@ -54,27 +51,24 @@ class Execution:
         plan: Plan,
         engine: Engine,
         log: StepLog,
-        rule: Rule | None = None,
+        executor: str | None = None,
         delay_ms: int = 0,
         *,
         takes_time: bool = False,
     ) -> None:
-        """Schedule a plan of a `rule`, or of the scenario's maintenance.
+        """Schedule a plan, whose `executor` None is the engine itself.
 
         With `takes_time` it runs on the cores of the log from now on, and is due when it has ended there. A
         plan of unknown cost, as one that only touches metadata, runs when it is completed.
         """
         self._engine, self._log, began_s = engine, log, log.now_s
-        self.ticket = self._engine.schedule(
-            plan, log.at_ms, log.at_ms + delay_ms, rule.executor if rule else None
-        )
+        self.ticket = engine.schedule(plan, log.at_ms, log.at_ms + delay_ms, executor)
         staged_s = self.ticket.staging_s
         expected = self.ticket.expected
-        self._running = (
-            Background(log.cores, expected, max(0.0, log.second_of(log.at_ms) - log.cores.now_s))
-            if takes_time and log.cores and expected.wall_s
-            else None
-        )
+        self._running: Background | None = None
+        if takes_time and log.cores and expected.wall_s:
+            wait_s = max(0.0, log.second_of(log.at_ms) - log.cores.now_s)
+            self._running = Background(log.cores, expected, wait_s)
         log.took(staged_s)
         self.staged = Span(began_s, began_s + staged_s) if staged_s else None
 
@@ -90,11 +84,9 @@ class Execution:
         if self._running is None:
             return self.ticket.due_at_ms
         ended_s = self._running.ended_s
-        return (
-            math.inf
-            if ended_s is None
-            else max(self.ticket.due_at_ms, math.ceil(self._log.moment_of(ended_s)))
-        )
+        if ended_s is None:
+            return math.inf
+        return max(self.ticket.due_at_ms, math.ceil(self._log.moment_of(ended_s)))
 
     def ends(self, ends_s: Mapping[int, float]) -> None:
         """Take it for ended if it will end at one of these times, which are those of jobs on the cores."""

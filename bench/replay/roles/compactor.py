@@ -161,7 +161,7 @@ class Compactions:
     def schedule(self, plan: Plan, rule: Rule, *, takes_time: bool = False) -> Execution:
         """Schedule a rule's plan, which stays pending if it has a delay or takes time."""
         delay_ms = self._delay_ms(rule)
-        execution = Execution(plan, self._engine, self._log, rule, delay_ms, takes_time=takes_time)
+        execution = Execution(plan, self._engine, self._log, rule.executor, delay_ms, takes_time=takes_time)
         if execution.is_delayed:
             self._pending.append(execution)
         return execution

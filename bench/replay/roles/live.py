@@ -178,7 +178,7 @@ def _look(of: Compacting) -> None:
         log.recorder.write(CompactionRecord, _begun(of, last.plan, observed) | _NOTHING_FREE)
         return
     of.note(_begun(of, plan, observed) | {"status": "unfinished"}, log.now_s)
-    execution = Execution(plan, of.engine, log, last.rule)
+    execution = Execution(plan, of.engine, log, last.rule.executor)
     outcome = execution.complete()
     of.history.saw_compaction(log.tick, log.at_ms, execution.ticket, outcome)
     of.claims.release()
