@@ -208,8 +208,9 @@ def maintainer(of: Compacting, rules: Sequence[ActiveStrategy]) -> Role:
     for at_ms in of.looks:
         yield at_ms
         for rule in () if of.looks.is_over() else rules:
-            for plan in filter(None, [decision.plan for decision in rule.decide(of.observe())]):
-                maintain(plan, of.engine, of.log)
+            for decision in rule.decide(of.observe()):
+                if decision.plan is not None:
+                    maintain(decision.plan, of.engine, of.log)
 
 
 def _tick(scenario: Scenario, at_ms: int) -> int:

@@ -26,8 +26,9 @@ def maintainer(scenario: Scenario, engine: Engine, queries: Queries, log: StepLo
         yield Until(at_ms, Turn.MAINTAIN)
         for rule in rules:
             state = queries.with_history(engine.state(log.at_ms))
-            for plan in filter(None, [decision.plan for decision in rule.decide(state)]):
-                maintain(plan, engine, log)
+            for decision in rule.decide(state):
+                if decision.plan is not None:
+                    maintain(decision.plan, engine, log)
 
 
 def rules_of(scenario: Scenario) -> list[ActiveStrategy]:
