@@ -56,8 +56,8 @@ def execute(
 
     It is executed in this process unless `manner` does otherwise. Each record is also passed to `on_record`.
     `verdict` returns why the watchdog has ended the JVM, if it has; the run then fails with that text, not
-    with its own error. The traceback of an error is written to
-    the run's log. A run that fails before its manifest is written leaves nothing else.
+    with its own error. The traceback of an error is written to the run's log. A run that fails before its
+    manifest is written leaves nothing else.
     """
     try:
         log = open_change_log(job.log_folder) if job.log_folder else None
@@ -93,12 +93,12 @@ def _log_traceback(job: RunJob, scenario: Scenario) -> None:
 
 def _store_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the whole manifest or nothing: half a manifest would make the results folder unreadable."""
-    partial = folder / f"{MANIFEST}.part"
+    part = folder / f"{MANIFEST}.part"
     try:
-        partial.write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
-        partial.replace(folder / MANIFEST)
+        part.write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
+        part.replace(folder / MANIFEST)
     except OSError:
-        partial.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
         raise
 
 
