@@ -94,18 +94,17 @@ class SuiteProgress(Progress):
 
     def log_progressed(self, scenario: str, done: int, total: int) -> None:
         title = _log_title(scenario)
-        if title not in self._running:
-            self.log_started(scenario)
         if self._running[title].status == _LOOKING:
             self._say_elsewhere(f"{title}: starting Spark to write {counted(total, 'commit')}")
         self._running[title].status = "writing" if done else "starting Spark"
         self._advance(title, done, total)
 
     def log_ended(self, scenario: str, commits_count: int) -> None:
-        title = _log_title(scenario)
-        running = self._stop(title)
-        was_found = running is None or running.status == _LOOKING
-        end = "found in the cache" if was_found else f"written in {self._took(running)}"
+        title, end = _log_title(scenario), "found in the cache"
+        if title in self._running:
+            running = self._stop(title)
+            if running.status != _LOOKING:
+                end = f"written in {self._took(running)}"
         self._say(f"{title}: {counted(commits_count, 'commit')}, {end}")
 
     def dropping(self, run: str, left: Sequence[str]) -> None:
@@ -134,7 +133,7 @@ class SuiteProgress(Progress):
 
     def run_ended(self, run: PlannedRun, result: RunResult) -> None:
         running = self._stop(_title(run))
-        took, figures = self._took(running), running.figures.text() if running else ""
+        took, figures = self._took(running), running.figures.text()
         self._ended_count += 1
         self._ended_steps += _steps(run)
         self.update(self._all, completed=self._ended_steps, count=self._runs_text())
@@ -159,14 +158,13 @@ class SuiteProgress(Progress):
             count = f"{done:,}/{commits_count:,} commits"
             self.update(self._running[title].task, completed=done, total=commits_count, count=count)
 
-    def _stop(self, title: str) -> _Running | None:
-        running = self._running.pop(title, None)
-        if running is not None:
-            self.remove_task(running.task)
+    def _stop(self, title: str) -> _Running:
+        running = self._running.pop(title)
+        self.remove_task(running.task)
         return running
 
-    def _took(self, running: _Running | None) -> str:
-        return human_duration(0 if running is None else self._clock() - running.began_s)
+    def _took(self, running: _Running) -> str:
+        return human_duration(self._clock() - running.began_s)
 
     def _runs_text(self) -> str:
         return f"{self._ended_count:,}/{self._runs_count:,} runs"
