@@ -118,11 +118,17 @@ def check_page_cache(scenario: Scenario) -> None:
         raise OptionError(("page_cache",), problem, scenario.page_cache, code="page-cache-elsewhere")
 
 
-def check_jvm(scenario: Scenario) -> None:
-    """Refuse a warm JVM in a real run, whose JVM is new. Raises OptionError."""
-    if scenario.jvm is not None:
-        problem = "only a simulation can have that: leave it out, or add --simulate"
-        raise OptionError(("jvm",), problem, scenario.jvm, code="unsupported")
+def check_machine(scenario: Scenario) -> None:
+    """Refuse another machine than that of a real run, whose JVM is new. Raises OptionError."""
+    modelled: Mapping[KeyPath, object] = {
+        ("jvm",): scenario.jvm,
+        ("resources", "core_speed"): scenario.resources.core_speed,
+        ("resources", "shared_cores"): scenario.resources.shared_cores,
+    }
+    for path, value in modelled.items():
+        if value is not None:
+            problem = "only a simulation can have that: leave it out, or add --simulate"
+            raise OptionError(path, problem, value, code="unsupported")
 
 
 def check_has_rows(scenario: Scenario) -> None:
@@ -145,23 +151,21 @@ def check_real_resources(scenario: Scenario) -> None:
     if master.kind == "local":
         memory_bytes = spark.driver_memory_bytes
         memory = f'spark.driver_memory = "{bytes_text(memory_bytes)}"'
-    if (speed := scenario.resources.core_speed) is not None:
-        raise _dishonoured(("core_speed",), speed, "the cores of this machine")
     for name in ("writer", "compactor", "reader"):
         share = getattr(scenario.resources, name)
         if share.cores not in (None, cores):
             of_spark = f'spark.master = "{spark.master}" ({available})'
-            raise _dishonoured((name, "cores"), share.cores, of_spark)
+            raise _dishonoured(name, "cores", share.cores, of_spark)
         if share.memory_bytes not in (None, memory_bytes):
-            raise _dishonoured((name, "memory"), bytes_text(share.memory_bytes), memory)
+            raise _dishonoured(name, "memory", bytes_text(share.memory_bytes), memory)
 
 
-def _dishonoured(key: KeyPath, share: float | str, of_spark: str) -> OptionError:
+def _dishonoured(role: str, key: str, share: int | str, of_spark: str) -> OptionError:
     problem = (
         f"cannot be honoured with {of_spark}: one Spark application writes, compacts and reads. Leave the "
         "resource out, set it to what Spark has, or simulate (`run --simulate`), which honours it"
     )
-    return OptionError(("resources", *key), problem, share, code="resources-not-honoured")
+    return OptionError(("resources", role, key), problem, share, code="resources-not-honoured")
 
 
 def missing_columns(sql: str, schema: Schema) -> list[str]:

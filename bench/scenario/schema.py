@@ -140,8 +140,9 @@ class Resources(Keys):
 
     In other real runs one Spark application does everything.
 
-    `core_speed` is how fast a core is, relative to those that the coefficients were measured on. With a real
-    clock, steps that run at the same time have `shared_cores` together, each at most the cores of its role.
+    Of simulations, `core_speed` is how fast a core is, relative to those that the coefficients were measured
+    on. In simulations with a real clock, steps that run at the same time have `shared_cores` together, each
+    at most the cores of its role.
     """
 
     core_speed: float | None = Field(default=None, ge=0.01, le=100)

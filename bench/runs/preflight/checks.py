@@ -20,7 +20,7 @@ from bench.runs.suite.cases import PlannedRun
 from bench.scenario.catalog import catalog_properties, configured_catalog, has_shared_catalog
 from bench.scenario.checks import (
     check_has_rows,
-    check_jvm,
+    check_machine,
     check_page_cache,
     check_real_resources,
 )
@@ -131,12 +131,12 @@ def _check_keys(scenario: Scenario, mode: Mode) -> None:
         check_simulated_clock(scenario)
         return
     check_has_rows(scenario)
+    check_machine(scenario)
     if scenario.has_real_clock:
         check_real_clock(scenario)
     else:
         check_real_resources(scenario)
     check_page_cache(scenario)
-    check_jvm(scenario)
 
 
 def check_coefficients(coefficients: Path, scenarios: Iterable[Scenario]) -> None:

@@ -11,7 +11,7 @@ from refused import refused
 from scenario_builder import EVERY, SOUND, load, maintenance, toml
 
 from bench.engines.registry import FORMATS
-from bench.scenario.checks import check_jvm, check_page_cache, check_real_resources
+from bench.scenario.checks import check_machine, check_page_cache, check_real_resources
 from bench.scenario.file import shipped
 from bench.scenario.load import load_scenario
 from bench.scenario.plugins import model_of
@@ -291,12 +291,6 @@ def test_steps_that_take_turns_share_no_cores(tmp_path):
         load(tmp_path, resources={"shared_cores": 2})
 
 
-def test_a_real_run_has_the_cores_that_it_has(tmp_path):
-    scenario = load(tmp_path, resources={"core_speed": 2})
-    with refused("resources-not-honoured", "resources.core_speed"):
-        check_real_resources(scenario)
-
-
 @pytest.mark.parametrize(
     ("resources", "master"),
     [({}, "local[2]"), ({"compactor": {"cores": 2, "memory": "4GiB"}}, "local[2]"),
@@ -317,10 +311,18 @@ def test_a_page_cache_of_other_machines_cannot_be_dropped(tmp_path, elsewhere):
         check_page_cache(load(tmp_path, page_cache="cold", **elsewhere))
 
 
-def test_only_a_simulated_jvm_can_be_warm_from_the_start(tmp_path):
-    check_jvm(load(tmp_path))
-    with refused("unsupported", "jvm"):
-        check_jvm(load(tmp_path, jvm="warm"))
+@pytest.mark.parametrize(
+    ("key", "changes"),
+    [
+        ("jvm", {"jvm": "warm"}),
+        ("resources.core_speed", {"resources": {"core_speed": 2}}),
+        ("resources.shared_cores", {"resources": {"shared_cores": 2}}),
+    ],
+)
+def test_a_real_run_has_the_machine_that_it_has(tmp_path, key, changes):
+    check_machine(load(tmp_path, clock="real"))
+    with refused("unsupported", key):
+        check_machine(load(tmp_path, clock="real", **changes))
 
 
 def test_spark_settings_are_texts_however_they_are_written(tmp_path):
