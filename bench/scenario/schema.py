@@ -140,7 +140,7 @@ class Resources(Keys):
 
     In other real runs one Spark application does everything.
 
-    Of simulations, `core_speed` is how fast a core is, relative to those that the coefficients were measured
+    In simulations, `core_speed` is how fast a core is, relative to those that the coefficients were measured
     on. In simulations with a real clock, steps that run at the same time have `shared_cores` together, each
     at most the cores of its role.
     """
