@@ -1,7 +1,7 @@
 """Settings of strategies on the seeds of a scenario: simulated, and compared with the best schedules."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -149,13 +149,3 @@ def _for_cells(stream: Stream, schedules: BestSchedules) -> BestSchedules:
     specs = (*stream.plain.strategies, *stream.swept.strategies)
     labels = tuple(dict.fromkeys(spec.label for spec in specs if planner_of(spec) in planners))
     return replace(schedules, found=tuple(replace(one, same_planners=labels) for one in schedules.found))
-
-
-def measuring(command: Sequence[str], chosen: Mapping[str, Sequence[str]]) -> list[str]:
-    """The words of a `compactbench run` that measures settings, by strategy, as `--set` takes them."""
-    words = [*command]
-    for setting in (setting for settings in chosen.values() for setting in settings):
-        words += ["--set", setting]
-    for label in chosen:
-        words += ["--only", f"strategy={label}"]
-    return words

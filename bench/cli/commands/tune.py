@@ -30,7 +30,6 @@ from bench.cli.searching import MOMENTS, MomentsOption, SchedulesOfOption, Searc
 from bench.cli.tuning import (
     by_seed,
     least_extra,
-    measuring,
     regrets_on,
     score,
     streams,
@@ -258,6 +257,13 @@ def _measured(
     cells: dict[str, dict[str, tuple[str, ...]]],
     chosen: dict[str, str],
 ) -> str:
-    words = ["compactbench", "run", scenario, *repeated("--set", overrides)]
-    words += ["--out", f"results/tuned-{rate:.10g}"]
-    return shlex.join(measuring(words, {family: cells[family][label] for family, label in chosen.items()}))
+    """The `compactbench run` that measures the cell that was chosen of each family."""
+    settings = [setting for family, label in chosen.items() for setting in cells[family][label]]
+    words = [
+        "compactbench", "run", scenario,
+        *repeated("--set", overrides),
+        "--out", f"results/tuned-{rate:.10g}",
+        *repeated("--set", settings),
+        *repeated("--only", (f"strategy={family}" for family in chosen)),
+    ]  # fmt: skip
+    return shlex.join(words)
