@@ -19,6 +19,7 @@ from bench.results.records import (
     PhaseRecord,
     QueryRecord,
     RunRecord,
+    WarmUpRecord,
 )
 from bench.text import counted, human_duration
 
@@ -65,6 +66,8 @@ class LiveFigures:
         elif kind is PhaseRecord:
             self.is_warm = fields["name"] == "warm_up"
             self.phase = "creating the table" if self.is_warm else "warming up"
+        elif kind is WarmUpRecord:  # of a role, after the table has been created
+            self.phase = "warming up"
 
     def text(self) -> str:
         if self.phase or self.files is None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from scenario_builder import load
 
 from bench.cli.progress import SuiteProgress, doing
-from bench.results.records import CompactionRecord, ObserveRecord, PhaseRecord
+from bench.results.records import CompactionRecord, ObserveRecord, PhaseRecord, WarmUpRecord
 from bench.runs.live_figures import LiveFigures
 from bench.runs.suite.cases import plan_runs
 
@@ -82,6 +82,16 @@ def test_phases_before_the_first_commit_are_named(planned, clock, send):
     for record, status in ((ENGINE_STARTED, "warming up"), (WARM, "creating the table")):
         send(progress, planned[0], record)
         assert shown(progress)[-1].strip() == status
+
+
+def test_roles_that_warm_up_at_the_same_time_are_told(planned, clock, send):
+    progress, _ = suite_of(planned, clock)
+    progress.run_started(planned[0])
+    warmed_up = WarmUpRecord(**STEP, role="writer", planner="", round=1, commits_count=1, acted=False)
+    send(progress, planned[0], observed(after="initial", data_files_count=8), warmed_up)
+    assert shown(progress)[-1].strip() == "warming up"
+    send(progress, planned[0], observed(data_files_count=16))
+    assert shown(progress)[-1].strip() == "16 files, 0 compactions"
 
 
 @pytest.mark.parametrize("progressed", [(), ((0, 10), (3, 10)), ((0, 10), (10, 10))])
