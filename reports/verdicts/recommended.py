@@ -10,6 +10,7 @@ from scipy import stats
 from bench.results.arithmetic import known_mean, mean_of_known
 from bench.results.figures import primary_queries_of
 from bench.results.folders import RunResult
+from bench.results.latency import latencies_s, settled_of
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, MIN_RUNS
 from bench.results.query_rate import query_weights
 from bench.results.records import CompactionRecord
@@ -172,9 +173,11 @@ def _last_s(group: RunGroup, row: Row) -> float | None:
 
 
 def _last_of_run_s(run: RunResult) -> float | None:
-    queries = primary_queries_of(run)
+    """Of the same queries and by the same weights as the mean of all that it is compared with."""
+    queries = settled_of(primary_queries_of(run))
     late = queries.where(queries.column("at_ms") > run.manifest.duration_ms * (1 - _END))
-    return known_mean(late.column("wall_s"), query_weights(run.manifest, late.column("tick")))
+    weights = None if run.manifest.is_live else query_weights(run.manifest, late.column("tick"))
+    return known_mean(latencies_s(late), weights)
 
 
 def _factor(group: RunGroup, row: Row, metric: str) -> float | None:

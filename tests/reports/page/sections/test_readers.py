@@ -109,3 +109,27 @@ def test_the_last_quarter_of_the_stream_is_that_of_its_queries():
     answer = recommend(run_groups([made])[0], "compactions", ())
     # (0.1 x 9 + 1.9 x 1) / 2 = 1.4 s, well above the mean of (6 x 1 + 0.9 + 1.9) / 8 = 1.1 s.
     assert answer.rising_s == pytest.approx(1.4)
+
+
+@pytest.mark.parametrize(
+    ("when", "waited_s", "live", "expected"),
+    [
+        # Settled queries are as fast as ever; those right after a commit are not in the mean.
+        ("settled", None, {}, None),
+        # Readers ask more often where weights are higher, so each query of theirs counts alike.
+        ("due", 1.0, {"notes": {"clock": "real"}}, (2.0 + 4.0) / 2),
+    ],
+)
+def test_the_last_quarter_is_of_the_queries_that_the_mean_is_of(when, waited_s, live, expected):
+    records = []
+    for tick in range(1, 9):
+        at = {"tick": tick, "at_ms": tick * HOUR_MS}
+        took_s = 3.0 if (when, tick) == ("due", 8) else 1.0
+        records += [commit(**at, started_s=tick, ended_s=tick + 0.5), observed(**at)]
+        records += [query(took_s, when=when, waited_s=waited_s, **at)]
+        records += [query(9.0, when="after_commit", **at)] if when == "settled" else []
+    times = {"duration_ms": 8 * HOUR_MS, "commit_interval_ms": HOUR_MS, "probe_every_ms": HOUR_MS}
+    weights = (*(1.0,) * 6, 0.5, 1.5)
+    made = run(*records, compaction(), end(), strategy="mine", query_weights=weights, **times, **live)
+    answer = recommend(run_groups([made])[0], "compactions", ())
+    assert answer.rising_s == expected
