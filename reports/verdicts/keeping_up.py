@@ -55,12 +55,13 @@ class Load:
     """The commits, compactions and maintenance of a strategy, one after the other.
 
     `share` is their wall time over that of the stream, with the cores of the run; the strategy keeps up if it
-    is below 1. `needed_cores` would do; None if no number would.
+    is below 1. `needed_cores` would do; infinite if no number would, None if the cores of the run are not
+    known.
     """
 
     strategy: str
     share: float
-    needed_cores: int | None
+    needed_cores: float | None
 
     @property
     def keeps_up(self) -> bool:
@@ -75,7 +76,7 @@ def loads(group: RunGroup) -> list[Load]:
         if times and unmodelled(group, row.strategy) is None:
             wall, tasks = (fmean(part) for part in zip(*times, strict=True))
             if math.isfinite(wall + tasks):
-                made.append(Load(row.strategy, wall, _needed_cores(wall, tasks, group.manifest.cores or 1)))
+                made.append(Load(row.strategy, wall, _needed_cores(wall, tasks, group.manifest.cores)))
     return made
 
 
@@ -87,6 +88,8 @@ def _times(run: RunResult) -> tuple[float, float]:
     return wall_s / duration_s, tasks_s / duration_s
 
 
-def _needed_cores(wall: float, tasks: float, cores: int) -> int | None:
+def _needed_cores(wall: float, tasks: float, cores: int | None) -> float | None:
+    if cores is None:
+        return None
     serial = wall - tasks / cores
-    return math.floor(tasks / (1 - serial)) + 1 if serial < 1 else None
+    return math.floor(tasks / (1 - serial)) + 1 if serial < 1 else math.inf

@@ -1,5 +1,7 @@
 """Whether the strategies keep up with the stream: the first sentence of an answer."""
 
+import math
+
 from bench.text import counted, human_duration, human_percent, human_ratio
 from reports.data.group import RunGroup
 from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
@@ -56,7 +58,9 @@ def _share(load: Load) -> Sentence:
 
 
 def _need(load: Load) -> Sentence:
-    remedy = "more cores would not help"
-    if load.needed_cores is not None:
-        remedy = f"{counted(load.needed_cores, 'core')} would do"
-    return say(f"{human_ratio(load.share)} its time under ", Verbatim(load.strategy), f" ({remedy})")
+    remedy = ""
+    if load.needed_cores == math.inf:
+        remedy = " (more cores would not help)"
+    elif load.needed_cores is not None:
+        remedy = f" ({counted(int(load.needed_cores), 'core')} would do)"
+    return say(f"{human_ratio(load.share)} its time under ", Verbatim(load.strategy), remedy)

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,13 +37,13 @@ def test_the_needed_cores_are_the_fewest_with_which_steps_take_less_time_than_th
         return (serial_s + tasks_s / count) / HOUR_S
 
     assert load.share == pytest.approx(share(cores))
-    if load.needed_cores is None:
+    if load.needed_cores == math.inf:
         assert serial_s >= HOUR_S * (1 - 1e-9)
     else:
         assert share(load.needed_cores) < 1 + 1e-9
         assert load.needed_cores == 1 or share(load.needed_cores - 1) > 1 - 1e-9
     if abs(load.share - 1) > 1e-9:
-        assert load.keeps_up == (load.needed_cores is not None and load.needed_cores <= cores)
+        assert load.keeps_up == (load.needed_cores <= cores)
 
 
 def test_commits_compactions_and_maintenance_count_and_the_load_does_not():
@@ -75,6 +77,13 @@ def test_strategies_that_do_not_keep_up_are_named_with_the_cores_they_need():
         "often and serial cannot keep up with the stream on 2 cores: one after the other, commits, "
         "compactions and maintenance take 1.5x its time under often (4 cores would do) and 2.0x its time "
         "under serial (more cores would not help)."
+    ]
+
+
+def test_how_many_cores_would_do_is_not_said_where_those_of_the_run_are_not_known():
+    assert said(one("often", 5400, 10000, cores=None)) == [
+        "often cannot keep up with the stream: one after the other, commits, compactions and maintenance take "
+        "1.5x its time under often."
     ]
 
 
