@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from bench.results.figures import due_s, primary_queries_of
 from bench.results.folders import RunResult
 from bench.results.latency import latencies_s
-from bench.results.records import LOST_STATUSES, CompactionRecord
+from bench.results.records import CompactionRecord
 from bench.results.table_content import stream_commits_of
 from bench.results.tables import Records
 from reports.charts.canvas import (
@@ -20,6 +20,7 @@ from reports.charts.canvas import (
     key_row,
     left_margin,
     new_figure,
+    nothing_to_draw,
     time_axis,
     write_label,
 )
@@ -40,6 +41,8 @@ def applies(group: RunGroup) -> bool:
 def draw(group: RunGroup, theme: Theme) -> Figure:
     """A lane per strategy: bars of commits since they were due, bars of compactions, a mark per query."""
     runs = group.first_runs
+    if not runs:
+        return nothing_to_draw(theme, "no usable run")
     figure = new_figure(theme, 0.9 + _LANE_IN * len(runs), left=left_margin(group.strategies), right=0.98)
     axes, styles = figure.axes[0], traits(group.strategies, theme)
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
@@ -101,12 +104,12 @@ def _compactions(
         if record.span is None:
             continue
         from_s = record.span.started_s if record.staged is None else record.staged.started_s
-        is_lost = record.status in LOST_STATUSES
+        has_committed = record.status == "ok"
         drawn.append(
             place.bars(
                 [from_s], [record.span.ended_s], _COMPACTIONS,
-                facecolors="none" if is_lost else colour, edgecolors=theme.alarm if is_lost else colour,
-                linewidth=_LINE_PT,
+                facecolors=colour if has_committed else "none",
+                edgecolors=colour if has_committed else theme.alarm, linewidth=_LINE_PT,
             )
         )  # fmt: skip
     return drawn
@@ -131,6 +134,6 @@ def _key(theme: Theme) -> list[tuple[Line2D, str]]:
 
     return [
         (square(theme.muted, theme.muted), "committed"),
-        (square("none", theme.alarm), "compaction that lost"),
+        (square("none", theme.alarm), "compaction that did not commit"),
         (square(theme.alarm, theme.alarm), "commit done again"),
     ]

@@ -1,4 +1,4 @@
-from live_runs import live, live_runs
+from live_runs import LIVE, live, live_runs
 from records import commit, compaction, end, observed, query, run, truth
 
 from bench.text import MISSING
@@ -80,6 +80,21 @@ def test_the_chart_names_what_committed_and_what_lost(live_group):
     assert str(chart.finding(live_group)).endswith("never 0 / 0, 0 and eager 1 / 2, 1.")
     (axes,) = chart.draw(live_group, LIGHT).axes
     assert len(axes.collections) == 2 + 3  # a row of commits each, and three compactions
+
+
+def test_only_compactions_that_committed_are_filled():
+    statuses = ("ok", "noop", "failed", "conflict", "unfinished")
+    made = [compaction(status=status, started_s=6.0, ended_s=7.0) for status in statuses]
+    (axes,) = chart.draw(group_of(live("never"), live("eager", *made)), LIGHT).axes
+    bars = axes.collections[2:]  # after the commits of both
+    assert [bool(len(bar.get_facecolor())) for bar in bars] == [True, False, False, False, False]
+
+
+def test_without_a_usable_run_there_is_nothing_to_draw():
+    group = group_of(run(commit(), end("failed"), strategy="never", **LIVE))
+    (axes,) = chart.draw(group, LIGHT).axes
+    assert [text.get_text() for text in axes.texts] == ["no usable run"]
+    assert str(chart.finding(group)) == ""
 
 
 def test_real_commits_that_get_late_are_told_without_a_model():
