@@ -27,7 +27,7 @@ from bench.results.records import (
     QueryRecord,
     WarmUpRecord,
 )
-from bench.results.rows import BASELINE, content_of, rows_off
+from bench.results.rows import content_of, rows_off
 from bench.text import human_number, human_percent, human_ratio
 from reports.data.formats import part_name
 from reports.data.group import RunGroup
@@ -472,12 +472,11 @@ def growing_deletes(run: RunResult) -> tuple[int, ...]:
 
 
 def _noisy(group: RunGroup) -> Iterator[Caution]:
-    for metric, words in ((group.cost_metric, "compaction cost"), (LATENCY, "mean query latency")):
+    for metric, words in ((group.cost_metric, group.cost.words), (LATENCY, "mean query latency")):
         noisy = []
         for row in group.rows:
             known = [value for value in row.run_values[metric] if value]
-            is_judged = len(known) > 1 and (row.strategy != BASELINE or metric == LATENCY)
-            if is_judged and stdev(known) > NOISY_ABOVE * fmean(known):
+            if len(known) > 1 and stdev(known) > NOISY_ABOVE * fmean(known):
                 noisy.append(row.strategy)
         if noisy:
             yield _caution(
