@@ -12,8 +12,8 @@ from reports.text import cost_text, format_value
 from reports.verdicts.unmodelled import unmodelled
 
 _NOTE = (
-    "Compaction cost and mean query latency. Bold: the best trade-off of the scenario in a format, if there "
-    "is one, as defined below its answer."
+    "Cost, which a heading names, and mean query latency. Bold: the best trade-off of the scenario in a "
+    "format, if there is one, as defined below its answer."
 )
 
 
@@ -23,7 +23,7 @@ def matrix(groups: Sequence[RunGroup]) -> Table | None:
     labels = dict.fromkeys(label for group in groups for label in group.strategies)
     columns = (
         Column("Strategy", is_number=False),
-        *(Column(Verbatim(group.manifest.scenario), _formats_and_mode(group)) for group in groups),
+        *(Column(Verbatim(group.manifest.scenario), _about(group)) for group in groups),
     )
     chosen = [{best(part) for part in group.parts} for group in groups]
     rows = tuple(
@@ -36,8 +36,9 @@ def matrix(groups: Sequence[RunGroup]) -> Table | None:
     return Table(columns, rows, _NOTE, caption="Every strategy in every scenario")
 
 
-def _formats_and_mode(group: RunGroup) -> str:
-    return f"{named_once(part.manifest.format for part in group.parts)}, {group.manifest.mode}"
+def _about(group: RunGroup) -> str:
+    formats = named_once(part.manifest.format for part in group.parts)
+    return f"{formats}, {group.manifest.mode}: {group.cost.words}"
 
 
 def _cell(group: RunGroup, label: str, is_best: bool) -> Cell:
