@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.results.arithmetic import known_mean, ratio, total
+from bench.results.arithmetic import known_mean, known_sum, ratio, sum_of_known, total
 from bench.results.folders import RunResult
 from bench.results.latency import OverTime, over_time, settled_of
 from bench.results.query_effect import QueryEffects, query_effects
@@ -22,7 +22,7 @@ from bench.results.records import (
 )
 from bench.results.sessions import queries_by
 from bench.results.table_content import as_left, commits_of, of_content, stream_commits_of
-from bench.results.tables import Records, together
+from bench.results.tables import Records, own_cost, together
 from bench.results.values import Session
 
 HEALTH_SCORE = "health_score"  # a figure that planners may report about the table
@@ -189,11 +189,8 @@ def wasted_cpu_s(f: RunFigures) -> float | None:
     """CPU seconds of commits and compactions that lost a conflict or did not end; None likewise."""
     if not f.run.manifest.is_at_once:
         return None
-    is_lost = np.isin(f.compactions.column("status").astype(str), LOST_STATUSES)
-    by_commits_s = f.commits.column("wasted_cpu_s")
-    if np.isnan(by_commits_s).any():
-        return None
-    return total(f.compactions.column("cpu_s")[is_lost]) + total(by_commits_s)
+    lost = f.compactions.where(np.isin(f.compactions.column("status").astype(str), LOST_STATUSES))
+    return sum_of_known([known_sum(own_cost("cpu_s", lost)), known_sum(f.commits.column("wasted_cpu_s"))])
 
 
 def pending_mean_s(f: RunFigures) -> float | None:

@@ -317,6 +317,8 @@ def test_what_conflicts_have_cost_is_wasted():
     assert value("wasted_cpu_s", *records, **REAL_CLOCK) == 7.0
     assert value("lost_compactions", *records, **REAL_CLOCK) == 2
     assert value("failed_compactions", *records, **REAL_CLOCK) == 1
+    shared = compaction(status="conflict", cpu_s=5.0, is_shared=True)
+    assert value("wasted_cpu_s", shared, **REAL_CLOCK) is None
 
 
 def test_a_run_without_records_has_no_figure_that_needs_one():
