@@ -224,8 +224,11 @@ def _mean_table(run: RunResult, committed: np.ndarray, left: np.ndarray) -> np.n
 def unmet_share(run: RunResult, queries: Records[QueryRecord]) -> float:
     """The share of ticks that left a table of a kind that no query of the probe met, so its slope is unknown.
 
-    Their tables differ in a regressor in which those of all queries are alike.
+    Their tables differ in a regressor in which those of all queries are alike. 0 for queries that readers ask
+    by a schedule, whose mean counts no ticks.
     """
+    if run.manifest.is_live:
+        return 0.0
     settled = queries.having(when="settled")
     left_out = _left_out(run, settled, "settled")
     if not (len(queries) and len(left_out)):

@@ -196,6 +196,8 @@ def test_a_kind_of_table_that_no_query_met_is_known():
     assert [unmet_share(made, asked) for asked in at_ticks.values()] == [2 / 6, 0, 4 / 6]
     fixed = stream((1,) * 6, deletes=deletes, probe_phase="fixed")
     assert unmet_share(fixed, at_ticks[1, 2, 5]) == unmet_share(made, queries()) == 0
+    live = replace(made, manifest=made.manifest.model_copy(update={"notes": {"clock": "real"}}))
+    assert unmet_share(live, at_ticks[1, 2, 5]) == 0
 
 
 APART = [(1, 0), (50, 0), (1, 50), (50, 1), (99, 99)]  # by which all slopes are known
