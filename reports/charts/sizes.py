@@ -30,7 +30,8 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     sizes = _sizes(group)
     if not sizes:
         return nothing_to_draw(theme, "no file sizes were recorded")
-    target = _power(group.manifest.target_file_size_bytes)
+    target_bytes = group.manifest.target_file_size_bytes
+    target = _power(target_bytes)
     powers = [_power(low_bytes) for counts in sizes.values() for low_bytes in counts]
     is_near = target - max(powers) <= _MOST_EMPTY_BINS
     first, last, rows = min(powers), max([*powers, target] if is_near else powers), len(sizes)
@@ -41,12 +42,12 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
         _row(axes, (label, counts), most, traits(group.strategies, theme)[label].colour, theme)
         axes.set_xlim(first - 0.7, last + 0.7)
         if is_near:
-            axes.axvline(target - 0.5, color=theme.muted, linewidth=1, linestyle=(0, (4, 3)))
+            axes.axvline(math.log2(target_bytes) - 0.5, color=theme.muted, linewidth=1, linestyle=(0, (4, 3)))
     ticks = range(first, last + 1, math.ceil((last - first + 1) / 12))
     figure.axes[-1].set_xticks(ticks, labels=[human_bytes(2**power) for power in ticks])
     xlabel = "file size (lower bound of the bin, powers of two)"
     figure.axes[-1].set_xlabel(xlabel, fontsize=FONT_PT, color=theme.muted)
-    size = human_bytes(group.manifest.target_file_size_bytes)
+    size = human_bytes(target_bytes)
     text = f"dashed: target file size, {size}" if is_near else f"target file size: {size}, off the scale"
     write(figure.axes[0], 1, 1.15, text, theme.muted, ha="right")
     return figure
