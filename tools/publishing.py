@@ -67,7 +67,7 @@ from reports.verdicts.timings import compare_timings
 from tools.at_once import commit_tail, judged, outcomes_of, query_tail
 from tools.executor_figures import stored_rounds
 from tools.finding_charts import FINDING_CHARTS
-from tools.regret_figures import stored_traffic, worst
+from tools.regret_figures import chosen, stored_traffic, worst
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "tools" / "published"
@@ -446,7 +446,7 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     environment.globals["outside"] = json.loads((FOLDER / "outside-tables.json").read_bytes())
     environment.globals["executor_rounds"] = stored_rounds()
     environment.globals["regrets"] = stored_traffic()
-    environment.globals["worst_regret"] = worst
+    environment.globals |= {"worst_regret": worst, "chosen_setting": chosen}
     environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
     environment.globals["percent"] = human_percent
     environment.globals |= {of.__name__: of for of in (judged, outcomes_of, commit_tail, query_tail)}

@@ -102,6 +102,18 @@ def worst(traffic: Iterable[Traffic], strategy: str) -> str:
     return ratio_text(max(found)) if found else MISSING
 
 
+def chosen(traffic: Iterable[Traffic], strategy: str, queries_per_h: float) -> str:
+    """The least and the greatest number in the settings that were chosen at a rate: "14 to 33"."""
+    numbers = [
+        int(setting.partition("=")[2])
+        for one in traffic
+        for rate in one.rates
+        if rate.queries_per_h == queries_per_h
+        for setting in rate.strategies[strategy].settings
+    ]
+    return f"{min(numbers)} to {max(numbers)}"
+
+
 def ratio_text(ratio: float) -> str:
     """Two decimals, by which a goal of 1.2 is told from 1.15 and 1.24."""
     return f"{ratio:.2f}"

@@ -1,5 +1,5 @@
 from bench.text import MISSING
-from tools.regret_figures import AtRate, OverBest, Traffic, worst
+from tools.regret_figures import AtRate, OverBest, Traffic, chosen, worst
 
 
 def traffic(*ratios):
@@ -21,6 +21,17 @@ def test_the_worst_is_over_rates_and_streams_and_unknown_if_one_is():
     made = [traffic((1.0, 1.2), (1.1, 1.1)), traffic((1.0, 1.0), (1.0, 1.25))]
     assert worst(made, "a") == "1.25"
     assert worst([*made, traffic((1.0, 1.0), (None, 1.0))], "a") == MISSING
+
+
+def test_settings_that_were_chosen_are_those_of_all_streams_at_a_rate():
+    made = [
+        Traffic("steady", "make it", 60, ("1", "2"), tuple(
+            AtRate(rate, (), (), (), (), {"a": OverBest((1.0, 1.0), settings)})
+            for rate, settings in settings_at.items()
+        ))
+        for settings_at in ({10: ("count files=99", "count files=131")}, {10: ("count files=94",), 100: ("x=5",)})
+    ]  # fmt: skip
+    assert (chosen(made, "a", 10), chosen(made, "a", 100)) == ("94 to 131", "5 to 5")
 
 
 def test_streams_differ_by_the_best_schedule_s_extra_cpu():
