@@ -1,8 +1,7 @@
 """The effect of compactions on readers: the primary queries just before and after each of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 
@@ -25,8 +24,8 @@ class QueryEffect:
     query_after_s: float | None = None
 
 
-class QueryEffects(Sequence[QueryEffect]):
-    """The effects of compactions, as columns (NaN for None) and as objects."""
+class QueryEffects:
+    """The effects of compactions, in columns (NaN for None); iterating over them makes objects."""
 
     def __init__(
         self, compactions: Records[CompactionRecord], before_s: np.ndarray, after_s: np.ndarray
@@ -42,18 +41,6 @@ class QueryEffects(Sequence[QueryEffect]):
 
     def __len__(self) -> int:
         return len(self.compactions)
-
-    @overload
-    def __getitem__(self, index: int) -> QueryEffect: ...
-    @overload
-    def __getitem__(self, index: slice) -> "QueryEffects": ...
-    def __getitem__(self, index: int | slice) -> "QueryEffect | QueryEffects":
-        if isinstance(index, slice):
-            return QueryEffects(self.compactions[index], self.before_s[index], self.after_s[index])
-        times_s = (float(times_s[index]) for times_s in (self.before_s, self.after_s))
-        return QueryEffect(
-            self.compactions[index], *(None if time_s != time_s else time_s for time_s in times_s)
-        )
 
     def __iter__(self) -> Iterator[QueryEffect]:
         times_s = zip(self.before_s.tolist(), self.after_s.tolist(), strict=True)

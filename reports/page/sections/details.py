@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from bench.results.columns import column_by_name
 from bench.results.metrics import LATENCY, METRICS, PROBED_LATENCY, Metric
 from bench.results.query_effect import QueryEffects, query_effects
@@ -28,8 +30,8 @@ def compactions(group: RunGroup) -> tuple[Table, ...]:
 
 
 def _compactions(group: RunGroup, label: str, every: QueryEffects) -> Table:
-    is_cut = len(every) > 2 * _ENDS
-    effects = [*every[:_ENDS], *every[-_ENDS:]] if is_cut else [*every]
+    places = np.arange(len(every))
+    effects = [*every.where((places < _ENDS) | (places >= len(every) - _ENDS))]
     records = [effect.compaction for effect in effects]
     files, deleted = (words.capitalize() for words in group.delete_words)
     unit, queries = durations([*(e.query_before_s for e in effects), *(e.query_after_s for e in effects)])
