@@ -54,9 +54,9 @@ def human_count(count: float) -> str:
     return f"{count:,.0f}" if count == int(count) else human_number(count)
 
 
-def counted(count: int, noun: str) -> str:
-    """A count with its noun, which takes an s in the plural: "1 run", "1,440 compactions"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """A count with its noun, whose plural ends in s unless it is given: "1 run", "1,440 queries"."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def named_once(names: Iterable[str]) -> str:

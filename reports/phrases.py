@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from string import Formatter
 
-from bench.text import human_ratio
+from bench.text import counted, human_ratio
 
 
 class Verbatim(str):
@@ -72,7 +72,7 @@ def spanned(figures: Iterable[tuple[str, float, str]]) -> Sentence:
 
 
 def _who(labels: list[str], text: str) -> Sentence:
-    others = "" if len(labels) == 1 else f" and {counted(len(labels) - 1, 'other', 'others')}"
+    others = "" if len(labels) == 1 else f" and {counted(len(labels) - 1, 'other')}"
     return say(f"{text} (", Verbatim(labels[0]), f"{others})")
 
 
@@ -80,11 +80,6 @@ def separated(separator: str, sentences: list[Sentence]) -> Sentence:
     """Clauses one after the other, with a separator such as "; " between them."""
     first, *others = sentences
     return sum((say(separator) + other for other in others), start=first)
-
-
-def counted(number: int, singular: str, plural: str) -> str:
-    """A number with its noun: "1 compaction", "1,440 compactions"."""
-    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def format_range(low: float, high: float, between: str = " to ") -> str:

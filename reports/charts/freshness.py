@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from bench.text import human_duration
+from bench.text import counted, human_duration
 from reports.charts.canvas import (
     FONT_PT,
     belongs,
@@ -22,7 +22,7 @@ from reports.charts.hints import hint
 from reports.charts.names import Name, write_names
 from reports.charts.theme import Theme, chart_label, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, counted, named_figures, sentence, spanned
+from reports.phrases import Sentence, named_figures, sentence, spanned
 from reports.text import duration_unit
 
 _FILES, _LATENCY = "files_mean", "query_mean_s"
@@ -56,7 +56,7 @@ def finding(group: RunGroup) -> Sentence:
     files, latencies = _points(group, _FILES), _points(group, _LATENCY)
     figures = []
     for label, (staleness_s, query_s) in sorted(latencies.items(), key=lambda item: item[1]):
-        opened = counted(round(files[label][1]), "file", "files") if label in files else "unknown files"
+        opened = counted(round(files[label][1]), "file") if label in files else "unknown files"
         figures.append((label, f"{human_duration(staleness_s)}, {opened}, {human_duration(query_s)}"))
     return named_figures("Age of the newest rows, files and latency: ", figures)
 

@@ -9,6 +9,7 @@ from matplotlib.ticker import Locator
 
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, ObserveRecord
+from bench.text import counted
 from reports.charts.canvas import (
     FONT_PT,
     SLIDE_IN,
@@ -24,7 +25,7 @@ from reports.charts.over_time import stands_for_time
 from reports.charts.placing import CHARACTER_PT
 from reports.charts.theme import Theme, chart_label, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, counted, named_figures
+from reports.phrases import Sentence, named_figures
 
 _COLUMNS = 3
 _LANE_IN = 0.15
@@ -88,8 +89,8 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 def finding(group: RunGroup) -> Sentence:
     figures = (
-        (label, f"{counted(len(places), 'partition', 'partitions')} in "
-                f"{counted(len({at_ms for at_ms, _ in places}), 'compaction', 'compactions')}")
+        (label, f"{counted(len(places), 'partition')} in "
+                f"{counted(len({at_ms for at_ms, _ in places}), 'compaction')}")
         for label, places in _rewritten(group).items() if places
     )  # fmt: skip
     return named_figures("Partitions rewritten: ", figures)

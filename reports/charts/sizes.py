@@ -7,7 +7,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bench.text import human_bytes, human_count
+from bench.text import counted, human_bytes, human_count
 from reports.charts.canvas import (
     FONT_PT,
     belongs,
@@ -19,7 +19,7 @@ from reports.charts.canvas import (
 )
 from reports.charts.theme import Theme, traits
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, counted, named_figures
+from reports.phrases import Sentence, named_figures
 
 _ROW_IN = 0.62
 _MOST_EMPTY_BINS = 3  # between the largest file and the target, which else is named at the edge
@@ -55,7 +55,7 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
 
 def finding(group: RunGroup) -> Sentence:
     figures = (
-        (label, f"{counted(sum(counts.values()), 'file', 'files')}, "
+        (label, f"{counted(sum(counts.values()), 'file')}, "
                 f"the largest from {human_bytes(max(counts))}")
         for label, counts in _sizes(group).items()
     )  # fmt: skip

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, METRICS, Metric
+from bench.text import counted
 from reports.data.group import RunGroup
 from reports.verdicts.compare import Comparison, corrected
 from reports.verdicts.judge import compare_strategies, compare_with_old
@@ -81,7 +82,7 @@ class Contrast:
     @property
     def sample(self) -> str:
         """Which runs count, such as "3 runs against 2"."""
-        return f"{self.runs} {'run' if self.runs == 1 else 'runs'} against {self.other_runs}"
+        return f"{counted(self.runs, 'run')} against {self.other_runs}"
 
 
 def confirmatory_metrics(group: RunGroup) -> tuple[str, str]:

@@ -40,6 +40,7 @@ import numpy as np
 from scipy import stats
 
 from bench.results.metrics import MIN_RUNS
+from bench.text import counted
 from reports.verdicts.compare import (
     AT_EQUAL_SPEED,
     CONFIDENCE,
@@ -210,5 +211,5 @@ def _squares(values: np.ndarray) -> float:
 
 
 def _runs(a: int, b: int) -> str:
-    runs = "1 run" if a == 1 else f"{a} runs"
+    runs = counted(a, "run")
     return runs if a == b else f"{runs} against {b}"

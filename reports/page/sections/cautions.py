@@ -28,10 +28,10 @@ from bench.results.records import (
     WarmUpRecord,
 )
 from bench.results.rows import content_of, rows_off
-from bench.text import human_number, human_percent, human_ratio
+from bench.text import counted, human_number, human_percent, human_ratio
 from reports.data.formats import part_name
 from reports.data.group import RunGroup
-from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
+from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
 from reports.verdicts.repeating import TWO_SIDED
 from reports.verdicts.samples import FIXED_WORK
 from reports.verdicts.unmodelled import BEYOND_MAX, Beyond, beyond, coefficients_of, widening
@@ -142,7 +142,7 @@ def _lost_rows(run: RunResult) -> Caution:
     if check is None:
         text = "The table of {run} ended with {off} than were committed. Its figures are not used."
         off = rows_off(run)
-        rows = counted(abs(off), "row", "rows").replace(" ", " fewer " if off < 0 else " more ")
+        rows = counted(abs(off), "row").replace(" ", " fewer " if off < 0 else " more ")
         return _caution(text, True, run=_name(run), off=rows)
     return _caution(
         "{run} failed its content check ({found} rows found, {expected} expected). Its figures are not used.",
@@ -156,7 +156,7 @@ def _absent(group: RunGroup) -> Iterator[Caution]:
         yield _caution(
             "{runs} of this suite {are} not in the results ({at} {positions}). If runs were left out for "
             "what they showed, the figures are biased.",
-            runs=counted(len(positions), "run", "runs"), are="is" if len(positions) == 1 else "are",
+            runs=counted(len(positions), "run"), are="is" if len(positions) == 1 else "are",
             at="position" if len(positions) == 1 else "positions",
             positions=joined([say(str(position)) for position in positions]),
         )  # fmt: skip
@@ -270,7 +270,7 @@ def _errors(coefficients: Mapping[str, Any]) -> str:
     known = [
         f"{name} by {human_percent(error['mean_absolute'])} (expected within a factor of "
         f"{human_ratio(math.exp(TWO_SIDED * widening(error['streams']) * error['log_sd']))}, from "
-        f"{error['strategies']} strategies of {counted(error['streams'], 'stream', 'streams')})"
+        f"{error['strategies']} strategies of {counted(error['streams'], 'stream')})"
         for figure, name in _MODELLED.items()
         if (error := errors.get(figure)) is not None
     ]
@@ -405,7 +405,7 @@ def _backlogs(group: RunGroup) -> Iterator[Caution]:
                 "{strategy}: {some} of {plans} left due partitions for a later one, up to {most} of them. "
                 "What limits a plan: {reference}.",
                 strategy=Verbatim(row.strategy), some=f"{len(left):,}",
-                plans=counted(len(plans), "plan", "plans"), most=f"{max(left):,.0f}",
+                plans=counted(len(plans), "plan"), most=f"{max(left):,.0f}",
                 reference=Verbatim(f"compactbench list strategies {plans[0][0]}"),
             )  # fmt: skip
 

@@ -9,11 +9,11 @@ from bench.results.folders import RunResult
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, PROBED_LATENCY
 from bench.results.records import THREADS_CPU, Manifest
 from bench.results.table_content import stream_commits_of
-from bench.text import human_bytes, human_duration, human_percent, pace_text
+from bench.text import counted, human_bytes, human_duration, human_percent, pace_text
 from reports.data.group import RunGroup
 from reports.page.sections.notes import METHOD, Entry, noted, unexplained
 from reports.page.sections.parts import format_names, full_format_names
-from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, sentence
+from reports.phrases import Sentence, Verbatim, joined, listed, say, sentence
 
 _RUNS = say(
     "Each run is a separate process with its own JVM and a fresh table. Repetitions interleave the "
@@ -77,7 +77,7 @@ def facts(group: RunGroup) -> Sentence:
         "{machine}{dates}.",
         workload=Verbatim(m.workload), formats=full_format_names(group), mode=m.mode,
         strategies=counted(len(group.rows), "strategy", "strategies"),
-        repetitions=counted(repetitions, "repetition", "repetitions"), commits=_commits(group),
+        repetitions=counted(repetitions, "repetition"), commits=_commits(group),
         pace=_pace(m) if m.is_live else "",
         machine="" if group.is_simulated else say(*_machine(m), ". "), dates=dates(group.runs),
     )  # fmt: skip
@@ -203,7 +203,7 @@ def _commits(group: RunGroup) -> str:
     m = group.manifest
     counts = [len(stream_commits_of(run)) for run in group.usable_runs or group.runs]
     least, most = min(counts), max(counts)
-    commits = f"{'' if least == most else f'{least:,} to '}{counted(most, 'commit', 'commits')}"
+    commits = f"{'' if least == most else f'{least:,} to '}{counted(most, 'commit')}"
     if least * m.commit_interval_ms == m.duration_ms:
         return f"{commits}, one every {human_duration(m.commit_interval_ms / 1000)}"
     return f"{commits} in {human_duration(m.duration_ms / 1000)}"

@@ -9,11 +9,11 @@ from bench.results.partition_rounds import (
     rounds,
     waiting_bytes_mean,
 )
-from bench.text import MISSING, human_duration
+from bench.text import MISSING, counted, human_duration
 from reports.charts.partitions import applies
 from reports.data.group import RunGroup
 from reports.page.tables import Cell, Column, Table, figure_cell
-from reports.phrases import Verbatim, counted, say, separated
+from reports.phrases import Verbatim, say, separated
 
 _NAMES_SHOWN = 3
 _PARTITIONS_SHOWN = 12
@@ -63,7 +63,7 @@ def _names(partitions: list[str]) -> Cell:
     if not partitions:
         return Cell("none")
     if len(partitions) > _NAMES_SHOWN:
-        return Cell(counted(len(partitions), "partition", "partitions"))
+        return Cell(counted(len(partitions), "partition"))
     return Cell(separated(", ", [say(Verbatim(name)) for name in partitions]))
 
 

@@ -11,11 +11,11 @@ from typing import Any
 from bench.results.records import CommitRecord, Manifest
 from bench.results.table_content import commits_of
 from bench.results.tables import Records, RunRecords
-from bench.text import human_bytes, human_percent
+from bench.text import counted, human_bytes, human_percent
 from reports.data.group import RunGroup
 from reports.page.sections.parameters import plugin_text
 from reports.page.tables import Cell, Column, Table
-from reports.phrases import Sentence, Verbatim, counted, joined, listed, say, separated
+from reports.phrases import Sentence, Verbatim, joined, listed, say, separated
 
 UNKNOWN = "not known"
 _COLUMNS = (Column("Property", is_number=False), Column("Value", is_number=False))
@@ -53,7 +53,7 @@ def _replaced(group: RunGroup) -> Sentence | None:
     if not runs:
         return None
     return say(
-        f"{counted(len(runs), 'run', 'runs')} marked as replaced, whose figures are not used: "
+        f"{counted(len(runs), 'run')} marked as replaced, whose figures are not used: "
     ) + separated("; ", runs)
 
 
@@ -109,8 +109,8 @@ def _data_set(group: RunGroup, m: Manifest) -> str:
     files_count, size_bytes, rows = (
         int(loads.column(name).sum()) for name in ("files_added_count", "added_bytes", "rows")
     )
-    size = f"{human_bytes(size_bytes)} in {counted(files_count, 'file', 'files')}"
-    return f"{table}; initial load of {counted(rows, 'row', 'rows')}, {size}"
+    size = f"{human_bytes(size_bytes)} in {counted(files_count, 'file')}"
+    return f"{table}; initial load of {counted(rows, 'row')}, {size}"
 
 
 def _stream(group: RunGroup, m: Manifest) -> str | None:
@@ -119,8 +119,7 @@ def _stream(group: RunGroup, m: Manifest) -> str | None:
         return None
     rows, size_bytes = (int(commits.column(name).sum()) for name in ("rows", "ingested_bytes"))
     per_commit = _writer_tasks(m)
-    nouns = ("change", "changes") if m.is_cdc else ("row", "rows")
-    volume = f"{counted(rows, *nouns)} in {counted(len(commits), 'commit', 'commits')}"
+    volume = f"{counted(rows, 'change' if m.is_cdc else 'row')} in {counted(len(commits), 'commit')}"
     return f"{volume}, {human_bytes(size_bytes)} as Parquet{per_commit}"
 
 
@@ -130,8 +129,8 @@ def _writer_tasks(m: Manifest) -> str:
     if tasks is None:
         return ""
     if rows is None:
-        return f", {counted(tasks, 'writer task', 'writer tasks')} per commit"
-    per_task = counted(rows, "row", "rows")
+        return f", {counted(tasks, 'writer task')} per commit"
+    per_task = counted(rows, "row")
     return f", a writer task per {per_task} and at most {tasks:,} per commit"
 
 
