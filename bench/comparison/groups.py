@@ -32,7 +32,7 @@ from reports.verdicts.sittings import ASSUMES_DEFAULT, DEFAULT, SittingEffects
 
 EVERY_METRIC = "all"
 
-_Key = tuple[str, str, str]  # scenario, workload, mode
+_Key = tuple[str, str, str]  # `Manifest.group_key`
 Compared = Callable[[Sequence[str], Iterable[str]], list[Contrast]]  # of these strategies, by these metrics
 
 
@@ -258,7 +258,7 @@ def compare_old_and_new(old_results: Side, new_results: Side, selection: Selecti
     Raises ScenarioError if there is nothing to compare.
     """
     sides = old_results, new_results
-    old, new = ({_key(group): group for group in run_groups(side.runs)} for side in sides)
+    old, new = ({group.manifest.group_key: group for group in run_groups(side.runs)} for side in sides)
     shared = [key for key in old if key in new]
     if not shared:
         _refuse_unrelated(old, new)
@@ -462,11 +462,6 @@ def _check_known(option: str, names: Iterable[str], labels: Iterable[str]) -> No
         if name not in labels:
             problem = f"no strategy here is called {name!r}; {known_text(name, set(labels))}"
             raise ScenarioError(problem, code="unknown-name", path=option)
-
-
-def _key(run_group: RunGroup) -> _Key:
-    m = run_group.manifest
-    return (m.scenario, m.workload, m.mode)
 
 
 def _place(*sides: RunGroup) -> str:

@@ -171,6 +171,11 @@ class Manifest(_Model):
         return None if self.variant is None else str(self.variant["label"])
 
     @property
+    def group_key(self) -> tuple[str, str, str]:
+        """What runs have in common that are compared with each other: scenario, workload and mode."""
+        return self.scenario, self.workload, self.mode
+
+    @property
     def is_live(self) -> bool:
         """Whether the roles worked at the same time, at real time."""
         return self.mode == "real" and self.is_at_once

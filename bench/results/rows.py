@@ -30,7 +30,6 @@ BREAK_EVEN = "break_even_queries_per_h"
 
 ContentStatus = Literal["equal", "differs", "unchecked"]
 _NESTED = ("run_values", "probes", "repetitions", "replaced")
-_Place = tuple[str, str, str]  # scenario, workload and mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +164,12 @@ def rows(runs: Iterable[RunResult]) -> tuple[Row, ...]:
     format.
     """
     runs = tuple(runs)
-    places: dict[_Place, dict[str, list[RunResult]]] = {}
+    groups: dict[tuple[str, str, str], dict[str, list[RunResult]]] = {}
     for run in sorted(runs, key=_position):  # the order of rows
-        places.setdefault(_place(run), {})[run.manifest.strategy] = []
+        groups.setdefault(run.manifest.group_key, {})[run.manifest.strategy] = []
     for run in runs:
-        places[_place(run)][run.manifest.strategy].append(run)
-    return tuple(row for by_strategy in places.values() for row in _comparable(by_strategy))
-
-
-def _place(run: RunResult) -> _Place:
-    return run.manifest.scenario, run.manifest.workload, run.manifest.mode
+        groups[run.manifest.group_key][run.manifest.strategy].append(run)
+    return tuple(row for by_strategy in groups.values() for row in _comparable(by_strategy))
 
 
 def _position(run: RunResult) -> tuple[str, int, str, int]:

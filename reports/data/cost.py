@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class CostMetric:
     """The metric by which costs are compared, and its names.
 
     `title` heads a column, `words` and `short` are for sentences, `axis` labels a scale in `unit`.
@@ -18,10 +18,10 @@ class Cost:
     short: str
 
 
-COMPACTION_CPU = Cost(
+COMPACTION_CPU = CostMetric(
     "compaction_cpu_s", "Compaction CPU", "compaction CPU", "total compaction cost", "CPU seconds", "CPU"
 )
-COMPACTION_TIME = Cost(  # where no CPU was recorded
+COMPACTION_TIME = CostMetric(  # where no CPU was recorded
     "compaction_s",
     "Compaction time",
     "compaction time",
@@ -29,6 +29,6 @@ COMPACTION_TIME = Cost(  # where no CPU was recorded
     "seconds",
     "compaction time",
 )
-TOTAL_CPU = Cost(
+TOTAL_CPU = CostMetric(
     "total_cpu_s", "Total CPU", "CPU of commits and policy", "CPU of commits and policy", "CPU seconds", "CPU"
 )

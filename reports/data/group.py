@@ -22,7 +22,7 @@ from bench.results.rows import (
     usable,
 )
 from bench.text import named_once
-from reports.data.cost import COMPACTION_CPU, COMPACTION_TIME, TOTAL_CPU, Cost
+from reports.data.cost import COMPACTION_CPU, COMPACTION_TIME, TOTAL_CPU, CostMetric
 
 _SETS_SHOWN = 3
 _LABELS_SHOWN = 4
@@ -138,13 +138,13 @@ class RunGroup:
         return {run.folder: run_figures(run, content_bytes) for run in self.usable_runs}
 
     @cached_property
-    def compaction_cost(self) -> Cost:
+    def compaction_cost(self) -> CostMetric:
         """Process CPU seconds of the compactions; wall seconds where no CPU was recorded."""
         has_cpu = any(row.values["compaction_cpu_s"] for row in self.rows)
         return COMPACTION_CPU if has_cpu else COMPACTION_TIME
 
     @cached_property
-    def cost(self) -> Cost:
+    def cost(self) -> CostMetric:
         """The cost that strategies are compared by: of compactions alone if all strategies commit alike.
 
         A writer, table properties or a format that leaves less to compact may cost more in each commit.
@@ -248,15 +248,10 @@ def parts_of(rows: Sequence[Row]) -> tuple[tuple[Row, ...], ...]:
 
 def run_groups(runs: Iterable[RunResult]) -> tuple[RunGroup, ...]:
     """One group per scenario, workload and mode, in the order of their names."""
-    rows_by_place: dict[tuple[str, ...], list[Row]] = {}
-    runs_by_place: dict[tuple[str, ...], list[RunResult]] = {}
-    all_runs = tuple(runs)
-    for row in rows(all_runs):
-        rows_by_place.setdefault((row.scenario, row.workload, row.mode), []).append(row)
-    for run in all_runs:
-        m = run.manifest
-        runs_by_place.setdefault((m.scenario, m.workload, m.mode), []).append(run)
-    return tuple(RunGroup(tuple(rows_by_place[p]), tuple(runs_by_place[p])) for p in sorted(rows_by_place))
+    by_key: dict[tuple[str, str, str], list[RunResult]] = {}
+    for run in runs:
+        by_key.setdefault(run.manifest.group_key, []).append(run)
+    return tuple(RunGroup(rows(by_key[key]), tuple(by_key[key])) for key in sorted(by_key))
 
 
 def _some(labels: Sequence[str]) -> str:

@@ -102,12 +102,9 @@ class History:
 
 def histories(runs: Iterable[RunResult]) -> tuple[History, ...]:
     """The history of each scenario, workload and mode, in the order of their names."""
-
-    def place(run: RunResult) -> tuple[str, str, str]:
-        return run.manifest.scenario, run.manifest.workload, run.manifest.mode
-
-    in_time = sorted(sorted(runs, key=started_s), key=place)
-    return tuple(History(tuple(_points([*own]))) for _, own in groupby(in_time, place))
+    in_time = sorted(runs, key=lambda run: (run.manifest.group_key, started_s(run)))
+    by_key = groupby(in_time, key=lambda run: run.manifest.group_key)
+    return tuple(History(tuple(_points([*own]))) for _, own in by_key)
 
 
 def _points(runs: Sequence[RunResult]) -> Iterator[HistoryPoint]:
