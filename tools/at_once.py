@@ -13,7 +13,6 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from bench.cli.model_validation import resimulated
 from bench.engines.iceberg.conflicts import Effect, Kind, conflict_between
 from bench.engines.iceberg.table_keys import DEFAULT_UPSERT_MODE
 from bench.errors import CompactbenchError
+from bench.results.arithmetic import all_known, mean
 from bench.results.figures import figures, primary_queries_of, since_due_s
 from bench.results.folders import RunResult, load_runs
 from bench.results.latency import latencies_s
@@ -144,7 +144,7 @@ class Rates:
 
 def rates(strategy: str, kind: str, runs: Sequence[RunResult]) -> Rates:
     figures = [run_figures(run) for run in runs]
-    means = {name: _mean([own.get(name) for own in figures]) for name in _FIGURES}
+    means = {name: mean(all_known(own[name] for own in figures) or ()) for name in _FIGURES}
     lost = means["lost_compactions"] or 0.0
     compactions = [one for run in runs for one in run.of(CompactionRecord)]
     walls_s = [one.cost.wall_s for one in compactions if one.status in _OUTCOMES]
@@ -152,14 +152,9 @@ def rates(strategy: str, kind: str, runs: Sequence[RunResult]) -> Rates:
     return Rates(
         strategy, kind, manifest.commit_interval_ms / 1000 / manifest.speed, len(runs),
         (means["compactions"] or 0.0) + lost, lost, means["redone_commits"],
-        fmean(walls_s) if walls_s else None,
+        mean(walls_s),
         means["commit_since_due_p50_s"], means["commit_since_due_p95_s"],
     )  # fmt: skip
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known and len(known) == len(values) else None
 
 
 def compared(runs: Sequence[RunResult], place: Path) -> Iterator[Rates]:

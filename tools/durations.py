@@ -6,7 +6,6 @@
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from statistics import fmean
 
@@ -14,6 +13,7 @@ from bench.results.folders import RunResult
 from bench.runs.suite.cases import cases
 from bench.scenario.durations import FILE, RunDuration
 from bench.scenario.load import load_scenario
+from reports.verdicts.samples import ended_s, started_s
 from tools.publishing import Entry, entries, published
 
 CORES = 2
@@ -24,20 +24,12 @@ _HEAD = f"""\
 """
 
 
-def wall_s(run: RunResult) -> float | None:
-    """From the start of a run to its last record; None if it did not finish."""
-    if not run.finished or run.end is None:
-        return None
-    ended, began = map(datetime.fromisoformat, (run.end.written_utc, run.manifest.started_utc))
-    return (ended - began).total_seconds()
-
-
 def run_duration(runs: Sequence[RunResult], strategies: Iterable[str]) -> RunDuration | None:
     """None unless there are runs of all strategies, given by their labels in variants."""
     walls_s: dict[str, list[float]] = defaultdict(list)
     for run in runs:
-        if run.manifest.machine.get("cores") == CORES and (took_s := wall_s(run)) is not None:
-            walls_s[run.manifest.strategy].append(took_s)
+        if run.finished and run.manifest.machine.get("cores") == CORES:
+            walls_s[run.manifest.strategy].append(ended_s(run) - started_s(run))
     known = [walls_s[label] for label in strategies]
     if not all(known):
         return None
@@ -55,7 +47,7 @@ def durations(index: Iterable[Entry]) -> Mapping[str, RunDuration]:
 
 def newest_duration(sets: Iterable[Sequence[RunResult]], strategies: Sequence[str]) -> RunDuration | None:
     """By the newest set that has runs of all strategies: older runs may have taken another time."""
-    newest_first = sorted(sets, key=_last_started, reverse=True)
+    newest_first = sorted(sets, key=lambda runs: max(map(started_s, runs)), reverse=True)
     return next(filter(None, (run_duration(runs, strategies) for runs in newest_first)), None)
 
 
@@ -72,10 +64,6 @@ def write_durations() -> Path:
 def is_as_shipped(entry: Entry) -> bool:
     """Whether its runs are real ones of a shipped scenario without other keys, as the scenario is now."""
     return not entry.earlier and not {"--set", "--simulate"} & set(shlex.split(entry.command))
-
-
-def _last_started(runs: Sequence[RunResult]) -> datetime:
-    return max(datetime.fromisoformat(run.manifest.started_utc) for run in runs)
 
 
 def _scenario(entry: Entry) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -18,14 +17,7 @@ _BAR_IN = 0.34
 _AXES_IN = 0.9  # title and axis
 
 
-class HasGroup(Protocol):
-    """Published runs."""
-
-    @property
-    def group(self) -> RunGroup: ...
-
-
-FindingChart = Callable[[Mapping[str, HasGroup]], str]  # of all published runs, as SVG
+FindingChart = Callable[[Mapping[str, RunGroup]], str]  # of all published runs by name, as SVG
 
 
 def _bars(
@@ -72,11 +64,11 @@ def _chart(
     name: str, title: str, metrics: Mapping[str, str], unit: str, labels: Sequence[str] = ()
 ) -> FindingChart:
     draw = partial(_bars, title=title, metrics=metrics, unit=unit, labels=labels)
-    return lambda by_name: svg(draw, by_name[name].group, LIGHT, name)
+    return lambda by_name: svg(draw, by_name[name], LIGHT, name)
 
 
 FINDING_CHARTS: Mapping[str, FindingChart] = {
-    "cadence": lambda by_name: svg(pareto.draw, by_name["append_only"].group, LIGHT, "cadence"),
+    "cadence": lambda by_name: svg(pareto.draw, by_name["append_only"], LIGHT, "cadence"),
     "size-limits": _chart(
         "delta_repacking", "OPTIMIZE wrote, for each byte of the final content",
         {"compaction_amplification": "OPTIMIZE"}, "bytes",

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from datetime import datetime
 from pathlib import Path
 
 from bench.results.folders import RunResult, load_runs
 from bench.results.records import RunRecord
+from reports.verdicts.samples import ended_s, started_s
 
 RUN = ("run", "append-only", "--set", "duration=20min", "--repetitions", "1")
 STRATEGIES = ("never", "every-1min", "every-10min")
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def print_run(run: RunResult) -> None:
-    closing, wall_s = end(run), wall_s_of(run)
+    closing, wall_s = end(run), ended_s(run) - started_s(run)
     cells = (
         run.manifest.strategy, f"{wall_s:.1f}", f"{closing.loop_s:.1f}", f"{closing.observe_s:.2f}",
         f"{closing.observe_s / wall_s:.1%}", f"{closing.own_s:.2f}", f"{closing.own_s / wall_s:.1%}",
@@ -52,12 +52,6 @@ def print_run(run: RunResult) -> None:
 def end(run: RunResult) -> RunRecord:
     assert run.end is not None, f"{run.folder} did not finish"
     return run.end
-
-
-def wall_s_of(run: RunResult) -> float:
-    """From the worker's first to its last word."""
-    first, last = run.manifest.started_utc, end(run).written_utc
-    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
 
 
 if __name__ == "__main__":

@@ -43,13 +43,11 @@ from bench.results.records import (
     MANIFEST,
     REPLACED,
     CompactionRecord,
-    QueryRecord,
     WarmUpRecord,
 )
 from bench.results.rows import usable
 from bench.results.sessions import queries_by
 from bench.results.table_content import stream_commits_of
-from bench.results.tables import Records
 from bench.results.values import NO_COST
 from bench.text import MISSING, human_percent, human_ratio, named_once
 from reports.data.group import RunGroup, run_groups
@@ -232,7 +230,7 @@ class Published:
     def queries(self) -> int:
         """How many queries of a run count in its mean latency."""
         run = next(iter(self.group.first_runs.values()))
-        return len(_settled(run))
+        return len(primary_queries_of(run).having(when="settled"))
 
     @cached_property
     def replay_s(self) -> str:
@@ -352,11 +350,6 @@ class Published:
         return self.group.row(strategy).values[metric]
 
 
-def _settled(run: RunResult) -> Records[QueryRecord]:
-    """The primary query at the end of each tick that has it."""
-    return primary_queries_of(run).having(when="settled")
-
-
 def _before_rounding(figure: str) -> tuple[float, float]:
     """The range of values that are rounded to a figure: 0.65 and 0.75 for "0.7"."""
     number = Decimal(figure)
@@ -452,7 +445,8 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
     environment.globals |= {of.__name__: of for of in (judged, outcomes_of, commit_tail, query_tail)}
     environment.globals["model_off"] = {name: _model_off(model_errors, name) for name in FORMATS}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    written = {DOCS / f"findings/{name}.svg": chart(by_name) for name, chart in FINDING_CHARTS.items()}
+    groups = {name: runs.group for name, runs in by_name.items()}
+    written = {DOCS / f"findings/{name}.svg": chart(groups) for name, chart in FINDING_CHARTS.items()}
     for path in sorted(FOLDER.rglob("*.md.j2")):
         name = path.relative_to(FOLDER).as_posix()
         text = environment.get_template(name).render(index=index, **by_name)

@@ -131,9 +131,9 @@ def main() -> None:
             told = at_once(partial(commits, table, races), pool)
             problems += problems_of(table, told)
             won += winners(told, races)
-    took_s, has_lock = time.monotonic() - started_s, "without" if options.without_lock else "with"
+    took_s, lock = time.monotonic() - started_s, "without" if options.without_lock else "with"
     by_writer = ", ".join(f"{won[writer]:,} won by {writer}" for writer in WRITERS)
-    print(f"{options.races:,} races {has_lock} the lock: {by_writer}, {len(problems)} lost, {took_s:.0f} s")
+    print(f"{options.races:,} races {lock} the lock: {by_writer}, {len(problems)} lost, {took_s:.0f} s")
     if problems and not options.without_lock:
         print(*problems, sep="\n")
         sys.exit(1)

@@ -64,14 +64,14 @@ def read_amplification(run: RunResult, queries: OverTime, content: int | None) -
     return queries.mean(queries.queries.column("opened_bytes") / (content * shares))
 
 
-def opened_share(run: RunResult, queries: Records[QueryRecord], mean: OverTime | None = None) -> float | None:
+def opened_share(run: RunResult, queries: Records[QueryRecord], mean: OverTime) -> float | None:
     """Mean over time of the bytes that a query opened per live byte; None if one is unknown.
 
     Above 1 if delete files were opened for several data files each. Queries of a table without files, whose
-    rows have all been deleted, are left out. `mean` has the weights of all queries, if they are known.
+    rows have all been deleted, are left out. `mean` has the weights of all queries.
     """
     is_counted = _live_bytes(run, queries) != 0
-    counted = mean if mean is not None and is_counted.all() else over_time(run, queries.where(is_counted))
+    counted = mean if is_counted.all() else over_time(run, queries.where(is_counted))
     return counted.mean(counted.queries.column("opened_bytes") / _live_bytes(run, counted.queries))
 
 

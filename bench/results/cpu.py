@@ -49,7 +49,7 @@ def total_cpu_s(f: RunFigures) -> float | None:
 
 
 def jit_share(f: RunFigures) -> float | None:
-    jit_cpu_s, cpu_s = known_total("compaction", "jit_cpu_s")(f), compaction_cpu_s(f)
+    jit_cpu_s, cpu_s = compaction_total("jit_cpu_s")(f), compaction_cpu_s(f)
     return None if jit_cpu_s is None or cpu_s is None else ratio(jit_cpu_s, cpu_s)
 
 
@@ -60,9 +60,9 @@ _STEPS: dict[str, Steps] = {
 }
 
 
-def known_total(steps: str, field: str) -> Callable[[RunFigures], float | None]:
-    """The sum of a field of the costs of all steps of a kind; None if unknown for a step or shared."""
-    return lambda f: _of_known(total, _STEPS[steps](f), field)
+def compaction_total(field: str) -> Callable[[RunFigures], float | None]:
+    """The sum of a field of the costs of all compactions; None if unknown for one or shared."""
+    return lambda f: _of_known(total, (f.compactions,), field)
 
 
 def highest(steps: str, field: str) -> Callable[[RunFigures], float | None]:

@@ -52,9 +52,7 @@ def _first(comparison: Comparison, distance: float, family: int, fewest: int) ->
 def minutes(group: RunGroup, repetitions: int) -> float | None:
     """Minutes that so many repetitions of all strategies take, judging by the runs; None if unknown."""
     by_strategy = (
-        [ended_s(run) - started_s(run) for run in group.usable_runs
-         if run.manifest.strategy == label and run.end is not None]
-        for label in group.strategies
-    )  # fmt: skip
+        [ended_s(run) - started_s(run) for run in group.usable_runs_of(label)] for label in group.strategies
+    )
     known = [fmean(max(wall_s, 0.0) for wall_s in walls_s) for walls_s in by_strategy if walls_s]
     return repetitions * sum(known) / 60 if any(known) else None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from records import commit, compaction, end, maintenance, observed, queries, query, run, truth
 
 from bench.results.amplification import common_content_bytes, opened_share, read_amplification
-from bench.results.latency import OverTime
+from bench.results.latency import OverTime, over_time
 from bench.results.rows import rows
 
 AMPLIFICATIONS = ("write_amplification", "space_amplification")
@@ -79,21 +79,26 @@ def test_reading_is_set_against_the_content_there_was():
     assert read_amplification(stream, equally(*made), None) is None
 
 
+def share_opened(table, *made):
+    asked = queries(*made)
+    return opened_share(table, asked, over_time(table, asked))
+
+
 def test_what_a_query_opens_is_set_against_the_table_it_met():
     """400 live bytes at first, of which a compaction leaves 100."""
     table = run(observed(live_bytes=400, version="1"), observed(live_bytes=100, version="2"))
     made = [query(opened_bytes=100, version="1"), query(opened_bytes=100, version="2")]
-    assert opened_share(table, queries(*made)) == pytest.approx((0.25 + 1.0) / 2)
-    assert opened_share(table, queries(*made, query(version="2", opened_bytes=None))) is None
+    assert share_opened(table, *made) == pytest.approx((0.25 + 1.0) / 2)
+    assert share_opened(table, *made, query(version="2", opened_bytes=None)) is None
     never_observed = query(version="3", opened_bytes=1)
-    assert opened_share(table, queries(*made, never_observed)) is None
+    assert share_opened(table, *made, never_observed) is None
 
 
 def test_a_query_of_a_table_whose_rows_are_all_deleted_skips_nothing_and_opens_nothing():
     table = run(observed(live_bytes=0, version="1"), observed(live_bytes=50, version="2"))
     empty = query(opened_bytes=0, version="1")
-    assert opened_share(table, queries(empty)) is None
-    assert opened_share(table, queries(empty, query(opened_bytes=25, version="2"))) == 0.5
+    assert share_opened(table, empty) is None
+    assert share_opened(table, empty, query(opened_bytes=25, version="2")) == 0.5
 
 
 @dataclass

@@ -76,7 +76,7 @@ def test_sums_over_steps(made):
     assert cpu.compaction_cpu_s(f) == total(c.cost.own_cpu_s for c in compactions)
     assert cpu.commit_cpu_s(f) == total(c.cost.own_cpu_s for c in commits)
     executed = [None if c.cost.is_shared else c.cost.jit_cpu_s for c in compactions if c.cost.wall_s]
-    assert cpu.known_total("compaction", "jit_cpu_s")(f) == (total(executed) if executed else None)
+    assert cpu.compaction_total("jit_cpu_s")(f) == (total(executed) if executed else None)
     assert cpu.highest("compaction", "jit_cpu_s")(f) == (
         max(executed) if executed and None not in executed else None
     )
