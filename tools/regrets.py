@@ -45,11 +45,11 @@ class Asked:
     strategies: str
     labels: tuple[str, ...]
     over: dict[str, tuple[str, ...]]
-    rates: tuple[float, ...] = RATES
-    seeds_count: int = SEEDS
-    after: int = SEEDS
-    moments: int = MOMENTS
-    schedules_of: tuple[str, ...] = ()
+    rates: tuple[float, ...]
+    seeds_count: int
+    after: int
+    moments: int
+    schedules_of: tuple[str, ...]
 
     @property
     def axes(self) -> tuple[str, ...]:

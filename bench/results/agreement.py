@@ -22,7 +22,7 @@ class Evaluation:
     at_ms: int
     decision: str
     compaction: CompactionRecord | None
-    inline: CompactionRecord | None = None
+    inline: CompactionRecord | None
 
     @property
     def compactions(self) -> list[CompactionRecord]:

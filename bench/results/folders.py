@@ -71,7 +71,7 @@ class StoredRuns:
     """The runs that can be read, ordered by scenario and run id, and why others cannot be read."""
 
     runs: tuple[RunResult, ...]
-    damages: tuple[ResultSchemaError, ...] = ()
+    damages: tuple[ResultSchemaError, ...]
 
 
 def load_runs(*folders: Path) -> tuple[RunResult, ...]:

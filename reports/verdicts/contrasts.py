@@ -119,7 +119,7 @@ def old_and_new(
     new: RunGroup,
     strategies: Sequence[str],
     metrics: Iterable[str],
-    sittings: SittingEffects = ASSUMES_NONE,
+    sittings: SittingEffects,
 ) -> list[Contrast]:
     """Each of `strategies` in the new results compared with itself in the old ones.
 

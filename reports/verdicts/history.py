@@ -31,7 +31,7 @@ class HistoryPoint:
     """Runs of one sitting with the same versions and options, and how they differ from those before."""
 
     group: RunGroup
-    changes: tuple[Difference, ...] = ()
+    changes: tuple[Difference, ...]
 
     @cached_property
     def started_utc(self) -> str:

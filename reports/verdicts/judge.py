@@ -53,7 +53,7 @@ def compare_strategies(
 
 
 def compare_with_old(
-    new: RunGroup, old: RunGroup, metric: str, strategy: str, sitting: SittingEffect | None = None
+    new: RunGroup, old: RunGroup, metric: str, strategy: str, sitting: SittingEffect | None
 ) -> Comparison:
     """One metric of a strategy compared with itself in old results."""
     circumstances = _circumstances(metric, (strategy,), (new, old), sitting)

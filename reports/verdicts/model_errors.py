@@ -45,7 +45,7 @@ class ErrorOfFigure:
     simulated: float
     repetitions: int
     repeat: float | None
-    log_sd: float | None = None
+    log_sd: float | None
 
     @property
     def error(self) -> float:

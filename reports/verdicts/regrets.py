@@ -31,7 +31,7 @@ class Regrets:
     found: BestSchedule
     found_cpu_s: float
     cpu_s: Mapping[str, float | None]
-    cheaper: str | None = None
+    cheaper: str | None
 
     @property
     def best_extra_s(self) -> float:

@@ -25,7 +25,7 @@ def needed(comparison: Comparison, family: int = 1, limit: float = 1.0) -> int |
     return _first(comparison, math.log(comparison.ratio / limit), family, max(FEWEST, comparison.n + 1))
 
 
-def needed_for_equals(comparison: Comparison, limit: float, family: int = 1) -> int | None:
+def needed_for_equals(comparison: Comparison, limit: float, family: int) -> int | None:
     """Repetitions after which two equals with this noise would probably be told from a ratio of `limit`."""
     return _first(comparison, math.log(limit), family, FEWEST)
 
