@@ -17,16 +17,10 @@ from bench.text import (
 
 
 def format_value(metric_or_unit: str, value: float | None) -> str:
-    """A figure with its unit, given the name of a metric or a unit; None is a dash.
-
-    Raises ValueError for a name that is neither.
-    """
+    """A figure with its unit, given the name of a metric or a unit; None is a dash."""
     unit = METRIC_BY_NAME[metric_or_unit].unit if metric_or_unit in METRIC_BY_NAME else metric_or_unit
-    if unit not in _FORMATS:
-        raise ValueError(f"{metric_or_unit!r} is neither a metric nor one of the units {sorted(_FORMATS)}")
-    if value is None or math.isnan(value):
-        return MISSING
-    return _FORMATS[unit](value)
+    text = _FORMATS[unit]
+    return MISSING if value is None or math.isnan(value) else text(value)
 
 
 def shared_decimals(values: list[float]) -> int:

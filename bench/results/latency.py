@@ -194,10 +194,8 @@ def _shares(run: RunResult) -> tuple[np.ndarray, np.ndarray]:
 
     In commit intervals at the mean rate of queries; the time before the first commit has ended is left out.
     """
-    interval_ms, count = (
-        run.manifest.commit_interval_ms,
-        run.manifest.duration_ms // run.manifest.commit_interval_ms,
-    )
+    interval_ms = run.manifest.commit_interval_ms
+    count = run.manifest.duration_ms // interval_ms
     commits, compactions = run.of(CommitRecord), run.of(CompactionRecord).having(status="ok")
     committing, compacted = np.zeros(count + 2), np.zeros(count + 2)
     took_ms = 1000 * (commits.column("waited_s") + commits.column("wall_s"))

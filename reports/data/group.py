@@ -38,9 +38,8 @@ class RunGroup:
     rows: tuple[Row, ...]
     runs: tuple[RunResult, ...]
     whole: "RunGroup | None" = None  # the group that this is a part of (`parts`)
-    alike: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # left out by `distinct`, by the one kept
+    # By strategy, those with the same figures, which `distinct` has left out.
+    alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def strategies(self) -> tuple[str, ...]:

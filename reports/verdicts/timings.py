@@ -88,9 +88,7 @@ class Fit(Generic[Key]):
                 (work**2 * self.slope_variance, self.freedom),
             ]
         )
-        return math.sqrt(variance), min(
-            freedom, self.freedom
-        )  # nothing is known better than by all residuals
+        return math.sqrt(variance), min(freedom, self.freedom)  # not known better than by all residuals
 
 
 def fit(samples: Mapping[Key, Sample]) -> Fit[Key]:

@@ -16,11 +16,6 @@ def test_format_value_knows_every_metric_and_shows_a_dash_for_none():
     assert all(text.format_value(metric.name, 1.5) for metric in METRICS)
 
 
-def test_format_value_refuses_an_unknown_name():
-    with pytest.raises(ValueError, match="furlongs"):
-        text.format_value("furlongs", 1)
-
-
 @pytest.mark.parametrize(
     ("values", "expected"), [([], 0), ([0.0], 0), ([0.065, 12.0], 3), ([50, 400], 0), ([1e-9], 4)]
 )

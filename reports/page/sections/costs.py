@@ -81,14 +81,13 @@ def break_even_column(group: RunGroup, rows: Sequence[Row]) -> tuple[Shown, ...]
 
 
 def _break_even_cell(at: BreakEven | None) -> Cell:
-    if at is None or (
-        at.low in (0, math.inf) and at.high == math.inf
-    ):  # nothing is proven, or that none pays
+    if at is None:
         return Cell(MISSING)
     if at.low is None or at.high is None:
         return Cell(human_number(at.rate), value=at.rate)
-    if at.high == math.inf:
-        return Cell("not proven", f"above {human_number(at.low)}", value=at.rate)
-    return Cell(
-        human_number(at.rate), f"{human_number(at.low)}\N{EN DASH}{human_number(at.high)}", value=at.rate
-    )
+    if at.high < math.inf:
+        interval = f"{human_number(at.low)}\N{EN DASH}{human_number(at.high)}"
+        return Cell(human_number(at.rate), interval, value=at.rate)
+    if at.low in (0, math.inf):  # nothing is proven, or that no rate pays off
+        return Cell(MISSING)
+    return Cell("not proven", f"above {human_number(at.low)}", value=at.rate)
