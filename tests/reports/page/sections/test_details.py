@@ -1,7 +1,7 @@
-from records import commit, end, observed, query, run, truth
+from records import commit, compaction, end, observed, query, run, truth
 
 from reports.data.group import run_groups
-from reports.page.sections.details import queries
+from reports.page.sections.details import as_forecast, forecasts, queries
 
 
 def column_of(table, title, unit):
@@ -19,3 +19,12 @@ def test_each_query_says_what_share_of_the_live_bytes_it_opened():
     primary, selective = queries(group)
     assert column_of(primary, "Bytes opened", "of live") == ["100 %", "\N{EN DASH}"]
     assert column_of(selective, "Bytes opened", "of live") == ["0.25 %", "\N{EN DASH}"]
+
+
+def test_a_forecast_of_what_was_not_carried_out_is_not_compared():
+    planned = {"forecast": {"files_removed_count": 8.0}}
+    done = compaction(files_removed_count=8, **planned)
+    not_done = [compaction(status=s, **planned) for s in ("failed", "vetoed", "conflict", "unfinished")]
+    (group,) = run_groups([run(commit(), done, *not_done, truth(), end())])
+    assert str(as_forecast(group)) == "All counts came out as forecast."
+    assert [str(cell.text) for cell in forecasts(group).rows[0][2:]] == ["1", "8", "8", "1.00"]
