@@ -13,20 +13,21 @@ _Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The evaluation of a strategy in one tick: the decision in words, and the compaction that followed.
+    """The evaluation of a strategy in one tick: the decision in words, and the compactions of the tick.
 
-    `inline` is a compaction that the commit of the tick ran; it is also `compaction` if there is no other.
+    `planned` is the one that followed the decision, `inline` one that the commit of the tick ran itself.
     """
 
     tick: int
     at_ms: int
     decision: str
-    compaction: CompactionRecord | None
+    planned: CompactionRecord | None
     inline: CompactionRecord | None
 
     @property
-    def compactions(self) -> list[CompactionRecord]:
-        return [record for record in (self.inline, self.compaction) if record is not None]
+    def compaction(self) -> CompactionRecord | None:
+        """The planned one, or else the one of the commit."""
+        return self.inline if self.planned is None else self.planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,13 @@ class Pair:
         return self._all(_has_same_partitions)
 
     def _all(self, is_same: Callable[[CompactionRecord, CompactionRecord], bool]) -> bool:
-        real, simulated = (evaluation.compactions if evaluation else [] for evaluation in self.evaluations)
-        return len(real) == len(simulated) and all(map(is_same, real, simulated))
+        """Whether this is so of the planned compactions of both runs, and of those that commits ran."""
+        real, simulated = (
+            (one.planned, one.inline) if one is not None else (None, None) for one in self.evaluations
+        )
+        return all(
+            a is b if a is None or b is None else is_same(a, b) for a, b in zip(real, simulated, strict=True)
+        )
 
 
 def side_by_side(runs: Iterable[RunResult]) -> tuple[Pair, ...]:
@@ -120,7 +126,7 @@ def evaluations(run: RunResult) -> tuple[Evaluation, ...]:
             tick,
             decisions[0].at_ms,
             "; ".join(_words(decision, run.manifest.strategy) for decision in decisions),
-            planned.get(decisions[0].at_ms, inline.get(decisions[0].at_ms)),
+            planned.get(decisions[0].at_ms),
             inline.get(decisions[0].at_ms),
         )
         for tick, decisions in ticks.items()

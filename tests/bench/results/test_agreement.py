@@ -76,6 +76,13 @@ def test_a_compaction_that_a_commit_ran_by_itself_is_compared_with_its_like():
             assert pair.same_files is is_same
 
 
+def test_a_compaction_that_a_commit_ran_by_itself_is_none_that_was_planned():
+    planned, inline = done(2), done(2, is_inline=True)
+    for real, simulated in (([planned], [inline]), ([inline], [inline, planned])):
+        (pair,) = side_by_side(both([due(2), *real, end()], [due(2), *simulated, end()]))
+        assert not pair.same_files
+
+
 @pytest.mark.parametrize(
     ("real", "simulated", "same_partitions", "same_files"),
     [
