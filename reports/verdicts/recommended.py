@@ -13,7 +13,6 @@ from bench.results.folders import RunResult
 from bench.results.latency import latencies_s, settled_of
 from bench.results.metrics import LATENCY, METRIC_BY_NAME, MIN_RUNS
 from bench.results.query_rate import query_weights
-from bench.results.records import CompactionRecord
 from bench.results.rows import Row
 from reports.data.group import RunGroup
 from reports.verdicts.compare import CONFIDENCE, Comparison
@@ -120,7 +119,7 @@ def recommend(group: RunGroup, objective: str, limits: Sequence[Limit]) -> Recom
         alike=tuple((label, one) for label, one in compared if one.verdict in ("equal", "undecided")),
         beyond=next(((row, broken) for row in reversed(better) if (broken := _broken(row, limits))), None),
         safe=None if safe is best else safe,
-        few=_few_compactions(group, best),
+        few=_few_compactions(best),
         rising_s=_rising(group, best),
     )  # fmt: skip
 
@@ -196,9 +195,8 @@ def _factor(group: RunGroup, row: Row, metric: str) -> float | None:
     return math.exp(float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)) * spread)
 
 
-def _few_compactions(group: RunGroup, row: Row) -> int | None:
-    runs = group.usable_runs_of(row.strategy)
-    count = max((len(run.of(CompactionRecord)) for run in runs), default=0)
+def _few_compactions(row: Row) -> int | None:
+    count = max(int(count or 0) for count in row.run_values["compactions"])
     return count if 0 < count < FEW_COMPACTIONS else None
 
 

@@ -1,3 +1,4 @@
+from records import compaction, end, run
 from result_builder import build_results
 
 from bench.results.folders import load_runs
@@ -81,3 +82,11 @@ def test_if_the_limit_is_tight_a_safe_strategy_is_named_as_well(group):
     assert not kept.is_sure
     assert values(group, COST)[answer.safe.strategy] >= answer.best.values[COST]
     assert answer.safe.values[LATENCY] < latency
+
+
+def test_compactions_that_committed_are_few_or_many():
+    refused = [compaction(status="vetoed") for _ in range(5)]
+    (one,) = run_groups([run(compaction(), *refused, end(), strategy="mine")])
+    assert recommend(one, "compactions", ()).few == 1
+    (many,) = run_groups([run(*(compaction() for _ in range(3)), end(), strategy="mine")])
+    assert recommend(many, "compactions", ()).few is None
