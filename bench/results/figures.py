@@ -21,7 +21,7 @@ from bench.results.records import (
     SpeedRecord,
 )
 from bench.results.sessions import queries_by
-from bench.results.table_content import as_left, commits_of, of_content, stream_commits_of
+from bench.results.table_content import as_left, commits_of, of_content, stream_commits_of, stream_compactions_of
 from bench.results.tables import Records, own_cost, together
 from bench.results.values import Session
 
@@ -82,8 +82,7 @@ def primary_queries_of(run: RunResult, session: Session | None = None) -> Record
 
 def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
     commits, primary = commits_of(run), primary_queries_of(run)
-    compactions, effects = run.of(CompactionRecord), query_effects(run)
-    is_in_stream = compactions.column("tick") > 0
+    effects = query_effects(run)
     decisions = run.of(DecisionRecord)
     return RunFigures(
         run=run,
@@ -95,8 +94,8 @@ def figures(run: RunResult, content_bytes: int | None) -> RunFigures:
         settled=settled_of(primary),
         over_time=over_time(run, primary),
         by_new=primary_queries_of(run, "new"),
-        compactions=compactions.where(is_in_stream),
-        effects=effects.where(is_in_stream),
+        compactions=stream_compactions_of(run),
+        effects=effects.where(effects.column("tick") > 0),
         maintenance=run.of(MaintenanceRecord),
         observed=run.of(ObserveRecord),
         decisions=decisions.where(decisions.column("planner") != IDLE_PLANNER),

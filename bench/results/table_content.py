@@ -6,7 +6,7 @@ from itertools import repeat
 import numpy as np
 
 from bench.results.folders import RunResult
-from bench.results.records import CommitRecord, ObserveRecord, QueryRecord
+from bench.results.records import CommitRecord, CompactionRecord, ObserveRecord, QueryRecord
 from bench.results.tables import Records, RunRecords
 
 
@@ -24,6 +24,12 @@ def stream_commits_of(run: RunResult) -> Records[CommitRecord]:
     """The same without the load."""
     commits = commits_of(run)
     return commits.having(is_initial=False)
+
+
+def stream_compactions_of(run: RunResult) -> Records[CompactionRecord]:
+    """All compactions, whatever became of them, without those that the load ran itself."""
+    compactions = run.of(CompactionRecord)
+    return compactions.where(compactions.column("tick") > 0)
 
 
 def as_left(run: RunResult) -> Records[ObserveRecord]:

@@ -14,8 +14,9 @@ from bench.results.columns import FlatColumn, columns_of
 from bench.results.folders import RunResult
 from bench.results.latency import settled_of
 from bench.results.query_effect import QueryEffect, QueryEffects, query_effects
-from bench.results.records import CompactionRecord, DecisionRecord, ObserveRecord, QueryRecord
+from bench.results.records import DecisionRecord, ObserveRecord, QueryRecord
 from bench.results.sessions import queries_by
+from bench.results.table_content import stream_compactions_of
 from bench.results.tables import Records
 from reports.data.group import RunGroup
 
@@ -85,10 +86,10 @@ def _median_and_range(part: pd.DataFrame, keys: list[str], value: str) -> pd.Dat
 def cumulative(group: RunGroup, column: str, runs: Sequence[RunResult]) -> Mapping[str, pd.DataFrame]:
     """The running total of a compaction figure as a step function: median, min and max over `runs`."""
     totals: dict[str, list[pd.Series[float]]] = {}
-    times_ms = (run.of(CompactionRecord).column("at_ms") for run in group.usable_runs)
+    times_ms = (stream_compactions_of(run).column("at_ms") for run in group.usable_runs)
     grid = np.unique(np.concatenate([[0.0, group.manifest.duration_ms], *times_ms]))
     for run in runs:
-        records = run.of(CompactionRecord)
+        records = stream_compactions_of(run)
         sums = np.concatenate([[0.0], np.cumsum(records.column(column))])
         steps = sums[np.searchsorted(records.column("at_ms"), grid, side="right")]
         totals.setdefault(run.manifest.strategy, []).append(pd.Series(steps, index=grid))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from bench.results.folders import RunResult
-from bench.results.records import CompactionRecord, MaintenanceRecord
-from bench.results.table_content import stream_commits_of
+from bench.results.records import MaintenanceRecord
+from bench.results.table_content import stream_commits_of, stream_compactions_of
 from bench.results.tables import together
 from reports.data.group import RunGroup
 from reports.verdicts.unmodelled import unmodelled
@@ -82,7 +82,7 @@ def loads(group: RunGroup) -> list[Load]:
 
 def _times(run: RunResult) -> tuple[float, float]:
     """The wall time of steps and the CPU time of their tasks, both over the duration of the stream."""
-    steps = (stream_commits_of(run), run.of(CompactionRecord), run.of(MaintenanceRecord))
+    steps = (stream_commits_of(run), stream_compactions_of(run), run.of(MaintenanceRecord))
     duration_s = run.manifest.duration_ms / 1000
     wall_s, tasks_s = (float(together(part, *steps).sum()) for part in ("wall_s", "executor_cpu_s"))
     return wall_s / duration_s, tasks_s / duration_s

@@ -28,6 +28,7 @@ from bench.results.records import (
     WarmUpRecord,
 )
 from bench.results.rows import content_of, rows_off
+from bench.results.table_content import stream_compactions_of
 from bench.text import counted, human_number, human_percent, human_ratio
 from reports.data.formats import part_name
 from reports.data.group import RunGroup
@@ -463,8 +464,7 @@ def growing_deletes(run: RunResult) -> tuple[int, ...]:
 
     Empty unless each left more, and the last one more than it removed.
     """
-    done = run.of(CompactionRecord).having(status="ok")
-    done = done.where(done.column("tick") > 0)
+    done = stream_compactions_of(run).having(status="ok")
     left, before = done.column("after_delete_rows"), done.column("before_delete_rows")
     if len(left) < 3 or not (np.diff(left) > 0).all():
         return ()

@@ -1,5 +1,6 @@
 import math
 
+from records import compaction, end, run
 from result_builder import build_results
 
 from bench.results.folders import load_runs
@@ -69,6 +70,13 @@ def test_cumulative_ends_at_the_total(group):
     assert found["median"].iloc[0] == 0
     assert found["median"].is_monotonic_increasing
     assert found["max"].iloc[-1] == max(group.row("every-10min").run_values["compaction_added_bytes"])
+
+
+def test_what_the_load_compacted_itself_is_not_in_the_running_total():
+    in_load = compaction(tick=0, at_ms=0, added_bytes=7)
+    (group,) = run_groups([run(in_load, compaction(added_bytes=5), end(), strategy="a")])
+    total = cumulative(group, "added_bytes", group.usable_runs)["a"]["max"].iloc[-1]
+    assert total == group.row("a").values["compaction_added_bytes"] == 5
 
 
 def test_frame_has_its_columns_without_a_record():

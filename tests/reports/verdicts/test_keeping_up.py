@@ -48,7 +48,8 @@ def test_the_needed_cores_are_the_fewest_with_which_steps_take_less_time_than_th
 
 def test_commits_compactions_and_maintenance_count_and_the_load_does_not():
     made = run(
-        commit(is_initial=True, wall_s=99), commit(wall_s=36), compaction(wall_s=72),
+        commit(is_initial=True, wall_s=99), compaction(tick=0, is_inline=True, wall_s=99),
+        commit(wall_s=36), compaction(wall_s=72),
         maintenance(wall_s=252), end(), strategy="a",
     )  # fmt: skip
     (load,) = loads(group(made))
