@@ -444,7 +444,8 @@ def _less(old: RunGroup, new: RunGroup) -> Iterable[str]:
             runs = counted(row.runs, "run")
             yield f"{row.strategy}: {runs} in the new results, {before.runs} in the old ones"
         if before.values["compactions"] and not row.values["compactions"]:
-            yield f"{row.strategy}: no compaction in the new results, so its compaction cost is 0"
+            cost = "" if row.values["compaction_s"] else ", so its compaction cost is 0"
+            yield f"{row.strategy}: no compaction in the new results{cost}"
 
 
 def _refuse_unrelated(old: Mapping[_Key, RunGroup], new: Mapping[_Key, RunGroup]) -> None:
