@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bench.results.amplification import common_content_bytes
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord, Manifest
 from bench.results.rows import (
@@ -17,7 +16,6 @@ from bench.results.rows import (
     in_delete_words,
     is_disturbing,
     rows,
-    run_figures,
     timed,
     usable,
 )
@@ -114,27 +112,17 @@ class RunGroup:
     @cached_property
     def figures(self) -> Mapping[str, Mapping[Path, Mapping[str, float | None]]]:
         """Every metric of every usable run, by strategy, then by the folder of the run."""
-        by_folder = self._figures_of_rows() if self.whole is None else self._figures_of_part()
-        by_label: dict[str, dict[Path, Mapping[str, float | None]]] = {label: {} for label in self.strategies}
-        for run in self.usable_runs:
-            by_label[run.manifest.strategy][run.folder] = by_folder[run.folder]
-        return by_label
+        if self.whole is not None:
+            return {label: self.whole.figures[label] for label in self.strategies}
+        return {row.strategy: self._figures_of(row) for row in self.rows}
 
-    def _figures_of_rows(self) -> Mapping[Path, Mapping[str, float | None]]:
-        """Rows have the values of each run, ordered by repetition; and one metric that no run has alone."""
-        runs = sorted(self.usable_runs, key=lambda run: run.manifest.repetition)
-        by_folder: dict[Path, Mapping[str, float | None]] = {}
-        for row in self.rows:
-            of_strategy = (run for run in runs if run.manifest.strategy == row.strategy)
-            for place, run in enumerate(of_strategy):
-                values = {name: of_runs[place] for name, of_runs in row.run_values.items()}
-                by_folder[run.folder] = {**values, BREAK_EVEN: None}
-        return by_folder
-
-    def _figures_of_part(self) -> Mapping[Path, Mapping[str, float | None]]:
-        """A part has content bytes of its own."""
-        content_bytes = common_content_bytes(self.usable_runs)
-        return {run.folder: run_figures(run, content_bytes) for run in self.usable_runs}
+    def _figures_of(self, row: Row) -> Mapping[Path, Mapping[str, float | None]]:
+        """A row has the values of each run, ordered by repetition, and one metric that no run has alone."""
+        runs = sorted(self.usable_runs_of(row.strategy), key=lambda run: run.manifest.repetition)
+        return {
+            run.folder: {name: values[place] for name, values in row.run_values.items()} | {BREAK_EVEN: None}
+            for place, run in enumerate(runs)
+        }
 
     @cached_property
     def compaction_cost(self) -> CostMetric:
