@@ -433,17 +433,18 @@ def pages(index: Sequence[Entry]) -> Mapping[Path, str]:
         keep_trailing_newline=True, autoescape=False,  # noqa: S701 - Markdown of our own words
     )  # fmt: skip
     by_name = {entry.name.replace("-", "_"): published(entry) for entry in index}
-    environment.globals["same_files"] = _same_files(by_name)
     model_errors = json.loads((FOLDER / "model-errors.json").read_bytes())
-    environment.globals["model_errors"] = model_errors
-    environment.globals["outside"] = json.loads((FOLDER / "outside-tables.json").read_bytes())
-    environment.globals["executor_rounds"] = stored_rounds()
-    environment.globals["regrets"] = stored_traffic()
-    environment.globals |= {"worst_regret": worst, "chosen_setting": chosen}
-    environment.globals["missing"] = {runs.entry.name: runs.missing for runs in by_name.values()}
-    environment.globals["percent"] = human_percent
-    environment.globals |= {of.__name__: of for of in (judged, outcomes_of, commit_tail, query_tail)}
-    environment.globals["model_off"] = {name: _model_off(model_errors, name) for name in FORMATS}
+    environment.globals |= {
+        "same_files": _same_files(by_name),
+        "missing": {runs.entry.name: runs.missing for runs in by_name.values()},
+        "model_errors": model_errors,
+        "model_off": {name: _model_off(model_errors, name) for name in FORMATS},
+        "outside": json.loads((FOLDER / "outside-tables.json").read_bytes()),
+        "executor_rounds": stored_rounds(),
+        "regrets": stored_traffic(), "worst_regret": worst, "chosen_setting": chosen,
+        "percent": human_percent,
+        **{of.__name__: of for of in (judged, outcomes_of, commit_tail, query_tail)},
+    }  # fmt: skip
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     groups = {name: runs.group for name, runs in by_name.items()}
     written = {DOCS / f"findings/{name}.svg": chart(groups) for name, chart in FINDING_CHARTS.items()}
