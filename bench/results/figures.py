@@ -21,7 +21,13 @@ from bench.results.records import (
     SpeedRecord,
 )
 from bench.results.sessions import queries_by
-from bench.results.table_content import as_left, commits_of, of_content, stream_commits_of, stream_compactions_of
+from bench.results.table_content import (
+    as_left,
+    commits_of,
+    of_content,
+    stream_commits_of,
+    stream_compactions_of,
+)
 from bench.results.tables import Records, own_cost, together
 from bench.results.values import Session
 

@@ -24,12 +24,13 @@ def test_the_worst_is_over_rates_and_streams_and_unknown_if_one_is():
 
 
 def test_settings_that_were_chosen_are_those_of_all_streams_at_a_rate():
+    chosen_at = ({10: ("count files=99", "count files=131")}, {10: ("count files=94",), 100: ("x=5",)})
     made = [
         Traffic("steady", "make it", 60, ("1", "2"), tuple(
             AtRate(rate, (), (), (), (), {"a": OverBest((1.0, 1.0), settings)})
-            for rate, settings in settings_at.items()
+            for rate, settings in of_traffic.items()
         ))
-        for settings_at in ({10: ("count files=99", "count files=131")}, {10: ("count files=94",), 100: ("x=5",)})
+        for of_traffic in chosen_at
     ]  # fmt: skip
     assert (chosen(made, "a", 10), chosen(made, "a", 100)) == ("94 to 131", "5 to 5")
 

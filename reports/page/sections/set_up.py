@@ -52,9 +52,8 @@ def _replaced(group: RunGroup) -> Sentence | None:
     ]
     if not runs:
         return None
-    return say(
-        f"{counted(len(runs), 'run')} marked as replaced, whose figures are not used: "
-    ) + separated("; ", runs)
+    marked = f"{counted(len(runs), 'run')} marked as replaced, whose figures are not used: "
+    return say(marked) + separated("; ", runs)
 
 
 def _facts(group: RunGroup) -> Iterator[tuple[str, Fact]]:

@@ -561,8 +561,8 @@ def test_without_a_cost_of_0_a_logarithmic_axis_has_no_band(tmp_path):
 def test_the_target_size_is_drawn_within_its_bin(tmp_path):
     size = {"target_file_size_bytes": 3 * 2**20}
     axes = BY_ID["sizes"].draw(build_group(tmp_path, {"never": None, "all": 1}, 1, 3, **size), LIGHT).axes[0]
-    (line,) = axes.lines
-    assert line.get_xdata()[0] == pytest.approx(20.5 + math.log2(1.5))  # bin 21, from 2 to 4 MiB, ends at 21.5
+    (line,) = axes.lines  # bin 21, from 2 to 4 MiB, ends at 21.5
+    assert line.get_xdata()[0] == pytest.approx(20.5 + math.log2(1.5))
 
 
 def test_strategies_that_are_not_told_apart_are_one_cluster_with_one_name(group, monkeypatch):

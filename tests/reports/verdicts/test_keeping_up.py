@@ -83,8 +83,8 @@ def test_strategies_that_do_not_keep_up_are_named_with_the_cores_they_need():
 
 def test_how_many_cores_would_do_is_not_said_where_those_of_the_run_are_not_known():
     assert said(one("often", 5400, 10000, cores=None)) == [
-        "often cannot keep up with the stream: one after the other, commits, compactions and maintenance take "
-        "1.5x its time under often."
+        "often cannot keep up with the stream: one after the other, commits, compactions and maintenance "
+        "take 1.5x its time under often."
     ]
 
 
