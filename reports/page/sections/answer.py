@@ -248,10 +248,10 @@ def _costs_no_more(group: RunGroup, choices: list[Point]) -> bool:
     """Whether the fastest choice is proven to be faster than the others, and none of them to be cheaper."""
     if group.is_simulated:
         return False
-    whole, fastest, others = group.whole or group, choices[-1].strategy, [p.strategy for p in choices[:-1]]
-    faster = corrected([compare_strategies(whole, LATENCY, fastest, other) for other in others])
+    fastest, others = choices[-1].strategy, [p.strategy for p in choices[:-1]]
+    faster = corrected([compare_strategies(group, LATENCY, fastest, other) for other in others])
     return all(one.verdict == "less" for one in faster) and all(
-        compare_strategies(whole, group.cost_metric, fastest, other).contains_1 for other in others
+        compare_strategies(group, group.cost_metric, fastest, other).contains_1 for other in others
     )
 
 
@@ -324,7 +324,7 @@ def _trade(group: RunGroup, cheap: Point, fast: Point) -> str:
 
 def _ratio(group: RunGroup, metric: str, strategy: str, other: str, of_means: float) -> str:
     """The ratio that all tables have, at equal speed of the machine; that of the means without one."""
-    return human_ratio(compare_strategies(group.whole or group, metric, strategy, other).ratio or of_means)
+    return human_ratio(compare_strategies(group, metric, strategy, other).ratio or of_means)
 
 
 def _without_compaction(group: RunGroup, choices: list[Point]) -> Sentence:

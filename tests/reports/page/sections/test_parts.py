@@ -27,6 +27,7 @@ from reports.page.sections.variants import variants
 from reports.page.slides import title
 from reports.page.tables import Table
 from reports.phrases import say
+from reports.verdicts.judge import compare_strategies
 from reports.verdicts.page_verdicts import page_verdicts
 
 VARIANT = {"label": "delta", "set": {"table.format": "delta"}}
@@ -295,6 +296,16 @@ def two_variants(tmp_path):
         build_results(tmp_path / label, strategies, 2, 12, **later, variant={**VARIANT, "label": label})
     (group,) = run_groups([run for part in sorted(tmp_path.iterdir()) for run in load_runs(part)])
     return group
+
+
+@pytest.mark.parametrize("metric", ["query_mean_s", "compaction_added_bytes"])
+def test_strategies_of_a_part_compare_alike_wherever_the_page_compares_them(both, metric):
+    """The noise of all formats counts, so that a line on one of them has the ratios of the tables."""
+    part = both.parts[0]
+    assert part.whole is both
+    assert compare_strategies(part, metric, "often", "seldom") == compare_strategies(
+        both, metric, "often", "seldom"
+    )
 
 
 def test_two_variants_of_one_format_are_two_parts_with_names_of_their_own(two_variants):
