@@ -46,7 +46,7 @@ class Circumstances:
 def compare_strategies(
     group: RunGroup, metric: str, strategy: str, other: str, sitting: SittingEffect | None = None
 ) -> Comparison:
-    """One metric of two strategies of a group; of a part, by the noise of the whole, as on every page of it."""
+    """One metric of two strategies of a group; of a part of one, by the noise of the whole."""
     whole = group.whole or group
     circumstances = _circumstances(metric, (strategy, other), (whole,), sitting)
     basis, sides = METRIC_BY_NAME[metric].basis, _sides(metric, new=whole)
