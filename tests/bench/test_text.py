@@ -71,6 +71,10 @@ def test_a_count_has_its_noun_in_the_singular_or_plural(count, expected):
     assert text.counted(count, "run") == expected
 
 
+def test_an_irregular_plural_is_given():
+    assert [text.counted(count, "query", "queries") for count in (1, 2)] == ["1 query", "2 queries"]
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     [

@@ -271,7 +271,7 @@ def _errors(coefficients: Mapping[str, Any]) -> str:
     known = [
         f"{name} by {human_percent(error['mean_absolute'])} (expected within a factor of "
         f"{human_ratio(math.exp(TWO_SIDED * widening(error['streams']) * error['log_sd']))}, from "
-        f"{error['strategies']} strategies of {counted(error['streams'], 'stream')})"
+        f"{counted(error['strategies'], 'strategy', 'strategies')} of {counted(error['streams'], 'stream')})"
         for figure, name in _MODELLED.items()
         if (error := errors.get(figure)) is not None
     ]
