@@ -86,7 +86,8 @@ CHARTS: tuple[Chart, ...] = (
         "Commits, compactions and queries at the same time",
         "The first usable repetition of each strategy. A commit's bar begins when it was due, so a long one "
         "was late or slow. A hollow compaction did not commit: it had nothing to commit, failed, lost "
-        "against what others had committed meanwhile, or was ended after the stream.",
+        "against what others had committed meanwhile, or was ended after the stream. Points are queries, the "
+        "higher the slower, on one scale for all strategies.",
         at_once.draw,
         at_once.finding,
         "open",
