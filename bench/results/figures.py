@@ -156,6 +156,12 @@ def due_s(run: RunResult, commits: Records[CommitRecord]) -> np.ndarray:
     return np.asarray(commits.column("at_ms") / 1000 / run.manifest.speed)
 
 
+def began_s(compactions: Records[CompactionRecord]) -> np.ndarray:
+    """When each compaction began, by the run's clock: one in two phases, when the first did."""
+    staged_s = compactions.column("staged_started_s")
+    return np.where(np.isnan(staged_s), compactions.column("started_s"), staged_s)
+
+
 def run_delay_s(f: RunFigures) -> float | None:
     """None where roles share a process, whose threads are not told apart."""
     if not f.run.manifest.is_live:

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from bench.results.figures import due_s, primary_queries_of
+from bench.results.figures import began_s, due_s, primary_queries_of
 from bench.results.folders import RunResult
 from bench.results.latency import latencies_s
 from bench.results.records import CompactionRecord
 from bench.results.table_content import stream_commits_of
-from bench.results.tables import Records
 from reports.charts.canvas import (
     belongs,
     head,
@@ -46,16 +46,16 @@ def draw(group: RunGroup, theme: Theme) -> Figure:
     figure = new_figure(theme, 0.9 + _LANE_IN * len(runs), left=left_margin(group.strategies), right=0.98)
     axes, styles = figure.axes[0], traits(group.strategies, theme)
     unit_ms = time_axis(axes, group.manifest.duration_ms, theme)
+    per_second = 1000 * group.manifest.speed / unit_ms
     axes.set_ylim(len(runs) - 0.5, -0.5)
     axes.set_yticks(range(len(runs)), labels=[])
     slowest_s = max(latencies_s(primary_queries_of(run)).max(initial=0.0) for run in runs.values())
     for lane, (label, run) in enumerate(runs.items()):
         write_label(axes, -0.012, 1 - (lane + 0.5) / len(runs), label, theme, ha="right")
-        place = _Place(axes, lane, 1000 * group.manifest.speed / unit_ms)
         drawn = [
-            *_commits(place, run, styles[label].colour, theme),
-            *_compactions(place, run.of(CompactionRecord), styles[label].colour, theme),
-            *_queries(place, run, slowest_s, unit_ms, styles[label].colour),
+            *_commits(axes, lane, run, per_second, styles[label].colour, theme),
+            *_compactions(axes, lane, run, per_second, styles[label].colour, theme),
+            *_queries(axes, lane, run, slowest_s, unit_ms, styles[label].colour),
         ]
         belongs(drawn, label, theme)
     head(axes, "commits since they were due, compactions, queries", theme)
@@ -73,57 +73,51 @@ def finding(group: RunGroup) -> Sentence:
     return named_figures("Compactions that committed / lost, and commits done again: ", figures)
 
 
-class _Place:
-    """A lane of the axes; `per_second` are units of the time axis in a real second."""
-
-    def __init__(self, axes: Axes, lane: int, per_second: float) -> None:
-        self.axes, self.lane, self.per_second = axes, lane, per_second
-
-    def bars(self, from_s: Any, to_s: Any, offset: float, **how: Any) -> Artist:
-        end_s = self.axes.get_xlim()[1] / self.per_second
-        spans = [
-            (begun * self.per_second, max(min(ended, end_s) - begun, 0.0) * self.per_second)
-            for begun, ended in zip(from_s, to_s, strict=True)
-        ]
-        middle = self.lane + offset
-        return self.axes.broken_barh(spans, (middle - _HEIGHT / 2, _HEIGHT), clip_on=True, **how)
+def _bars(
+    axes: Axes, middle: float, from_s: np.ndarray, to_s: np.ndarray, per_second: float, **how: Any
+) -> Artist:
+    """Bars from and to moments of the run's clock, a second of which has so many units of the time axis."""
+    end_s = axes.get_xlim()[1] / per_second
+    lengths = np.maximum(np.minimum(to_s, end_s) - from_s, 0.0) * per_second
+    spans = list(zip(from_s * per_second, lengths, strict=True))
+    return axes.broken_barh(spans, (middle - _HEIGHT / 2, _HEIGHT), clip_on=True, **how)
 
 
-def _commits(place: _Place, run: RunResult, colour: str, theme: Theme) -> Sequence[Artist]:
+def _commits(
+    axes: Axes, lane: int, run: RunResult, per_second: float, colour: str, theme: Theme
+) -> Sequence[Artist]:
     commits = stream_commits_of(run)
     colours = [theme.alarm if reasons else colour for reasons in commits.column("conflicts").tolist()]
     spans_s = due_s(run, commits), commits.column("ended_s")
-    return [place.bars(*spans_s, _COMMITS, facecolors=colours, alpha=0.55, linewidth=0)]
+    return [_bars(axes, lane + _COMMITS, *spans_s, per_second, facecolors=colours, alpha=0.55, linewidth=0)]
 
 
 def _compactions(
-    place: _Place, compactions: Records[CompactionRecord], colour: str, theme: Theme
+    axes: Axes, lane: int, run: RunResult, per_second: float, colour: str, theme: Theme
 ) -> Sequence[Artist]:
-    drawn = []
-    for record in compactions:
-        if record.span is None:
-            continue
-        from_s = record.span.started_s if record.staged is None else record.staged.started_s
-        has_committed = record.status == "ok"
-        drawn.append(
-            place.bars(
-                [from_s], [record.span.ended_s], _COMPACTIONS,
-                facecolors=colour if has_committed else "none",
-                edgecolors=colour if has_committed else theme.alarm, linewidth=_LINE_PT,
-            )
-        )  # fmt: skip
-    return drawn
+    """Filled if they committed."""
+    compactions = run.of(CompactionRecord)
+    compactions = compactions.where(~np.isnan(compactions.column("started_s")))
+    have_committed = (compactions.column("status") == "ok").tolist()
+    return [
+        _bars(
+            axes, lane + _COMPACTIONS, began_s(compactions), compactions.column("ended_s"), per_second,
+            facecolors=[colour if has_committed else "none" for has_committed in have_committed],
+            edgecolors=[colour if has_committed else theme.alarm for has_committed in have_committed],
+            linewidth=_LINE_PT,
+        )
+    ]  # fmt: skip
 
 
-def _queries(place: _Place, run: RunResult, slowest_s: float, unit_ms: int, colour: str) -> Sequence[Artist]:
+def _queries(
+    axes: Axes, lane: int, run: RunResult, slowest_s: float, unit_ms: int, colour: str
+) -> Sequence[Artist]:
     queries = primary_queries_of(run)
     if not (len(queries) and slowest_s):
         return []
-    base = place.lane + _QUERIES
-    heights = base - _QUERIES_HEIGHT * latencies_s(queries) / slowest_s
-    return place.axes.plot(
-        queries.column("at_ms") / unit_ms, heights, ".", markersize=3, color=colour, clip_on=False
-    )
+    heights = lane + _QUERIES - _QUERIES_HEIGHT * latencies_s(queries) / slowest_s
+    at = queries.column("at_ms") / unit_ms
+    return axes.plot(at, heights, ".", markersize=3, color=colour, clip_on=False)
 
 
 def _key(theme: Theme) -> list[tuple[Line2D, str]]:

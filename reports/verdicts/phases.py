@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from bench.results.figures import primary_queries_of
+from bench.results.figures import began_s, primary_queries_of
 from bench.results.folders import RunResult
 from bench.results.records import CompactionRecord
 from reports.verdicts.compare import CONFIDENCE
@@ -131,12 +131,10 @@ def _queries(run: RunResult, number: int) -> Queries:
     queries = primary_queries_of(run).having(when="due")
     queries = queries.where(~np.isnan(queries.column("started_s")))
     queries = queries.take(np.argsort(queries.column("started_s"), kind="stable"))
-    began_s = queries.column("started_s")
+    asked_s = queries.column("started_s")
     compactions = run.of(CompactionRecord)
-    staged_s, started_s = compactions.column("staged_started_s"), compactions.column("started_s")
-    from_s = np.where(np.isnan(staged_s), started_s, staged_s)[:, None]
-    until_s = compactions.column("ended_s")[:, None]
-    is_beside = ((from_s <= began_s) & (began_s < until_s)).any(axis=0)  # never in a span that is not known
+    from_s, until_s = began_s(compactions)[:, None], compactions.column("ended_s")[:, None]
+    is_beside = ((from_s <= asked_s) & (asked_s < until_s)).any(axis=0)  # never in a span that is not known
     files, delete_files = queries.column("files_count"), queries.column("delete_files_count")
     tables = np.column_stack([files, delete_files, delete_files > 0]).astype(float)
     return Queries(
