@@ -44,6 +44,7 @@ the mean over ticks drawn so that a run meets all residues of 2 to 6 about equal
 `make noise`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -141,23 +142,13 @@ def over_time(
     left_out = _left_out(run, probed.queries, when)
     if not (probed.weights.any() and len(left_out)):
         return probed
-    fitted = queries.take(np.argsort(~is_of_moment, kind="stable"))
-    met = met_by(run, fitted)
-    if (met < 0).any():
-        return probed
-    tables, of_probed = _regressors(run.of(ObserveRecord).take(met)), len(probed.queries)
-    weights = calibrated(
-        np.pad(probed.weights.astype(float), (0, len(fitted) - of_probed)),
-        tables,
-        np.average(
-            np.concatenate([tables[:of_probed], _regressors(left_out)]),
-            axis=0,
-            weights=query_weights(
-                run.manifest, np.concatenate([probed.queries.column("tick"), left_out.column("tick")])
-            ),
-        ),
-    )
-    return probed if weights is None else OverTime(fitted, weights)
+    ticks = np.concatenate([probed.queries.column("tick"), left_out.column("tick")])
+
+    def mean_table(of_probed: np.ndarray) -> np.ndarray:
+        tables = np.concatenate([of_probed, _regressors(left_out)])
+        return np.asarray(np.average(tables, axis=0, weights=query_weights(run.manifest, ticks)))
+
+    return _over_all_ticks(run, queries, is_of_moment, probed, mean_table)
 
 
 def _by_spans(run: RunResult, queries: Records[QueryRecord]) -> OverTime:
@@ -177,16 +168,29 @@ def _by_spans(run: RunResult, queries: Records[QueryRecord]) -> OverTime:
         probed = OverTime(probed.queries, weights)
     if not (probed.weights.any() and len(_left_out(run, probed.queries, "settled"))):
         return probed
-    fitted = queries.take(np.argsort(~is_counted, kind="stable"))
+    return _over_all_ticks(run, queries, is_counted, probed, lambda _: _mean_table(run, committed, left))
+
+
+def _over_all_ticks(
+    run: RunResult,
+    queries: Records[QueryRecord],
+    is_probed: np.ndarray,
+    probed: OverTime,
+    mean_table: Callable[[np.ndarray], np.ndarray],
+) -> OverTime:
+    """`probed`, the queries of which `is_probed` holds, with weights that are right for all ticks.
+
+    `mean_table` makes the mean table over all ticks from those that these queries met. Unchanged if the table
+    of a query is not known, or if no line can be fitted.
+    """
+    fitted = queries.take(np.argsort(~is_probed, kind="stable"))
     met = met_by(run, fitted)
     if (met < 0).any():
         return probed
-    fitted_weights = calibrated(
-        np.pad(probed.weights.astype(float), (0, len(fitted) - len(probed.queries))),
-        _regressors(run.of(ObserveRecord).take(met)),
-        _mean_table(run, committed, left),
-    )
-    return probed if fitted_weights is None else OverTime(fitted, fitted_weights)
+    tables, probed_count = _regressors(run.of(ObserveRecord).take(met)), len(probed.queries)
+    own_weights = np.pad(probed.weights.astype(float), (0, len(fitted) - probed_count))
+    weights = calibrated(own_weights, tables, mean_table(tables[:probed_count]))
+    return probed if weights is None else OverTime(fitted, weights)
 
 
 def _shares(run: RunResult) -> tuple[np.ndarray, np.ndarray]:
