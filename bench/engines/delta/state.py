@@ -25,22 +25,21 @@ class DeltaReader:
         self._removals_ms: list[tuple[int, int]] = []  # scenario time, and milliseconds since 1970
 
     def read(self, at_ms: int) -> TableReading:
-        versions, removed_ms = list[Version](), list[int]()
+        versions = list[Version]()
         for commit in self._log.commits_after(self._version):
             versions.append(self._apply(commit))
-            times_ms = (file.fields.get("deletionTimestamp") for file in commit.removed)
-            removed_ms += [time_ms for time_ms in times_ms if time_ms is not None]
+            removed_ms = {file.fields.get("deletionTimestamp") for file in commit.removed}
+            self._removals_ms += [(at_ms, real_ms) for real_ms in removed_ms if real_ms is not None]
             self._version = commit.version
-        if removed_ms:
-            self._removals_ms.append((at_ms, min(removed_ms)))
         all_bytes, log_bytes = self._log.stored_bytes()
         return TableReading(self._live, tuple(versions), all_bytes - log_bytes, log_bytes)
 
     def delete_before_ms(self, keep_from_ms: int) -> int:
         """The real time before which VACUUM deletes, for a retention from `keep_from_ms` of scenario time."""
         kept_ms = [real_ms for at_ms, real_ms in self._removals_ms if at_ms >= keep_from_ms]
-        expired_ms = [real_ms for at_ms, real_ms in self._removals_ms if at_ms < keep_from_ms]
-        return min(kept_ms, default=max(expired_ms, default=0) + 1)
+        if kept_ms:
+            return min(kept_ms)
+        return max((real_ms for _, real_ms in self._removals_ms), default=0) + 1
 
     @property
     def next_version_path(self) -> str:
