@@ -161,12 +161,13 @@ def open_existing(address: TableAddress) -> DeltaTable:
             table.target_bytes, table.properties, table.clustering_columns, stream_epoch_ms=first_ms
         )
         columns, names = table.partition_columns, table.logical_names
-        committed_ms = {action.key: commit.committed_ms for commit in commits for action in commit.added}
+        dated = (commit for commit in commits if not commit.is_checkpoint)
+        committed_ms = {action.key: commit.committed_ms for commit in dated for action in commit.added}
         for action in live_actions(commits):
             data, *vectors = live_files(action.renamed(names), columns)
             ledger.add([data], max((action.fields.get("modificationTime") or first_ms) - first_ms, 0))
             # A file keeps its modification time when it gets a vector. A checkpoint does not say when it did.
-            at_ms = committed_ms[action.key]
+            at_ms = committed_ms.get(action.key)
             ledger.add(vectors, None if at_ms is None else max(at_ms - first_ms, 0))
         last = commits[-1]
         ledger.version = str(last.version)

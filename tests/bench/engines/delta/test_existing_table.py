@@ -5,6 +5,7 @@ import re
 
 import pyarrow as pa
 import pytest
+from delta_logs import add, described, dv, info, write_checkpoint, write_commit
 from delta_tables import data_file, delta_table
 from deltalake import DeltaTable, write_deltalake
 from refused import refused
@@ -237,3 +238,14 @@ def test_a_deletion_vector_is_as_old_as_its_commit_and_its_data_file_older(tmp_p
 
     assert times({"timestamp": 1005}) == [4, 1000]
     assert times({}) == [4, None]
+
+
+def test_the_age_of_a_deletion_vector_in_a_checkpoint_is_unknown(tmp_path):
+    (tmp_path / "_delta_log").mkdir()
+    protocol, metadata = described("day")
+    protocol["protocol"] |= {"minReaderVersion": 3, "readerFeatures": ["deletionVectors"]}
+    write_commit(tmp_path, 5, info())
+    write_checkpoint(tmp_path, 5, protocol, metadata, add("a", vector=dv()))
+    write_commit(tmp_path, 6, add("b", vector=dv("w")), {"commitInfo": {"timestamp": 9}})
+    vectors = open_existing(TableAddress(str(tmp_path))).state.delete_files
+    assert {vector.data_file: vector.added_at_ms for vector in vectors} == {"a": None, "b": 2}
