@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from bench.engines.contract import Tag, Version, metadata_change
+from bench.engines.contract import Tag, Version, change_of, metadata_change
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
-from bench.engines.hudi.slices import latest_slices, live_file, stored_files
+from bench.engines.hudi.slices import latest_slices, live_file, stored_file, stored_files
 from bench.engines.hudi.timeline import (
     ACTIONS,
     Fields,
@@ -20,7 +20,7 @@ from bench.engines.hudi.timeline import (
 )
 from bench.engines.hudi.timeline_files import TimelineFiles
 from bench.engines.ledger import TableReading
-from bench.results.values import Change, CommitWork, MaintenanceWork
+from bench.results.values import CommitWork, MaintenanceWork
 from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile
@@ -36,8 +36,7 @@ class HudiReader:
     def __init__(self, folder: TableFolder, *, looks_up_keys: bool = False) -> None:
         self._looks_up_keys = looks_up_keys
         self._folder, self._timeline = folder, TimelineFiles(folder)
-        self._files: dict[str, LiveFile] = {}  # of the last reading, by path
-        self._rows: dict[str, int] = {}  # records by path, from the commits
+        self._files: dict[str, LiveFile] = {}  # after the last version, by path
         self._completions: dict[str, str] = {}  # by the time of request, archived instants included
         self._replaced: set[FileGroupId] = set()
         self._requested_ms: dict[str, int] = {}
@@ -116,13 +115,13 @@ class HudiReader:
             lambda file: file.instant in completions,
             lambda instant: completions[instant],
         )
-        return {
-            file.path: self._files.get(file.path) or live_file(file, self._rows.get(file.path))
-            for file in latest
-        }
+        return {file.path: self._files.get(file.path) or live_file(file, None) for file in latest}
 
     def _version(self, instant: InstantFiles, at_ms: int) -> Version:
-        """The version of a completed instant; actions such as cleaning only write metadata."""
+        """The version of a completed instant, which finds the files that those before it have left.
+
+        Actions such as cleaning only write metadata.
+        """
         self._completed_ms[instant.requested] = at_ms
         if instant.completed is not None:
             self._completions[instant.requested] = instant.completed
@@ -134,29 +133,16 @@ class HudiReader:
         self._commits[instant.requested] = commit
         extra = commit.get("extraMetadata") or {}
         self.schema = extra.get("schema") or self.schema
-        added = dict[str, int]()
-        for path, size_bytes, records in written_files(commit):
-            added[path], self._rows[path] = size_bytes, records
-        removed = list(self._removed(instant, commit))
-        change = Change(
-            files_added_count=sum(is_base(path) for path in added),
-            files_removed_count=sum(is_base(path) for path in removed),
-            delete_files_added_count=sum(not is_base(path) for path in added),
-            delete_files_removed_count=sum(not is_base(path) for path in removed),
-            added_bytes=sum(added.values()),
-            replaced_bytes=sum(self._files[path].size_bytes for path in removed),
-            added_rows=sum(self._rows[path] for path in added if is_base(path)),
-            replaced_rows=sum(self._files[path].rows for path in removed if is_base(path)),
-            added_delete_rows=sum(self._rows[path] for path in added if not is_base(path)),
-        )
-        for path, size_bytes in added.items():  # a later version of the same reading may replace them
-            self._files[path] = self._described(path, size_bytes, commit)
-        tag = tag_of(commit)
-        rewritten = frozenset(path.rpartition("/")[0] for path in removed)
-        return Version(instant.requested, instant.action, change + written, tag, rewritten, work=work)
+        removed = [self._files.pop(path) for path in list(self._removed(instant, commit))]
+        stored = ((stored_file(path, size), records) for path, size, records in written_files(commit))
+        added = [live_file(file, records) for file, records in stored if file is not None]
+        self._files |= {file.path: file for file in added}
+        change = change_of(added, removed) + written
+        rewritten = frozenset(file.partition for file in removed)
+        return Version(instant.requested, instant.action, change, tag_of(commit), rewritten, work=work)
 
     def _commit_work(self, commit: Fields) -> CommitWork:
-        """The work of a commit to the table of the last reading."""
+        """The work of a commit, by the files that it finds."""
         partitions = {name for name, stats in commit["partitionToWriteStats"].items() if stats}
         looked_up_count = 0
         if self._looks_up_keys and commit.get("operationType") == "UPSERT":
@@ -168,12 +154,6 @@ class HudiReader:
         if instant.action != "clean" or instant.completed is None:
             return MaintenanceWork()
         return MaintenanceWork(deleted_files_count=self._timeline.cleaned_count(instant))
-
-    def _described(self, path: str, size_bytes: int, commit: Fields) -> LiveFile:
-        partition = path.rpartition("/")[0]
-        stats = next(s for s in commit["partitionToWriteStats"][partition] if s["path"] == path)
-        kind = BaseFile if is_base(path) else LogFile
-        return kind(path, size_bytes, self._rows[path], partition, file_id=stats["fileId"])
 
     def _removed(self, instant: InstantFiles, commit: Fields) -> Iterator[str]:
         """The paths of the live files that an instant replaced.

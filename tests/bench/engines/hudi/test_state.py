@@ -43,6 +43,22 @@ def test_a_write_that_is_rolled_back_has_not_been_archived(folder, table):
     assert [version.operation for version in reader.read(0).versions] == ["archive"]
 
 
+def test_what_one_reading_finds_replaced_twice_counts_once(folder, table):
+    reader = HudiReader(table, looks_up_keys=True)
+    folder.commit(1, folder.base(1, "f"))
+    reader.read(0)
+    folder.commit(3, folder.base(3, "f", size_bytes=50))
+    folder.commit(5, folder.base(5, "g"), action="replacecommit", operation="CLUSTER", replaced={"a": ["f"]})
+    folder.plan(5, ("a", "f"), service="clustering")
+    folder.commit(7, folder.log(7, "g"))
+    reading = reader.read(0)
+    rewritten, clustered, changed = reading.versions
+    assert [version.change.replaced_bytes for version in reading.versions] == [100, 50, 0]
+    assert (rewritten.change.files_removed_count, clustered.change.files_removed_count) == (1, 1)
+    assert changed.work.looked_up_files_count == 1
+    assert sorted(file.file_id for file in reading.live.values()) == ["g", "g"]
+
+
 def test_a_folder_that_vanishes_while_it_is_listed_is_listed_again(folder, table, monkeypatch):
     folder.commit(1, folder.base(1, "f"))
     tries, listed = [FileNotFoundError("gone"), None], table.list
