@@ -153,8 +153,9 @@ def _condition(columns: Sequence[str], partitions: Sequence[str]) -> str:
     """An example that exists for most of the stream; empty if it would need quoting of its own."""
     early = partitions[len(partitions) // 4] if partitions else ""
     values = values_of(early, len(columns)) if columns and partitions else None
-    is_plain = values and columns[-1].isidentifier() and _PLAIN.fullmatch(values[-1])
-    return f"{columns[-1]} = '{values[-1]}'" if values and is_plain else ""
+    last = values[-1] if values else None
+    is_plain = last is not None and columns[-1].isidentifier() and _PLAIN.fullmatch(last)
+    return f"{columns[-1]} = '{last}'" if is_plain else ""
 
 
 def _line(text: str) -> str:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bench.engines.simulated.key_ranges import KeyRange
-from strategies.partitions import decoded
+from strategies.partitions import decoded, is_null
 from workloads.partitioning import DAY_S, Partitioning
 
 if TYPE_CHECKING:  # imported when it is needed: that takes a tenth of a second
@@ -40,11 +40,15 @@ class Condition:
 
     @property
     def is_of_numbers(self) -> bool:
-        return all(isinstance(value, int) for value in (*(self.values or ()), self.low, self.high) if value)
+        ends = (end for end in (self.low, self.high) if end is not None)
+        return all(isinstance(value, int) for value in (*(self.values or ()), *ends))
 
-    def admits(self, text: str) -> bool:
+    def admits(self, text: str | None) -> bool:
+        """Whether it holds for the value of a partition; it does not for null."""
+        if text is None:
+            return False
         if self.is_of_numbers and not text.lstrip("-").isdecimal():
-            return False  # null, or a partition of an imported table that is no number
+            return False  # a partition of an imported table that is no number
         value: Any = int(text) if self.is_of_numbers else text
         if self.values is not None:
             return value in self.values
@@ -72,17 +76,19 @@ class Selection:
 EVERYTHING = Selection()
 
 
-def values_of(partition: str, columns_count: int) -> list[str] | None:
+def values_of(partition: str, columns_count: int) -> list[str | None] | None:
     """The values in a partition's path, whether it names its columns or not; None if they cannot be told.
 
-    The only value of a path may contain slashes, as Hudi's days do.
+    A null value is None. The only value of a path may contain slashes, as Hudi's days do.
     """
     parts = [partition] if columns_count == 1 else partition.split("/")
     return [*map(_value_in, parts)] if len(parts) == columns_count else None
 
 
-def _value_in(part: str) -> str:
+def _value_in(part: str) -> str | None:
     name, equals, value = part.partition("=")
+    if equals and is_null(value):
+        return None
     return decoded(value if equals else name)
 
 
@@ -118,6 +124,8 @@ def selection_of(
     conditions: list[tuple[int, Condition]] = []
     columns = [column.lower() for column in partitioning.columns]
     for where in query.find_all(exp.Where):
+        if isinstance(where.parent, exp.Filter):
+            continue  # of an aggregate, which reads all rows
         for part in _conjuncts(where.this):
             names = {column.name.lower() for column in part.find_all(exp.Column)}
             if partitioning.is_recorded and names - {*columns}:
@@ -227,7 +235,12 @@ def _of_days(condition: Condition, day_text: Callable[[date], str]) -> Condition
         if at_ms is None:
             return None
         shifted_ms = at_ms + shift_ms * (at_ms in condition.excluded)
-        return day_text(_FIRST_DAY + timedelta(days=shifted_ms // (DAY_S * 1000)))
+        try:
+            return day_text(_FIRST_DAY + timedelta(days=shifted_ms // (DAY_S * 1000)))
+        except OverflowError as error:
+            raise ValueError(
+                f"order_date holds milliseconds since 1970, in the years 1 to 9999, and {at_ms} is beyond"
+            ) from error
 
     if not condition.is_of_numbers:
         raise ValueError(

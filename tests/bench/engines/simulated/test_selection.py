@@ -42,6 +42,8 @@ def test_a_query_without_conditions_selects_everything():
     [
         ("user_city = 'Oslo'", CITIES, ["Oslo"], ["Rome"]),
         ("user_city IN ('Oslo', 'Rome')", CITIES, ["Oslo", "Rome"], ["Paris"]),
+        ("user_city >= ''", CITIES, ["Oslo", "5"], ["null"]),
+        ("user_city = ''", CITIES, [""], ["5"]),
         ("partition_bucket = 0", BUCKETS, ["0"], ["1", "10"]),
         ("partition_bucket >= 9 AND partition_bucket < 11", BUCKETS, ["9", "10"], ["2", "11"]),
         ("partition_day = DATE '2026-01-02'", DAYS, ["2026-01-02"], ["2026-01-01"]),
@@ -84,6 +86,7 @@ def test_all_conditions_must_hold():
         ("eu/7", 2, ["eu", "7"]),
         ("2026/01/05", 1, ["2026/01/05"]),
         ("2026/01/05", 2, None),
+        ("p=null/q=%6Eull", 2, [None, "null"]),
     ],
 )
 def test_values_are_read_from_paths_that_name_their_columns_or_not(partition, columns_count, values):
@@ -99,6 +102,7 @@ def test_values_are_read_from_paths_that_name_their_columns_or_not(partition, co
         ("SELECT 1 FROM orders WHERE NOT order_id = 5", "connected by AND"),
         ("SELECT 1 FROM orders WHERE order_id = user_age", "connected by AND"),
         ("SELECT 1 FROM orders WHERE order_id = 'x'", "one number or one range"),
+        ("SELECT 1 FROM orders WHERE order_id = ''", "one number or one range"),
         ("SELECT 1 FROM orders WHERE order_id < 5.5", "connected by AND"),
         ("SELECT 1 FROM orders WHERE order_date > 5", "without daily partitions"),
         ("SELECT 1 FROM orders a JOIN orders b ON a.order_id = b.order_id", "reads 2 tables"),
@@ -110,9 +114,19 @@ def test_what_is_not_modelled_is_refused(sql, problem):
         selection_of(sql, NONE)
 
 
-def test_moments_are_numbers():
-    with pytest.raises(ValueError, match="whole numbers"):
-        select("order_date > '2026-01-01'", DAYS)
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [("'2026-01-01'", "whole numbers"), ("''", "whole numbers"), (str(MOST), "years 1 to 9999")],
+)
+def test_moments_are_numbers_of_days_that_exist(value, problem):
+    with pytest.raises(ValueError, match=problem):
+        select(f"order_date > {value}", DAYS)
+
+
+def test_a_filter_of_an_aggregate_selects_no_files():
+    sql = "SELECT count(*) FILTER (WHERE order_id > 4) FROM orders"
+    assert selection_of(sql, NONE) == EVERYTHING
+    assert selection_of(f"{sql} WHERE order_id > 2", NONE).keys == (3, MOST)
 
 
 def test_a_common_table_expression_is_no_table_of_its_own():
