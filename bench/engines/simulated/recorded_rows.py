@@ -128,7 +128,7 @@ class RecordedRows:
             return
         before = self._rows_of(source)
         lost = min(before, rows)
-        for origin in source.holders:
+        for origin in sorted(source.holders):  # the order of a set differs from process to process
             self._lost[origin] = self._lost.get(origin, 0.0) + lost * self._held[origin].shares[path]
         source.rows, source.log_then = before - lost, self._log[source.partition]
         self._live[source.partition] -= lost

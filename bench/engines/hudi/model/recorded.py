@@ -99,9 +99,9 @@ class RecordedWriter:
         id_, paths = groups.holder(own), {recorded_path(file.id) for file in replaced}
         gone = [file for file in self._files(id_) if file.path in paths or not self._is_recorded_log(file)]
         recorded = {self._group_of(file) for file in replaced}
-        others = self._only_in(recorded) - {id_} if recorded - {own} else set()
-        read = [*gone, *(file for other in sorted(others) for file in self._files(other))]
-        groups.hit([id_, *sorted(others)], base.hit_rows or 0)
+        others = sorted(self._only_in(recorded) - {id_}) if recorded - {own} else []
+        read = [*gone, *(file for other in others for file in self._files(other))]
+        groups.hit([id_, *others], base.hit_rows or 0)
         is_estimated = any(file.new_rows is None for file in replaced)
         if not is_estimated or {file.path for file in read} != paths:
             rows = groups.kept(read) + (base.new_rows or 0)

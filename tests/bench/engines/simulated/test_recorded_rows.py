@@ -84,6 +84,15 @@ def test_a_compaction_into_several_files_shares_every_source():
     assert table.rows.fallen() == {("left", 0): 30, ("right", 0): 30}
 
 
+def test_files_that_lose_rows_of_one_source_come_in_the_order_of_their_names():
+    table = Table()
+    table.commit([data(0, rows=100)])
+    parts = [DataFile(f"part-{number}", 1, 10) for number in range(10)]
+    table.rows.replace([table.file(recorded_path(0))], parts)
+    table.commit(hits={0: 50})
+    assert [origin for origin, _ in table.rows.fallen()] == [part.path for part in parts]
+
+
 def test_deletions_in_a_partition_hit_all_its_older_rows_alike():
     table = Table()
     table.commit([data(0, 100, partition="p=a"), data(1, 300, partition="p=a"), data(2, 50, partition="p=b")])
