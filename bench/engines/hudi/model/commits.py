@@ -10,6 +10,7 @@ from bench.engines.hudi.model.writers import PartitionChanges, RowBytes, Share, 
 from bench.engines.hudi.packing import Packing
 from bench.engines.hudi.table_keys import is_merge_on_read, keys_of, path_of
 from bench.engines.simulated.key_ranges import KeyRange, ranges_of_rows
+from strategies.grouping import by_key
 from strategies.hudi.files import BaseFile, FileGroupId, LogFile
 from workloads.commit import CommitSpec
 
@@ -39,9 +40,10 @@ class Writer:
 
     def commit(self, spec: CommitSpec, at_ms: int) -> Written:
         lost, written, row_bytes = self._groups.commit(spec), Written(), self._row_bytes.estimate
+        lost_in = by_key(lost, lambda group: group.partition)
         write = self._merge_on_read if self._is_merge_on_read else self._copy_on_write
         for changes in _changes(spec):
-            own = {group: rows for group, rows in lost.items() if group.partition == changes.partition}
+            own = {group: lost[group] for group in lost_in.get(changes.partition, ())}
             for share in self._shares(spec, changes, own, row_bytes, written):
                 group = share.group or self._maker.group(changes.partition)
                 rows = share.inserted + share.updated

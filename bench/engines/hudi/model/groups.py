@@ -151,12 +151,12 @@ class Groups:
         self._swap(file, gone, at_ms)
 
     def _swap(self, file: BaseFile, gone: Collection[BaseFile | LogFile], at_ms: int) -> None:
-        group = self._made(file.group)
+        group, gone_paths = self._made(file.group), {old.path for old in gone}
         self._forget(gone)
-        group.logs = [log for log in group.logs if log not in gone]
+        group.logs = [log for log in group.logs if log.path not in gone_paths]
         self._set_base(file, group)
         group.log_rows, group.spent_count = float(self.kept(group.logs)), 0
-        group.superseded -= {old.path for old in gone}
+        group.superseded -= gone_paths
         self._ledger.remove([old.key for old in gone])
         self._ledger.add([file], at_ms)
 
