@@ -56,15 +56,15 @@ def content(source: Paths | Fold, columns: Sequence[str]) -> Content:
 
 
 def differences(
-    left: Paths | Fold, right: Paths | Fold, columns: Sequence[str], key: str = "order_id", limit: int = 5
+    left: Paths | Fold, right: Paths | Fold, columns: Sequence[str], limit: int = 5
 ) -> tuple[Difference, ...]:
-    """The first `limit` keys whose rows differ between two sets of Parquet files or folds, in key order.
+    """The first `limit` order ids whose rows differ between two sets of Parquet files or folds, in order.
 
     Rows are compared as multisets: if one side has a row once more than the other, the key differs.
     """
     with _connect() as connection:
         sides = [
-            _hashed(connection, source, columns, key).project(f"key, row_hash, {sign} AS sign")
+            _hashed(connection, source, columns).project(f"order_id AS key, row_hash, {sign} AS sign")
             for source, sign in ((left, 1), (right, -1))
             if not _is_empty(source)
         ]
@@ -89,9 +89,9 @@ def _connect() -> duckdb.DuckDBPyConnection:
 
 
 def _hashed(
-    connection: duckdb.DuckDBPyConnection, source: Paths | Fold, columns: Sequence[str], key: str = ""
+    connection: duckdb.DuckDBPyConnection, source: Paths | Fold, columns: Sequence[str]
 ) -> duckdb.DuckDBPyRelation:
-    """The rows of the source as (key, row_hash); the key is NULL if no `key` column is given.
+    """The rows of the source, with a `row_hash` of the `columns`.
 
     DuckDB hashes an INT like a BIGINT, so the column types are hashed too, as text. The outer hash matters:
     the inner one combines its arguments by XOR, and a sum of XORs rarely changes if two rows swap a value.
@@ -107,7 +107,7 @@ def _hashed(
         raise ValueError(f"{first} and the other files lack columns: {', '.join(missing)}")
     schema = ", ".join(f"{name} {types[name]}" for name in columns).replace("'", "''")
     row_hash = f"hash(hash('{schema}', {', '.join(map(_quoted, columns))}))"
-    return rows.project(f"{_quoted(key) if key else 'NULL'} AS key, {row_hash} AS row_hash")
+    return rows.project(f"*, {row_hash} AS row_hash")
 
 
 def _quoted(name: str) -> str:
