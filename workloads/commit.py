@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
 from workloads.keys import KeyChoice
 from workloads.partitioning import Partitioning
@@ -133,6 +133,10 @@ class Workload(Protocol):
     def moves_rows(self) -> bool:
         """Whether a change may give an order another city or day, so that its row changes partition."""
 
+    @property
+    def stream_epoch_ms(self) -> int | None:
+        """Scenario time 0 in milliseconds since 1970 UTC; None if it is unknown."""
+
     def shape(
         self, seed: int, commits_count: int, commit_interval_ms: int, partitioning: Partitioning
     ) -> Iterator[CommitSpec]:
@@ -170,28 +174,3 @@ def check_counts(workload: object, **least: int) -> None:
         else:
             rule = f"<= {FILES_MAX}: each file is a task of Spark, whose driver keeps track of all at once"
             check(name, count, count <= FILES_MAX, rule)
-
-
-@runtime_checkable
-class Dated(Protocol):
-    """A workload that knows at which calendar time its stream begins."""
-
-    @property
-    def stream_epoch_ms(self) -> int | None:
-        """Scenario time 0 in milliseconds since 1970 UTC; None if it is unknown."""
-
-
-@runtime_checkable
-class Recorded(Protocol):
-    """A workload that replays recorded changes, which may last longer than the scenario."""
-
-    def left_out_rows(self, duration_ms: int) -> int:
-        """How many changes come after the end of a stream of this length."""
-
-
-@runtime_checkable
-class TargetSized(Protocol):
-    """A workload that can load its table in files of about the table's target size."""
-
-    def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Workload:
-        """The workload with `initial_files` set, unless the scenario sets it."""

@@ -87,6 +87,7 @@ class Debezium:
             )  # fmt: skip
 
     def left_out_rows(self, duration_ms: int) -> int:
+        """How many changes come after the end of a stream of this length."""
         _, end = self._rows_of(1, duration_ms)
         return len(self._events.arrived_ms) - end
 

@@ -139,6 +139,7 @@ class History:
                 first_row += spec.rows
 
     def left_out_rows(self, duration_ms: int) -> int:
+        """How many changes come after the end of a stream of this length."""
         from_ms = self._history.facts.from_ms
         later = (change for at_ms, change in self._changes if at_ms > from_ms + duration_ms)
         return sum(_rows_of(change) for change in later)

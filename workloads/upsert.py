@@ -96,6 +96,7 @@ class Upsert:
         return self.move_share > 0
 
     def sized_for(self, target_file_size_bytes: int, seed: int, partitioning: Partitioning) -> Upsert:
+        """The workload with `initial_files` set, unless the scenario sets it."""
         if self.initial_files:
             return self
         partitions = len(partitioning.shares(seed, self._initial_dates))

@@ -24,9 +24,9 @@ from bench.scenario.values import KeyPath, OptionError, refusals, together
 from bench.scenario.variants import Variant, changed, check_variant, spec_in
 from bench.secrets import NO_SECRETS, Secrets, hidden
 from strategies.strategy import Rule
-from workloads.commit import TargetSized
 from workloads.history import History
 from workloads.partitioning import Partitioning
+from workloads.upsert import Upsert
 
 _STANDARD_PROBES = (
     Probe("min_order", "SELECT order_id FROM orders ORDER BY order_id LIMIT 1", primary=True),
@@ -202,7 +202,7 @@ def _completed(keys: ScenarioKeys) -> ScenarioKeys:
     table, workload = keys.table, keys.workload
     if table.partitioning == "bucket" and table.buckets is None:
         table = table.model_copy(update={"buckets": Partitioning().buckets})
-    if isinstance(workload, TargetSized):
+    if isinstance(workload, Upsert):
         workload = workload.sized_for(table.target_file_size_bytes, keys.seed, partitioning_of(table))
     return keys.model_copy(
         update={

@@ -18,7 +18,7 @@ from bench.scenario.variants import Variant
 from bench.secrets import Secrets
 from strategies.plan import Capability
 from strategies.strategy import Rule, Strategy
-from workloads.commit import CommitSpec, Dated, Workload
+from workloads.commit import CommitSpec, Workload
 from workloads.history import History
 from workloads.partitioning import Partitioning
 
@@ -141,14 +141,6 @@ class Scenario:
             self.side_probe_every_ms, self.probe_phase, repetition,
         )  # fmt: skip
 
-    @property
-    def stream_epoch_ms(self) -> int | None:
-        """Scenario time 0 in the calendar of the stream's dates, in milliseconds since 1970 UTC.
-
-        None if the workload has no dates.
-        """
-        return self.workload.stream_epoch_ms if isinstance(self.workload, Dated) else None
-
     def placed_rules(self, spec: StrategySpec) -> Iterator[tuple[KeyPath, Rule]]:
         """The rules of a strategy and of the strategies it switches to, each with its place in the file."""
         labels = {spec.label, *(label for _, label in spec.switches)}
@@ -169,7 +161,7 @@ class Scenario:
             files_per_commit=spec.writer.files_per_commit,
             upsert_mode=spec.upsert_mode,
             schema=self.workload.schema,
-            stream_epoch_ms=self.stream_epoch_ms,
+            stream_epoch_ms=self.workload.stream_epoch_ms,
         )
 
     def shape(self) -> Iterator[CommitSpec]:

@@ -3,7 +3,6 @@ from histories import MINUTE_MS, START_MS, commit, data, equality, history, posi
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workloads.commit import Dated, Recorded
 from workloads.history import History, schema_of, ticks_of
 from workloads.partitioning import Partitioning
 from workloads.recorded import OwnCompactions
@@ -37,8 +36,6 @@ def test_a_shorter_stream_is_a_prefix_and_says_what_it_leaves_out(tmp_path):
     workload = History(str(written(tmp_path, *(commit(n, [data(n)]) for n in range(5)))))
     assert specs(workload, 2) == specs(workload, 5)[:2]
     assert workload.left_out_rows(2 * MINUTE_MS) == 200
-    assert isinstance(workload, Dated)
-    assert isinstance(workload, Recorded)
     assert workload.stream_epoch_ms == START_MS
 
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from workload_builders import stream
 from workload_strategies import partitionings, seeds, upserts
 
-from workloads.commit import TargetSized
 from workloads.partitioning import Partitioning
 from workloads.schema import ORDERS, SCHEMAS
 from workloads.spread import dealt_writers
@@ -148,7 +147,6 @@ def test_columns_change_the_sizes_of_data_files_and_nothing_else(columns):
 
 
 def test_the_initial_load_is_sized_only_if_initial_files_is_0():
-    assert isinstance(Upsert(10, 1, 10), TargetSized)
     assert Upsert(10, 1, 10).sized_for(MIB, 7, Partitioning()).initial_files == 1
     assert Upsert(10, 1, 10**7, 5).sized_for(MIB, 7, Partitioning()).initial_files == 5
     with pytest.raises(ValueError, match="initial_files=0"):

@@ -33,7 +33,9 @@ from bench.scenario.scenario import Scenario
 from bench.scenario.specs import rule_text
 from bench.scenario.variants import BASE
 from bench.text import counted, human_duration, human_ratio, pace_text, whole_percent
-from workloads.commit import CommitSpec, Recorded
+from workloads.commit import CommitSpec
+from workloads.debezium import Debezium
+from workloads.history import History
 
 _EVEN = 0.995  # of the cost of the best fixed interval, above which adapting gains nothing worth a word
 
@@ -88,8 +90,8 @@ def summary(scenario: Scenario, mode: Mode = "real") -> dict[str, Any]:
     commits = [commit for commit in scenario.shape() if commit.rows]
     layouts = _layouts(scenario, commits)
     by_strategy = [(spec, _layouts(scenario, scenario.commits_of(spec))) for spec in scenario.strategies]
-    recorded = scenario.workload if isinstance(scenario.workload, Recorded) else None
-    left_out = recorded.left_out_rows(scenario.duration_ms) if recorded else 0
+    workload = scenario.workload
+    left_out = workload.left_out_rows(scenario.duration_ms) if isinstance(workload, Debezium | History) else 0
     return {
         "scenario": scenario.name,
         "hash": scenario.hash,

@@ -2,7 +2,6 @@ import json
 import math
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -120,15 +119,10 @@ def test_a_delay_needs_delayed_commits_and_is_not_for_maintenance(tmp_path):
     assert scenario.maintenance == (Rule(Every(300_000), RewriteManifests()),)
 
 
-def test_the_stream_begins_at_a_date_unless_the_workload_has_none(tmp_path):
+def test_the_table_knows_the_date_at_which_the_stream_begins(tmp_path):
     scenario = load(tmp_path)
-    assert scenario.stream_epoch_ms == 1_767_225_600_000  # 2026-01-01T00:00:00Z
-    assert scenario.table_of(scenario.strategies[0]).stream_epoch_ms == scenario.stream_epoch_ms
-
-    class Undated:
-        schema, is_cdc = scenario.workload.schema, False
-
-    assert replace(scenario, workload=Undated()).stream_epoch_ms is None
+    table = scenario.table_of(scenario.strategies[0])
+    assert table.stream_epoch_ms == 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
 
 def test_a_planner_that_names_its_files_may_be_delayed(tmp_path):
