@@ -93,15 +93,13 @@ class Tag:
     """Identifies the step that made a version; stored in the version, so that any reader can attribute it.
 
     `role` is the id of a role, such as "writer" or "compactor-2"; `step` is unique in the run, such as
-    "commit-12". `rows` is the number of rows that a commit of the stream delivered. The stored text omits
-    the table.
+    "commit-12". `rows` is the number of rows that a commit of the stream delivered.
     """
 
     role: RoleId
     step: str
     at_ms: int
     rows: int = 0
-    table_id: str = TABLE_ID
 
     def __str__(self) -> str:
         """The tag as it is stored in the table: "writer/commit-12/720000/80"."""
