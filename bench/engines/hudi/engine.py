@@ -22,6 +22,7 @@ from bench.engines.contract import (
     application_of,
 )
 from bench.engines.hudi.folder import TableFolder
+from bench.engines.hudi.inline import compacts_itself
 from bench.engines.hudi.ledger import NOT_SCHEDULED, PLANNING, HudiLedger
 from bench.engines.hudi.lock_server import lock_server
 from bench.engines.hudi.services import Services, has_no_lock
@@ -31,7 +32,6 @@ from bench.engines.hudi.table_keys import (
     CODEC,
     DAY_COLUMN,
     DEFAULT_CODEC,
-    INLINE_COMPACTION,
     NAME,
     READ_OPTIMIZED,
     is_merge_on_read,
@@ -50,7 +50,6 @@ from bench.errors import EngineError
 from bench.results.values import Cost, ScanWork
 from strategies.hudi.commands import METADATA_COMMANDS, Command
 from strategies.hudi.preview import NO_REWRITE
-from strategies.java_values import parse_boolean
 from strategies.plan import Action, Native
 
 # A write that meets another one in its file groups, at its end or (a pending clustering) at once.
@@ -147,7 +146,7 @@ class HudiEngine(FolderEngine[str]):
 
     @property
     def _compacts_itself(self) -> bool:
-        return parse_boolean(self._options.get(INLINE_COMPACTION, "false"))
+        return compacts_itself(self._spec.properties)
 
     def _next_is_there(self) -> Callable[[], bool]:
         before = self._table_folder.completed_count()

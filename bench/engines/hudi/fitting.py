@@ -1,6 +1,7 @@
 """Which rules work on a Hudi table. Hudi checks most of this too, but only when a table service runs."""
 
 from bench.engines.contract import TableSpec
+from bench.engines.hudi.inline import compacts_itself
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read, keys_of
 from strategies.hudi.compaction_plan import (
     PARTITION_REGEX,
@@ -19,7 +20,6 @@ from strategies.hudi.compaction_strategies import (
 )
 from strategies.hudi.planners import Clustering, Compaction, LogCompaction
 from strategies.hudi.triggers import HudiTrigger
-from strategies.java_values import parse_boolean
 from strategies.strategy import Rule
 
 _NO_DELAY = 'set the delay of the rule, or compaction_delay, to "0s"'
@@ -42,7 +42,7 @@ def _planner_problem(spec: TableSpec, rule: Rule) -> str | None:
                 "merges log files, and a COPY_ON_WRITE table has none: set writer.upsert_mode to "
                 '"merge-on-read", or leave it out'
             )
-        case Compaction() if compacts_itself(spec):
+        case Compaction() if compacts_itself(spec.properties):
             return (
                 "compacts a table whose commits already compact it, with other options: set "
                 f"{INLINE_COMPACTION} to false, or leave the rule out"
@@ -66,11 +66,6 @@ def _planner_problem(spec: TableSpec, rule: Rule) -> str | None:
             )
         case _:
             return None
-
-
-def compacts_itself(spec: TableSpec) -> bool:
-    """Whether commits may compact the table (inline compaction)."""
-    return parse_boolean(spec.properties.get(INLINE_COMPACTION, "false"))
 
 
 def compaction_problem(spec: TableSpec, planner: Compaction) -> str | None:

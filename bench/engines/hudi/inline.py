@@ -37,9 +37,14 @@ _TRIGGERS: Mapping[str, Callable[[int, int], Trigger]] = {
 }
 
 
+def compacts_itself(properties: Mapping[str, str]) -> bool:
+    """Whether commits compact the table."""
+    return parse_boolean(properties.get(INLINE_COMPACTION, "false"))
+
+
 def inline_rule(properties: Mapping[str, str]) -> Rule | None:
     """When and how commits compact, None if they do not. Raises ValueError for options that Hudi rejects."""
-    if not parse_boolean(properties.get(INLINE_COMPACTION, "false")):
+    if not compacts_itself(properties):
         return None
     trigger = properties.get(TRIGGER, "NUM_COMMITS")
     if trigger not in _TRIGGERS:

@@ -6,8 +6,8 @@ Names that Hudi does not know are not checked; it ignores them.
 from collections.abc import Mapping
 
 from bench.engines.contract import TableSpec
-from bench.engines.hudi.fitting import compaction_problem, compacts_itself
-from bench.engines.hudi.inline import STRATEGY, TRIGGER, inline_compaction, inline_rule
+from bench.engines.hudi.fitting import compaction_problem
+from bench.engines.hudi.inline import STRATEGY, TRIGGER, compacts_itself, inline_compaction, inline_rule
 from bench.engines.hudi.packing import packing
 from bench.engines.hudi.table_keys import INLINE_COMPACTION, is_merge_on_read
 from strategies.hudi.clustering_plan import CLUSTERING_OPTIONS
@@ -47,7 +47,7 @@ _BY_CLOCK = ("TIME_ELAPSED", "NUM_AND_TIME", "NUM_OR_TIME")
 
 def property_problem(spec: TableSpec) -> tuple[str, str] | None:
     """The first option that cannot work, and why."""
-    itself = compacts_itself(spec)
+    itself = compacts_itself(spec.properties)
     for name, value in spec.properties.items():
         problem = value_problem(name, value)
         if problem is None and name in _OF_RULES and not (itself and name in COMPACTION_OPTIONS):
@@ -61,7 +61,7 @@ def property_problem(spec: TableSpec) -> tuple[str, str] | None:
 
 def at_once_problem(spec: TableSpec, settings: Mapping[str, str]) -> str | None:
     """Why commits of a table cannot go on beside compactions; `settings` of Spark do not matter."""
-    if not compacts_itself(spec):
+    if not compacts_itself(spec.properties):
         return None
     return (
         f"{INLINE_COMPACTION} makes commits compact, and with a real clock the compactor does that at the "
