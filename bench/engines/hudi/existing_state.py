@@ -90,7 +90,7 @@ class StateReading:
 
         Up to table version 6 a log file is named after the instant of its slice, not after its own.
         """
-        if file.is_log and not self._files.has_completions:
+        if file.is_log and self._files.is_early:
             return None
         completed = self._completions.get(file.instant)
         return None if completed is None else self.ms_of(completed) - first_ms
@@ -105,7 +105,7 @@ class StateReading:
             return self._completions.get(instant) or (archived.completed if archived else instant)
 
         def is_completed(file: StoredFile) -> bool:
-            is_before_it = file.is_log and not self._files.has_completions and file.instant in planned
+            is_before_it = file.is_log and self._files.is_early and file.instant in planned
             return file.instant in self._completions or file.instant < self.start or is_before_it
 
         return latest_slices(self.stored, frozenset().union(*replaced), is_completed, completion_of)

@@ -276,7 +276,7 @@ def _notes(
     """`gap` is the last instant that replaced files which are not known."""
     if properties.get("hoodie.table.timeline.timezone", "LOCAL").upper() != "UTC":
         yield "times are as on the clock of the writer, whose time zone the table does not record"
-    if not files.has_history:
+    if files.is_early:
         yield "archived instants of a table of version 6 are not read"
     if gap is not None:
         yield f"the history begins after instant {gap}, which replaced files that have been cleaned since"

@@ -69,8 +69,7 @@ class TimelineFiles:
     """Raises TimelineError for a damaged file."""
 
     timeline_folder = TIMELINE_FOLDER
-    has_history = True  # archived instants can be read
-    has_completions = True  # a log file belongs to a slice by the completion time of its commit
+    is_early = False  # without times of completion, and without archived instants
 
     def __init__(self, folder: TableFolder) -> None:
         self._folder = folder
@@ -80,7 +79,7 @@ class TimelineFiles:
         return self._folder.place(self.timeline_folder)
 
     def instants(self, listing: Listing) -> list[InstantFiles]:
-        return listing.instants(self.timeline_folder, is_early=not self.has_completions)
+        return listing.instants(self.timeline_folder, is_early=self.is_early)
 
     def commit(self, instant: InstantFiles) -> Fields:
         path = f"{TIMELINE_FOLDER}/{instant.requested}_{instant.completed}.{instant.action}"
@@ -116,8 +115,9 @@ class TimelineFiles:
     def _plan_path(self, requested: str, service: str) -> str:
         stem = f"{self.timeline_folder}/{requested}"
         path = f"{stem}.{service}.requested"
-        is_early = service == "clustering" and not self._folder.has(path)
-        return f"{stem}.replacecommit.requested" if is_early else path
+        if service == "clustering" and not self._folder.has(path):
+            return f"{stem}.replacecommit.requested"
+        return path
 
     def archived(self, wanted: Collection[str] | None = None) -> Mapping[str, Write]:
         """The wanted writes in the history, by default all, by the time of their request."""
@@ -180,11 +180,10 @@ class TimelineFiles:
 
 
 class EarlyTimelineFiles(TimelineFiles):
-    """The timeline of a table of version 6, without archived instants."""
+    """The timeline of a table of version 6, whose archived instants are not read."""
 
     timeline_folder = METADATA_FOLDER
-    has_history = False
-    has_completions = False
+    is_early = True
 
     def commit(self, instant: InstantFiles) -> Fields:
         path = f"{METADATA_FOLDER}/{instant.requested}.{instant.action}"
