@@ -5,7 +5,6 @@ Source: DeltaConfigs of delta-spark 3.3.2.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from bench.engines.contract import TableSpec
 from bench.engines.delta.table_keys import (
@@ -20,11 +19,8 @@ from bench.engines.delta.table_keys import (
     VECTORS,
     property_name,
 )
-from bench.errors import ScenarioError
 from strategies.delta.optimize_options import CONF_PREFIX, OPTIMIZE_OPTIONS
 from strategies.java_values import parse_int
-
-Value = TypeVar("Value")
 
 _CONF_PREFIX = "spark.databricks.delta."
 _DEFAULTS_PREFIX = f"{_CONF_PREFIX}properties.defaults."  # of table properties, without their "delta."
@@ -88,17 +84,21 @@ def value_problem(name: str, value: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class WriterProperties:
-    checkpoint_interval: int = DEFAULT_CHECKPOINT_INTERVAL
-    compacts_by_itself: bool = False
-    optimizes_writes: bool = False
+    checkpoint_interval: int
+    compacts_by_itself: bool
+    optimizes_writes: bool
 
 
 def writer_properties(properties: Mapping[str, str]) -> WriterProperties:
-    """Read `table_properties`. Raises ScenarioError for a value that Delta rejects."""
+    """What `table_properties` say, whose values Delta accepts (`property_problem`)."""
+
+    def is_on(name: str) -> bool:
+        return _boolean(properties.get(name, "false"))
+
     return WriterProperties(
-        _read(properties, CHECKPOINT_INTERVAL, _checkpoint_interval, DEFAULT_CHECKPOINT_INTERVAL),
-        _read(properties, AUTO_OPTIMIZE, _boolean, False) or _read(properties, AUTO_COMPACT, _boolean, False),
-        _read(properties, OPTIMIZE_WRITE, _boolean, False),
+        _checkpoint_interval(properties.get(CHECKPOINT_INTERVAL, str(DEFAULT_CHECKPOINT_INTERVAL))),
+        is_on(AUTO_OPTIMIZE) or is_on(AUTO_COMPACT),
+        is_on(OPTIMIZE_WRITE),
     )
 
 
@@ -144,12 +144,3 @@ def simulated_setting_problem(name: str) -> str | None:
     if name.startswith(_NOT_MODELLED_CONFS):
         return "is not simulated: leave it out, or run without --simulate"
     return setting_problem(name)
-
-
-def _read(properties: Mapping[str, str], name: str, parse: Callable[[str], Value], default: Value) -> Value:
-    if name not in properties:
-        return default
-    try:
-        return parse(properties[name])
-    except ValueError as error:
-        raise ScenarioError(f"{error}, not {properties[name]!r}", code="invalid", path=name) from error

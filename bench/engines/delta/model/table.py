@@ -57,7 +57,7 @@ class DeltaTableModel:
     stages_files = False
 
     def __init__(self, settings: EngineSettings, coefficients: DeltaCoefficients) -> None:
-        """Raises ScenarioError for a property or a setting of Spark that is invalid."""
+        """Raises ScenarioError for a setting of Spark that is invalid."""
         spec = self._spec = settings.table
         self._coefficients = coefficients
         self.ledger = delta_ledger(

@@ -1,5 +1,4 @@
 import pytest
-from refused import refused
 
 from bench.engines.contract import TableSpec
 from bench.engines.delta.properties import (
@@ -71,11 +70,6 @@ def test_options_of_commands_are_refused_as_settings(problem_of):
     for option in Optimize.known_options:
         assert problem_of(prefix + option).endswith(f"options.{option}")
     assert problem_of(f"{prefix}zorder.checkStatsCollection.enabled") is None
-
-
-def test_an_invalid_property_is_refused():
-    with refused("invalid", "delta.checkpointInterval"):
-        writer_properties({"delta.checkpointInterval": "0"})
 
 
 @pytest.mark.parametrize(
