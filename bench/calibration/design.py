@@ -6,7 +6,7 @@ them. Each scenario stays small: seconds per unit are wanted, not large totals.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,9 @@ class _Level:
     """Keys of [workload] and [table] of one scenario, and the keys of its only strategy."""
 
     name: str
-    workload: Mapping[str, Any]
-    strategy: Mapping[str, Any]
-    table: Mapping[str, Any]
+    workload: _Document
+    strategy: _Document
+    table: _Document
 
 
 def design(table_format: str) -> list[Scenario]:
@@ -40,7 +40,6 @@ def design(table_format: str) -> list[Scenario]:
 
 
 def _document(table_format: str, level: _Level) -> _Document:
-    maintenance = _maintenance(table_format)
     return {
         "description": f"A calibration run of {table_format}: {level.name}.",
         "seed": SEED,
@@ -48,56 +47,48 @@ def _document(table_format: str, level: _Level) -> _Document:
         "commit_interval": "1min",
         "probe_every": "2min",
         "table": {"format": table_format, "target_file_size": "16MiB", **level.table},
-        "workload": dict(level.workload),
+        "workload": level.workload,
         "strategies": [{"label": "calibrate", **level.strategy}],
-        "maintenance": [
-            {"trigger": dict(trigger), "planner": dict(planner)} for trigger, planner in maintenance
-        ],
+        "maintenance": _MAINTENANCE[table_format],
     }
 
 
-def _maintenance(table_format: str) -> Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    match table_format:
-        case "iceberg":
-            return (
-                (_every(4), {"type": "iceberg.expire_snapshots", "retain": "2min"}),
-                (_every(5), {"type": "iceberg.rewrite_manifests"}),
-            )
-        case "delta":
-            return ((_every(4), {"type": "delta.vacuum", "retain": "2min"}),)
-        case _:
-            return (
-                (_every(3), {"type": "hudi.clean", "retain_commits": 3}),
-                (_every(4), {"type": "hudi.archive", "min_commits": 4, "max_commits": 6}),
-            )
+def _rule(minutes: int, planner: _Document) -> _Document:
+    """The planner's rule, which fires at this interval."""
+    return {"trigger": {"type": "every", "interval": f"{minutes}min"}, "planner": planner}
 
 
-def _rule(trigger: Mapping[str, Any], planner: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"rules": [{"trigger": dict(trigger), "planner": dict(planner)}]}
+_MAINTENANCE: Mapping[str, list[_Document]] = {
+    "iceberg": [
+        _rule(4, {"type": "iceberg.expire_snapshots", "retain": "2min"}),
+        _rule(5, {"type": "iceberg.rewrite_manifests"}),
+    ],
+    "delta": [_rule(4, {"type": "delta.vacuum", "retain": "2min"})],
+    "hudi": [
+        _rule(3, {"type": "hudi.clean", "retain_commits": 3}),
+        _rule(4, {"type": "hudi.archive", "min_commits": 4, "max_commits": 6}),
+    ],
+}
 
 
-def _every(minutes: int) -> Mapping[str, Any]:
-    return {"type": "every", "interval": f"{minutes}min"}
+def _every(minutes: int, planner: _Document) -> _Document:
+    """The keys of a strategy that runs the planner at this interval."""
+    return {"rules": [_rule(minutes, planner)]}
 
 
-def _append(rows: int, files: int, columns: int = 17) -> Mapping[str, Any]:
-    return {
-        "type": "append",
-        "rows_per_commit": rows,
-        "files_per_commit": files,
-        "columns": columns,
-    }
+def _append(rows: int, files: int, columns: int = 17) -> _Document:
+    return {"type": "append", "rows_per_commit": rows, "files_per_commit": files, "columns": columns}
 
 
-def _upsert(initial_rows: int, rows: int, files: int) -> Mapping[str, Any]:
+def _upsert(initial_rows: int, rows: int, files: int) -> _Document:
     return {
         "type": "upsert", "initial_rows": initial_rows, "rows_per_commit": rows, "files_per_commit": files,
         "columns": 17, "insert_share": 0.5, "delete_share": 0.05,
     }  # fmt: skip
 
 
-def _appends(compact: Mapping[str, Any]) -> Iterator[_Level]:
-    often, seldom = _rule(_every(2), compact), _rule(_every(4), compact)
+def _appends(compact: _Document) -> Iterator[_Level]:
+    often, seldom = _every(2, compact), _every(4, compact)
     yield _Level("many-small-files", _append(640, 64), often, {})
     yield _Level("few-large-files", _append(200_000, 2), seldom, {})
     yield _Level("narrow", _append(80_000, 8, columns=3), often, {})
@@ -112,23 +103,21 @@ def _iceberg() -> Iterator[_Level]:
     convert = {"type": "iceberg.convert_deletes"}
     yield from _appends({"type": "iceberg.rewrite_data_files"})
     order = {"type": "iceberg.rewrite_data_files", "strategy": "sort", "sort_order": "order_id"}
-    yield _Level("sort", _append(20_000, 8), _rule(_every(3), order), {})
-    yield _Level("upsert-few-keys", _upsert(1_000_000, 100, 8), _rule(_every(4), rewrite), {})
-    yield _Level("upsert-many-keys", _upsert(100_000, 10_000, 2), _rule(_every(3), rewrite), {})
-    yield _Level("convert-small", _upsert(200_000, 400, 8), _rule(_every(3), convert), {})
-    yield _Level("convert-large", _upsert(3_000_000, 4_000, 4), _rule(_every(4), convert), {})
+    yield _Level("sort", _append(20_000, 8), _every(3, order), {})
+    yield _Level("upsert-few-keys", _upsert(1_000_000, 100, 8), _every(4, rewrite), {})
+    yield _Level("upsert-many-keys", _upsert(100_000, 10_000, 2), _every(3, rewrite), {})
+    yield _Level("convert-small", _upsert(200_000, 400, 8), _every(3, convert), {})
+    yield _Level("convert-large", _upsert(3_000_000, 4_000, 4), _every(4, convert), {})
 
 
 def _delta() -> Iterator[_Level]:
     yield from _appends({"type": "delta.optimize"})
     merge_on_read = {"writer": {"upsert_mode": "merge-on-read"}}
-    purge = _rule(_every(4), {"type": "delta.reorg"})
+    purge = _every(4, {"type": "delta.reorg"})
     yield _Level("merge-small", _upsert(100_000, 100, 4), {**merge_on_read, **purge}, {})
     yield _Level("merge-large", _upsert(2_000_000, 4_000, 4), {**merge_on_read, **purge}, {})
-    yield _Level(
-        "copy-on-write", _upsert(500_000, 1_000, 4), _rule(_every(4), {"type": "delta.optimize"}), {}
-    )
-    order = _rule(_every(3), {"type": "delta.zorder", "columns": ["order_id"]})
+    yield _Level("copy-on-write", _upsert(500_000, 1_000, 4), _every(4, {"type": "delta.optimize"}), {})
+    order = _every(3, {"type": "delta.zorder", "columns": ["order_id"]})
     yield _Level("sort", _append(20_000, 8), order, {})
 
 
@@ -139,20 +128,20 @@ def _hudi() -> Iterator[_Level]:
         ("many-small-files", 640, 64, 17), ("few-large-files", 200_000, 2, 17), ("narrow", 80_000, 8, 3),
         ("wide", 40_000, 8, 40), ("one-file", 1_000, 1, 17),
     ):  # fmt: skip
-        properties: Mapping[str, Any] = {
+        properties = {
             "hoodie.parquet.small.file.limit": "0",
             "hoodie.copyonwrite.insert.auto.split": "false",
             "hoodie.copyonwrite.insert.split.size": str(rows // files),
         }
-        table: Mapping[str, Any] = {"index": "simple", "properties": properties}
-        cluster = _rule(_every(4), {"type": "hudi.clustering"})
+        table: _Document = {"index": "simple", "properties": properties}
+        cluster = _every(4, {"type": "hudi.clustering"})
         yield _Level(name, _append(rows, files, columns), cluster, table)
     for name, initial_rows, rows, buckets in (
         ("upsert-few-keys", 1_000_000, 100, 4), ("upsert-many-keys", 100_000, 10_000, 4),
         ("upsert-many-groups", 500_000, 2_000, 16), ("upsert-one-group", 50_000, 1_000, 1),
     ):  # fmt: skip
         table = {"index": "bucket", "index_buckets": buckets}
-        yield _Level(name, _upsert(initial_rows, rows, 4), _rule(_every(4), merge), table)
+        yield _Level(name, _upsert(initial_rows, rows, 4), _every(4, merge), table)
     in_place = {"writer": {"upsert_mode": "copy-on-write"}}
     yield _Level(
         "copy-on-write", _upsert(500_000, 1_000, 4), in_place, {"index": "bucket", "index_buckets": 4}
