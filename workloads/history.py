@@ -116,7 +116,8 @@ class History:
     @property
     def is_cdc(self) -> bool:
         return any(
-            change.removed or change.deleted_rows or _hits_groups(change) for _, change in self._changes
+            change.removed or change.deleted_rows or any(file.hit_rows for file in change.added)
+            for _, change in self._changes
         )
 
     def shape(
@@ -201,10 +202,6 @@ def _followed(changes: Iterable[RecordedChange]) -> list[RecordedChange]:
     return [
         replace(change, followed=named.intersection(file.id for file in change.added)) for change in changes
     ]
-
-
-def _hits_groups(change: RecordedChange) -> bool:
-    return any(file.hit_rows for file in change.added)
 
 
 def _rows_of(change: RecordedChange) -> int:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from bench.engines.hudi.folder import SAVEPOINT, InstantFiles, Listing
 from bench.engines.hudi.ledger import HudiLedger
-from bench.engines.hudi.slices import StoredFile, archived_instants, latest_slices, live_file, stored_files
+from bench.engines.hudi.slices import StoredFile, latest_slices, live_file, stored_files
 from bench.engines.hudi.timeline import (
     ACTIONS,
     columns_of,
@@ -47,7 +47,7 @@ class StateReading:
             instant.requested: files.plan_facts(instant, self._commits.get(instant.requested, {}))
             for instant in self._instants
         }
-        self._archived = files.archived(archived_instants(self.stored, self._plans))
+        self._archived = files.archived({file.instant for file in self.stored} - self._plans.keys())
 
     @property
     def writes(self) -> list[Write]:

@@ -26,6 +26,7 @@ from bench.engines.hudi.timeline import (
     joined,
     replaced_groups,
     tag_of,
+    write_stats,
     written_files,
 )
 from bench.engines.hudi.timeline_files import TimelineFiles, Write
@@ -144,7 +145,7 @@ class _Table:
             gone = self._live.pop(group, [])
             is_complete &= bool(gone)
             removed += (placed.recorded for placed in gone)
-        for partition, stat in _stats_of(write):
+        for partition, stat in write_stats(write.commit):
             file = stored_file(stat["path"], stat["fileSizeInBytes"])
             if file is None:
                 continue
@@ -209,13 +210,6 @@ class _Table:
             new_rows=new_rows,
             hit_rows=hit_rows,
         )
-
-
-def _stats_of(write: Write) -> Iterator[tuple[str, Fields]]:
-    """What a write states of each of its files, with the partition."""
-    for partition, stats in (write.commit.get("partitionToWriteStats") or {}).items():
-        for stat in stats:
-            yield partition, stat
 
 
 def _groups_of(write: Write) -> Iterator[FileGroupId]:

@@ -27,7 +27,6 @@ _PREFIX = f"{INLINE_COMPACTION}."
 COMMITS = f"{_PREFIX}max.delta.commits"
 SECONDS = f"{_PREFIX}max.delta.seconds"
 TRIGGER = f"{_PREFIX}trigger.strategy"
-NOT_SERIALIZABLE = "BoundedPartitionAware"
 _TRIGGERS: Mapping[str, Callable[[int, int], Trigger]] = {
     "NUM_COMMITS": lambda commits, elapsed_ms: NumCommits(commits),
     "NUM_COMMITS_AFTER_LAST_REQUEST": lambda commits, elapsed_ms: NumCommitsAfterLastRequest(commits),
@@ -57,12 +56,3 @@ def inline_rule(properties: Mapping[str, str]) -> Rule | None:
 def inline_compaction(properties: Mapping[str, str]) -> Compaction:
     options = {name: text for name, text in properties.items() if name in COMPACTION_OPTIONS}
     return Compaction(properties.get(STRATEGY, DEFAULT_STRATEGY), options)
-
-
-def is_not_serializable(names: str) -> bool:
-    """Whether Hudi's client for Spark fails with "Task not serializable" on these strategies.
-
-    It sends the strategy to Spark's tasks, and one strategy has a field that Java cannot serialize (Hudi
-    1.2.0).
-    """
-    return any(name.rpartition(".")[2].strip().startswith(NOT_SERIALIZABLE) for name in names.split(","))

@@ -9,7 +9,7 @@ naming".
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from bench.engines.hudi.folder import METADATA_FOLDER, PARTITION_MARKER, Listing
@@ -80,10 +80,6 @@ def _latest(files: list[StoredFile], completion_of: Callable[[str], str]) -> Ite
 def is_later(log: StoredFile, base: StoredFile, completion_of: Callable[[str], str]) -> bool:
     """Whether a log file of the group of a base file is in the slice of that file, or in a later one."""
     return completion_of(log.instant) >= base.instant
-
-
-def archived_instants(files: Iterable[StoredFile], active: Mapping[str, object]) -> frozenset[str]:
-    return frozenset(file.instant for file in files if file.instant not in active)
 
 
 def live_file(file: StoredFile, records: int | None) -> BaseFile | LogFile:

@@ -16,6 +16,7 @@ from bench.engines.hudi.timeline import (
     pending_groups,
     replaced_groups,
     tag_of,
+    write_stats,
     written_files,
 )
 from bench.engines.hudi.timeline_files import TimelineFiles
@@ -143,7 +144,7 @@ class HudiReader:
 
     def _commit_work(self, commit: Fields) -> CommitWork:
         """The work of a commit, by the files that it finds."""
-        partitions = {name for name, stats in commit["partitionToWriteStats"].items() if stats}
+        partitions = {partition for partition, _ in write_stats(commit)}
         looked_up_count = 0
         if self._looks_up_keys and commit.get("operationType") == "UPSERT":
             bases = (file for file in self._files.values() if isinstance(file, BaseFile))
@@ -166,11 +167,10 @@ class HudiReader:
             yield from (path for path, file in self._files.items() if file.group in groups)
             return
         merged = self._merged_logs(instant) if commit.get("operationType") == "COMPACT" else {}
-        for partition, stats in commit["partitionToWriteStats"].items():
-            for stat in stats:
-                if is_base(stat["path"]) and stat.get("prevBaseFile"):
-                    yield joined(partition, stat["prevBaseFile"])
-                yield from merged.get(FileGroupId(partition, stat["fileId"]), ())
+        for partition, stat in write_stats(commit):
+            if is_base(stat["path"]) and stat.get("prevBaseFile"):
+                yield joined(partition, stat["prevBaseFile"])
+            yield from merged.get(FileGroupId(partition, stat["fileId"]), ())
 
     def _merged_logs(self, instant: InstantFiles) -> Mapping[FileGroupId, list[str]]:
         logs = dict[FileGroupId, list[str]]()

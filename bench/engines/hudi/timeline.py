@@ -101,13 +101,19 @@ def instant_of(
     )
 
 
+def write_stats(commit: Fields) -> Iterator[tuple[str, Fields]]:
+    """What a commit states of each file that it wrote, with the partition."""
+    for partition, stats in (commit.get("partitionToWriteStats") or {}).items():
+        for stat in stats:
+            yield partition, stat
+
+
 def written_files(commit: Fields) -> Iterator[tuple[str, int, int]]:
     """Path, bytes and records of the files that a commit wrote. A record of a log file may be a delete."""
-    for stats in (commit.get("partitionToWriteStats") or {}).values():
-        for stat in stats:
-            path = stat["path"]
-            records = stat["numWrites"] + (0 if is_base(path) else stat["numDeletes"])
-            yield path, stat["fileSizeInBytes"], records
+    for _, stat in write_stats(commit):
+        path = stat["path"]
+        records = stat["numWrites"] + (0 if is_base(path) else stat["numDeletes"])
+        yield path, stat["fileSizeInBytes"], records
 
 
 def replaced_groups(commit: Fields) -> frozenset[FileGroupId]:
