@@ -212,6 +212,12 @@ class Groups:
     def has_all(self, files: Iterable[BaseFile | LogFile]) -> bool:
         return all(file.path in self._group_of for file in files)
 
+    def has_only(self, id_: FileGroupId, files: Iterable[BaseFile | LogFile]) -> bool:
+        """Whether a group consists of these files."""
+        return id_ in self._groups and {file.path for file in self._groups[id_].files} == {
+            file.path for file in files
+        }
+
     def hit(self, groups: Iterable[FileGroupId], rows: int) -> None:
         """Delete rows of an imported table, of each group in proportion to its live rows."""
         slices = [self._groups[id_] for id_ in groups if id_ in self._groups]

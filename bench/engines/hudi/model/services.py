@@ -15,6 +15,7 @@ from bench.engines.hudi.model.groups import Groups
 from bench.engines.hudi.model.timeline import Timeline
 from bench.engines.hudi.model.versions import File, data_version, service_version, store
 from bench.engines.hudi.model.writers import RowBytes
+from bench.engines.simulated.model import ConflictError
 from bench.engines.simulated.recorded_files import size_ratio
 from bench.engines.simulated.rolling import rolled
 from bench.engines.simulated.storage import Storage
@@ -138,7 +139,8 @@ class Services:
         """Execute what was staged, or clean or archive; None if a commit has executed it before.
 
         Raises ValueError for a log compaction after which a compaction was scheduled: Hudi refuses it
-        (BaseHoodieTableServiceClient.logCompact of 1.2.0), and the plan stays pending.
+        (BaseHoodieTableServiceClient.logCompact of 1.2.0), and the plan stays pending. Raises ConflictError
+        for a clustering of groups that a commit has changed since: its plan is dropped.
         """
         if not isinstance(action, Native):
             raise ValueError(NO_REWRITE)
@@ -153,7 +155,21 @@ class Services:
             return None
         if command is Command.LOG_COMPACTION and self._timeline.has_compaction_after(staged.number):
             raise ValueError("a log compaction cannot be executed once a later compaction has been scheduled")
+        if command is Command.CLUSTERING:
+            self._check_unchanged(staged)
         return self.merge(command, staged, tag.at_ms, tag)
+
+    def _check_unchanged(self, staged: Scheduled) -> None:
+        """Raises ConflictError, and drops the plan, if a group of it has other files than were planned.
+
+        So it is with PreferWriterConflictResolutionStrategy of Hudi 1.2.0. By default the commit would lose.
+        """
+        for planned in staged.slices:
+            if not self._groups.has_only(planned.group, _files(planned)):
+                del self._pending[staged.number]
+                self._publish()
+                self._timeline.drop(staged.number)
+                raise ConflictError(f"a commit has changed file group {planned.group.file_id} since")
 
     def merge(self, command: Command, staged: Scheduled, at_ms: int, tag: Tag | None) -> tuple[Version, ...]:
         """Merge what was planned, except slices that a commit of an imported table has replaced since."""

@@ -80,6 +80,11 @@ class Timeline:
         self._completed[number] = _Completed(done.action, size_bytes)
         return Entry(number, size_bytes, FILES_PER_INSTANT)
 
+    def drop(self, number: int) -> None:
+        """Roll back a pending instant with its plan."""
+        del self._instants[number]
+        self._publish()
+
     def has_compaction_after(self, number: int) -> bool:
         """Whether a compaction of a MERGE_ON_READ table, completed or not, was requested after an instant."""
         return any(

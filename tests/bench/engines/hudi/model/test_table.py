@@ -267,6 +267,20 @@ def test_a_clustering_makes_no_more_files_than_there_are_rows():
     assert engine.model.live_rows == sum(file.rows for file in bases(engine)) == 6
 
 
+def test_a_clustering_loses_if_a_commit_changes_one_of_its_groups_meanwhile():
+    for mode in UPSERT_MODES:
+        engine = make(index="simple", upsert_mode=mode)
+        commit_specs(engine, load(1000), changes(1, 1000, updates=10))
+        ticket = engine.schedule(plan(Native(Command.CLUSTERING)), MINUTE_MS, 3 * MINUTE_MS)
+        commit_specs(engine, changes(2, 1000, updates=300))
+        before = bases(engine), logs(engine)
+        outcome = engine.complete(ticket, 3 * MINUTE_MS)
+        assert (outcome.status, outcome.versions, (bases(engine), logs(engine))) == ("failed", (), before)
+        assert engine.model.live_rows == 1000
+        assert (engine.state(0).pending_groups, pending(engine)) == ({}, [False] * 3)
+        assert execute(engine, plan(Native(Command.CLUSTERING)), 3 * MINUTE_MS).status == "ok"
+
+
 def test_planners_see_all_commits_since_the_last_compaction():
     engine = make(buckets=1)
     commit_specs(engine, load(10))
