@@ -44,8 +44,8 @@ class Contents:
     - 1/e). Skipping by the partitions of changes is not modelled.
     """
 
-    def __init__(self, rows: FileRows | None = None) -> None:
-        self._rows = LiveRows() if rows is None else rows
+    def __init__(self, rows: FileRows) -> None:
+        self._rows = rows
         self._known: dict[str, _Known] = {}  # by origin
         self._left: dict[Place, int] = {}  # live rows as of the last commit, of files that have lost some
         # Runs added before the first commit of changes; None after it.

@@ -32,8 +32,7 @@ class AutoCompaction:
     16,384; this is not modelled.
     """
 
-    def __init__(self, min_files_count: int = MIN_FILES_COUNT) -> None:
-        self._min_files_count = min_files_count
+    def __init__(self) -> None:
         self._partitions: dict[str, _Partition] = {}
 
     def forget(self) -> None:
@@ -77,4 +76,4 @@ class AutoCompaction:
         known = self._partitions.get(partition)
         if known is None:
             return False
-        return not known.is_compacted or known.files_count >= self._min_files_count
+        return not known.is_compacted or known.files_count >= MIN_FILES_COUNT

@@ -24,7 +24,7 @@ def series(name, count, rows, key_step=0):
 )
 def test_a_commit_touches_the_files_whose_whole_rows_become_fewer(skew, commits, replaced):
     """Compared with the live rows of all files, computed one by one."""
-    contents, rows, live, population = Contents(), LiveRows(), {}, 300
+    contents, rows, live, population = Contents(LiveRows()), LiveRows(), {}, 300
     contents.commit(load(300))
     rows.commit(load(300))
     for number in range(3):
@@ -69,7 +69,7 @@ def test_a_commit_touches_the_files_whose_whole_rows_become_fewer(skew, commits,
 
 
 def test_a_query_by_key_opens_the_files_that_may_hold_it():
-    contents = Contents()
+    contents = Contents(LiveRows())
     contents.commit(load(10))
     runs = [series("a", 4, 10, key_step=10)]  # keys 1-10, 11-20, 21-30, 31-40
     contents.add(runs[0], 10, (1, 10))
@@ -84,7 +84,7 @@ def test_a_query_by_key_opens_the_files_that_may_hold_it():
 
 
 def test_a_query_by_partition_opens_the_files_in_it():
-    contents, oslo = Contents(), Selection(conditions=((-1, Condition(values=("Oslo",))),))
+    contents, oslo = Contents(LiveRows()), Selection(conditions=((-1, Condition(values=("Oslo",))),))
     contents.commit(load(10))
     for name in ("Oslo", "Rome"):
         contents.add(DataFile(name, 10, 5, f"user_city={name}"), 5, (1, 10))

@@ -1,3 +1,4 @@
+from bench.engines.delta.model import auto_compaction
 from bench.engines.delta.model.auto_compaction import AutoCompaction
 from strategies.delta.files import DeltaDataFile
 from strategies.state import MIB
@@ -19,9 +20,10 @@ def compact(automatic, partition, files_count):
     automatic.compacted([partition])
 
 
-def test_the_trace_measured_on_delta():
+def test_the_trace_measured_on_delta(monkeypatch):
     # minNumFiles = 10, appends of 4 files: OPTIMIZE 4 -> 1, none, none, 13 -> 1, none, none, 13 -> 1.
-    automatic, live, trace = AutoCompaction(min_files_count=10), 0, []
+    monkeypatch.setattr(auto_compaction, "MIN_FILES_COUNT", 10)
+    automatic, live, trace = AutoCompaction(), 0, []
     for _ in range(7):
         live += 4
         if after(automatic, files(4)):
@@ -57,8 +59,9 @@ def test_an_empty_partition_is_forgotten_with_its_mark():
     assert after(automatic, files(1)) == [""]  # as if it were the first time
 
 
-def test_only_touched_partitions_are_due_each_by_its_own_count():
-    automatic = AutoCompaction(min_files_count=3)
+def test_only_touched_partitions_are_due_each_by_its_own_count(monkeypatch):
+    monkeypatch.setattr(auto_compaction, "MIN_FILES_COUNT", 3)
+    automatic = AutoCompaction()
     assert after(automatic, [*files(1, "p=1"), *files(1, "p=2")]) == ["p=1", "p=2"]
     automatic.compacted(["p=1", "p=2"])
     automatic.saw([*files(2, "p=1"), *files(2, "p=2")], [])
