@@ -40,7 +40,7 @@ from bench.engines.simulated.steps import (
     query_step,
     rewrite_step,
 )
-from bench.engines.tickets import Planning, Tickets, tag_of
+from bench.engines.tickets import Planning, Staged, Tickets, tag_of
 from bench.errors import EngineError
 from bench.results.records import PlanStatus
 from bench.results.values import NO_COST, NO_REWRITE_WORK, BeyondFit, Cost, RewriteWork, Session
@@ -140,33 +140,32 @@ class SimulatedEngine(Generic[Prepared]):
         """
         able = self.capabilities if executor is None else self._executors[executor]
         ticket, staged = self._tickets.issue(plan, able, self.planning, at_ms, due_at_ms, executor)
-        previews = ticket.preview.actions
         takes_time = self._has_real_clock and not self._is_metadata_only(plan) and self._are_apart(ticket)
-        for position, action in staged.to_stage(
-            plan,
-            lambda action: self.planning.is_staged(action) or (takes_time and not self._is_metadata(action)),
-        ):
+
+        def is_staged(action: Action) -> bool:
+            return self.planning.is_staged(action) or (takes_time and not self._is_metadata(action))
+
+        for position, action in staged.to_stage(plan, is_staged):
             try:
-                staged.actions[position] = self.model.stage(action, previews[position], at_ms)
+                staged.actions[position] = self.model.stage(action, ticket.preview.actions[position], at_ms)
             except ValueError as error:  # a file that it names is gone
                 staged.error = str(error)
         if staged.actions and (self.model.stages_files or takes_time):
-            planned = [previews[position] for position in staged.actions]
-            work = sum(
-                (self._work_of(previews[position], staged.actions[position]) for position in staged.actions),
-                NO_REWRITE_WORK,
-            )
-            is_noop = work == NO_REWRITE_WORK
-            step = self._rewrite_step(
-                plan, work, planned, self._live_count, is_noop=is_noop, executor=executor
-            )
-            staged.cost = self._price(step, self._cores.compactor)
-            staged.is_priced = True
+            self._price_staged(ticket, staged)
+        expected: Cost | None = staged.cost
+        if self._has_real_clock and not staged.is_priced:
+            expected = self.price(plan, at_ms, executor)
         staging_s = staged.cost.wall_s if self.model.stages_files else 0.0
-        expected = (
-            staged.cost if staged.is_priced or not self._has_real_clock else self.price(plan, at_ms, executor)
-        )
         return replace(ticket, staging_s=staging_s, expected=expected or NO_COST)
+
+    def _price_staged(self, ticket: Ticket, staged: Staged[Prepared]) -> None:
+        previews = [ticket.preview.actions[position] for position in staged.actions]
+        work = sum(map(self._work_of, previews, staged.actions.values()), NO_REWRITE_WORK)
+        step = self._rewrite_step(
+            ticket.plan, work, previews, self._live_count, is_noop=work == NO_REWRITE_WORK,
+            executor=ticket.executor,
+        )  # fmt: skip
+        staged.cost, staged.is_priced = self._price(step, self._cores.compactor), True
 
     def price(self, plan: Plan, at_ms: int, executor: str | None = None) -> Cost | None:
         """What it would cost an executor to execute a plan now; None if a preview of it is not known."""
