@@ -192,31 +192,27 @@ class Services:
 
     def _merged(self, command: Command, merge: Merge, at_ms: int) -> Sequence[File]:
         """The new files: a base file of the group, a log file, or base files of new groups."""
-        slices, outputs_count = merge.slices, merge.outputs_count
+        first = merge.slices[0]
+        if command is Command.LOG_COMPACTION:
+            rows, deletes = self._groups.kept(first.logs), self._groups.deletes(first.logs)
+            log = self._maker.log(first.group, rows, deletes, self._log_size_ratio(first.logs))
+            self._groups.merge_logs(log, first.logs, at_ms)
+            return [log]
         gone = _files_of(merge)
         rows, ratio = self._groups.kept(gone), self._size_ratio(merge)
-        match command:
-            case Command.LOG_COMPACTION:
-                logs = slices[0].logs
-                deletes = self._groups.deletes(logs)
-                ratio = self._log_size_ratio(logs)
-                log = self._maker.log(slices[0].group, self._groups.kept(logs), deletes, ratio)
-                self._groups.merge_logs(log, logs, at_ms)
-                return [log]
-            case Command.COMPACTION:
-                base = self._maker.base(slices[0].group, rows, ratio)
-                self._groups.replace_base(base, gone, at_ms)
-                return [base]
-            case _:
-                partition, outputs_count = slices[0].group.partition, min(outputs_count, rows)
-                shares = (even_share(rows, index, outputs_count) for index in range(outputs_count))
-                bases = [
-                    self._maker.base(self._maker.group(partition), file_rows, ratio)
-                    for share in shares
-                    for file_rows in rolled(share, self._full_rows)
-                ]
-                self._groups.cluster(bases, [merged.group for merged in slices], at_ms)
-                return bases
+        if command is Command.COMPACTION:
+            base = self._maker.base(first.group, rows, ratio)
+            self._groups.replace_base(base, gone, at_ms)
+            return [base]
+        tasks_count = min(merge.outputs_count, rows)
+        shares = (even_share(rows, index, tasks_count) for index in range(tasks_count))
+        bases = [
+            self._maker.base(self._maker.group(first.group.partition), file_rows, ratio)
+            for share in shares
+            for file_rows in rolled(share, self._full_rows)
+        ]
+        self._groups.cluster(bases, [merged.group for merged in merge.slices], at_ms)
+        return bases
 
     def _size_ratio(self, merge: Merge) -> float:
         bases = [merged.base for merged in merge.slices if merged.base is not None]
@@ -235,18 +231,15 @@ class Services:
 
     def _maintain(self, command: Command, arguments: Mapping[str, str], tag: Tag) -> tuple[Version, ...]:
         if command is Command.ARCHIVE:
-            least, most = int(arguments["min_commits"]), int(arguments["max_commits"])
-            moved = self._timeline.archive(least, most)
-            done = MaintenanceWork(expired_versions_count=moved)
-            return (service_version(self._timeline.service(), command, tag, done),) if moved else ()
-        # States from the earliest instant on can still be read. Source: CleanPlanner with KEEP_LATEST_COMMITS
-        # of Hudi 1.2.0.
-        earliest = self._timeline.earliest_of(int(arguments["retain_commits"]))
-        deleted_count = 0 if earliest is None else self._storage.delete(earliest + 1)
-        if not deleted_count:
-            return ()
-        done = MaintenanceWork(deleted_files_count=deleted_count)
-        return (service_version(self._timeline.service(), command, tag, done),)
+            count = self._timeline.archive(int(arguments["min_commits"]), int(arguments["max_commits"]))
+            done = MaintenanceWork(expired_versions_count=count)
+        else:
+            # States from the earliest instant on can still be read. Source: CleanPlanner with
+            # KEEP_LATEST_COMMITS of Hudi 1.2.0.
+            earliest = self._timeline.earliest_of(int(arguments["retain_commits"]))
+            count = 0 if earliest is None else self._storage.delete(earliest + 1)
+            done = MaintenanceWork(deleted_files_count=count)
+        return (service_version(self._timeline.service(), command, tag, done),) if count else ()
 
 
 def _files_of(merge: Merge) -> list[File]:
