@@ -27,7 +27,7 @@ def optimize(
     another command.
     """
     texts = complete_texts(action.options, target_bytes)
-    options = {f"{CONF_PREFIX}{name}": text for name, text in texts.items()}
+    options = {f"{CONF_PREFIX}{option}": text for option, text in texts.items()}
     with configured(spark, {**options, **conf}):
         return spark.sql(statement(name, action))
 

@@ -44,13 +44,13 @@ def simulated_kind(
         return {**cores, "coefficients": coefficients.to_json()}
 
     return EngineKind(
-        open_engine,
-        capabilities,
-        False,
-        options,
-        setting_problem,
-        probe_problem,
-        heeded_settings,
+        open=open_engine,
+        capabilities=capabilities,
+        is_measured=False,
+        options=options,
+        setting_problem=setting_problem,
+        probe_problem=probe_problem,
+        heeded_settings=heeded_settings,
         executors=executors,
         wrong_rows=wrong_rows,
         beyond_fit=lambda engine: engine.beyond_fit,

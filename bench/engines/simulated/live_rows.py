@@ -39,8 +39,8 @@ from workloads.commit import CommitSpec, KeyShape
 from workloads.keys import KeyChoice
 
 _HOTTEST_FACTOR = 2.0  # between the most and the least hit key of a band, for an exponent of 1
-_SURE = 1 - 1e-9  # the highest chance of a hit: log(0) does not exist
-_ROUNDING_ERROR_ROWS = 1e-6  # by which a sum of parts may miss a whole number
+SURE = 1 - 1e-9  # the highest chance of a hit: log(0) does not exist
+ROUNDING_ERROR_ROWS = 1e-6  # by which a sum of parts may miss a whole number
 _LOG_MARGIN = 1e-9  # by which a file is looked at too early rather than too late
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # its multiples, modulo 1, are spread evenly
 
@@ -131,13 +131,13 @@ class _RunRows:
     def live(self, rows_now: float, offset: int) -> int:
         """The whole rows of the file at a place."""
         phase = _phase(self.first_number + offset)
-        return min(self.rows, math.floor(rows_now + phase + _ROUNDING_ERROR_ROWS))
+        return min(self.rows, math.floor(rows_now + phase + ROUNDING_ERROR_ROWS))
 
     @property
     def total(self) -> int:
         """The whole rows of all its files in the table."""
         rows_now = self.rows_now()
-        if rows_now + _ROUNDING_ERROR_ROWS >= self.rows:
+        if rows_now + ROUNDING_ERROR_ROWS >= self.rows:
             return (self.count - len(self.gone)) * self.rows
         return sum(self.live(rows_now, offset) for offset in range(self.count) if offset not in self.gone)
 
@@ -188,7 +188,7 @@ class LiveRows:
         So no file has fewer rows than are expected to be live in it, and rounding errors do not accumulate.
         """
         expected = sum(run.count * self._runs[run.origin].rows_now() for run in runs)
-        return math.ceil(expected - _ROUNDING_ERROR_ROWS)
+        return math.ceil(expected - ROUNDING_ERROR_ROWS)
 
     def commit(self, spec: CommitSpec) -> None:
         """Hit the keys of a commit, and count its rows that are live at its end.
@@ -223,7 +223,7 @@ class LiveRows:
         hits = max(0, sum(partition.deleted_keys for partition in spec.partitions) - spec.inserts)
         before_rows = self.expected
         for band in self._bands:
-            yield band, min(_SURE, hits / before_rows) if before_rows else 0.0
+            yield band, min(SURE, hits / before_rows) if before_rows else 0.0
 
     def add(self, run: Run[Any], live_rows: int, keys: KeyRange | None = None) -> None:
         """Add a run of the last commit; `live_rows` of each file's rows outlive that commit.
@@ -261,7 +261,7 @@ class LiveRows:
         if any(part.band.joined for part in known.parts):
             known.parts = tuple(_joined((1, part) for part in known.parts))
         rows_now = known.rows_now()
-        least_rows = level - _phase(known.first_number + place[1]) - _ROUNDING_ERROR_ROWS
+        least_rows = level - _phase(known.first_number + place[1]) - ROUNDING_ERROR_ROWS
         self._watches_count += 1
         self._levels[place] = level, self._watches_count
         if least_rows <= 0:
@@ -360,7 +360,7 @@ class LiveRows:
         expected = sum(band.keys * chance for band, chance in zip(self._bands, raw, strict=True))
         scale = keys.changed_count / expected if expected else 0.0
         for band, chance in zip(self._bands, raw, strict=True):
-            yield band, min(_SURE, chance * scale)
+            yield band, min(SURE, chance * scale)
 
     def _ranked(self, keys: KeyShape) -> list[_Band]:
         """Bands by rank, for scattered keys: every file holds the same share of the keys of each rank."""

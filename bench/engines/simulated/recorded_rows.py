@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from bench.engines.simulated.key_ranges import KeyRange
-from bench.engines.simulated.live_rows import LiveRows, Place
+from bench.engines.simulated.live_rows import ROUNDING_ERROR_ROWS, SURE, LiveRows, Place
 from strategies.series import Run
 from strategies.state import DataFile
 from workloads.commit import CommitSpec
@@ -22,8 +22,6 @@ from workloads.recorded import NO_RECORDED_CHANGE
 from workloads.schema import Schema
 
 _RECORDED = "recorded/"
-_ROUNDING_ERROR_ROWS = 1e-6
-_SURE = 1 - 1e-9  # the highest chance of a deletion: log(0) does not exist
 
 
 def recorded_path(file_id: int) -> str:
@@ -107,7 +105,7 @@ class RecordedRows:
             before = sum(self._live[name] for name in hit)
             if before <= 0:
                 continue
-            chance = 1 - min(_SURE, rows / before)
+            chance = 1 - min(SURE, rows / before)
             for name in hit:
                 self._log[name] += math.log(chance)
                 self._live[name] *= chance
@@ -186,7 +184,7 @@ class RecordedRows:
 
     def kept(self, runs: Iterable[Run[Any]]) -> int:
         """How many rows a rewrite of files writes: their live rows, rounded up."""
-        return math.ceil(sum(self._now(run.origin) for run in runs) - _ROUNDING_ERROR_ROWS)
+        return math.ceil(sum(self._now(run.origin) for run in runs) - ROUNDING_ERROR_ROWS)
 
     def live(self, origin: str, offset: int = 0) -> int:
         return min(self._held[origin].rows, round(self._now(origin)))
