@@ -26,6 +26,7 @@ MINUTE_MS = 60_000
 NO_SMALL_FILES = {"hoodie.parquet.small.file.limit": "0"}
 ROWS_OF_1_MIB = NO_SMALL_FILES | {"hoodie.copyonwrite.record.size.estimate": str(MIB)}
 INLINE = "hoodie.compact.inline"
+CLUSTERING = plan(Native(Command.CLUSTERING))
 
 
 def compaction(strategy="UnBounded", **options):
@@ -252,7 +253,7 @@ def test_a_clustering_makes_new_groups_of_small_files():
     commit_specs(engine, load(1000), changes(1, 1000, updates=10))
     commit_specs(engine, *(changes(n, 800 + 100 * n, inserts=100, updates=1) for n in range(2, 5)))
     before = engine.model.live_rows
-    outcome = execute(engine, plan(Native(Command.CLUSTERING)), 5 * MINUTE_MS)
+    outcome = execute(engine, CLUSTERING, 5 * MINUTE_MS)
     assert (outcome.status, outcome.versions[0].operation) == ("ok", "replacecommit")
     assert (len(bases(engine)), logs(engine), engine.model.live_rows) == (1, [], before)
 
@@ -271,14 +272,14 @@ def test_a_clustering_loses_if_a_commit_changes_one_of_its_groups_meanwhile():
     for mode in UPSERT_MODES:
         engine = make(index="simple", upsert_mode=mode)
         commit_specs(engine, load(1000), changes(1, 1000, updates=10))
-        ticket = engine.schedule(plan(Native(Command.CLUSTERING)), MINUTE_MS, 3 * MINUTE_MS)
+        ticket = engine.schedule(CLUSTERING, MINUTE_MS, 3 * MINUTE_MS)
         commit_specs(engine, changes(2, 1000, updates=300))
         before = bases(engine), logs(engine)
         outcome = engine.complete(ticket, 3 * MINUTE_MS)
         assert (outcome.status, outcome.versions, (bases(engine), logs(engine))) == ("failed", (), before)
         assert engine.model.live_rows == 1000
         assert (engine.state(0).pending_groups, pending(engine)) == ({}, [False] * 3)
-        assert execute(engine, plan(Native(Command.CLUSTERING)), 3 * MINUTE_MS).status == "ok"
+        assert execute(engine, CLUSTERING, 3 * MINUTE_MS).status == "ok"
 
 
 def test_planners_see_all_commits_since_the_last_compaction():
@@ -385,11 +386,12 @@ class AnyHistory(RuleBasedStateMachine):
     @rule()
     def cluster(self):
         if self.index == "simple":
-            self.act(plan(Native(Command.CLUSTERING)))
+            self.act(CLUSTERING)
 
-    @rule()
-    def schedule(self):
-        self.tickets.append(self.engine.schedule(compaction(), self.at_ms, self.at_ms))
+    @rule(service=st.sampled_from([compaction(), log_compaction(2), CLUSTERING]))
+    def schedule(self, service):
+        if service is not CLUSTERING or self.index == "simple":
+            self.tickets.append(self.engine.schedule(service, self.at_ms, self.at_ms))
 
     @rule()
     def complete(self):
