@@ -19,8 +19,8 @@ from bench.engines.hudi.packing import DEFAULT_ROW_BYTES
 from bench.engines.hudi.slices import StoredFile, has_buckets, is_later, latest_slices, stored_file
 from bench.engines.hudi.table_keys import METADATA_TABLE, partition_columns
 from bench.engines.hudi.timeline import (
+    SERVICES,
     Fields,
-    Service,
     columns_of,
     is_base,
     joined,
@@ -32,6 +32,7 @@ from bench.engines.hudi.timeline import (
 from bench.engines.hudi.timeline_files import TimelineFiles, Write
 from bench.errors import ScenarioError
 from bench.text import counted
+from strategies.hudi.commands import Command
 from strategies.hudi.files import FileGroupId
 from workloads.history_file import TableHistory
 from workloads.recorded import Content, HistoryFacts, RecordedCommit, RecordedFile
@@ -186,10 +187,10 @@ class _Table:
         """A log file is for the base file of its slice. Merging log files or file slices changes no row."""
         counts = ("numInserts", "numUpdateWrites", "numDeletes")
         inserts, updates, deletes = (stat.get(name) or 0 for name in counts)
-        match operation:
-            case Service.COMPACTION | Service.LOG_COMPACTION:
+        match SERVICES.get(operation):
+            case Command.COMPACTION | Command.LOG_COMPACTION:
                 new_rows = hit_rows = 0
-            case Service.CLUSTERING:
+            case Command.CLUSTERING:
                 new_rows, hit_rows = stat["numWrites"], 0
             case _:
                 new_rows, hit_rows = inserts + updates, updates + deletes
@@ -228,7 +229,7 @@ def _names_all(stat: Fields, partition: str, gone: Collection[_Placed]) -> bool:
 def _is_compaction(write: Write) -> bool:
     tag = tag_of(write.commit)
     is_by_compactor = tag is not None and not tag.is_of_writer
-    return is_by_compactor or write.commit.get("operationType") in [*Service]
+    return is_by_compactor or write.commit.get("operationType") in SERVICES
 
 
 def _row_bytes(writes: Iterable[Write]) -> Mapping[bool, float]:

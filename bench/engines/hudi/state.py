@@ -15,6 +15,7 @@ from bench.engines.hudi.timeline import (
     joined,
     pending_groups,
     replaced_groups,
+    service_of,
     tag_of,
     write_stats,
     written_files,
@@ -22,6 +23,7 @@ from bench.engines.hudi.timeline import (
 from bench.engines.hudi.timeline_files import TimelineFiles
 from bench.engines.ledger import TableReading
 from bench.results.values import CommitWork, MaintenanceWork
+from strategies.hudi.commands import Command
 from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, PendingGroups
 
 LiveFile = BaseFile | LogFile
@@ -166,7 +168,8 @@ class HudiReader:
             self._replaced |= groups
             yield from (path for path, file in self._files.items() if file.group in groups)
             return
-        merged = self._merged_logs(instant) if commit.get("operationType") == "COMPACT" else {}
+        is_compaction = service_of(instant, commit) is Command.COMPACTION
+        merged = self._merged_logs(instant) if is_compaction else {}
         for partition, stat in write_stats(commit):
             if is_base(stat["path"]) and stat.get("prevBaseFile"):
                 yield joined(partition, stat["prevBaseFile"])
@@ -174,7 +177,7 @@ class HudiReader:
 
     def _merged_logs(self, instant: InstantFiles) -> Mapping[FileGroupId, list[str]]:
         logs = dict[FileGroupId, list[str]]()
-        for operation in self._timeline.plan(instant.requested, "compaction")["operations"]:
+        for operation in self._timeline.plan(instant.requested, Command.COMPACTION)["operations"]:
             partition = operation["partitionPath"]
             paths = [joined(partition, name) for name in operation["deltaFilePaths"]]
             logs[FileGroupId(partition, operation["fileId"])] = paths

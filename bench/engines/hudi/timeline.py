@@ -6,7 +6,6 @@ Source: HoodieCommitMetadata, HoodieCompactionPlan and HoodieRequestedReplaceMet
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from bench.engines.contract import TAG_PROPERTY, Tag
@@ -19,26 +18,14 @@ Fields = Mapping[str, Any]
 _BASE_SUFFIX = ".parquet"
 
 
-class Service(StrEnum):
-    """A table service, by the operation type of its commits."""
-
-    COMPACTION = "COMPACT"
-    LOG_COMPACTION = "LOG_COMPACT"
-    CLUSTERING = "CLUSTER"
-
-
-_SERVICES: Mapping[str, str] = {
-    Service.COMPACTION: "compaction", Service.LOG_COMPACTION: "logcompaction",
-    Service.CLUSTERING: "clustering",
+# Table services by the operation type of their commits, and by the action of pending instants. In Hudi 0.x a
+# replacecommit is a clustering.
+SERVICES: Mapping[str, Command] = {
+    "COMPACT": Command.COMPACTION, "LOG_COMPACT": Command.LOG_COMPACTION, "CLUSTER": Command.CLUSTERING,
 }  # fmt: skip
-# Services by the action of pending instants. In Hudi 0.x a replacecommit is a clustering.
-_PENDING = {
-    "compaction": "compaction", "logcompaction": "logcompaction", "clustering": "clustering",
-    "replacecommit": "clustering",
-}  # fmt: skip
-_COMMANDS = {
+_PENDING: Mapping[str, Command] = {
     "compaction": Command.COMPACTION, "logcompaction": Command.LOG_COMPACTION,
-    "clustering": Command.CLUSTERING,
+    "clustering": Command.CLUSTERING, "replacecommit": Command.CLUSTERING,
 }  # fmt: skip
 # Actions by their names in the timeline, pending or completed. Other names make no version that readers see.
 ACTIONS: Mapping[str, Action] = {
@@ -54,11 +41,11 @@ class PlanFacts:
     missing_partitions: tuple[str, ...] | None = None
 
 
-def service_of(instant: InstantFiles, commit: Fields) -> str | None:
+def service_of(instant: InstantFiles, commit: Fields) -> Command | None:
     """The table service of an instant; None for a write. `commit` is empty while it is pending."""
     if instant.completed is None:
         return _PENDING.get(instant.action)
-    return _SERVICES.get(str(commit.get("operationType")))
+    return SERVICES.get(str(commit.get("operationType")))
 
 
 def facts_of(plan: Fields) -> PlanFacts:
@@ -72,8 +59,7 @@ def pending_groups(plans: Iterable[tuple[InstantFiles, PlanFacts]]) -> PendingGr
     for instant, plan in plans:
         service = None if instant.completed else _PENDING.get(instant.action)
         if service is not None and plan.groups:
-            command = _COMMANDS[service]
-            by_service[command] = by_service.get(command, frozenset()) | plan.groups
+            by_service[service] = by_service.get(service, frozenset()) | plan.groups
     return by_service
 
 
@@ -88,16 +74,13 @@ def instant_of(
     instant: InstantFiles, commit: Fields, plan: PlanFacts, requested_at_ms: int, completed_at_ms: int | None
 ) -> Instant:
     """An instant with one of `ACTIONS`, as planners see it."""
-    is_log_compaction = (
-        instant.action == "logcompaction" or commit.get("operationType") == Service.LOG_COMPACTION
-    )
     return Instant(
         ACTIONS[instant.action],
         requested_at_ms,
         completed_at_ms,
         frozenset(commit.get("partitionToWriteStats") or ()),
         plan.missing_partitions,
-        is_log_compaction=is_log_compaction,
+        is_log_compaction=service_of(instant, commit) is Command.LOG_COMPACTION,
     )
 
 

@@ -37,8 +37,13 @@ from bench.engines.hudi.timeline import (
     written_files,
 )
 from bench.errors import first_error
+from strategies.hudi.commands import Command
 
 PROPERTIES_FILE = f"{METADATA_FOLDER}/hoodie.properties"
+_PLANS: Mapping[Command, str] = {  # actions of pending instants
+    Command.COMPACTION: "compaction", Command.LOG_COMPACTION: "logcompaction",
+    Command.CLUSTERING: "clustering",
+}  # fmt: skip
 _ESCAPED = re.compile(r"\\(.)")  # in a file of Java properties
 
 
@@ -91,8 +96,8 @@ class TimelineFiles:
         with self._expected(path):
             return int(self._parsed(path, self._read(path))["totalFilesDeleted"])
 
-    def plan(self, requested: str, service: str) -> Fields:
-        """The plan of a table service ("compaction", "logcompaction", "clustering"), completed or not.
+    def plan(self, requested: str, service: Command) -> Fields:
+        """The plan of a compaction, log compaction or clustering, completed or not.
 
         Hudi 0.x calls a clustering a replacecommit. An overwrite of partitions has that name too, and no
         plan.
@@ -102,7 +107,7 @@ class TimelineFiles:
         if not content and path.endswith(".replacecommit.requested"):
             return {}
         plan = self._parsed(path, content)
-        return (plan.get("clusteringPlan") or {}) if service == "clustering" else plan
+        return (plan.get("clusteringPlan") or {}) if service is Command.CLUSTERING else plan
 
     def plan_facts(self, instant: InstantFiles, commit: Fields) -> PlanFacts:
         """Empty for a write, which has no plan. `commit` is empty while the instant is pending."""
@@ -112,10 +117,10 @@ class TimelineFiles:
         with self._expected(self._plan_path(instant.requested, service)):
             return facts_of(self.plan(instant.requested, service))
 
-    def _plan_path(self, requested: str, service: str) -> str:
+    def _plan_path(self, requested: str, service: Command) -> str:
         stem = f"{self.timeline_folder}/{requested}"
-        path = f"{stem}.{service}.requested"
-        if service == "clustering" and not self._folder.has(path):
+        path = f"{stem}.{_PLANS[service]}.requested"
+        if service is Command.CLUSTERING and not self._folder.has(path):
             return f"{stem}.replacecommit.requested"
         return path
 

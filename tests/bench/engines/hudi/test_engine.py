@@ -170,7 +170,7 @@ def test_the_plan_that_hudi_writes_is_the_one_expected(hudi, log):
     files = TimelineFiles(engine._table_folder)
     listed = files.instants(engine._table_folder.list())
     (instant,) = [instant.requested for instant in listed if not instant.completed]
-    operations = files.plan(instant, "compaction")["operations"]
+    operations = files.plan(instant, Command.COMPACTION)["operations"]
     slices = [operation.slice for operation in expected.operations]
     assert 0 < len(operations) < 4
     assert [(o["partitionPath"], o["fileId"]) for o in operations] == [tuple(s.group) for s in slices]
