@@ -157,7 +157,6 @@ def _condition(part: "exp.Expression") -> tuple[str, Condition]:
     """The column that a condition is on, and the values that it admits."""
     from sqlglot import exp
 
-    low_high = {exp.GT: 0, exp.GTE: 0, exp.LT: 1, exp.LTE: 1}
     match part:
         case exp.Between():
             return _column(part, part.this), Condition(
@@ -174,7 +173,7 @@ def _condition(part: "exp.Expression") -> tuple[str, Condition]:
             column, literal, is_turned = _sides(part)
             value = _value(part, literal)
             excluded = (value,) if isinstance(part, exp.GT | exp.LT) else ()
-            is_upper = bool(low_high[type(part)]) is not is_turned
+            is_upper = isinstance(part, exp.LT | exp.LTE) is not is_turned
             low, high = (None, value) if is_upper else (value, None)
             return _column(part, column), Condition(low=low, high=high, excluded=excluded)
     raise _not_modelled(part)

@@ -1,6 +1,6 @@
 """The files that commits of a simulated Hudi table write."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bench.engines.contract import TableSpec
@@ -39,31 +39,33 @@ class Writer:
         self._packing, self._row_bytes = packing, row_bytes
 
     def commit(self, spec: CommitSpec, at_ms: int) -> Written:
-        lost, written, row_bytes = self._groups.commit(spec), Written(), self._row_bytes.estimate
+        lost, row_bytes = self._groups.commit(spec), self._row_bytes.estimate
         lost_in = by_key(lost, lambda group: group.partition)
+        written = Written(looked_up_count=self._looked_up_count(spec))
         write = self._merge_on_read if self._is_merge_on_read else self._copy_on_write
         for changes in _changes(spec):
             own = {group: lost[group] for group in lost_in.get(changes.partition, ())}
-            for share in self._shares(spec, changes, own, row_bytes, written):
+            for share in self._shares(spec, changes, own, row_bytes):
                 group = share.group or self._maker.group(changes.partition)
                 rows = share.inserted + share.updated
                 write(share, group, _keys_of(spec, rows) if rows else None, at_ms, written)
         self._row_bytes.note(written.added)
         return written
 
+    def _looked_up_count(self, spec: CommitSpec) -> int:
+        """An upsert without buckets looks up its keys in all base files of their partitions."""
+        if self._buckets_count is not None or not is_upsert(spec):
+            return 0
+        return sum(self._groups.bases_in(changes.partition).files_count for changes in _changes(spec))
+
     def _shares(
-        self, spec: CommitSpec, changes: PartitionChanges, lost: Mapping[FileGroupId, int], row_bytes: int,
-        written: Written,
-    ) -> Iterator[Share]:  # fmt: skip
-        """An upsert without buckets looks up its keys first."""
+        self, spec: CommitSpec, changes: PartitionChanges, lost: Mapping[FileGroupId, int], row_bytes: int
+    ) -> Iterable[Share]:
         if self._buckets_count is not None:
             hits = by_bucket(changes, self._buckets_count, spec.index)
-            yield from (self._to_bucket(changes.partition, *hit) for hit in hits)
-            return
-        if is_upsert(spec):
-            written.looked_up_count += self._groups.bases_in(changes.partition).files_count
+            return (self._to_bucket(changes.partition, *hit) for hit in hits)
         small = self._groups.small_in(changes.partition)
-        yield from by_place(
+        return by_place(
             changes, lost, small, self._packing, row_bytes, is_merge_on_read=self._is_merge_on_read
         )
 
