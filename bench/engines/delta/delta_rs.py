@@ -7,7 +7,7 @@ only files above the target size, and ignores deleted rows. So a plan has no pre
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from bench.engines.contract import Tag
 from bench.engines.delta.ledger import PLANNING
@@ -33,9 +33,6 @@ def _no_preview(action: Action, state: TableState) -> Preview:
     raise PreviewError("delta-rs chooses files by rules of its own")
 
 
-_PLANNING = Planning(_no_preview, PLANNING.resurrection)
-
-
 @dataclass(frozen=True, slots=True)
 class DeltaRs:
     """Executes `delta.optimize` on the whole table at `location`; see `Executor`.
@@ -49,8 +46,8 @@ class DeltaRs:
     codec: str
     cores: int
     meter: Meter
-    capabilities: frozenset[str] = DELTA_RS_CAPABILITIES
-    planning: Planning = _PLANNING
+    capabilities: ClassVar[frozenset[str]] = DELTA_RS_CAPABILITIES
+    planning: ClassVar[Planning] = Planning(_no_preview, PLANNING.resurrection)
 
     def stage(self, action: Action, at_ms: int) -> None:
         raise ValueError(NO_REWRITE)
