@@ -159,8 +159,13 @@ def _shapes(
 def _partition(partitioning: Partitioning, city: str | None, date_ms: int | None) -> str:
     """The partition of a row, as named by `Partitioning.shares`; "" for buckets, which Spark computes."""
     if partitioning.by == "city":
-        return f"{partitioning.column}={'null' if city is None else city}"
+        return f"{partitioning.column}={'null' if city is None else _encoded(city)}"
     if partitioning.by == "day":
         day = "null" if date_ms is None else _EPOCH + timedelta(days=date_ms // (DAY_S * 1000))
         return f"{partitioning.column}={day}"
     return ""
+
+
+def _encoded(text: str) -> str:
+    """A text as the value in a partition path (`strategies.partitions`), in which `null` is null."""
+    return "%6Eull" if text == "null" else text.replace("%", "%25").replace("/", "%2F")

@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from workload_builders import stream
 
+from strategies.partitions import path_of
 from workloads.debezium import Debezium
 from workloads.debezium_events import read_events
 from workloads.fold import CHANGE_FACTS, change_columns
@@ -148,6 +149,13 @@ def test_partitions_of_nulls_are_called_null(tmp_path):
     workload = Debezium(str(lines(tmp_path / "e.jsonl", [CREATED])))
     for by, name in (("city", "user_city=null"), ("day", "partition_day=null")):
         assert [p.partition for p in stream(workload, commits=1, by=by)[0].partitions] == [name]
+
+
+@pytest.mark.parametrize("city", ["null", "a/b", "a%2Fb", "5 % off"])
+def test_cities_are_values_in_partition_paths(tmp_path, city):
+    workload = Debezium(str(lines(tmp_path / "e.jsonl", [change(after=row(1, city=city))])))
+    (shape,) = stream(workload, commits=1, by="city")[0].partitions
+    assert shape.partition == path_of([("user_city", city)])
 
 
 def test_the_first_and_the_last_day_are_partitions(tmp_path):
