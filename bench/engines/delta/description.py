@@ -66,10 +66,10 @@ def _logical_names(schema: Struct) -> Mapping[str, str]:
 
 
 def _last(actions: Iterable[_Action | None], folder: str, name: str) -> _Action:
-    *_, last = (None, *(action for action in actions if action is not None))
-    if last is None:
+    known = [action for action in actions if action is not None]
+    if not known:
         raise LogError(f"{folder}: no version has the action {name}")
-    return last
+    return known[-1]
 
 
 def _check_protocol(protocol: Protocol, folder: str) -> None:
