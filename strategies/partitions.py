@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from urllib.parse import unquote
 
+HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"  # the value of null in paths as Hive has them, such as Hudi's
 _NULL = "null"
 
 

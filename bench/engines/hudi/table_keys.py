@@ -10,7 +10,7 @@ from bench.engines.contract import TableSpec
 from bench.engines.keys import TableKeys
 from strategies.hudi.commands import Command
 from strategies.java_values import parse_boolean
-from strategies.partitions import decoded, fields_of
+from strategies.partitions import HIVE_NULL, decoded, fields_of, is_null
 from strategies.plan import Capability
 
 NAME = "hudi"
@@ -72,8 +72,13 @@ def has_metadata_table(properties: Mapping[str, str]) -> bool:
 
 
 def path_of(partition: str) -> str:
-    """The value of a workload's partition."""
+    """The value of a workload's partition.
+
+    Source: KeyGenUtils.getPartitionPath of Hudi 1.2.0, by which null and "" are one partition.
+    """
     for name, value in fields_of(partition).items():
+        if not value or is_null(value):
+            return HIVE_NULL
         return hudi_day(date.fromisoformat(value)) if name == DAY_COLUMN else decoded(value)
     return ""
 

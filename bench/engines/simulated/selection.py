@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bench.engines.simulated.key_ranges import KeyRange
-from strategies.partitions import decoded, is_null
+from strategies.partitions import HIVE_NULL, decoded, is_null
 from workloads.partitioning import DAY_S, Partitioning
 
 if TYPE_CHECKING:  # imported when it is needed: that takes a tenth of a second
@@ -87,9 +87,8 @@ def values_of(partition: str, columns_count: int) -> list[str | None] | None:
 
 def _value_in(part: str) -> str | None:
     name, equals, value = part.partition("=")
-    if equals and is_null(value):
-        return None
-    return decoded(value if equals else name)
+    text = value if equals else name
+    return None if text == HIVE_NULL or (equals and is_null(text)) else decoded(text)
 
 
 @lru_cache(_CACHED)

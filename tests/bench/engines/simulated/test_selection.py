@@ -64,8 +64,9 @@ def test_conditions_on_the_partition_admit_partitions(where, partitioning, admit
 
 
 def test_a_partition_of_hudi_is_its_value():
-    selection = select("partition_day = '2026/01/01'", DAYS, day_text=hudi_day)
-    assert [selection.admits(day) for day in ("2026/01/01", "2026/01/02")] == [True, False]
+    selection = select("partition_day >= '2026/01/01'", DAYS, day_text=hudi_day)
+    days = "2026/01/01", "2025/12/31", "__HIVE_DEFAULT_PARTITION__"
+    assert [selection.admits(day) for day in days] == [True, False, False]
     selection = select(f"order_date < {NEW_YEAR_MS}", DAYS, day_text=hudi_day)
     assert [selection.admits(hudi_day(date(2025, 12, day))) for day in (30, 31)] == [True, True]
     assert not selection.admits("2026/01/01")
@@ -87,6 +88,7 @@ def test_all_conditions_must_hold():
         ("2026/01/05", 1, ["2026/01/05"]),
         ("2026/01/05", 2, None),
         ("p=null/q=%6Eull", 2, [None, "null"]),
+        ("p=__HIVE_DEFAULT_PARTITION__/null", 2, [None, "null"]),
     ],
 )
 def test_values_are_read_from_paths_that_name_their_columns_or_not(partition, columns_count, values):

@@ -92,6 +92,12 @@ def test_days_are_paths_that_hudi_reads():
     assert list(engine.state(0).partitions) == ["2026/01/01"]
 
 
+def test_rows_without_a_day_are_in_hudis_partition_of_nulls():
+    engine = make(buckets=1)
+    commit_specs(engine, load(100, partition="partition_day=null"))
+    assert list(engine.state(0).partitions) == ["__HIVE_DEFAULT_PARTITION__"]
+
+
 def test_on_the_other_type_of_table_every_upsert_rewrites_base_files():
     engine = make(buckets=2, upsert_mode=COPY_ON_WRITE)
     commit_specs(engine, load(1000))
