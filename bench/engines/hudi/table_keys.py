@@ -85,7 +85,7 @@ def path_of(partition: str) -> str:
 
 def hudi_day(day: date) -> str:
     """A day as Hudi's strategies read it: 2026/01/01."""
-    return f"{day:%Y/%m/%d}"
+    return day.isoformat().replace("-", "/")  # %Y would not pad years before 1000
 
 
 def partition_columns(properties: Mapping[str, str]) -> tuple[str, ...]:

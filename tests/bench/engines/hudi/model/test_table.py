@@ -1,3 +1,4 @@
+import pytest
 from engine_streams import FULL_SCAN, execute, plan
 from hudi_simulations import coefficients, make
 from hypothesis import settings
@@ -86,16 +87,14 @@ def test_a_few_keys_do_not_hit_all_buckets():
     assert sum(log_rows(engine)) == 4
 
 
-def test_days_are_paths_that_hudi_reads():
+@pytest.mark.parametrize(
+    ("day", "path"),
+    [("2026-01-01", "2026/01/01"), ("0001-01-01", "0001/01/01"), ("null", "__HIVE_DEFAULT_PARTITION__")],
+)
+def test_days_are_paths_as_hudi_writes_them(day, path):
     engine = make(buckets=1)
-    commit_specs(engine, load(100, partition="partition_day=2026-01-01"))
-    assert list(engine.state(0).partitions) == ["2026/01/01"]
-
-
-def test_rows_without_a_day_are_in_hudis_partition_of_nulls():
-    engine = make(buckets=1)
-    commit_specs(engine, load(100, partition="partition_day=null"))
-    assert list(engine.state(0).partitions) == ["__HIVE_DEFAULT_PARTITION__"]
+    commit_specs(engine, load(100, partition=f"partition_day={day}"))
+    assert list(engine.state(0).partitions) == [path]
 
 
 def test_on_the_other_type_of_table_every_upsert_rewrites_base_files():
