@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from bench.engines.contract import Tag, Version, change_of, metadata_change
 from bench.engines.hudi.folder import InstantFiles, Listing, TableFolder
@@ -29,6 +30,19 @@ from strategies.hudi.files import BaseFile, FileGroupId, Instant, LogFile, Pendi
 LiveFile = BaseFile | LogFile
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What is known of an instant. Its times are the scenario's, of the readings that found it so.
+
+    `commit` is empty until a write is completed, and `plan` None until it is asked for.
+    """
+
+    requested_ms: int
+    completed_ms: int | None = None
+    commit: Fields = field(default_factory=dict)
+    plan: PlanFacts | None = None
+
+
 class HudiReader:
     """Reads a table repeatedly: a listing each time, the files of each instant once.
 
@@ -42,24 +56,19 @@ class HudiReader:
         self._files: dict[str, LiveFile] = {}  # after the last version, by path
         self._completions: dict[str, str] = {}  # by the time of request, archived instants included
         self._replaced: set[FileGroupId] = set()
-        self._requested_ms: dict[str, int] = {}
-        self._completed_ms: dict[str, int] = {}
-        self._commits: dict[str, Fields] = {}  # by the time of request
-        self._active: set[str] = set()  # the instants of the last reading
-        self._history: frozenset[str] = frozenset()  # the files of those that were archived
-        self._planned: dict[str, PlanFacts] = {}
+        self._seen: dict[str, _Seen] = {}  # the active timeline, by the time of request
+        self._history: frozenset[str] = frozenset()  # the files of archived instants
         self.timeline: tuple[Instant, ...] = ()
         self.pending_groups: PendingGroups = {}
         self.schema = ""  # of the table's rows in Avro, from the last write; "" before the first
 
     def requested(self, instant: str, at_ms: int) -> None:
         """Note the scenario time of a request; by default it is the first reading with the instant."""
-        self._requested_ms[instant] = at_ms
+        self._seen[instant] = _Seen(at_ms)
 
     def has_committed(self, tag: Tag) -> bool:
         """Whether a commit with this tag has been completed since the last reading."""
-        instants = self._timeline.instants(self._listed())
-        new = (one for one in instants if one.completed and one.requested not in self._completed_ms)
+        new = self._completed_since(self._timeline.instants(self._listed()))
         commits = (self._timeline.commit(instant) for instant in new if instant.action in ACTIONS)
         return any(tag_of(commit) == tag for commit in commits)
 
@@ -67,15 +76,19 @@ class HudiReader:
         listing = self._listed()
         instants = self._timeline.instants(listing)
         for instant in instants:
-            self._requested_ms.setdefault(instant.requested, at_ms)
-        done = [instant for instant in instants if instant.completed]
-        new = [instant for instant in done if instant.requested not in self._completed_ms]
-        new.sort(key=lambda instant: instant.completed or "")
+            self._seen.setdefault(instant.requested, _Seen(at_ms))
+        new = self._completed_since(instants)
         versions = (*(self._version(instant, at_ms) for instant in new), *self._archived(instants, listing))
         self._files = self._live(listing)
         self.timeline = tuple(self._instant(instant) for instant in instants if instant.action in ACTIONS)
         self.pending_groups = pending_groups((instant, self._plan_facts(instant)) for instant in instants)
         return TableReading(self._files, versions, listing.data_bytes, listing.metadata_bytes)
+
+    def _completed_since(self, instants: Iterable[InstantFiles]) -> list[InstantFiles]:
+        """The instants that the last reading has not seen completed, in the order of completion."""
+        known = {requested for requested, seen in self._seen.items() if seen.completed_ms is not None}
+        new = (instant for instant in instants if instant.completed and instant.requested not in known)
+        return sorted(new, key=lambda instant: instant.completed or "")
 
     def _listed(self) -> Listing:
         """Lists again if an instant was completed or a folder removed meanwhile, as others may do."""
@@ -92,20 +105,12 @@ class HudiReader:
         An instant that is gone and was never completed has been rolled back.
         """
         active = {instant.requested for instant in instants}
-        gone = self._active - active
-        is_archived = any(instant in self._completed_ms for instant in gone)
-        commits_count = sum(instant in self._commits for instant in gone)
-        self._active = active
-        for instant in gone:
-            self._requested_ms.pop(instant, None)
-            self._completed_ms.pop(instant, None)
-            self._commits.pop(instant, None)
-            self._planned.pop(instant, None)
+        gone = [self._seen.pop(requested) for requested in self._seen.keys() - active]
         history = listing.history
-        if is_archived:
+        if any(seen.completed_ms is not None for seen in gone):
             new = [size_bytes for path, size_bytes in history.items() if path not in self._history]
             written = metadata_change(sum(new), len(new))
-            work = MaintenanceWork(expired_versions_count=commits_count)
+            work = MaintenanceWork(expired_versions_count=sum(bool(seen.commit) for seen in gone))
             yield Version(None, "archive", written, maintenance=work)
         self._history = frozenset(history)
 
@@ -125,7 +130,8 @@ class HudiReader:
 
         Actions such as cleaning only write metadata.
         """
-        self._completed_ms[instant.requested] = at_ms
+        seen = self._seen[instant.requested]
+        seen.completed_ms = at_ms
         if instant.completed is not None:
             self._completions[instant.requested] = instant.completed
         written = metadata_change(instant.size_bytes, instant.files_count)
@@ -133,7 +139,7 @@ class HudiReader:
             return Version(None, instant.action, written, maintenance=self._cleaned(instant))
         commit = self._timeline.commit(instant)
         work = self._commit_work(commit)
-        self._commits[instant.requested] = commit
+        seen.commit = commit
         extra = commit.get("extraMetadata") or {}
         self.schema = extra.get("schema") or self.schema
         removed = [self._files.pop(path) for path in list(self._removed(instant, commit))]
@@ -184,12 +190,11 @@ class HudiReader:
         return logs
 
     def _instant(self, instant: InstantFiles) -> Instant:
-        commit = self._commits.get(instant.requested, {})
-        times_ms = self._requested_ms[instant.requested], self._completed_ms.get(instant.requested)
-        return instant_of(instant, commit, self._plan_facts(instant), *times_ms)
+        seen, plan = self._seen[instant.requested], self._plan_facts(instant)
+        return instant_of(instant, seen.commit, plan, seen.requested_ms, seen.completed_ms)
 
     def _plan_facts(self, instant: InstantFiles) -> PlanFacts:
-        if instant.requested not in self._planned:
-            commit = self._commits.get(instant.requested, {})
-            self._planned[instant.requested] = self._timeline.plan_facts(instant, commit)
-        return self._planned[instant.requested]
+        seen = self._seen[instant.requested]
+        if seen.plan is None:
+            seen.plan = self._timeline.plan_facts(instant, seen.commit)
+        return seen.plan
