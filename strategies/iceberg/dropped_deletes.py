@@ -4,41 +4,31 @@ Source: ManifestFilterManager and RemoveDanglingDeletesSparkAction of Iceberg 1.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
-from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
+from strategies.iceberg.files import DeleteKind, IcebergDeleteFile, IcebergState
 from strategies.java_values import parse_boolean
 from strategies.preview import Preview
+from strategies.state import Place
 
 
-class Aged(NamedTuple):
-    partition: str
-    data_sequence_number: int
-
-
-def aged(file: IcebergDataFile) -> Aged:
-    return Aged(file.partition, file.data_sequence_number)
-
-
-def below_oldest(data: Iterable[Aged], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
-    """Delete files older than all data files of the table: commits may drop them."""
-    oldest = min((file.data_sequence_number for file in data), default=0)
+def below_oldest(data_numbers: Iterable[int], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
+    """Delete files older than all data files of the table, by sequence numbers: commits may drop them."""
+    oldest = min(data_numbers, default=0)
     return [delete.key for delete in deletes if delete.data_sequence_number < oldest]
 
 
-def dangling(data: Iterable[Aged], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
-    """Delete files that apply to nothing in their partition.
+def dangling(data: Iterable[tuple[Place, int]], deletes: Iterable[IcebergDeleteFile]) -> list[str]:
+    """Delete files that apply to nothing in their partition, given the places and numbers of data files.
 
-    These are position deletes older than all data files of the partition, equality deletes not newer than
-    the oldest of them, and all deletes of a partition without data files.
+    These are position deletes older than all data files of the same spec and partition, equality deletes not
+    newer than the oldest of them, and all deletes of a partition without data files.
     """
-    oldest: dict[str, int] = {}
-    for file in data:
-        number = file.data_sequence_number
-        oldest[file.partition] = min(number, oldest.get(file.partition, number))
+    oldest: dict[Place, int] = {}
+    for place, number in data:
+        oldest[place] = min(number, oldest.get(place, number))
 
     def dangles(delete: IcebergDeleteFile) -> bool:
-        number = oldest.get(delete.partition)
+        number = oldest.get((delete.partition, delete.spec_id))
         if number is None or delete.data_sequence_number < number:
             return True
         return delete.kind is DeleteKind.EQUALITY and delete.data_sequence_number == number
@@ -62,9 +52,10 @@ def dropped_by(
         return frozenset()
     keeps_age = parse_boolean(options.get("use-starting-sequence-number", "true"))
     new_number = sequence_number if keeps_age else sequence_number + 1
-    after = [aged(file) for file in state.data_files if file.path not in rewritten]
-    after += [Aged(group.partition, new_number) for group in preview.groups]
-    dropped = below_oldest(after, state.delete_files)
+    left = (file for file in state.data_files if file.path not in rewritten)
+    after = [(file.place, file.data_sequence_number) for file in left]
+    after += [((group.partition, state.spec_id), new_number) for group in preview.groups]
+    dropped = below_oldest((number for _, number in after), state.delete_files)
     vectors = (delete for delete in state.delete_files if delete.kind is DeleteKind.DELETION_VECTOR)
     dropped += [vector.key for vector in vectors if vector.referenced_data_file in rewritten]
     if removes_dangling(options) and any(file.partition for file in state.data_files):

@@ -1,6 +1,6 @@
 import pytest
 
-from strategies.iceberg.dropped_deletes import Aged, below_oldest, dangling, dropped_by
+from strategies.iceberg.dropped_deletes import below_oldest, dangling, dropped_by
 from strategies.iceberg.files import DeleteKind, IcebergDataFile, IcebergDeleteFile, IcebergState
 from strategies.preview import Preview, RewriteGroup, ScanTaskGroup
 
@@ -11,13 +11,13 @@ def data(path, sequence_number=1, partition=""):
     return IcebergDataFile(path, 10, 10, partition, sequence_number)
 
 
-def delete(path, sequence_number, kind=EQUALITY, partition=""):
-    return IcebergDeleteFile(path, 1, 1, partition, sequence_number, kind=kind)
+def delete(path, sequence_number, kind=EQUALITY, partition="", spec_id=0):
+    return IcebergDeleteFile(path, 1, 1, partition, sequence_number, spec_id, kind=kind)
 
 
 def test_deletes_below_all_data_of_the_table_may_be_dropped_by_a_commit():
     deletes = [delete(f"e{number}", number) for number in (3, 4, 5)]
-    assert below_oldest([Aged("", 4), Aged("", 9)], deletes) == ["e3"]
+    assert below_oldest([4, 9], deletes) == ["e3"]
     assert below_oldest([], deletes) == []
 
 
@@ -27,9 +27,14 @@ def test_deletes_dangle_by_the_data_of_their_own_partition():
         delete("p4", 4, POSITION, "x"), delete("p5", 5, POSITION, "x"), delete("other", 9, partition="z"),
         delete("y", 2, partition="y"),
     ]  # fmt: skip
-    files = [Aged("x", 5), Aged("x", 7), Aged("y", 1)]
+    files = [(("x", 0), 5), (("x", 0), 7), (("y", 0), 1)]
     # Equality deletes not above 5, position deletes below it, and all where no data is.
     assert dangling(files, deletes) == ["e4", "e5", "p4", "other"]
+
+
+def test_data_of_another_partition_spec_does_not_keep_a_delete():
+    deletes = [delete("old", 4, partition="x"), delete("new", 4, partition="x", spec_id=1)]
+    assert dangling([(("x", 0), 2), (("x", 1), 5)], deletes) == ["new"]
 
 
 FILES = (data("a", 2, "x"), data("b", 6, "x"), data("c", 8, "y"))

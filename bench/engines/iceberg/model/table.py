@@ -42,7 +42,7 @@ from bench.engines.simulated.selection import Selection, selection_of
 from bench.engines.spark.conf import join_tasks
 from bench.results.values import Change, CommitWork, MaintenanceWork, RewriteWork, ScanWork
 from strategies.iceberg.commands import METADATA_COMMANDS, Command
-from strategies.iceberg.dropped_deletes import aged, below_oldest, dangling, removes_dangling
+from strategies.iceberg.dropped_deletes import below_oldest, dangling, removes_dangling
 from strategies.iceberg.files import IcebergDataFile, IcebergDeleteFile
 from strategies.plan import Action, Native, Rewrite
 from strategies.preview import NoPreview, Preview
@@ -226,7 +226,8 @@ class IcebergTableModel:
 
     def _remove_dangling(self, tag: Tag) -> tuple[Version, ...]:
         """`remove-dangling-deletes`: a separate commit, which does nothing for an unpartitioned table."""
-        data = (aged(run.first) for run in self.ledger.data_files.runs)
+        files = (run.first for run in self.ledger.data_files.runs)
+        data = ((file.place, file.data_sequence_number) for file in files)
         gone = dangling(data, self.ledger.delete_files.values())
         self._scans.clear()
         return (self._snapshot(tag, "replace", removed_deletes=gone),) if gone else ()
@@ -287,8 +288,8 @@ class IcebergTableModel:
         live, gone_counts = self.ledger.data_files, _file_counts(gone)
         left = (run for run in live.runs if gone_counts.get(run.origin, 0) < live.count_of(run.origin))
         deletes = (delete for key, delete in self.ledger.delete_files.items() if key not in dropped)
-        data = (aged(run.first) for run in chain(left, added))
-        return self._metadata.first_deletes(below_oldest(data, deletes), threads)
+        numbers = (run.first.data_sequence_number for run in chain(left, added))
+        return self._metadata.first_deletes(below_oldest(numbers, deletes), threads)
 
     def _snapshot(
         self, tag: Tag, operation: str, data: Collection[Run[IcebergDataFile]] = (),
