@@ -110,6 +110,9 @@ class AfterCommits(Trigger):
         if self.commits < 1:
             raise ValueError(f"commits={self.commits} must be >= 1")
 
+    def traits(self) -> TriggerTraits:
+        return TriggerTraits(reads_state=False)
+
     def due(self, state: TableState, memory: RuleMemory) -> bool:
         return state.commits_total_count - memory.commits_at_fire_count >= self.commits
 

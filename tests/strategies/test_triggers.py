@@ -108,3 +108,10 @@ def test_triggers_refuse_impossible_options(make, text):
 def test_a_trigger_declares_its_interval():
     assert trigger_traits(Every(60_000)) == TriggerTraits(interval_ms=60_000, reads_state=False)
     assert trigger_traits(AfterCommits(2)).interval_ms is None
+
+
+def test_neither_the_time_nor_the_number_of_commits_is_a_reading_of_the_table():
+    without = (Every(60_000), At((60_000,)), AfterCommits(2))
+    assert [trigger_traits(trigger).reads_state for trigger in (*without, FileCount(4, 100))] == [
+        False, False, False, True,
+    ]  # fmt: skip
